@@ -22,8 +22,8 @@ let package = Package(
         "Alcedo", "AlcedoCore", "AlcedoHTTP", "AlcedoMemoryCache", "AlcedoNSCache", "AlcedoDiskCache",
         "AlcedoSQLiteCache", "AlcedoRedisCache", "AlcedoURLResponseCache", "AlcedoDownloader", "AlcedoCURL",
         "AlcedoURLSession", "AlcedoCodecs", "AlcedoPNG", "AlcedoJPEG", "AlcedoGIF", "AlcedoWebP", "AlcedoAVIF",
-        "AlcedoBMP", "AlcedoProcessing", "AlcedoPlaceholders", "AlcedoPipeline", "AlcedoViewBinding", "AlcedoTerminal",
-        "AlcedoGTK", "AlcedoTesting",
+        "AlcedoBMP", "AlcedoColor", "AlcedoProcessing", "AlcedoPlaceholders", "AlcedoPipeline", "AlcedoViewBinding",
+        "AlcedoTerminal", "AlcedoGTK", "AlcedoTesting",
     ].map { .library(name: $0, targets: [$0]) } + [
         .executable(name: "alcedo", targets: ["AlcedoTool"]),
         .executable(name: "thumbnail-server", targets: ["thumbnail-server"]),
@@ -85,6 +85,9 @@ let package = Package(
 
         // Pixels, pipeline, views
         .target(
+            name: "AlcedoColor", dependencies: ["AlcedoCore", "CLittleCMSShim"], path: "Modules/Color",
+            exclude: ["CLittleCMS", "CLittleCMSShim"]),
+        .target(
             name: "AlcedoProcessing", dependencies: ["AlcedoCore", "CSampleKernels"], path: "Modules/Processing",
             exclude: ["CSampleKernels", "README.md"]),
         .target(name: "AlcedoPlaceholders", dependencies: ["AlcedoCore"], path: "Modules/Placeholders"),
@@ -108,7 +111,7 @@ let package = Package(
             name: "Alcedo",
             dependencies: [
                 "AlcedoCore", "AlcedoHTTP", "AlcedoMemoryCache", "AlcedoDiskCache", "AlcedoURLResponseCache",
-                "AlcedoDownloader", "AlcedoCURL", "AlcedoCodecs", "AlcedoProcessing", "AlcedoPipeline",
+                "AlcedoDownloader", "AlcedoCURL", "AlcedoCodecs", "AlcedoColor", "AlcedoProcessing", "AlcedoPipeline",
                 "AlcedoViewBinding",
             ],
             path: "Modules/Standard"),
@@ -177,6 +180,8 @@ let package = Package(
         .target(
             name: "CAVIFShim", dependencies: [avifLibrary], path: "Modules/Codecs/CAVIFShim",
             cSettings: [avifCondition]),
+        .target(
+            name: "CLittleCMSShim", dependencies: ["CLittleCMS"], path: "Modules/Color/CLittleCMSShim"),
         .target(name: "CSampleKernels", path: "Modules/Processing/CSampleKernels"),
         .target(name: "CFileSystemShim", path: "Modules/Runtime/CFileSystemShim"),
         .target(name: "CCURLShim", dependencies: ["CCURL"], path: "Modules/Downloader/CCURLShim"),
@@ -196,6 +201,9 @@ let package = Package(
         .systemLibrary(
             name: "CAVIF", path: "Modules/Codecs/CAVIF",
             providers: [.apt(["libavif-dev"]), .yum(["libavif-devel"]), .brew(["libavif"])]),
+        .systemLibrary(
+            name: "CLittleCMS", path: "Modules/Color/CLittleCMS", pkgConfig: "lcms2",
+            providers: [.apt(["liblcms2-dev"]), .yum(["lcms2-devel"]), .brew(["little-cms2"])]),
         .systemLibrary(
             name: "CCURL", path: "Modules/Downloader/CCURL", pkgConfig: "libcurl",
             providers: [.apt(["libcurl4-openssl-dev"]), .yum(["libcurl-devel"]), .brew(["curl"])]),
@@ -217,6 +225,7 @@ let tests: [(name: String, needs: [Target.Dependency], hasFixtures: Bool)] = [
     ("AVIF", ["AlcedoTesting", "TestSupport"], false),
     ("BMP", ["AlcedoPNG", "AlcedoTesting", "TestSupport"], false),
     ("CURL", ["AlcedoTesting", "TestSupport", "CCURL"], false),
+    ("Color", ["AlcedoCodecs", "AlcedoPipeline", "AlcedoTesting", "TestSupport"], false),
     ("Core", ["AlcedoTesting", "TestSupport"], false),
     ("DiskCache", ["AlcedoTesting", "CFileSystemShim", "TestSupport"], false),
     (
@@ -335,8 +344,8 @@ package.targets += [
 ]
 
 let cTargets: Set = [
-    "CFileSystemShim", "CHTTPServerShim", "CPNGShim", "CJPEGShim", "CGIFShim", "CAVIFShim", "CCURLShim", "CMultiLoop",
-    "CReferenceDecoders", "CSampleKernels",
+    "CFileSystemShim", "CHTTPServerShim", "CPNGShim", "CJPEGShim", "CGIFShim", "CAVIFShim", "CCURLShim",
+    "CLittleCMSShim", "CMultiLoop", "CReferenceDecoders", "CSampleKernels",
 ]
 // Whether warnings are errors. Scripts/check sets this variable. For dependent packages, warnings are never errors: a
 // newer compiler may emit new warnings, and SwiftPM passes -suppress-warnings, which swiftc does not accept with this

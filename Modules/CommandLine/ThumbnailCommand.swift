@@ -10,7 +10,8 @@ struct ThumbnailCommand: ProgramCommand {
         usage: alcedo thumbnail URL|FILE|DIRECTORY... --size N --output DIR [options]
 
         Writes a thumbnail of each image, decoded at about its size, to DIR under the image's name, with a number after
-        repeated names. An image that fails is reported on standard error, and the other thumbnails are written.
+        repeated names. Colors are converted to sRGB. An image that fails is reported on standard error, and the other
+        thumbnails are written.
 
           --size N                fit each thumbnail into N x N pixels
           --output, -o DIR        write the thumbnails to DIR
@@ -83,7 +84,8 @@ private struct ThumbnailMaker: FileMaking {
         let image = try await tools.pipeline.load(request).image
         let (count, losses) = try await tools.files.run {
             let data = try encoder.encode(image)
-            let losses = try tools.losses(from: original.info, image, in: data)
+            // The pipeline has converted the colors to sRGB, which needs no profile.
+            let losses = try tools.losses(from: original.info, image, in: data).filter { $0 != .profile }
             try sink.write(data, frame: nil)
             return (data.count, losses)
         }

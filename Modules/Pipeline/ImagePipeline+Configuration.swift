@@ -16,6 +16,9 @@ extension ImagePipeline {
         public var downloader: any Downloading
         /// The codecs of the supported formats.
         public var codecs: CodecRegistry
+        /// The converter to the color space of each request, called between decoding and processing; nil to convert
+        /// nothing. Default: nil; in the standard configuration, `LittleCMSColorConverter`.
+        public var colorConverter: (any ColorConverting)?
         /// The cache of decoded images, or nil for no memory cache.
         public var memoryCache: (any MemoryCaching)?
         /// The cache of encoded bytes, or nil for no disk cache.
@@ -79,6 +82,7 @@ extension ImagePipeline {
         public init(
             downloader: any Downloading,
             codecs: CodecRegistry,
+            colorConverter: (any ColorConverting)? = nil,
             memoryCache: (any MemoryCaching)? = nil,
             diskCache: (any DataCaching)? = nil,
             responseCache: (any ResponseCacheAccess)? = nil,
@@ -98,6 +102,7 @@ extension ImagePipeline {
         ) {
             self.downloader = downloader
             self.codecs = codecs
+            self.colorConverter = colorConverter
             self.memoryCache = memoryCache
             self.diskCache = diskCache
             self.responseCache = responseCache

@@ -5,8 +5,9 @@
 //     2 DiskStage        DataCaching        encoded bytes: the processed image, or the original
 //     3 DownloadStage    Downloading        the original, one download per resource
 //     4 DecodeStage      CodecRegistry      one decode per size, on threads of the pipeline, within a budget of bytes
-//     5 ProcessStage     ImageProcessing    one run per processing step
-//     6 StoreStage       the caches         memory at once, disk in the background
+//     5 ColorStage       ColorConverting    the color space of the request
+//     6 ProcessStage     ImageProcessing    one run per processing step
+//     7 StoreStage       the caches         memory at once, disk in the background
 //   ─► ImageResponse
 //
 // A stage that finds the image or its bytes skips the stages that would make them. A stage depends on earlier stages
@@ -79,17 +80,18 @@ public final class ImagePipeline: ImageLoading {
         threads = DecodingThreads(
             codecs: codecs, maxConcurrentDecodes: configuration.maxConcurrentDecodes,
             byteBudget: configuration.maximumDecodingByteCount, taskExecutor: taskExecutor)
+        let color = ColorStage(configuration.colorConverter, report: report)
         processedImages = ProcessedImageStore(
-            disk: disk, serializer: configuration.serializer, codecs: codecs, threads: threads,
-            encodedBudget: encodedBudget,
-            report: report)
+            disk: disk, serializer: configuration.serializer, codecs: codecs, color: color, threads: threads,
+            encodedBudget: encodedBudget, report: report)
         let recent = RecentImages(
             limit: configuration.memoryCache == nil ? 0 : configuration.maximumIntermediateByteCount,
             generations: generations)
         decode = DecodeStage(
-            download: download, codecs: codecs, threads: threads, previewInterval: configuration.previewInterval,
-            report: report)
-        process = ProcessStage(decode: decode, memory: memory, recent: recent, threads: threads, report: report)
+            download: download, codecs: codecs, color: color, threads: threads,
+            previewInterval: configuration.previewInterval, report: report)
+        process = ProcessStage(
+            decode: decode, color: color, memory: memory, recent: recent, threads: threads, report: report)
         store = StoreStage(
             memory: memory, disk: disk, processedImages: processedImages, download: download, versions: versions,
             policy: configuration.dataCachePolicy)

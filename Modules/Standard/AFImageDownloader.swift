@@ -1,5 +1,6 @@
 import AlcedoCURL
 import AlcedoCodecs
+import AlcedoColor
 import AlcedoCore
 import AlcedoDiskCache
 public import AlcedoDownloader
@@ -54,6 +55,7 @@ extension ImagePipeline.Configuration {
             downloader: Downloader.standard(
                 configuration: .afImageDownloader, network: network, responseCache: responses),
             codecs: .standard,
+            colorConverter: LittleCMSColorConverter(),
             memoryCache: AutoPurgingImageCache(),
             responseCache: responses)
     }

@@ -7,6 +7,7 @@
 
 @_exported public import AlcedoCURL
 @_exported public import AlcedoCodecs
+@_exported public import AlcedoColor
 @_exported public import AlcedoCore
 @_exported public import AlcedoDiskCache
 @_exported public import AlcedoDownloader

@@ -1,4 +1,5 @@
 public import AlcedoCodecs
+import AlcedoColor
 public import AlcedoCore
 import AlcedoProcessing
 import AlcedoRuntime
@@ -23,7 +24,10 @@ public import FoundationEssentials
 /// **Animations.** An animation stays an animation when the encoder and all processors support animations, and its
 /// frames are decoded one at a time. Otherwise its first frame is converted.
 ///
-/// **Metadata.** The color profile is kept if the encoder supports it. ``MetadataPolicy`` controls EXIF.
+/// **Color.** The pixels are converted to sRGB, or to the color space of `colorSpace`, whose profile is written if the
+/// encoder supports it. An unusable profile is ignored.
+///
+/// **Metadata.** ``MetadataPolicy`` controls EXIF and the tags of the color profile.
 public struct ImageConverter: Sendable {
     /// The codecs of the source formats. Default: PNG, JPEG, GIF and WebP.
     package var codecs: CodecRegistry
@@ -35,6 +39,8 @@ public struct ImageConverter: Sendable {
     package var appliesOrientation: Bool
     /// The metadata of the result. Default: ``MetadataPolicy/strip``.
     package var metadata: MetadataPolicy
+    /// The color space of the result. Default: sRGB.
+    package var colorSpace: OutputColorSpace
     /// The processors that are applied after the image was resized, in this order. Default: none.
     package var processors: [any ImageProcessing]
 
@@ -47,18 +53,22 @@ public struct ImageConverter: Sendable {
     ///   - appliesOrientation: Whether the orientation is applied to the pixels. When false, the pixels keep their
     ///     stored order, and the orientation is written as metadata if the format supports it. Default: true.
     ///   - metadata: The metadata of the result. Default: ``MetadataPolicy/strip``.
+    ///   - colorSpace: The color space of the result. With `.embedded`, the pixels are not converted, and the profile
+    ///     of the source is written if the encoder supports it; inks are converted to sRGB by a formula. Default: sRGB.
     ///   - processors: The processors that are applied after the image was resized, in this order. Default: none.
     public init(
         codecs: CodecRegistry = .standard,
         limits: DecodingLimits = DecodingLimits(),
         appliesOrientation: Bool = true,
         metadata: MetadataPolicy = .strip,
+        colorSpace: OutputColorSpace = .sRGB,
         processors: [any ImageProcessing] = []
     ) {
         self.codecs = codecs
         self.limits = limits
         self.appliesOrientation = appliesOrientation
         self.metadata = metadata
+        self.colorSpace = colorSpace
         self.processors = processors
     }
 
@@ -79,21 +89,26 @@ public struct ImageConverter: Sendable {
         _ data: Data, to encoder: any ImageEncoding, fitting size: PixelSize? = nil
     ) throws -> Data {
         let info = try codecs.inspect(data, limits: limits)
-        let encoder = metadata.exif(of: info).map { encoder.embedding(exif: $0) } ?? encoder
+        let encoder = self.encoder(encoder, for: info)
         let options = options(for: info, encoder.format, fitting: size)
         // When the orientation is not applied, the rows keep their stored order, so the size must match that order.
         let swapsSides = !appliesOrientation && info.orientation.swapsSides
         let resize = size.map { ImageProcessors.Resize(to: swapsSides ? $0.transposed : $0) }
         guard info.frameCount == 1 else {
             var image = try codecs.decode(data, options: options)
+            image = ColorConversionPlan(image.rowHeader, to: colorSpace, by: Self.colorConverter)
+                .applied(to: image, by: Self.colorConverter, colorSpace)
             if let resize { image = try resize.process(image) }
             for processor in processors { image = try processor.process(image) }
+            image.colorProfile = metadata.colorProfile(of: image.colorProfile)
             return try encoder.encode(image)
         }
         var result = Data()
         var consumer = encoder.makeRowEncoder { bytes in bytes.withUnsafeBytes { result.append(contentsOf: $0) } }
+        consumer = MetadataFilteredRows(metadata, next: consumer)
         for processor in processors.reversed() { consumer = processor.rows(into: consumer) }
         if let resize { consumer = resize.rows(into: consumer) }
+        consumer = ColorConvertedRows(to: colorSpace, by: Self.colorConverter, next: consumer)
         try codecs.decodeRows(data, options: options, into: consumer)
         return result
     }
@@ -115,13 +130,24 @@ public struct ImageConverter: Sendable {
         try await Self.threads.run { try convert(data, to: encoder, fitting: size) }
     }
 
+    private static let colorConverter = LittleCMSColorConverter()
+
     private static let threads = BlockingExecutor(
         name: "alcedo.convert", maxConcurrent: ProcessInfo.processInfo.activeProcessorCount)
+
+    /// Returns the encoder with the EXIF that the policy keeps, whose color space is that of the result.
+    private func encoder(_ encoder: any ImageEncoding, for info: ImageInfo) -> any ImageEncoding {
+        guard let exif = metadata.exif(of: info) else { return encoder }
+        // Samples without a profile are taken for sRGB and not converted, so EXIF still describes them.
+        let isConverted = info.sampleProfile != nil || colorSpace == .displayP3
+        return encoder.embedding(exif: isConverted ? colorSpace.written(in: exif) : exif)
+    }
 
     private func options(for info: ImageInfo, _ format: ImageFormat, fitting size: PixelSize?) -> DecodingOptions {
         var options = DecodingOptions(
             limits: limits, appliesOrientation: appliesOrientation, target: size.map { TargetSize($0) },
             pixelFormat: info.exactFormat)
+        options.keepsInks = colorSpace != .embedded
         // These formats support only 8-bit samples.
         if options.pixelFormat == .rgba16, [.jpeg, .gif, .webp].contains(format) { options.pixelFormat = .rgba8 }
         return options

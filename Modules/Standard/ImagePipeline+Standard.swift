@@ -1,5 +1,6 @@
 public import AlcedoCURL
 public import AlcedoCodecs
+import AlcedoColor
 public import AlcedoCore
 import AlcedoDiskCache
 public import AlcedoDownloader
@@ -11,7 +12,7 @@ public import FoundationEssentials
 
 extension ImagePipeline.Configuration {
     /// Returns the default configuration: decoded images in memory, original bytes on disk, HTTP through libcurl with a
-    /// response cache in memory, and the codecs of PNG, JPEG, GIF and WebP.
+    /// response cache in memory, the codecs of PNG, JPEG, GIF and WebP, and conversion to sRGB by Little CMS.
     ///
     /// ```swift
     /// var configuration = ImagePipeline.Configuration.standard(diskLimit: 1 << 30)
@@ -44,6 +45,7 @@ extension ImagePipeline.Configuration {
         return Self(
             downloader: downloader ?? Downloader.standard(responseCache: responses),
             codecs: .standard,
+            colorConverter: LittleCMSColorConverter(),
             memoryCache: ImageMemoryCache(
                 costLimit: memoryLimit ?? ImageMemoryCache.defaultCostLimit,
                 findsReferencedValues: true,

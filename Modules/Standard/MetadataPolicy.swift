@@ -1,12 +1,18 @@
 import AlcedoCore
 import FoundationEssentials
 
-/// The metadata of a converted image. Every policy keeps the color profile if the encoder can store it, because the
-/// colors depend on it.
+/// The metadata of a converted image.
+///
+/// Every policy writes the color profile that the pixels need, if the encoder can store it, because the colors depend
+/// on it. Pixels in sRGB need none. When the colors are converted, the color space in EXIF becomes that of the result.
 public enum MetadataPolicy: Sendable, Hashable {
     /// No metadata, except an orientation that the converter does not apply. This is the default of ``ImageConverter``:
     /// an uploaded photo usually contains its location, date, camera and owner, which a server should publish only on
     /// purpose.
+    ///
+    /// A color profile is reduced to its colors, its name and its copyright. The model and the serial number of a
+    /// display, its calibration, the date and private tags are removed. A profile without tags to remove is kept
+    /// unchanged, and a damaged profile is removed as a whole.
     case strip
     /// EXIF without a location. The description, software, resolution, orientation, exposure, colors, dates, author and
     /// copyright are kept. The names and serial numbers of the camera and the lens, and the name of the camera's owner,
@@ -15,9 +21,10 @@ public enum MetadataPolicy: Sendable, Hashable {
     /// All other tags are removed, because they may contain a location: GPS data, maker notes, comments, time zones,
     /// preview images and private tags. Damaged entries are removed, and the other entries are kept. If the EXIF has no
     /// valid header or no valid entry, or if the result would be longer than the original, for example because its
-    /// entries share bytes, all of it is removed.
+    /// entries share bytes, all of it is removed. A color profile is reduced as by ``strip``.
     case keepWithoutLocation
-    /// All EXIF, including location and preview image. The orientation tag is set to the orientation of the result.
+    /// All EXIF, including location and preview image. The orientation tag is set to the orientation of the result. A
+    /// color profile is kept unchanged.
     ///
     /// XMP and IPTC are not kept, because no encoder writes them. GIF holds no EXIF. JPEG holds at most 65,527 bytes of
     /// EXIF, and larger data is omitted.
@@ -31,4 +38,33 @@ public enum MetadataPolicy: Sendable, Hashable {
         case .keep: info.metadata.exif
         }
     }
+
+    /// Returns the color profile of the result for the profile of its pixels. Nil stands for sRGB.
+    func colorProfile(of profile: Data?) -> Data? {
+        switch self {
+        case .strip, .keepWithoutLocation: profile.flatMap(ICCProfile.withoutPrivateTags)
+        case .keep: profile
+        }
+    }
+}
+
+/// A consumer that passes rows on with the color profile that a policy keeps.
+final class MetadataFilteredRows: PixelRowConsumer {
+    private let policy: MetadataPolicy
+    private let next: any PixelRowConsumer
+
+    init(_ policy: MetadataPolicy, next: any PixelRowConsumer) {
+        self.policy = policy
+        self.next = next
+    }
+
+    func begin(_ header: PixelRowHeader) throws {
+        var header = header
+        header.colorProfile = policy.colorProfile(of: header.colorProfile)
+        try next.begin(header)
+    }
+
+    func consume(_ row: RawSpan) throws { try next.consume(row) }
+
+    func finish() throws { try next.finish() }
 }

@@ -29,4 +29,5 @@ let package = Package(
             .executableTarget(
                 name: "fuzz-\(part.lowercased())", dependencies: ["FuzzSupport"], path: part, exclude: ["Seeds"])
         }
+        + [.executableTarget(name: "fuzz-icc", dependencies: [product("")], path: "ICC", exclude: ["Seeds"])]
 )

@@ -242,6 +242,23 @@ struct ImageConverterTests {
         #expect(try exif(of: ImageConverter(metadata: .keep).convert(file, to: .png())) == Data(bytes))
     }
 
+    @Test func `colors become sRGB, or those of the requested color space with its profile`() throws {
+        let profile = OutputColorSpace.displayP3.colorProfile
+        var wide = DecodedImage.coordinates(PixelSize(width: 256, height: 4))
+        wide.colorProfile = profile
+        let file = try ImageEncoder.png().encode(wide)
+        func converted(_ space: OutputColorSpace) throws -> DecodedImage {
+            try CodecRegistry.standard.decode(ImageConverter(colorSpace: space).convert(file, to: .png()))
+        }
+
+        let (sRGB, kept, same) = (try converted(.sRGB), try converted(.embedded), try converted(.displayP3))
+
+        #expect(try sRGB.colorProfile == nil && sRGB.pixels == LittleCMSColorConverter().converted(wide).pixels)
+        #expect(sRGB.pixels != wide.pixels)
+        #expect(kept.pixels == wide.pixels && kept.colorProfile == profile)
+        #expect(same.pixels == wide.pixels && same.colorProfile == profile)
+    }
+
     @Test func `EXIF too large for a JPEG is omitted, and the color profile is kept`() throws {
         let large = MadeEXIF.photo + Data(repeating: 0, count: 65_528 - MadeEXIF.photo.count)
         let file = try PNGEncoder().embedding(exif: large).encode(.coordinates(box))

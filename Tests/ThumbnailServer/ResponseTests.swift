@@ -70,6 +70,20 @@ struct ResponseTests {
         }
     }
 
+    @Test func `the colors of an original are converted to sRGB`() async throws {
+        var wide = DecodedImage.coordinates(PixelSize(width: 64, height: 48))
+        wide.colorProfile = OutputColorSpace.displayP3.colorProfile
+        let file = try PNGEncoder().encode(wide)
+        func samples(_ image: DecodedImage) -> [[UInt8]] {
+            (0..<image.pixels.height).map { y in image.pixels.row(y).withUnsafeBytes { Array($0.prefix(4 * 64)) } }
+        }
+        let expected = samples(try LittleCMSColorConverter().converted(wide))
+        try await TestServer.run(handler: { _ in .ok(file, type: "image/png") }) { server in
+            let image = try await server.image(server.target("/wide.png", "w=64&format=png"))
+            #expect(image.colorProfile == nil && samples(image) == expected)
+        }
+    }
+
     @Test func `HEAD has the header fields of GET and no body`() async throws {
         try await TestServer.run { server in
             let target = server.target("/opaque.png")

@@ -127,6 +127,43 @@ struct InspectTests {
         #expect(try CodecRegistry.standard.decode(Data(contentsOf: png)).size == PixelSize(width: 3, height: 2))
     }
 
+    @Test func `the name and the use of a color profile are reported`() async throws {
+        func write(_ name: String, _ profile: Data?) throws -> String {
+            var image = DecodedImage.coordinates(PixelSize(width: 4, height: 4))
+            image.colorProfile = profile
+            let file = directory.url.appending(path: name)
+            try ImageEncoder.webp(lossless: true).encode(image).write(to: file)
+            return file.path
+        }
+        let same = SampleImages.fixture("srgb-profile.jpg").path
+        let wide = try write("wide.webp", OutputColorSpace.displayP3.colorProfile)
+        let broken = try write("broken.webp", Data("broken".utf8))
+        let none = try write("none.webp", nil)
+        // A cICP chunk for Display P3, which takes precedence over the profile, after the header.
+        let code: [UInt8] = [0, 0, 0, 4, 0x63, 0x49, 0x43, 0x50, 12, 13, 0, 1, 0x6E, 0x03, 0xE3, 0xEF]
+        var image = DecodedImage.coordinates(PixelSize(width: 4, height: 4))
+        image.colorProfile = OutputColorSpace.displayP3.colorProfile
+        let png = try ImageEncoder.png().encode(image)
+        let coded = directory.url.appending(path: "coded.png")
+        try (Data(png.prefix(33)) + Data(code) + Data(png.dropFirst(33))).write(to: coded)
+        let arguments = [same, wide, broken, none, coded.path]
+
+        let script = try await alcedo.run(["inspect", "--json"] + arguments)
+        let people = try await alcedo.run(["inspect"] + arguments)
+
+        let objects = try JSONLines.objects(script.output)
+        #expect(
+            objects.map { $0["profileUse"] as? String } == ["sRGB", "converted", "unusable", nil, "overridden"])
+        let names = objects.map { $0["profileName"] as? String }
+        #expect(names == ["sRGB built-in", "Display P3", nil, nil, "Display P3"])
+        #expect(objects.map { $0["profileError"] is NSNull } == [true, true, false, true, true])
+        #expect(objects[0]["profileBytes"] as? Int == 588 && objects[3]["profileBytes"] is NSNull)
+        #expect(people.output.contains("  profile: 588 bytes, sRGB built-in, equal to sRGB\n"))
+        #expect(people.output.contains(" bytes, Display P3\n"))
+        #expect(people.output.contains("  profile: 6 bytes, unusable: color: "))
+        #expect(people.output.contains(", Display P3, overridden by the file's color space\n"))
+    }
+
     @Test func `requests follow the network options`() async throws {
         let png = try SampleImages.data("tiles.png")
         let origin = try LoopbackOrigin { request in

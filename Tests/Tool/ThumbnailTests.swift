@@ -84,6 +84,15 @@ struct ThumbnailTests {
         #expect(people.output.contains("\nnot kept: animation of 1, transparency of "))
     }
 
+    @Test func `the profile of converted colors is no loss`() async throws {
+        let profile = SampleImages.fixture("srgb-profile.jpg").path
+
+        let outcome = try await thumbnail([profile, "--json"])
+
+        #expect(try info("srgb-profile.jpg").metadata.colorProfile == nil)
+        #expect(try JSONLines.objects(outcome.output).first?["lost"] as? [String] == [])
+    }
+
     @Test func `images with one name do not overwrite each other`() async throws {
         let file = SampleImages.path("dunes.jpg")
         let copy = directory.url.appending(path: "dunes.png")

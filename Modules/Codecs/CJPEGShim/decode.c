@@ -113,9 +113,14 @@ alcedo_jpeg_status alcedo_jpeg_set_scale(
     return ALCEDO_JPEG_OK;
 }
 
-/// Converts one row of C, M, Y, K to R, G, B, 255, in place. Adobe stores ink inverted: 255 means no ink.
-static void convert_cmyk(uint8_t *row, size_t width, int is_inverted) {
+/// Converts one row of C, M, Y, K in place: to R, G, B, 255, or to inks of which 255 means no ink. Adobe stores ink
+/// inverted, in this way.
+static void convert_cmyk(uint8_t *row, size_t width, int is_inverted, int keeps_inks) {
     const unsigned int flip = is_inverted ? 0 : 255;
+    if (keeps_inks) {
+        for (size_t i = 0; i < width * 4; i++) row[i] ^= flip;
+        return;
+    }
     for (uint8_t *p = row; p < row + width * 4; p += 4) {
         const unsigned int k = p[3] ^ flip;
         for (int i = 0; i < 3; i++) p[i] = (uint8_t)(((p[i] ^ flip) * k + 127) / 255);
@@ -132,8 +137,10 @@ static void make_row(alcedo_jpeg_decoder *d) {
     d->row = memory + (24 - (uintptr_t)memory % 16) % 16;
 }
 
-alcedo_jpeg_status alcedo_jpeg_start(alcedo_jpeg_decoder *d, int is_gray) {
+alcedo_jpeg_status alcedo_jpeg_start(alcedo_jpeg_decoder *d, alcedo_jpeg_rows rows) {
     struct jpeg_decompress_struct *c = &d->cinfo;
+    const int is_gray = rows == ALCEDO_JPEG_ROWS_GRAY;
+    d->keeps_inks = rows == ALCEDO_JPEG_ROWS_INKS;
     if (setjmp(d->escape)) return alcedo_jpeg_failure(d);
     c->out_color_space = is_cmyk(c) ? JCS_CMYK : is_gray ? JCS_GRAYSCALE : JCS_EXT_RGBA;
     c->buffered_image = d->is_stream && jpeg_has_multiple_scans(c);
@@ -169,7 +176,9 @@ alcedo_jpeg_status alcedo_jpeg_read_rows(
         const JDIMENSION row_count = jpeg_read_scanlines(c, rows, limit);
         if (row_count == 0) return ALCEDO_JPEG_SUSPENDED;
         if (has_inks) {
-            for (JDIMENSION i = 0; i < row_count; i++) convert_cmyk(rows[i], c->output_width, c->saw_Adobe_marker);
+            for (JDIMENSION i = 0; i < row_count; i++) {
+                convert_cmyk(rows[i], c->output_width, c->saw_Adobe_marker, d->keeps_inks);
+            }
         }
         *count += row_count;
     }

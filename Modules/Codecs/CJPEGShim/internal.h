@@ -37,6 +37,7 @@ struct alcedo_jpeg_decoder {
     uint8_t *row;  // memory for one output row, or NULL
     int is_damaged;  // whether libjpeg has warned of lost pixels
     int is_stream;  // whether decoding suspends at the end of the bytes
+    int keeps_inks;  // whether rows have inks instead of the colors that a formula makes of them
     const uint8_t *base;  // the bytes that the source reads
     size_t skipped;  // the number of bytes to skip when they arrive
     int ran_out;

@@ -45,10 +45,12 @@ struct JPEGPartialImage {
             if header.format == .rgba8 { alphaMode = options.alphaMode == .premultiplied ? .premultiplied : .straight }
         }
         let rows = pixels.reinterpreted(as: alphaMode)
-        return DecodedImage(
+        var image = DecodedImage(
             pixels: options.appliesOrientation ? try rows.upright(from: header.orientation) : rows,
             colorProfile: header.colorProfile, orientation: options.appliesOrientation ? .up : header.orientation,
             format: .jpeg, partialError: partialError)
+        image.hasInks = header.hasInks
+        return image
     }
 
     /// Decodes a complete file.

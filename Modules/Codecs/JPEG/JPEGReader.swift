@@ -116,7 +116,10 @@ final class JPEGReader {
     /// header has been read.
     func start(_ options: DecodingOptions) throws(ImageDecodingError) -> PixelRowHeader {
         let header = try checkedHeader(options)
-        _ = try isDone(alcedo_jpeg_start(shim, header.format == .gray8 ? 1 : 0))
+        let rows =
+            header.format == .gray8
+            ? ALCEDO_JPEG_ROWS_GRAY : header.hasInks ? ALCEDO_JPEG_ROWS_INKS : ALCEDO_JPEG_ROWS_RGBA
+        _ = try isDone(alcedo_jpeg_start(shim, rows))
         rowHeader = header
         return header
     }
@@ -126,11 +129,13 @@ final class JPEGReader {
     func checkedHeader(_ options: DecodingOptions) throws(ImageDecodingError) -> PixelRowHeader {
         guard let info else { throw ImageDecodingError(.corrupt, "JPEG: the header is missing") }
         let isGray = options.pixelFormat == .gray8 && info.colorModel == .gray
-        // An ink profile does not describe the RGB colors that the inks are converted to.
         let hasInks = info.colorModel == .cmyk || info.colorModel == .ycck
+        let keepsInks = hasInks && options.keepsInks && info.metadata.colorProfile.map(ICCProfile.describesInks) == true
+        // An ink profile does not describe the RGB colors that the formula converts the inks to.
         var header = PixelRowHeader(
             size: info.size, format: isGray ? .gray8 : .rgba8, alphaMode: .opaque,
-            colorProfile: hasInks ? nil : info.metadata.colorProfile, orientation: info.orientation)
+            colorProfile: hasInks && !keepsInks ? nil : info.metadata.colorProfile, orientation: info.orientation)
+        header.hasInks = keepsInks
         if let target = options.target { header.size = try shrink(info, towards: target) }
         try limits.check(header.size, format: header.format)
         // The whole image is read regardless of the output size, and this takes time.

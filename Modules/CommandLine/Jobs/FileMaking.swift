@@ -69,7 +69,7 @@ struct FileTools: Sendable {
             request: inMemory, info: info, layer: layers.layer(of: request), byteCount: data.count)
     }
 
-    /// Fetches the bytes of an image and loads it in the pixel format of its samples.
+    /// Fetches the bytes of an image and loads it in the pixel format and the color space of its samples.
     ///
     /// - Parameters:
     ///   - request: The request of the image.
@@ -86,6 +86,7 @@ struct FileTools: Sendable {
         let exact = original.info.exactFormat
         request.decoding.pixelFormat = exact == .rgba16 && !keepsDepth ? .rgba8 : exact
         request.decoding.includesAnimation = includesAnimation
+        request.colorSpace = .embedded
         request.processors += processors
         return (original, try await pipeline.load(request).image)
     }

@@ -20,7 +20,7 @@ struct ImageReport: Sendable, Encodable {
     var loopCount: Int?
     /// The frame delays that the file stores, in milliseconds.
     var delaysMs: [Double]?
-    var profileBytes: Int?
+    var profile: ProfileReport?
     var exifBytes: Int?
     var xmpBytes: Int?
     /// The digests of the frames. Set only with `--pixels`.
@@ -43,14 +43,14 @@ struct ImageReport: Sendable, Encodable {
         frameCount = info.frameCount
         loopCount = info.loopCount
         delaysMs = info.delays.map { $0 / .milliseconds(1) }
-        profileBytes = info.metadata.colorProfile?.count
+        profile = ProfileReport(info)
         exifBytes = info.metadata.exif?.count
         xmpBytes = info.metadata.xmp?.count
     }
 
     private enum CodingKeys: String, CodingKey {
         case input, format, width, height, hasAlpha, orientation, bitDepth, colorModel, frameCount, loopCount, delaysMs
-        case profileBytes, exifBytes, xmpBytes, frames, placeholders, error
+        case profileBytes, profileName, profileUse, profileError, exifBytes, xmpBytes, frames, placeholders, error
     }
 
     /// Encodes every key, with null for unknown values, so that scripts need no test for a missing key. Only `frames`
@@ -68,7 +68,10 @@ struct ImageReport: Sendable, Encodable {
         try keys.encode(frameCount, forKey: .frameCount)
         try keys.encode(loopCount, forKey: .loopCount)
         try keys.encode(delaysMs, forKey: .delaysMs)
-        try keys.encode(profileBytes, forKey: .profileBytes)
+        try keys.encode(profile?.byteCount, forKey: .profileBytes)
+        try keys.encode(profile?.name, forKey: .profileName)
+        try keys.encode(profile?.use, forKey: .profileUse)
+        try keys.encode(profile?.error, forKey: .profileError)
         try keys.encode(exifBytes, forKey: .exifBytes)
         try keys.encode(xmpBytes, forKey: .xmpBytes)
         try keys.encodeIfPresent(frames, forKey: .frames)
@@ -91,8 +94,10 @@ extension ImageReport {
             let loops = loopCount.map { $0 == 0 ? "endless" : "loop count \($0)" } ?? "no loop count"
             lines.append("  \(frameCount) frames, \(total) s, \(loops)")
         }
-        let metadata = [("profile", profileBytes), ("EXIF", exifBytes), ("XMP", xmpBytes)]
-        for (name, count) in metadata { if let count { lines.append("  \(name): \(count) bytes") } }
+        if let profile { lines.append("  profile: \(Console.printable(profile.text))") }
+        for (name, count) in [("EXIF", exifBytes), ("XMP", xmpBytes)] {
+            if let count { lines.append("  \(name): \(count) bytes") }
+        }
         for (index, frame) in (frames ?? []).enumerated() { lines.append("  frame \(index): \(frame.sha256)") }
         if let placeholders {
             lines.append("  ThumbHash: \(placeholders.thumbHash)")

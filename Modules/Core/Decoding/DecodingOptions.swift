@@ -33,6 +33,10 @@ public struct DecodingOptions: Sendable, Hashable {
     /// Whether the result of decoding an animation includes all frames. If false, the result is the first frame as a
     /// still image. Default: true.
     public var includesAnimation: Bool
+    /// Whether the inks of a CMYK file with an ICC profile for them are returned as they are: see
+    /// ``PixelRowHeader/hasInks``. Set by callers that convert the colors. If false, the result is in sRGB, computed by
+    /// a formula without the profile. Default: false.
+    package var keepsInks = false
 
     /// Creates options. By default an image is decoded at its full size, upright, within the default limits, and damage
     /// is an error.

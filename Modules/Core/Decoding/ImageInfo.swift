@@ -1,3 +1,5 @@
+package import FoundationEssentials
+
 /// The properties of an encoded image that are known without decoding pixels.
 ///
 /// ```swift
@@ -27,6 +29,9 @@ public struct ImageInfo: Sendable, Hashable {
     public var delays: [Duration]
     /// The ICC profile, EXIF and XMP, as far as the limits allow.
     public var metadata: ImageMetadata
+    /// The color space that the file declares in another way than by an ICC profile, and that takes precedence over it;
+    /// nil when the profile in the metadata counts. Default: nil.
+    package var colorDescription: ColorDescription?
 
     /// Creates a description of an image. The defaults describe an upright, opaque 8-bit RGB still image without
     /// metadata.
@@ -56,6 +61,12 @@ public struct ImageInfo: Sendable, Hashable {
 
     /// The size after the orientation is applied.
     public var uprightSize: PixelSize { orientation.swapsSides ? size.transposed : size }
+
+    /// The ICC profile of decoded samples, made from ``colorDescription`` if there is one; nil for sRGB.
+    package var sampleProfile: Data? {
+        guard let colorDescription else { return metadata.colorProfile }
+        return colorDescription.profile(isGray: colorModel == .gray || colorModel == .grayAlpha)
+    }
 
     /// The pixel format that preserves the file's samples without loss.
     package var exactFormat: PixelFormat {

@@ -67,16 +67,6 @@ extension ImageOrientation {
     }
 }
 
-/// Checks of ICC profiles that encoders need.
-package enum ICCProfile {
-    /// Whether the header of a profile declares the gray color space, or RGB when `gray` is false.
-    ///
-    /// Source: ICC.1:2022, section 7.2.6.
-    package static func describes(gray: Bool, _ profile: Data) -> Bool {
-        profile.count >= 128 && profile.dropFirst(16).prefix(4).elementsEqual((gray ? "GRAY" : "RGB ").utf8)
-    }
-}
-
 extension RawSpan {
     /// Whether the bytes at `offset` equal `expected`.
     package func contains(_ expected: [UInt8], at offset: Int = 0) -> Bool {
@@ -107,17 +97,34 @@ enum TIFF {
     /// Returns the offset of the two-byte orientation value, or nil when the first directory has no valid orientation
     /// tag.
     static func orientationOffset(in tiff: RawSpan) -> Int? {
-        guard let bigEndian = isBigEndian(tiff) else { return nil }
+        guard let bigEndian = isBigEndian(tiff),
+            let directory = number(in: tiff, at: 4, bytes: 4, bigEndian: bigEndian)
+        else { return nil }
+        return valueOffset(of: 0x0112, type: 3, in: tiff, directory: directory, bigEndian: bigEndian)
+    }
+
+    /// Returns the offset of a tag's value field, of which at least two bytes are within the data. The result is nil
+    /// when the directory is damaged before the tag, has no such tag, or has it with another type.
+    ///
+    /// - Parameters:
+    ///   - tag: The number of the tag.
+    ///   - type: The number of the type: 2 for text, 3 for a SHORT, 4 for a LONG. Values of at most four bytes are
+    ///     stored in the field, at its start.
+    ///   - tiff: The data.
+    ///   - directory: The offset of the directory.
+    ///   - bigEndian: The byte order of the data.
+    static func valueOffset(of tag: Int, type: Int, in tiff: RawSpan, directory: Int, bigEndian: Bool) -> Int? {
         func number(at offset: Int, bytes: Int) -> Int? {
             Self.number(in: tiff, at: offset, bytes: bytes, bigEndian: bigEndian)
         }
-        guard let directory = number(at: 4, bytes: 4), let count = number(at: directory, bytes: 2) else { return nil }
+        guard let count = number(at: directory, bytes: 2) else { return nil }
         for index in 0..<count {
             let entry = directory + 2 + 12 * index
-            guard let tag = number(at: entry, bytes: 2) else { return nil }
-            // Tag 0x0112 holds one SHORT, stored in the first two bytes of the value field.
-            if tag == 0x0112 {
-                guard number(at: entry + 2, bytes: 2) == 3, number(at: entry + 8, bytes: 2) != nil else { return nil }
+            guard let found = number(at: entry, bytes: 2) else { return nil }
+            if found == tag {
+                guard number(at: entry + 2, bytes: 2) == type, number(at: entry + 8, bytes: 2) != nil else {
+                    return nil
+                }
                 return entry + 8
             }
         }

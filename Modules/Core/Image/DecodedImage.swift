@@ -29,6 +29,9 @@ public struct DecodedImage: Sendable {
     /// cases. With it, the processor's result has the same size as the result from the full image.
     package var fullSize: PixelSize?
 
+    /// Whether the samples are inks, which must be converted before any other use: see ``PixelRowHeader/hasInks``.
+    package var hasInks = false
+
     /// Creates an image. By default it is an upright still image in sRGB with one pixel per point, created in memory.
     public init(
         pixels: PixelBuffer,

@@ -19,6 +19,10 @@ public struct PipelineEvent: Sendable {
         case downloaded(bytes: Int, ResponseSource?)
         /// The bytes were decoded to an image of this size.
         case decoded(PixelSize)
+        /// The colors of the image were converted to this color space.
+        case colorConverted(OutputColorSpace)
+        /// The ICC profile of the image is unusable, and the image was treated as sRGB. The load does not fail.
+        case colorProfileIgnored(ColorConversionError)
         /// The processor with this identifier changed the image.
         case processed(identifier: String)
         /// The load finished with an image from this layer.
@@ -33,8 +37,8 @@ public struct PipelineEvent: Sendable {
     public var key: ImageKey
     /// The step.
     public var stage: Stage
-    /// The duration of a disk read (a hit or a miss), a download, a decode or a processing step; zero for all other
-    /// steps.
+    /// The duration of a disk read (a hit or a miss), a download, a decode, a color conversion or a processing step;
+    /// zero for all other steps.
     public var duration: Duration
 
     /// Creates an event. By default, its duration is zero.

@@ -45,6 +45,7 @@ package final class PixelRowCollector: PixelRowConsumer {
             throw ImageDecodingError(.truncated, "the image has fewer rows than its height")
         }
         image = DecodedImage(pixels: buffer, colorProfile: header.colorProfile, orientation: header.orientation)
+        image?.hasInks = header.hasInks
         self.buffer = nil
     }
 }

@@ -36,6 +36,12 @@ public struct PixelRowHeader: Sendable, Hashable {
     public var colorProfile: Data?
     /// The orientation of the rows.
     public var orientation: ImageOrientation
+    /// Whether the samples are inks: cyan, magenta, yellow and black, of which 255 means no ink, in the layout of
+    /// `.rgba8`. Default: false.
+    ///
+    /// Only a ``ColorConverting`` receives such rows. Pixels of four zero bytes in rows that are not opaque are missing
+    /// pixels of a partial image.
+    public var hasInks = false
 
     /// Creates a header. By default the rows are upright and in sRGB.
     public init(
@@ -59,9 +65,11 @@ public struct PixelRowHeader: Sendable, Hashable {
 extension DecodedImage {
     /// The header of this image's rows.
     package var rowHeader: PixelRowHeader {
-        PixelRowHeader(
+        var header = PixelRowHeader(
             size: size, format: pixels.format, alphaMode: pixels.alphaMode, colorProfile: colorProfile,
             orientation: orientation)
+        header.hasInks = hasInks
+        return header
     }
 
     /// Sends the image, or the first frame of an animation, to `consumer`: begins it, sends all rows and finishes it.

@@ -16,6 +16,10 @@ public struct ImageRequest: Sendable {
     public var processors: [any ImageProcessing] { didSet { memo = KeyMemo() } }
     /// The decoding options. All of them except the limits are part of the key.
     public var decoding: DecodingOptions { didSet { memo = KeyMemo() } }
+    /// The color space of the image before processing. Default: sRGB.
+    ///
+    /// A pipeline without a color converter converts nothing. Part of the key.
+    public var colorSpace = OutputColorSpace.sRGB { didSet { memo = KeyMemo() } }
     /// The scale of the image, in pixels per point. Default: 1.
     public var scale: Double { didSet { memo = KeyMemo() } }
     /// The initial priority of the load. Default: normal. Not part of the key.
@@ -238,6 +242,7 @@ public struct ImageRequest: Sendable {
         if decoding.pixelFormat != .rgba8 { parts.append("format=\(decoding.pixelFormat.rawValue)") }
         if decoding.allowsPartial { parts.append("partial") }
         if !decoding.includesAnimation { parts.append("still") }
+        if colorSpace != .sRGB { parts.append("color=\(colorSpace.rawValue)") }
         parts += processors.map { "process=\($0.identifier)" }
         if scale != 1 { parts.append("scale=\(scale)") }
         if let additionalIdentifier { parts.append("id=\(additionalIdentifier)") }

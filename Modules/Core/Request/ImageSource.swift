@@ -28,8 +28,8 @@ public enum ImageSource: Sendable {
     /// The pipeline does not limit the number of closures that run concurrently. The returned bytes count toward the
     /// pipeline's limit on encoded bytes, from the moment the closure returns.
     case provider(identity: String, @Sendable () async throws -> Data)
-    /// A decoded image. A pipeline starts with processing, and ``DecodingOptions`` have no effect. Images with
-    /// different pixels must have different identities.
+    /// A decoded image. A pipeline starts with the conversion of its colors, and ``DecodingOptions`` have no effect.
+    /// Images with different pixels must have different identities.
     case image(DecodedImage, identity: String)
     /// A URL with another scheme, or of a file on another machine. Only an app's own ``Downloading`` can load it. The
     /// package's `Downloader` throws `DownloadError` `unsupportedURL`.

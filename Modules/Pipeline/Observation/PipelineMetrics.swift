@@ -44,6 +44,10 @@ public final class PipelineMetrics: PipelineObserving, CustomStringConvertible {
         public var cancelled = 0
         /// The durations of decodes.
         public var decodes = DurationHistogram()
+        /// The durations of color conversions. Images that are in the requested color space already are not counted.
+        public var colorConversions = DurationHistogram()
+        /// The number of images whose ICC profile was unusable.
+        public var ignoredColorProfiles = 0
         /// The durations of processing steps.
         public var processingSteps = DurationHistogram()
 
@@ -90,6 +94,8 @@ public final class PipelineMetrics: PipelineObserving, CustomStringConvertible {
                 if let source, source != .new { counts.responseCacheHits += 1 }
                 counts.downloadedByteCount += bytes
             case .decoded: counts.decodes.add(event.duration)
+            case .colorConverted: counts.colorConversions.add(event.duration)
+            case .colorProfileIgnored: counts.ignoredColorProfiles += 1
             case .processed: counts.processingSteps.add(event.duration)
             case .finished: counts.finished += 1
             case .failed: counts.failed += 1

@@ -33,6 +33,8 @@ public struct TextLogger: PipelineObserving {
         case .downloaded(let bytes, let source?): "downloaded \(bytes) bytes (response cache: \(source.rawValue))"
         case .downloaded(let bytes, nil): "downloaded \(bytes) bytes"
         case .decoded(let size): "decoded \(size)"
+        case .colorConverted(let space): "colors converted to \(space.rawValue)"
+        case .colorProfileIgnored(let error): "color profile ignored, \(printable("\(error)"))"
         case .processed(let identifier): "processed \(printable(identifier))"
         case .finished(let layer): "finished from \(layer.rawValue)"
         case .failed(let error): "failed, \(printable("\(error)"))"

@@ -38,11 +38,12 @@ struct LoadKey: Hashable, Sendable {
     }
 }
 
-/// The key of a processing step. Requests with equal keys share the step. They have the same bytes, decoding, codecs,
-/// first processors, request modifier and cache policy, except for writing to memory.
+/// The key of a processing step. Requests with equal keys share the step. They have the same bytes, decoding, color
+/// space, codecs, first processors, request modifier and cache policy, except for writing to memory.
 struct StepKey: Hashable, Sendable {
     private let original: ImageKey
     private let decoding: DecodingOptions
+    private let colorSpace: OutputColorSpace
     /// The derived target, stored apart from ``decoding``. An image that is decoded to a derived target records its
     /// full size, and an image that is decoded to a requested target does not, so these images cannot share a step.
     private let derivedTarget: TargetSize?
@@ -67,6 +68,7 @@ struct StepKey: Hashable, Sendable {
         derivedTarget = isShrunk ? request.derivedTarget : nil
         original = request.originalKey
         decoding = request.decoding
+        colorSpace = request.colorSpace
         var policy = request.cachePolicy
         // A request that may write to memory and one that may not can share the work.
         policy.memory.writes = false

@@ -6,6 +6,7 @@ import FoundationEssentials
 struct DecodeStage: Sendable {
     private let download: DownloadStage
     private let codecs: CodecRegistry
+    private let color: ColorStage
     private let threads: DecodingThreads
     private let previewInterval: Duration
     private let report: Reporter
@@ -13,11 +14,12 @@ struct DecodeStage: Sendable {
     private let newest = SourceDigests()
 
     init(
-        download: DownloadStage, codecs: CodecRegistry, threads: DecodingThreads, previewInterval: Duration,
-        report: Reporter
+        download: DownloadStage, codecs: CodecRegistry, color: ColorStage, threads: DecodingThreads,
+        previewInterval: Duration, report: Reporter
     ) {
         self.download = download
         self.codecs = codecs
+        self.color = color
         self.threads = threads
         self.previewInterval = previewInterval
         self.report = report
@@ -44,9 +46,9 @@ struct DecodeStage: Sendable {
         let previews =
             request.deliversPreviews
             ? PreviewMaker(
-                codecs: request.codecs ?? codecs, options: request.effectiveDecoding,
+                codecs: request.codecs ?? codecs, options: color.options(request.effectiveDecoding, for: request),
                 recordsFullSize: request.derivedTarget != nil, threads: threads, interval: previewInterval,
-                clock: report.clock
+                clock: report.clock, convert: { [color] in color.convert($0, for: request) }
             ) { update(.preview($0)) } : nil
         defer { previews?.end() }
         let original = try await download.load(request, priority) { event in
@@ -92,7 +94,7 @@ struct DecodeStage: Sendable {
         _ original: Original, for request: ImageRequest, _ priority: PriorityHandle
     ) async throws -> LoadedImage {
         let key = request.key
-        let (codecs, options) = (request.codecs ?? codecs, request.effectiveDecoding)
+        let (codecs, options) = (request.codecs ?? codecs, color.options(request.effectiveDecoding, for: request))
         return try await threads.decode(original.data, options: options, by: codecs, priority: priority) {
             let start = report.now
             do throws(ImageDecodingError) {
@@ -102,6 +104,7 @@ struct DecodeStage: Sendable {
                     image.recordFullSize(try? codecs.inspect(original.data, limits: options.limits))
                 }
                 report(key, .decoded(image.size), since: start)
+                image = color.convert(image, for: request)
                 let origin = LoadedImage.Origin(digest: original.data.digest, allowsStoring: original.allowsStoring)
                 newest.record(origin, for: request.originalKey)
                 return LoadedImage(image: image, layer: original.layer, original: original, origin: origin)

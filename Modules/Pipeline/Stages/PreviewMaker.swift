@@ -37,6 +37,7 @@ final class PreviewMaker: Sendable {
     private let threads: DecodingThreads
     private let interval: Duration
     private let clock: any TimeSource
+    private let convert: @Sendable (ImagePreview) -> ImagePreview
     private let show: @Sendable (ImagePreview) -> Void
     private let state: Locked<State>
 
@@ -50,10 +51,12 @@ final class PreviewMaker: Sendable {
     ///   - threads: The threads and budget of decoding.
     ///   - interval: The minimum time between two previews.
     ///   - clock: The clock that measures the interval.
+    ///   - convert: A closure that converts the colors of a preview.
     ///   - show: A closure that receives the previews.
     init(
         codecs: CodecRegistry, options: DecodingOptions, recordsFullSize: Bool, threads: DecodingThreads,
-        interval: Duration, clock: any TimeSource, show: @escaping @Sendable (ImagePreview) -> Void
+        interval: Duration, clock: any TimeSource, convert: @escaping @Sendable (ImagePreview) -> ImagePreview,
+        show: @escaping @Sendable (ImagePreview) -> Void
     ) {
         self.codecs = codecs
         self.options = options
@@ -61,6 +64,7 @@ final class PreviewMaker: Sendable {
         self.threads = threads
         self.interval = interval
         self.clock = clock
+        self.convert = convert
         self.show = show
         state = Locked(State(decoder: codecs.makeIncrementalDecoder(options: options)))
     }
@@ -180,7 +184,7 @@ final class PreviewMaker: Sendable {
             if !rest.isEmpty { try decoder.append(rest) }
             var preview = try decoder.preview()
             if recordsFullSize { preview?.image.recordFullSize(decoder.info) }
-            return (preview, false)
+            return (preview.map(convert), false)
         } catch {
             return (nil, true)
         }

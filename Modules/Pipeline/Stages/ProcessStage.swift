@@ -6,6 +6,7 @@ import FoundationEssentials
 /// that need the result.
 struct ProcessStage: Sendable {
     private let decode: DecodeStage
+    private let color: ColorStage
     private let memory: MemoryStage
     private let recent: RecentImages
     private let threads: DecodingThreads
@@ -13,9 +14,11 @@ struct ProcessStage: Sendable {
     private let steps: Coalescer<StepKey, LoadUpdate, LoadedImage>
 
     init(
-        decode: DecodeStage, memory: MemoryStage, recent: RecentImages, threads: DecodingThreads, report: Reporter
+        decode: DecodeStage, color: ColorStage, memory: MemoryStage, recent: RecentImages, threads: DecodingThreads,
+        report: Reporter
     ) {
         self.decode = decode
+        self.color = color
         self.memory = memory
         self.recent = recent
         self.threads = threads
@@ -116,12 +119,21 @@ struct ProcessStage: Sendable {
         guard count > 0 else {
             if case .image(let image, _) = request.source {
                 let origin = LoadedImage.Origin(digest: nil, allowsStoring: true)
-                return LoadedImage(image: image, layer: .local, origin: origin)
+                let loaded = LoadedImage(image: image, layer: .local, origin: origin)
+                return color.mayConvert(image, for: request) ? try await convert(loaded, request, priority) : loaded
             }
             return try await decode.load(request, priority, update)
         }
         let before = try await step(count - 1, of: request, priority, update)
         return try await process(before, request.processors[count - 1], request, priority)
+    }
+
+    private func convert(
+        _ loaded: LoadedImage, _ request: ImageRequest, _ priority: PriorityHandle
+    ) async throws -> LoadedImage {
+        var converted = loaded
+        converted.image = try await threads.run(priority: priority) { color.convert(loaded.image, for: request) }
+        return converted
     }
 
     private func process(

@@ -6,17 +6,19 @@ struct ProcessedImageStore: Sendable {
     private let disk: DiskStage
     private let serializer: any CacheSerializer
     private let codecs: CodecRegistry
+    private let color: ColorStage
     private let threads: DecodingThreads
     private let encodedBudget: EncodedByteBudget
     private let report: Reporter
 
     init(
-        disk: DiskStage, serializer: any CacheSerializer, codecs: CodecRegistry, threads: DecodingThreads,
-        encodedBudget: EncodedByteBudget, report: Reporter
+        disk: DiskStage, serializer: any CacheSerializer, codecs: CodecRegistry, color: ColorStage,
+        threads: DecodingThreads, encodedBudget: EncodedByteBudget, report: Reporter
     ) {
         self.disk = disk
         self.serializer = serializer
         self.codecs = codecs
+        self.color = color
         self.threads = threads
         self.encodedBudget = encodedBudget
         self.report = report
@@ -44,7 +46,8 @@ struct ProcessedImageStore: Sendable {
                 let start = report.now
                 let image = try serializer.image(from: data, options: options, codecs: codecs)
                 report(key, .decoded(image.size), since: start)
-                return image
+                // The stored image has the color space of the request, unless the app stored it.
+                return color.convert(image, for: request)
             }
             return LoadedImage(
                 image: image, layer: .disk, original: Original(data: data, layer: .disk, allowsStoring: true),

@@ -119,7 +119,7 @@ public enum ProcessorConformance: ConformanceKit {
 
 extension DecodedImage {
     /// Returns an image of noise.
-    fileprivate static func noise(_ size: PixelSize, _ format: PixelFormat, _ alphaMode: AlphaMode) -> DecodedImage {
+    static func noise(_ size: PixelSize, _ format: PixelFormat, _ alphaMode: AlphaMode) -> DecodedImage {
         var random = SplitMix64(seed: UInt64(size.width * 31 + size.height))
         let full = format == .rgba16 ? UInt16.max : 255
         let pixels = PixelBuffer(size: size, format: format, alphaMode: alphaMode) { memory, bytesPerRow in

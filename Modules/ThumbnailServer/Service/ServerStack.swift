@@ -46,7 +46,8 @@ struct ServerStack: Sendable {
             scope: settings.service.allowed.scope, clock: clock
         ) { sharedStore?.check() }
         var configuration = ImagePipeline.Configuration(
-            downloader: Self.downloader(settings, clock), codecs: .programs, observers: [metrics])
+            downloader: Self.downloader(settings, clock), codecs: .programs, colorConverter: LittleCMSColorConverter(),
+            observers: [metrics])
         configuration.maxConcurrentDecodes = settings.maxConcurrentDecodes
         configuration.maximumDecodingByteCount = settings.limits.decoding.maximumByteCount
         generator = ThumbnailGenerator(configuration, cache: cache, limits: settings.limits, clock: clock)

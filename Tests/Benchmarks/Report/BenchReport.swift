@@ -99,7 +99,7 @@ enum BenchMachine {
         #endif
         let format = "--showformat=${db:Status-Status} ${Package} ${Version}\\n"
         // Each package is queried separately, because dpkg-query fails if one package is unknown.
-        lines += (formats + ["zlib1g", "libcurl4", "nginx"]).compactMap { package in
+        lines += (formats + ["liblcms2-2", "zlib1g", "libcurl4", "nginx"]).compactMap { package in
             guard let line = try? BenchProcess.output(of: "/usr/bin/env", ["dpkg-query", "--show", format, package]),
                 line.hasPrefix("installed ")
             else { return nil }

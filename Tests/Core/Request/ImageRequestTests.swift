@@ -38,6 +38,8 @@ import Testing
             request { $0.decoding.pixelFormat = .rgba16 },
             request { $0.decoding.allowsPartial = true },
             request { $0.decoding.includesAnimation = false },
+            request { $0.colorSpace = .displayP3 },
+            request { $0.colorSpace = .embedded },
             request { $0.processors = [Step(identifier: "a")] },
             request { $0.processors = [Step(identifier: "a"), Step(identifier: "b")] },
             request { $0.processors = [Step(identifier: "b"), Step(identifier: "a")] },

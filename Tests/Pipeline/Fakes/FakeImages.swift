@@ -89,6 +89,18 @@ struct Brighten: ImageProcessing {
     }
 }
 
+/// Doubles all samples for Display P3, and changes none for sRGB.
+struct FakeColorConverter: ColorConverting {
+    func conversion(
+        of header: PixelRowHeader, to space: OutputColorSpace
+    ) throws(ColorConversionError) -> RowConversion? {
+        guard space == .displayP3 else { return nil }
+        return { row in
+            for index in row.indices { row[index] &*= 2 }
+        }
+    }
+}
+
 extension DecodedImage {
     /// The level of the first pixel.
     var level: UInt8 { pixels.withUnsafeBytes { $0[0] } }
@@ -108,6 +120,8 @@ struct Log: PipelineObserving {
             case .diskWriteFailed(let error): "disk write failed: \(error)"
             case .downloaded(let bytes, _): "downloaded \(bytes)"
             case .decoded(let size): "decoded \(size)"
+            case .colorConverted(let space): "converted to \(space.rawValue)"
+            case .colorProfileIgnored(let error): "profile ignored: \(error)"
             case .processed(let identifier): "processed \(identifier)"
             case .finished(let layer): "finished \(layer)"
             case .failed(let error): "failed: \(error)"

@@ -16,7 +16,8 @@ struct Stack: Sendable {
     let executor: ManualExecutor?
 
     init(
-        _ downloader: FakeDownloader, disk: FakeDataCache = FakeDataCache(),
+        _ downloader: FakeDownloader, colorConverter: (any ColorConverting)? = nil,
+        disk: FakeDataCache = FakeDataCache(),
         maximumPendingWriteByteCount: Int = 1 << 20, maximumIntermediateByteCount: Int = 1 << 20,
         clock: any TimeSource = ManualClock(), executor: ManualExecutor? = nil
     ) {
@@ -25,8 +26,9 @@ struct Stack: Sendable {
         self.executor = executor
         pipeline = ImagePipeline(
             ImagePipeline.Configuration(
-                downloader: downloader, codecs: codec.registry, memoryCache: memory, diskCache: disk, observers: [log],
-                clock: clock, maximumPendingWriteByteCount: maximumPendingWriteByteCount,
+                downloader: downloader, codecs: codec.registry, colorConverter: colorConverter, memoryCache: memory,
+                diskCache: disk, observers: [log], clock: clock,
+                maximumPendingWriteByteCount: maximumPendingWriteByteCount,
                 maximumIntermediateByteCount: maximumIntermediateByteCount, taskExecutor: executor))
     }
 

@@ -128,7 +128,8 @@ struct PreviewTests {
 
     /// Delivers the bytes one by one, each after the work for the previous one has ended.
     private func pipeline(
-        _ bytes: [(offset: Int, byte: UInt8)], interval: Duration = .zero, byteBudget: Int = 1 << 20
+        _ bytes: [(offset: Int, byte: UInt8)], colorConverter: (any ColorConverting)? = nil,
+        interval: Duration = .zero, byteBudget: Int = 1 << 20
     ) -> ImagePipeline {
         let downloader = FakeDownloader { [executor] request, _ in
             for (offset, byte) in bytes {
@@ -137,18 +138,18 @@ struct PreviewTests {
             }
             return Download(data: Data(bytes.map(\.byte)))
         }
-        return pipeline(downloader, interval: interval, byteBudget: byteBudget)
+        return pipeline(downloader, colorConverter: colorConverter, interval: interval, byteBudget: byteBudget)
     }
 
     private func pipeline(
-        _ downloader: FakeDownloader, _ codec: any ImageDecoding = LastByteCodec(), interval: Duration = .zero,
-        byteBudget: Int
+        _ downloader: FakeDownloader, _ codec: any ImageDecoding = LastByteCodec(),
+        colorConverter: (any ColorConverting)? = nil, interval: Duration = .zero, byteBudget: Int
     ) -> ImagePipeline {
         let entry = CodecRegistry.Entry(format: ImageFormat(rawValue: "last"), decoder: codec) { _ in true }
         return ImagePipeline(
             ImagePipeline.Configuration(
-                downloader: downloader, codecs: CodecRegistry([entry]), diskCache: nil, clock: clock,
-                maximumDecodingByteCount: byteBudget, previewInterval: interval, taskExecutor: executor))
+                downloader: downloader, codecs: CodecRegistry([entry]), colorConverter: colorConverter, diskCache: nil,
+                clock: clock, maximumDecodingByteCount: byteBudget, previewInterval: interval, taskExecutor: executor))
     }
 
     private func shown(by pipeline: ImagePipeline, _ change: (inout ImageRequest) -> Void = { _ in }) async throws
@@ -194,6 +195,15 @@ struct PreviewTests {
     @Test func `previews are processed, too`() async throws {
         let processed = try await shown(by: pipeline([(0, 16), (1, 32)])) { $0.processors = [Brighten(step: 3)] }
         #expect(processed == [19, 35])
+    }
+
+    @Test func `the colors of previews are converted before processing`() async throws {
+        let pipeline = pipeline([(0, 16), (1, 32)], colorConverter: FakeColorConverter())
+        let converted = try await shown(by: pipeline) {
+            $0.colorSpace = .displayP3
+            $0.processors = [Brighten(step: 3)]
+        }
+        #expect(converted == [35, 67])
     }
 
     @Test func `the processed preview of a partial image is partial`() async throws {

@@ -52,6 +52,23 @@ struct StepTests {
         #expect(a.runs.value == 1 && b.runs.value == 2 && c.runs.value == 2)
     }
 
+    @Test func `requests for different color spaces share no step`() async throws {
+        let stack = Stack(FakeDownloader(giving: level(50)), colorConverter: FakeColorConverter())
+        let (a, b) = (Brighten(step: 1), Brighten(step: 2))
+        var levels: [UInt8] = []
+        for space in [OutputColorSpace.sRGB, .displayP3, .embedded, .displayP3] {
+            let request = try web("a") {
+                $0.colorSpace = space
+                $0.processors = [a, b]
+            }
+            levels.append(try await stack.load(request).image.level)
+        }
+
+        #expect(levels == [53, 103, 53, 103])
+        #expect(a.runs.value == 3 && b.runs.value == 3)
+        #expect(stack.log.words.filter { $0.hasPrefix("converted") } == ["converted to display-p3"])
+    }
+
     @Test func `ten concurrent requests with different processors download and decode once`() async throws {
         let stack = Stack(waiting)
         let tasks = try (1...10 as ClosedRange<UInt8>).map { step in

@@ -73,9 +73,17 @@ void alcedo_jpeg_copy_profile(const alcedo_jpeg_decoder *_Nonnull decoder, uint8
 alcedo_jpeg_status alcedo_jpeg_set_scale(
     alcedo_jpeg_decoder *_Nonnull decoder, uint32_t eighths, uint32_t *_Nonnull width, uint32_t *_Nonnull height);
 
-/// Starts decoding. Rows have one byte per pixel when `is_gray` is not 0, which requires a gray file, and R, G, B, 255
-/// otherwise. An image in several scans is read to its end, unless its bytes arrive in pieces.
-alcedo_jpeg_status alcedo_jpeg_start(alcedo_jpeg_decoder *_Nonnull decoder, int is_gray);
+typedef enum {
+    /// One byte per pixel. Requires a gray file.
+    ALCEDO_JPEG_ROWS_GRAY = 0,
+    /// R, G, B, 255. Inks are converted by a formula.
+    ALCEDO_JPEG_ROWS_RGBA,
+    /// C, M, Y, K, of which 255 means no ink. Requires a CMYK or YCCK file.
+    ALCEDO_JPEG_ROWS_INKS,
+} alcedo_jpeg_rows;
+
+/// Starts decoding. An image in several scans is read to its end, unless its bytes arrive in pieces.
+alcedo_jpeg_status alcedo_jpeg_start(alcedo_jpeg_decoder *_Nonnull decoder, alcedo_jpeg_rows rows);
 
 /// Writes at most `capacity` rows, `stride` bytes apart. Writes fewer when bytes are missing and at the end of the
 /// image. Sets `count` to the number of rows written, even on failure.

@@ -6,14 +6,19 @@ struct PNGChunk {
     /// Chunk names as numbers, so that comparing the names of a million chunks is fast.
     enum Name {
         static let actl: UInt32 = 0x6163_544C
+        static let chrm: UInt32 = 0x6348_524D
+        static let cicp: UInt32 = 0x6349_4350
         static let exif: UInt32 = 0x6558_4966
         static let fctl: UInt32 = 0x6663_544C
         static let fdat: UInt32 = 0x6664_4154
+        static let gama: UInt32 = 0x6741_4D41
+        static let iccp: UInt32 = 0x6943_4350
         static let idat: UInt32 = 0x4944_4154
         static let iend: UInt32 = 0x4945_4E44
         static let ihdr: UInt32 = 0x4948_4452
         static let itxt: UInt32 = 0x6954_5874
         static let plte: UInt32 = 0x504C_5445
+        static let srgb: UInt32 = 0x7352_4742
         static let text: UInt32 = 0x7445_5874
         static let trns: UInt32 = 0x7452_4E53
         static let ztxt: UInt32 = 0x7A54_5874

@@ -12,6 +12,8 @@ struct PNGOutline {
     /// All palette and transparency chunks before the pixels. Every frame of an animation needs them.
     private(set) var colors: [PNGChunk] = []
     private(set) var animation: PNGAnimationControl?
+    /// The chunks that describe the color space, by name. They count only before the palette and the pixels.
+    private(set) var colorSpace: [UInt32: PNGChunk] = [:]
     /// The first chunk of pixel data.
     private(set) var pixels: PNGChunk?
 
@@ -32,6 +34,8 @@ struct PNGOutline {
         case PNGChunk.Name.text, PNGChunk.Name.ztxt:
             let isProfile = Self.rawProfileNames.contains { Self.has($0 + "\0", chunk, bytes) }
             if isProfile { rawProfile = rawProfile ?? chunk }
+        case PNGChunk.Name.cicp, PNGChunk.Name.iccp, PNGChunk.Name.srgb, PNGChunk.Name.gama, PNGChunk.Name.chrm:
+            if pixels == nil, colors.isEmpty { colorSpace[chunk.name] = colorSpace[chunk.name] ?? chunk }
         case PNGChunk.Name.plte, PNGChunk.Name.trns:
             if pixels == nil { colors.append(chunk) }
         case PNGChunk.Name.actl:
@@ -82,6 +86,9 @@ struct PNGHeader: Sendable {
         default: .rgb
         }
     }
+
+    /// Whether the color type has no color.
+    var isGray: Bool { colorType & 2 == 0 }
 
     /// The number of bytes in an uncompressed row, including the filter byte. Not valid for interlaced images.
     var storedBytesPerRow: Int {

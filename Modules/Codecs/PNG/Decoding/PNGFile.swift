@@ -18,12 +18,31 @@ struct PNGFile {
             [bytes], chunkLimit: min(limits.maximumChunkByteCount, limits.maximumMetadataByteCount))
         outline = PNGOutline(bytes)
         let header = reader.header
-        let metadata = PNGMetadata(outline, in: bytes, colorProfile: reader.colorProfile, limits: limits)
-        info = ImageInfo(
+        let metadata = PNGMetadata(
+            outline, in: bytes, colorProfile: reader.colorProfile ?? Self.colorProfile(outline, bytes, limits),
+            limits: limits)
+        var info = ImageInfo(
             format: .png, size: header.size, orientation: metadata.orientation, hasAlpha: header.hasAlpha,
             bitDepth: header.bitDepth, colorModel: header.colorModel, frameCount: outline.animation?.frameCount ?? 1,
             loopCount: outline.animation?.playCount, metadata: metadata.metadata)
+        info.colorDescription = PNGColorSpace(outline, in: bytes).description(
+            profile: metadata.metadata.colorProfile, isGray: header.isGray)
+        self.info = info
         try limits.check(frameCount: info.frameCount)
+    }
+
+    /// Returns the ICC profile of a file in which libpng ignores it, because an `sRGB` chunk precedes it. For this, a
+    /// file of only the header and the profile is read.
+    private static func colorProfile(_ outline: PNGOutline, _ bytes: PNGBytes, _ limits: DecodingLimits) -> Data? {
+        guard let chunk = outline.colorSpace[PNGChunk.Name.iccp], let other = outline.colorSpace[PNGChunk.Name.srgb],
+            other.range.lowerBound < chunk.range.lowerBound, chunk.body.count <= limits.maximumChunkByteCount
+        else { return nil }
+        return PNGFrameFile.chunk("IDAT", []).withUnsafeBufferPointer { end in
+            try? PNGReader(
+                [bytes.part(0..<33), bytes.part(chunk.range), end],
+                chunkLimit: min(limits.maximumChunkByteCount, limits.maximumMetadataByteCount)
+            ).colorProfile
+        }
     }
 
     /// The bytes before the first pixels. Not copied: valid as long as ``bytes``.

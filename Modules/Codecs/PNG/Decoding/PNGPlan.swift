@@ -65,7 +65,7 @@ struct PNGPlan {
     /// The header for a consumer of the stored rows.
     var rowHeader: PixelRowHeader {
         PixelRowHeader(
-            size: header.size, format: format, alphaMode: alphaMode, colorProfile: info.metadata.colorProfile,
+            size: header.size, format: format, alphaMode: alphaMode, colorProfile: info.sampleProfile,
             orientation: pendingOrientation == .up ? info.orientation : .up)
     }
 
@@ -80,7 +80,7 @@ struct PNGPlan {
         _ pixels: PixelBuffer, partialError: ImageDecodingError? = nil
     ) throws(ImageDecodingError) -> DecodedImage {
         DecodedImage(
-            pixels: try pixels.upright(from: pendingOrientation), colorProfile: info.metadata.colorProfile,
+            pixels: try pixels.upright(from: pendingOrientation), colorProfile: info.sampleProfile,
             orientation: options.appliesOrientation ? .up : info.orientation, format: .png, partialError: partialError)
     }
 }

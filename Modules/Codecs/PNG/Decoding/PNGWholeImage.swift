@@ -56,7 +56,7 @@ private struct PNGAnimation {
         guard let pixels else { return try decodePart(problem) }
         let isAnimated = frames.count > 1 && options.includesAnimation
         return DecodedImage(
-            pixels: pixels, colorProfile: file.info.metadata.colorProfile,
+            pixels: pixels, colorProfile: file.info.sampleProfile,
             orientation: options.appliesOrientation ? .up : file.info.orientation, format: .png,
             frames: isAnimated ? animation : nil, partialError: problem)
     }

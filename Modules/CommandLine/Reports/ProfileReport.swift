@@ -1,0 +1,59 @@
+import Alcedo
+import FoundationEssentials
+
+/// The properties of the ICC profile in an image file.
+struct ProfileReport: Sendable {
+    /// The effect of a profile on the colors.
+    enum Use: String, Sendable, Encodable {
+        /// The colors are converted from the profile.
+        case converted
+        /// The profile equals sRGB, so that no conversion is needed.
+        case sRGB
+        /// The file declares its color space in another way, which takes precedence.
+        case overridden
+        /// The profile is unusable. The samples count as sRGB, and inks are converted by a formula.
+        case unusable
+    }
+
+    let byteCount: Int
+    /// The name of the profile, which is untrusted text; nil if it has none.
+    let name: String?
+    let use: Use
+    /// The reason why the profile is unusable; nil for all other uses.
+    let error: String?
+
+    /// Creates the report by an attempt to use the profile. The result is nil if the file has none.
+    init?(_ info: ImageInfo) {
+        guard let profile = info.metadata.colorProfile else { return nil }
+        byteCount = profile.count
+        name = ICCProfile.name(of: profile)
+        guard info.colorDescription == nil else {
+            use = .overridden
+            error = nil
+            return
+        }
+        var header = PixelRowHeader(size: info.size, format: .rgba8, alphaMode: .straight, colorProfile: profile)
+        header.hasInks = info.colorModel == .cmyk || info.colorModel == .ycck
+        do throws(ColorConversionError) {
+            let conversion = try LittleCMSColorConverter().conversion(of: header, to: .sRGB)
+            use = conversion == nil ? .sRGB : .converted
+            self.error = nil
+        } catch {
+            use = .unusable
+            self.error = error.message
+        }
+    }
+
+    /// The properties in one line, such as `548 bytes, Display P3`.
+    var text: String {
+        let title = name.map { ", \($0)" } ?? ""
+        let effect =
+            switch use {
+            case .converted: ""
+            case .sRGB: ", equal to sRGB"
+            case .overridden: ", overridden by the file's color space"
+            case .unusable: ", unusable: \(error ?? "")"
+            }
+        return "\(byteCount) bytes\(title)\(effect)"
+    }
+}

@@ -1,0 +1,42 @@
+package import FoundationEssentials
+
+extension OutputColorSpace {
+    /// Returns EXIF data that declares this color space, for pixels that were converted to it. Without the change, a
+    /// reader would take the pixels for those of the original, for example in Adobe RGB.
+    ///
+    /// Only existing tags are changed: the color space becomes sRGB, or uncalibrated for a color space that only a
+    /// profile describes. For sRGB, the interoperability index of Adobe RGB (`R03`) becomes that of sRGB (`R98`). Data
+    /// without these tags, and damaged data, is returned unchanged, as is all data for `embedded`. O(bytes).
+    ///
+    /// Source: CIPA DC-008 (Exif 2.32), sections 4.6.5 (ColorSpace) and 4.6.7 (InteroperabilityIndex).
+    package func written(in exif: Data) -> Data {
+        var bytes = [UInt8](exif)
+        guard self != .embedded, let bigEndian = TIFF.isBigEndian(bytes.span.bytes),
+            let image = TIFF.number(in: bytes.span.bytes, at: 4, bytes: 4, bigEndian: bigEndian),
+            let photo = Self.directory(0x8769, of: image, in: bytes, bigEndian)
+        else { return exif }
+        if let offset = TIFF.valueOffset(
+            of: 0xA001, type: 3, in: bytes.span.bytes, directory: photo, bigEndian: bigEndian)
+        {
+            let value = TIFF.bytes(self == .sRGB ? 1 : 0xFFFF, count: 2, bigEndian: bigEndian)
+            bytes.replaceSubrange(offset..<offset + 2, with: value)
+        }
+        if self == .sRGB, let index = Self.directory(0xA005, of: photo, in: bytes, bigEndian),
+            let offset = TIFF.valueOffset(
+                of: 0x0001, type: 2, in: bytes.span.bytes, directory: index, bigEndian: bigEndian),
+            bytes[offset...].starts(with: "R03\0".utf8)
+        {
+            bytes.replaceSubrange(offset..<offset + 4, with: "R98\0".utf8)
+        }
+        return Data(bytes)
+    }
+
+    /// Returns the offset of the directory that a tag of another directory points to, or nil if there is none.
+    private static func directory(_ tag: Int, of directory: Int, in bytes: [UInt8], _ bigEndian: Bool) -> Int? {
+        guard
+            let offset = TIFF.valueOffset(
+                of: tag, type: 4, in: bytes.span.bytes, directory: directory, bigEndian: bigEndian)
+        else { return nil }
+        return TIFF.number(in: bytes.span.bytes, at: offset, bytes: 4, bigEndian: bigEndian)
+    }
+}

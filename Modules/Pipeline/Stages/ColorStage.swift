@@ -1,0 +1,48 @@
+import AlcedoCore
+
+/// The stage that converts decoded images to the color space of a request.
+struct ColorStage: Sendable {
+    private let converter: (any ColorConverting)?
+    private let report: Reporter
+
+    init(_ converter: (any ColorConverting)?, report: Reporter) {
+        self.converter = converter
+        self.report = report
+    }
+
+    /// Returns decoding options for images that ``convert(_:for:)`` receives next.
+    func options(_ options: DecodingOptions, for request: ImageRequest) -> DecodingOptions {
+        var options = options
+        options.keepsInks = converter != nil && request.colorSpace != .embedded
+        return options
+    }
+
+    /// Returns the image in the color space of a request. Reports and ignores an unusable profile. Blocks while it
+    /// works.
+    func convert(_ image: DecodedImage, for request: ImageRequest) -> DecodedImage {
+        let space = request.colorSpace
+        guard let converter, space != .embedded else { return image }
+        let start = report.now
+        let plan = ColorConversionPlan(image.rowHeader, to: space, by: converter)
+        let result = plan.applied(to: image, by: converter, space)
+        if let error = plan.error { report(request.key, .colorProfileIgnored(error)) }
+        if plan.convert != nil { report(request.key, .colorConverted(space), since: start) }
+        return result
+    }
+
+    /// Returns the converted preview, without a report.
+    func convert(_ preview: ImagePreview, for request: ImageRequest) -> ImagePreview {
+        let space = request.colorSpace
+        guard let converter, space != .embedded else { return preview }
+        var result = preview
+        let plan = ColorConversionPlan(preview.image.rowHeader, to: space, by: converter)
+        result.image = plan.applied(to: preview.image, by: converter, space)
+        return result
+    }
+
+    /// Whether ``convert(_:for:)`` may change an image, without a look at its profile.
+    func mayConvert(_ image: DecodedImage, for request: ImageRequest) -> Bool {
+        guard converter != nil, request.colorSpace != .embedded else { return false }
+        return image.colorProfile != request.colorSpace.colorProfile
+    }
+}
