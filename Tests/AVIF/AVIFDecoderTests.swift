@@ -184,6 +184,21 @@
             #expect(try decode(builder.data).pixels == pixels)
         }
 
+        @Test func `code points give a profile when the file has none`() throws {
+            let image = try CodedImage(samplePixels(PixelSize(width: 16, height: 8)))
+            func profile(_ primaries: Int, _ transfer: Int) throws -> Data? {
+                let numbers = [primaries, transfer, 0].flatMap { AVIFBuilder.number($0, 2) }
+                var builder = AVIFBuilder()
+                builder.add(image, [AVIFBuilder.box("colr", Array("nclx".utf8) + numbers + [0x80])])
+                return try decode(builder.data).colorProfile
+            }
+
+            #expect(try profile(1, 13) == nil)
+            #expect(try profile(2, 2) == nil)
+            #expect(try profile(12, 13) == ColorDescription(primaries: 12, transfer: 13)?.profile(isGray: false))
+            #expect(try profile(12, 13) != nil)
+        }
+
         @Test func `a profile over the metadata limit is omitted`() throws {
             let profile = Data((0..<200).map { UInt8($0) })
             let image = DecodedImage(pixels: try samplePixels(PixelSize(width: 8, height: 8)), colorProfile: profile)

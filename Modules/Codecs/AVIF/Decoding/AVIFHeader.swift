@@ -26,6 +26,8 @@
         /// The number of coded items, such as tiles.
         let itemCount: Int
         let metadata: ImageMetadata
+        /// The color space of the code points, when the file has no ICC profile; nil when they are reserved.
+        private let colorDescription: ColorDescription?
         /// The ICC profile of decoded samples; nil for sRGB.
         let sampleProfile: Data?
 
@@ -47,7 +49,13 @@
             layerCount = Int(info.layer_count)
             itemCount = container.itemCount
             metadata = ImageMetadata(info, limits)
-            sampleProfile = metadata.colorProfile
+            // An ICC profile takes precedence. The planes have been converted to RGB of the full range. Source: ISO/IEC
+            // 23008-12, section 6.5.5.
+            let description = ColorDescription(
+                primaries: UInt8(truncatingIfNeeded: info.primaries),
+                transfer: UInt8(truncatingIfNeeded: info.transfer))
+            colorDescription = metadata.colorProfile == nil ? description : nil
+            sampleProfile = metadata.colorProfile ?? colorDescription?.profile(isGray: isMonochrome)
         }
 
         /// The number of frames; 1 for a still image.
@@ -58,9 +66,11 @@
                 if isMonochrome { hasAlpha ? .grayAlpha : .gray } else if isRGB { hasAlpha ? .rgba : .rgb } else {
                     .yCbCr
                 }
-            return ImageInfo(
+            var info = ImageInfo(
                 format: .avif, size: crop.size, orientation: orientation, hasAlpha: hasAlpha, bitDepth: bitDepth,
                 colorModel: model, frameCount: frameCount, loopCount: playCount, delays: delays, metadata: metadata)
+            info.colorDescription = colorDescription
+            return info
         }
 
         /// Returns the format of the decoded rows for a requested format.
