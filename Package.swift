@@ -10,19 +10,23 @@ import PackageDescription
 /// GTK is a dependency only if the trait is enabled, so that other users do not need its headers.
 let gtkLibrary = Target.Dependency.target(name: "CGTK", condition: .when(platforms: [.linux], traits: ["GTK"]))
 
+/// libseccomp is a dependency only if the trait is enabled.
+let seccompLibrary = Target.Dependency.target(name: "CSeccomp", condition: .when(traits: ["Sandbox"]))
+
 let package = Package(
     name: "Alcedo",
     products: [
         "Alcedo", "AlcedoCore", "AlcedoHTTP", "AlcedoMemoryCache", "AlcedoNSCache", "AlcedoDiskCache",
         "AlcedoSQLiteCache", "AlcedoRedisCache", "AlcedoURLResponseCache", "AlcedoDownloader", "AlcedoCURL",
         "AlcedoURLSession", "AlcedoCodecs", "AlcedoPNG", "AlcedoJPEG", "AlcedoGIF", "AlcedoWebP", "AlcedoProcessing",
-        "AlcedoPipeline", "AlcedoViewBinding", "AlcedoTerminal", "AlcedoGTK", "AlcedoTesting",
+        "AlcedoPipeline", "AlcedoSandbox", "AlcedoViewBinding", "AlcedoTerminal", "AlcedoGTK", "AlcedoTesting",
     ].map { .library(name: $0, targets: [$0]) } + [
         .executable(name: "alcedo", targets: ["AlcedoTool"]),
         .executable(name: "thumbnail-server", targets: ["thumbnail-server"]),
     ],
     traits: [
         .trait(name: "GTK", description: "GTK 4 views; needs libgtk-4-dev."),
+        .trait(name: "Sandbox", description: "Decoders in confined processes; needs libseccomp-dev."),
         .default(enabledTraits: []),
     ],
     targets: [
@@ -90,6 +94,18 @@ let package = Package(
             name: "AlcedoGTK",
             dependencies: ["AlcedoCore", "AlcedoViewBinding", gtkLibrary],
             path: "Modules/ViewBinding/GTK", exclude: ["README.md"]),
+
+        // Decoders in confined worker processes, with the trait Sandbox
+        .target(
+            name: "AlcedoSandbox", dependencies: ["AlcedoCore", "CSandboxShim"], path: "Modules/Sandbox",
+            exclude: ["CSandboxShim", "CSeccomp"]),
+        .target(
+            name: "CSandboxShim", dependencies: [seccompLibrary], path: "Modules/Sandbox/CSandboxShim",
+            cSettings: [.define("_GNU_SOURCE"), .define("ALCEDO_SANDBOX", .when(traits: ["Sandbox"]))],
+            linkerSettings: [.linkedLibrary("seccomp", .when(traits: ["Sandbox"]))]),
+        .systemLibrary(
+            name: "CSeccomp", path: "Modules/Sandbox/CSeccomp", pkgConfig: "libseccomp",
+            providers: [.apt(["libseccomp-dev"]), .yum(["libseccomp-devel"])]),
 
         // Test support, and the umbrella module with the standard configuration
         .target(name: "AlcedoTesting", dependencies: ["AlcedoCore", "AlcedoHTTP"], path: "Modules/Testing"),
@@ -263,6 +279,16 @@ package.targets += [
     .target(name: "TestSupport", dependencies: ["AlcedoCore", "AlcedoTesting"], path: "Tests/Support"),
     .testTarget(
         name: "AlcedoTests", dependencies: ["Alcedo", "AlcedoTesting", "TestSupport"], path: "Tests/Standard"),
+    // With the trait Sandbox: the tests, and the program with hostile decoders that runs as their worker.
+    .testTarget(
+        name: "AlcedoSandboxTests",
+        dependencies: [
+            "AlcedoCodecs", "AlcedoCore", "AlcedoSandbox", "AlcedoTesting", "TestSupport", "sandbox-test-worker",
+        ],
+        path: "Tests/Sandbox", exclude: ["Worker"]),
+    .executableTarget(
+        name: "sandbox-test-worker", dependencies: ["AlcedoCodecs", "AlcedoCore", "AlcedoSandbox", "CSandboxShim"],
+        path: "Tests/Sandbox/Worker"),
     // Tests without package access, in which `import Alcedo` must suffice, as for users of the package.
     .testTarget(
         name: "AlcedoCallSiteTests", dependencies: ["Alcedo", "AlcedoTesting"], path: "Tests/CallSites",
@@ -313,7 +339,7 @@ package.targets += [
 
 let cTargets: Set = [
     "CFileSystemShim", "CHTTPServerShim", "CPNGShim", "CJPEGShim", "CGIFShim", "CCURLShim", "CMultiLoop",
-    "CReferenceDecoders", "CSampleKernels",
+    "CReferenceDecoders", "CSampleKernels", "CSandboxShim",
 ]
 // Whether warnings are errors. Scripts/check sets this variable. For dependent packages, warnings are never errors: a
 // newer compiler may emit new warnings, and SwiftPM passes -suppress-warnings, which swiftc does not accept with this

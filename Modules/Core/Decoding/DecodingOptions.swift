@@ -54,9 +54,10 @@ public struct DecodingOptions: Sendable, Hashable {
 }
 
 extension DecodingOptions {
-    /// Whether a file with this error produces a partial image. Exceeded limits and missing memory never do.
+    /// Whether a file with this error produces a partial image. Exceeded limits, missing memory and failures of the
+    /// decoder itself never do.
     package func allows(_ error: ImageDecodingError) -> Bool {
-        allowsPartial && error.code != .exceedsLimit && error.code != .outOfMemory
+        allowsPartial && ![.exceedsLimit, .outOfMemory, .decoderFailed].contains(error.code)
     }
 }
 

@@ -18,6 +18,9 @@ public struct ImageDecodingError: CodedError {
         case exceedsLimit
         /// The memory could not be allocated.
         case outOfMemory
+        /// The decoder itself failed: a worker process of the sandbox crashed, was killed, broke a rule of the sandbox,
+        /// or could not be started.
+        case decoderFailed
     }
 
     /// The kind of failure, for callers to switch on.

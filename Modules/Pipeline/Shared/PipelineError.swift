@@ -77,7 +77,8 @@ extension ImageDecodingError.Code {
     /// an unsupported variant, is the same from every source.
     var meansDamage: Bool {
         switch self {
-        case .empty, .unknownFormat, .truncated, .corrupt: true
+        // Bytes that crash a decoder are damaged in most cases.
+        case .empty, .unknownFormat, .truncated, .corrupt, .decoderFailed: true
         case .unsupportedVariant, .exceedsLimit, .outOfMemory: false
         }
     }

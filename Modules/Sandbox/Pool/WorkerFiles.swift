@@ -1,0 +1,138 @@
+#if Sandbox
+    import AlcedoLibc
+    import CSandboxShim
+
+    /// The two blocks of memory that a worker shares with the app.
+    struct SharedMemory: ~Copyable {
+        let input: Int32
+        let output: Int32
+        let inputByteCount: Int
+        let outputByteCount: Int
+
+        init(input inputByteCount: Int, output outputByteCount: Int) throws(SandboxError) {
+            input = alcedo_sandbox_create_memory(UInt64(inputByteCount))
+            guard input >= 0 else {
+                throw SandboxError(.unsupported, "sandbox: cannot create shared memory: error \(errno)")
+            }
+            output = alcedo_sandbox_create_memory(UInt64(outputByteCount))
+            guard output >= 0, alcedo_sandbox_seal(output) == 0 else {
+                let reason = errno
+                close(input)
+                if output >= 0 { close(output) }
+                throw SandboxError(.unsupported, "sandbox: cannot create shared memory: error \(reason)")
+            }
+            (self.inputByteCount, self.outputByteCount) = (inputByteCount, outputByteCount)
+        }
+    }
+
+    /// The descriptors of a worker process.
+    struct WorkerFiles: Sendable {
+        let process: Int32
+        let input: Int32
+        let output: Int32
+        /// The open file /proc/N/statm, or -1.
+        let statm: Int32
+        private let pidfd: Int32
+        private let socket: Int32
+
+        /// The time that a worker has to confine itself.
+        private static let startLimit = Duration.seconds(20)
+
+        /// Starts the process. It owns the memory's descriptors from then on.
+        init(_ memory: consuming SharedMemory, _ configuration: SandboxConfiguration) throws(SandboxError) {
+            let (input, output) = (memory.input, memory.output)
+            var (near, far): (Int32, Int32) = (-1, -1)
+            var (process, pidfd): (Int32, Int32) = (0, -1)
+            var error = alcedo_sandbox_socket_pair(&near, &far) == 0 ? 0 : errno
+            if error == 0 {
+                let settings = [
+                    Int(ALCEDO_SANDBOX_VERSION), configuration.memoryLimit, memory.inputByteCount,
+                    memory.outputByteCount,
+                ].map(String.init).joined(separator: ",")
+                let arguments = [CommandLine.arguments.first ?? "worker", SandboxWorker.marker, settings]
+                // The dynamic linker needs the variable; the worker removes it.
+                let variables = getenv("LD_LIBRARY_PATH").map { ["LD_LIBRARY_PATH=" + String(cString: $0)] } ?? []
+                error = Self.withCStrings(arguments) { arguments in
+                    Self.withCStrings(variables) { variables in
+                        alcedo_sandbox_start(
+                            configuration.executable ?? "/proc/self/exe", arguments, variables, far, input, output,
+                            &process, &pidfd)
+                    }
+                }
+            }
+            if far >= 0 { close(far) }
+            guard error == 0 else {
+                for file in [near, input, output] where file >= 0 { close(file) }
+                throw SandboxError(.cannotStart, "sandbox: cannot start a worker: error \(error)")
+            }
+            statm = open("/proc/\(process)/statm", O_RDONLY | O_CLOEXEC)
+            (self.process, self.pidfd, socket) = (process, pidfd, near)
+            (self.input, self.output) = (input, output)
+        }
+
+        /// Kills the process, waits for its end and closes all descriptors.
+        @discardableResult
+        func end() -> Int32 {
+            let result = alcedo_sandbox_end(pidfd)
+            for file in [input, output, statm, pidfd, socket] where file >= 0 { close(file) }
+            return result
+        }
+
+        /// Returns whether the worker could receive the message.
+        func send(_ request: alcedo_sandbox_request) -> Bool {
+            var request = request
+            let size = MemoryLayout<alcedo_sandbox_request>.size
+            while true {
+                let sent = AlcedoLibc.send(socket, &request, size, Int32(MSG_NOSIGNAL.rawValue))
+                guard sent < 0, errno == EINTR else { return sent == size }
+            }
+        }
+
+        /// Returns the next message of the worker, and subtracts the time of waiting for it.
+        func receive(within remaining: inout Duration) throws(WorkerFailure) -> alcedo_sandbox_reply {
+            var reply = alcedo_sandbox_reply()
+            let size = MemoryLayout<alcedo_sandbox_reply>.size
+            let start = ContinuousClock.now
+            let end = start + remaining
+            defer { remaining -= start.duration(to: .now) }
+            while true {
+                let left = ContinuousClock.now.duration(to: end)
+                guard left > .zero else { throw .timedOut }
+                let (seconds, attoseconds) = left.components
+                let milliseconds = min(seconds, 1_000_000) * 1_000 + attoseconds / 1_000_000_000_000_000 + 1
+                var event = pollfd(fd: socket, events: Int16(POLLIN), revents: 0)
+                let count = poll(&event, 1, Int32(milliseconds))
+                if count < 0, errno != EINTR { throw .ended }
+                guard count > 0 else { continue }
+                let received = recv(socket, &reply, size, Int32(MSG_DONTWAIT.rawValue))
+                if received == size { return reply }
+                if received < 0, errno == EINTR || errno == EAGAIN { continue }
+                guard received > 0 else { throw .ended }
+                throw .violation("a message of \(received) bytes")
+            }
+        }
+
+        /// Waits for the message that the worker is confined. Returns the version of Landlock.
+        func receiveReady() throws(SandboxError) -> Int {
+            var remaining = Self.startLimit
+            let reply = try? receive(within: &remaining)
+            if let reply, reply.kind == ReplyKind.ready.rawValue { return Int(clamping: reply.value) }
+            if let reply, reply.kind == ReplyKind.failure.rawValue {
+                throw SandboxError(
+                    .unsupported, "sandbox: the worker cannot confine itself: step \(reply.code), error \(reply.value)")
+            }
+            throw SandboxError(
+                .cannotStart,
+                "sandbox: the worker does not report that it is confined. Call SandboxWorker.runIfRequested first in main."
+            )
+        }
+
+        private static func withCStrings<Result>(
+            _ strings: [String], _ body: ([UnsafePointer<CChar>?]) -> Result
+        ) -> Result {
+            let copies = strings.map { strdup($0) }
+            defer { for copy in copies { free(copy) } }
+            return body(copies.map { UnsafePointer($0) } + [nil])
+        }
+    }
+#endif
