@@ -19,5 +19,15 @@
         public internal(set) var recycledWorkers = 0
         /// The number of idle workers that another process ended. No image was lost.
         public internal(set) var lostWorkers = 0
+
+        mutating func count(_ kind: WorkerFailure.Kind) {
+            switch kind {
+            case .crash: crashes += 1
+            case .illegalCall: illegalCalls += 1
+            case .timeout: timeouts += 1
+            case .memoryOverrun: memoryOverruns += 1
+            case .violation: violations += 1
+            }
+        }
     }
 #endif

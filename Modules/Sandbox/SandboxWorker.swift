@@ -18,12 +18,14 @@
         /// SandboxWorker.runIfRequested(.standard)
         /// ```
         ///
-        /// The worker removes its environment, limits its memory, gives up all privileges, and denies itself every system
-        /// call that decoding does not need, before it receives the first image. Threads that decoders start are allowed.
+        /// The worker removes its environment, limits its memory, gives up all privileges, and denies itself every
+        /// system call that decoding does not need, before it receives the first image. Threads that decoders start are
+        /// allowed.
         ///
         /// - Parameters:
         ///   - codecs: The formats that the worker decodes. It finds the decoder by the format's name.
-        ///   - prepare: Work that needs files, such as loading fonts, and that runs before the confinement. Default: none.
+        ///   - prepare: Work that needs files, such as loading fonts, and that runs before the confinement. Default:
+        ///     none.
         public static func runIfRequested(_ codecs: CodecRegistry, prepare: () -> Void = {}) {
             guard isRequested else { return }
             let numbers = CommandLine.arguments.dropFirst(2).first?.split(separator: ",").map { Int($0) ?? 0 } ?? []

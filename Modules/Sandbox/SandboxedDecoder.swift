@@ -8,13 +8,14 @@
     /// The result is the same as that of the decoder itself. In addition to its errors, decoding throws
     /// ``/AlcedoCore/ImageDecodingError`` with one of these codes:
     ///
-    /// - `decoderFailed`: the decoder crashed, made a forbidden system call, or sent impossible values; or no worker could
-    ///   be started.
-    /// - `exceedsLimit`: the decoder exceeded a limit of time, or the image one of the sizes of ``SandboxConfiguration``.
+    /// - `decoderFailed`: the decoder crashed, made a forbidden system call, or sent impossible values; or no worker
+    ///   could be started.
+    /// - `exceedsLimit`: the decoder exceeded a limit of time, or the image one of the sizes of
+    ///   ``SandboxConfiguration``.
     /// - `outOfMemory`: the decoder exceeded ``SandboxConfiguration/memoryLimit``.
     ///
-    /// Images whose bytes arrive in pieces are decoded at the end, without previews. Frames of animations are decoded in the
-    /// workers on demand; a worker keeps the state of at most four animations.
+    /// Images whose bytes arrive in pieces are decoded at the end, without previews. Frames of animations are decoded
+    /// in the workers on demand; a worker keeps the state of at most four animations.
     public struct SandboxedDecoder: ImageDecoding {
         /// The format whose decoder runs.
         public let format: ImageFormat
@@ -30,6 +31,7 @@
             self.sandbox = sandbox
         }
 
+        /// Reads the properties of an image in a worker. Throws the errors that the type's description lists.
         public func inspect(_ data: Data, limits: DecodingLimits) throws(ImageDecodingError) -> ImageInfo {
             try request(.inspect, data, DecodingOptions(limits: limits), expecting: .info) { worker, reply in
                 var payload = try worker.payload(of: reply)
@@ -37,6 +39,7 @@
             }
         }
 
+        /// Decodes an image in a worker. Throws the errors that the type's description lists.
         public func decode(_ data: Data, options: DecodingOptions) throws(ImageDecodingError) -> DecodedImage {
             try request(.decode, data, options, expecting: .image) { worker, reply in
                 let image = try DecodedImage(reply, in: worker.output, limits: options.limits) { list in
@@ -47,14 +50,19 @@
             }
         }
 
+        /// Decodes an image in a worker, and passes its rows on in pieces of about 256 KiB.
+        ///
+        /// Throws the errors that the type's description lists, or the error that the consumer throws.
         public func decodeRows(_ data: Data, options: DecodingOptions, into consumer: any PixelRowConsumer) throws {
             try sandbox.pool.withWorker { worker in
                 try worker.send(.rows, format, data, options)
-                try RowReceiver(consumer, options.limits).receive(from: worker)
+                var receiver = RowReceiver(consumer, options.limits)
+                try receiver.receive(from: worker)
             }
         }
 
-        /// Returns the bytes that the worker holds, plus the copy of the pixels that the app makes.
+        /// Returns the bytes that the worker holds, plus the copy of the pixels that the app makes. Throws the errors
+        /// that the type's description lists.
         public func decodingByteCount(_ data: Data, options: DecodingOptions) throws(ImageDecodingError) -> Int {
             try request(.measure, data, options, expecting: .count) { _, reply in
                 guard let count = Int(exactly: reply.value), count >= 0 else {
@@ -96,7 +104,8 @@
     }
 
     extension CodecRegistry {
-        /// Returns a registry whose decoders all run in a sandbox. Encoders and the recognition of formats are the same.
+        /// Returns a registry whose decoders all run in a sandbox. Encoders and the recognition of formats are the
+        /// same.
         public func sandboxed(in sandbox: Sandbox) -> CodecRegistry {
             CodecRegistry(entries.map { $0.sandboxed(in: sandbox) })
         }

@@ -5,8 +5,8 @@
 
     /// The frames of an animation, decoded in the workers on demand. Keeps the encoded file in memory, and no canvas.
     ///
-    /// The frame after the last one comes from the worker that decoded that one, as long as it is idle and has not dropped
-    /// the animation. Any other worker decodes from the beginning.
+    /// The frame after the last one comes from the worker that decoded that one, as long as it is idle and has not
+    /// dropped the animation. Any other worker decodes from the beginning.
     final class SandboxedFrames: ImageFrameSource {
         private let list: FrameList
         private let data: Data

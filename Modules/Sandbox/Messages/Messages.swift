@@ -31,8 +31,8 @@
 
     /// The arrangement of the memory that carries pixels and everything else to the app.
     ///
-    /// The payload is first. It holds strings, profiles and lists. Two areas of the same size follow: one that a decoder's
-    /// pixel buffer uses directly, and one for pixels that are copied.
+    /// The payload is first. It holds strings, profiles and lists. Two areas of the same size follow: one that a
+    /// decoder's pixel buffer uses directly, and one for pixels that are copied.
     struct OutputLayout: Sendable {
         static let payloadByteCount = 16 << 20
 

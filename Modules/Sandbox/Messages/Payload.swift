@@ -2,7 +2,8 @@
     import AlcedoCore
     import FoundationEssentials
 
-    /// Writes numbers, texts and bytes one after another into shared memory. ``isFull`` tells whether something did not fit.
+    /// Writes numbers, texts and bytes one after another into shared memory. ``isFull`` tells whether something did not
+    /// fit.
     struct PayloadWriter {
         private let memory: UnsafeMutableRawBufferPointer
         private(set) var count = 0
@@ -11,7 +12,10 @@
         init(_ memory: UnsafeMutableRawBufferPointer) { self.memory = memory }
 
         mutating func append(_ number: Int64) {
-            guard memory.count - count >= 8 else { return isFull = true }
+            guard memory.count - count >= 8 else {
+                isFull = true
+                return
+            }
             memory.storeBytes(of: number, toByteOffset: count, as: Int64.self)
             count += 8
         }
@@ -42,14 +46,17 @@
 
         private mutating func append(_ bytes: UnsafeRawBufferPointer) {
             append(bytes.count)
-            guard !isFull, memory.count - count >= bytes.count else { return isFull = true }
+            guard !isFull, memory.count - count >= bytes.count else {
+                isFull = true
+                return
+            }
             UnsafeMutableRawBufferPointer(rebasing: memory[count..<count + bytes.count]).copyMemory(from: bytes)
             count += bytes.count
         }
     }
 
-    /// Reads the payload of a reply from memory that a hostile worker may write at the same time: every byte is read once,
-    /// and every length is checked before it is used.
+    /// Reads the payload of a reply from memory that a hostile worker may write at the same time: every byte is read
+    /// once, and every length is checked before it is used.
     struct PayloadReader {
         private let memory: UnsafeRawBufferPointer
         private var offset = 0
@@ -82,7 +89,7 @@
             let count = try number(in: 0...memory.count)
             guard memory.count - offset >= count else { throw .violation("a payload that ends early") }
             defer { offset += count }
-            return Data(memory[offset..<offset + count])
+            return Data(UnsafeRawBufferPointer(rebasing: memory[offset..<offset + count]))
         }
 
         mutating func optionalData() throws(WorkerFailure) -> Data? { try isPresent() ? data() : nil }

@@ -2,8 +2,8 @@
     import AlcedoCore
     import CSandboxShim
 
-    /// Passes the rows of a worker to a consumer. Every row is copied out of the shared memory first, because the worker
-    /// could change it while the consumer reads it.
+    /// Passes the rows of a worker to a consumer. Every row is copied out of the shared memory first, because the
+    /// worker could change it while the consumer reads it.
     struct RowReceiver {
         private let consumer: any PixelRowConsumer
         private let limits: DecodingLimits
@@ -18,9 +18,9 @@
             self.limits = limits
         }
 
-        /// Receives messages until the worker has finished the image. Throws `WorkerFailure`, the error of the decoder or
-        /// that of the consumer.
-        consuming func receive(from worker: WorkerProcess) throws {
+        /// Receives messages until the worker has finished the image. Throws `WorkerFailure`, the error of the decoder
+        /// or that of the consumer.
+        mutating func receive(from worker: WorkerProcess) throws {
             while true {
                 let reply = try worker.receive()
                 switch ReplyKind(rawValue: reply.kind) {

@@ -2,8 +2,8 @@
     import AlcedoCore
     import Dispatch
 
-    /// The state that decides which caller gets which worker. It only makes decisions; the pool acts on them outside its
-    /// lock.
+    /// The state that decides which caller gets which worker. It only makes decisions; the pool acts on them outside
+    /// its lock.
     struct PoolState: Sendable {
         /// The result of a request for a worker.
         enum Admission {

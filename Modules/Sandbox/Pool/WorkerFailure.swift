@@ -23,10 +23,10 @@
         /// - Parameter end: The signal that ended the worker, or 256 plus its exit status, or -1 if it is unknown.
         func outcome(
             end: Int32, _ configuration: SandboxConfiguration
-        ) -> (error: ImageDecodingError, count: WritableKeyPath<SandboxStatistics, Int> & Sendable) {
+        ) -> Outcome {
             switch self {
             case .timedOut: Self.timeout("the decoder did not finish within \(configuration.timeLimit)")
-            case .violation(let what): (Self.failed("the worker sent \(what)"), \.violations)
+            case .violation(let what): (Self.failed("the worker sent \(what)"), .violation)
             case .fault(let reply) where reply.value >= 0: Self.illegalCall(Int32(truncatingIfNeeded: reply.value))
             case .fault(let reply) where reply.flags & 1 != 0: Self.overrun(configuration.memoryLimit)
             case .fault(let reply): Self.crash(Int32(truncatingIfNeeded: reply.code))
@@ -34,28 +34,32 @@
                 switch end {
                 case SIGXCPU: Self.timeout("the decoder used more CPU time than \(configuration.cpuTimeLimit)")
                 case SIGSYS: Self.illegalCall(-1)
-                case ..<0: (Self.failed("the decoder ended"), \.crashes)
-                case 256...: (Self.failed("the decoder exited with status \(end - 256)"), \.crashes)
+                case ..<0: (Self.failed("the decoder ended"), .crash)
+                case 256...: (Self.failed("the decoder exited with status \(end - 256)"), .crash)
                 default: Self.crash(end)
                 }
             }
         }
 
-        private typealias Outcome = (
-            error: ImageDecodingError, count: WritableKeyPath<SandboxStatistics, Int> & Sendable
-        )
+        /// The error of an image, and the statistic that counts it.
+        typealias Outcome = (error: ImageDecodingError, kind: Kind)
+
+        /// The statistics of failures.
+        enum Kind {
+            case crash, illegalCall, timeout, memoryOverrun, violation
+        }
 
         private static func failed(_ text: String) -> ImageDecodingError {
             ImageDecodingError(.decoderFailed, "sandbox: \(text)")
         }
 
         private static func timeout(_ text: String) -> Outcome {
-            (ImageDecodingError(.exceedsLimit, "sandbox: \(text)"), \.timeouts)
+            (ImageDecodingError(.exceedsLimit, "sandbox: \(text)"), .timeout)
         }
 
         private static func overrun(_ limit: Int) -> Outcome {
             let error = ImageDecodingError(.outOfMemory, "sandbox: the decoder exceeded the limit of \(limit) bytes")
-            return (error, \.memoryOverruns)
+            return (error, .memoryOverrun)
         }
 
         private static func crash(_ signal: Int32) -> Outcome {
@@ -63,14 +67,14 @@
                 SIGSEGV: "SIGSEGV", SIGBUS: "SIGBUS", SIGILL: "SIGILL", SIGTRAP: "SIGTRAP", SIGFPE: "SIGFPE",
                 SIGABRT: "SIGABRT", SIGKILL: "SIGKILL", SIGTERM: "SIGTERM",
             ]
-            return (failed("the decoder was ended by \(names[signal] ?? "signal \(signal)")"), \.crashes)
+            return (failed("the decoder was ended by \(names[signal] ?? "signal \(signal)")"), .crash)
         }
 
         private static func illegalCall(_ number: Int32) -> Outcome {
             let name = alcedo_sandbox_call_name(number)
             defer { free(name) }
             let text = name.map { String(cString: $0) } ?? "number \(number)"
-            return (failed("the decoder made the forbidden system call \(text)"), \.illegalCalls)
+            return (failed("the decoder made the forbidden system call \(text)"), .illegalCall)
         }
     }
 #endif

@@ -48,7 +48,7 @@
                 let settings = [
                     Int(ALCEDO_SANDBOX_VERSION), configuration.memoryLimit, memory.inputByteCount,
                     memory.outputByteCount,
-                ].map(String.init).joined(separator: ",")
+                ].map { String($0) }.joined(separator: ",")
                 let arguments = [CommandLine.arguments.first ?? "worker", SandboxWorker.marker, settings]
                 // The dynamic linker needs the variable; the worker removes it.
                 let variables = getenv("LD_LIBRARY_PATH").map { ["LD_LIBRARY_PATH=" + String(cString: $0)] } ?? []
@@ -83,7 +83,7 @@
             var request = request
             let size = MemoryLayout<alcedo_sandbox_request>.size
             while true {
-                let sent = AlcedoLibc.send(socket, &request, size, Int32(MSG_NOSIGNAL.rawValue))
+                let sent = AlcedoLibc.send(socket, &request, size, Int32(MSG_NOSIGNAL))
                 guard sent < 0, errno == EINTR else { return sent == size }
             }
         }
@@ -104,7 +104,7 @@
                 let count = poll(&event, 1, Int32(milliseconds))
                 if count < 0, errno != EINTR { throw .ended }
                 guard count > 0 else { continue }
-                let received = recv(socket, &reply, size, Int32(MSG_DONTWAIT.rawValue))
+                let received = recv(socket, &reply, size, Int32(MSG_DONTWAIT))
                 if received == size { return reply }
                 if received < 0, errno == EINTR || errno == EAGAIN { continue }
                 guard received > 0 else { throw .ended }

@@ -11,7 +11,7 @@
         private let lastID = Atomic(0)
         /// Starts and ends workers, which blocks for some milliseconds.
         private let queue = DispatchQueue(label: "alcedo.sandbox", attributes: .concurrent)
-        private let background = DispatchGroup()
+        private let background = Background()
 
         init(_ configuration: SandboxConfiguration) {
             self.configuration = configuration
@@ -68,7 +68,7 @@
             let (workers, waiters) = state.withLock { $0.shutDown() }
             for waiter in waiters { waiter.resume(.failure(Self.isShutDown)) }
             for worker in workers { worker.end() }
-            background.wait()
+            background.group.wait()
         }
 
         /// Shuts the pool down without waiting.
@@ -94,7 +94,7 @@
         private func giveBack(_ worker: WorkerProcess) {
             guard worker.isWorn else { return put(worker) }
             state.withLock { $0.statistics.recycledWorkers += 1 }
-            queue.async(group: background) {
+            queue.async(group: background.group) {
                 worker.end()
                 self.replace()
             }
@@ -118,14 +118,14 @@
                 if case .lost = failure {
                     state.statistics.lostWorkers += 1
                 } else {
-                    state.statistics[keyPath: outcome.count] += 1
+                    state.statistics.count(outcome.kind)
                 }
             }
-            queue.async(group: background) { self.replace() }
+            queue.async(group: background.group) { self.replace() }
             return outcome.error
         }
 
-        private func startLater() { queue.async(group: background) { self.start() } }
+        private func startLater() { queue.async(group: background.group) { self.start() } }
 
         private func replace() {
             if state.withLock({ $0.isStopped }) {
@@ -152,6 +152,13 @@
 
         private func fail(_ waiters: [Waiter], _ error: ImageDecodingError) {
             for waiter in waiters { waiter.resume(.failure(error)) }
+        }
+
+        /// The work that starts and ends workers.
+        ///
+        /// `@unchecked` because a group's methods may be called from any thread, which its declaration does not say.
+        private struct Background: @unchecked Sendable {
+            let group = DispatchGroup()
         }
     }
 #endif

@@ -6,8 +6,8 @@
 
     /// A worker process, seen from the app: its socket, and the memory that both share.
     ///
-    /// `@unchecked` because of the pointers and the counters. One thread at a time uses a worker: the pool hands it over
-    /// under its lock, and the thread gives it back the same way.
+    /// `@unchecked` because of the pointers and the counters. One thread at a time uses a worker: the pool hands it
+    /// over under its lock, and the thread gives it back the same way.
     final class WorkerProcess: @unchecked Sendable {
         /// The number that identifies the worker within its pool.
         let id: Int
@@ -45,7 +45,7 @@
             self.configuration = configuration
             input = UnsafeMutableRawBufferPointer(start: inputBase, count: inputByteCount)
             output = UnsafeRawBufferPointer(start: outputBase, count: outputByteCount)
-            do {
+            do throws(SandboxError) {
                 landlockVersion = try files.receiveReady()
             } catch {
                 alcedo_sandbox_unmap(inputBase, UInt64(inputByteCount))
@@ -56,8 +56,8 @@
             baseline = alcedo_sandbox_private_bytes(files.statm)
         }
 
-        /// Kills the worker, waits for its end, and releases everything. Returns the signal that ended it, or 256 plus the
-        /// exit status, or -1 if it is unknown. Call it once.
+        /// Kills the worker, waits for its end, and releases everything. Returns the signal that ended it, or 256 plus
+        /// the exit status, or -1 if it is unknown. Call it once.
         @discardableResult
         func end() -> Int32 {
             if let base = input.baseAddress { alcedo_sandbox_unmap(base, UInt64(input.count)) }
@@ -77,7 +77,8 @@
 
         /// Sends a request with a new allowance of time.
         ///
-        /// - Throws: `WorkerFailure.lost` if the worker has ended; ``ImageDecodingError`` `exceedsLimit` for too much data.
+        /// - Throws: `WorkerFailure.lost` if the worker has ended; ``ImageDecodingError`` `exceedsLimit` for too much
+        ///   data.
         func send(
             _ kind: RequestKind, _ format: ImageFormat, _ data: Data?, _ options: DecodingOptions,
             session: UInt64 = 0, index: Int = 0
@@ -119,7 +120,7 @@
 
         /// Returns the error of a `failure` message.
         func decodingError(_ reply: alcedo_sandbox_reply) throws(WorkerFailure) -> ImageDecodingError {
-            var payload = try payload(of: reply)
+            var payload = try self.payload(of: reply)
             return try ImageDecodingError(from: &payload)
         }
 

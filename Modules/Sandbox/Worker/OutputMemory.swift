@@ -4,11 +4,11 @@
 
     /// The shared memory for the results of a worker.
     ///
-    /// While a request decodes a still image, the first large pixel buffer that the decoder creates uses the shared memory
-    /// itself, so that the pixels need no copy if the buffer becomes the result. All other pixels are copied.
+    /// While a request decodes a still image, the first large pixel buffer that the decoder creates uses the shared
+    /// memory itself, so that the pixels need no copy if the buffer becomes the result. All other pixels are copied.
     ///
-    /// `@unchecked` because of the pointer. `state` decides which buffer may use the direct area; the other areas belong to
-    /// the thread that serves requests.
+    /// `@unchecked` because of the pointer. `state` decides which buffer may use the direct area; the other areas
+    /// belong to the thread that serves requests.
     final class OutputMemory: @unchecked Sendable {
         private struct State {
             var isOpen = false
@@ -40,8 +40,8 @@
             return try body()
         }
 
-        /// Returns the offset of the pixels, which are copied unless they are in the direct area already. Returns nil if
-        /// they do not fit.
+        /// Returns the offset of the pixels, which are copied unless they are in the direct area already. Returns nil
+        /// if they do not fit.
         func place(_ pixels: PixelBuffer) -> Int? {
             pixels.withUnsafeBytes { source in
                 if let start = source.baseAddress, let base = bytes.baseAddress {

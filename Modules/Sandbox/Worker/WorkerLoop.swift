@@ -31,7 +31,7 @@
         }
 
         private mutating func serve(_ request: alcedo_sandbox_request) throws -> alcedo_sandbox_reply {
-            let decoder = try decoder(of: request)
+            let decoder = try self.decoder(of: request)
             let options = request.options
             switch RequestKind(rawValue: request.kind) {
             case .inspect: return try reply(try decoder.inspect(data(of: request), limits: options.limits))
@@ -86,7 +86,7 @@
         private mutating func frame(
             _ request: alcedo_sandbox_request, _ decoder: any ImageDecoding, _ options: DecodingOptions
         ) throws -> alcedo_sandbox_reply {
-            guard let frames = try frames(request, decoder, options) else {
+            guard let frames = try self.frames(request, decoder, options) else {
                 return alcedo_sandbox_reply(.unknownSession)
             }
             guard (0..<frames.frameCount).contains(Int(request.index)) else {

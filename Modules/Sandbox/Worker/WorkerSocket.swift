@@ -7,7 +7,7 @@
         static func send(_ reply: alcedo_sandbox_reply) {
             var reply = reply
             let size = MemoryLayout<alcedo_sandbox_reply>.size
-            while AlcedoLibc.send(Int32(ALCEDO_SANDBOX_SOCKET), &reply, size, Int32(MSG_NOSIGNAL.rawValue)) != size {
+            while AlcedoLibc.send(Int32(ALCEDO_SANDBOX_SOCKET), &reply, size, Int32(MSG_NOSIGNAL)) != size {
                 guard errno == EINTR else { _exit(0) }
             }
         }

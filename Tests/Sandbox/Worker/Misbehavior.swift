@@ -2,11 +2,11 @@
     import AlcedoCore
     import AlcedoLibc
     import CSandboxShim
-    import Dispatch
+    import FoundationEssentials
 
     /// Ends the process by a signal.
     enum Crash: String {
-        case segfault, trap, abort, exit, kill, recursion, overrun, interruption
+        case segfault, trap, abort, exit, kill, recursion, overrun
 
         func run() {
             switch self {
@@ -26,17 +26,16 @@
                         next = address + 4096
                     }
                 }
-            case .interruption: while true { sleep(1_000) }
             }
         }
 
-        @inline(never)
+        @_optimize(none)
         private static func depth(_ value: Int) -> Int { value == 0 ? 0 : depth(value &+ 1) &+ value }
     }
 
     /// Makes a system call that the filter forbids.
     enum ForbiddenCall: String {
-        case open, create, connect, fork, execute, signal, ptrace, mapCode, sendFile
+        case open, create, connect, fork, execute, signal, identity, mapCode, duplicate
 
         func run() {
             switch self {
@@ -48,9 +47,9 @@
                 print(posix_spawn(&process, "/bin/true", nil, nil, [nil], [nil]))
             case .execute: print(execv("/bin/true", [nil]))
             case .signal: print(AlcedoLibc.kill(getppid(), SIGKILL))
-            case .ptrace: print(process_vm_readv(getppid(), nil, 0, nil, 0, 0))
+            case .identity: print(setuid(1))
             case .mapCode: print(mmap(nil, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) as Any)
-            case .sendFile: print(dup(0))
+            case .duplicate: print(dup(0))
             }
         }
     }
@@ -73,13 +72,21 @@
                 if let block = malloc(32 << 20) { memset(block, 1, 32 << 20) }
                 throw ImageDecodingError(.unsupportedVariant, "leaked")
             case .threads:
-                for _ in 0..<3 { DispatchQueue(label: "spin").async { Self.spin() } }
+                for _ in 0..<3 {
+                    var thread = pthread_t()
+                    pthread_create(
+                        &thread, nil,
+                        { _ in
+                            Excess.spin()
+                            return nil
+                        }, nil)
+                }
                 Self.spin()
             }
         }
 
         @inline(never)
-        private static func spin() {
+        fileprivate static func spin() {
             var value: UInt64 = 1
             while true { value = value &* 6_364_136_223_846_793_005 &+ UInt64(getpid()) }
         }
@@ -92,8 +99,7 @@
         func run() throws(ImageDecodingError) {
             switch self {
             case .surroundings:
-                var variables = 0
-                while environ[variables] != nil { variables += 1 }
+                let variables = ProcessInfo.processInfo.environment.count
                 // A call that tells open descriptors from others, and that the filter allows.
                 let open = (0..<1_024).filter { lseek(Int32($0), 0, SEEK_CUR) >= 0 || errno != EBADF }
                 throw ImageDecodingError(.unsupportedVariant, "variables \(variables), descriptors \(open)")
@@ -106,7 +112,8 @@
                 let error = pthread_create(
                     &thread, nil,
                     {
-                        $0?.storeBytes(of: 7, as: Int.self); return nil
+                        $0?.storeBytes(of: 7, as: Int.self)
+                        return nil
                     }, flag)
                 pthread_join(thread, nil)
                 throw ImageDecodingError(.unsupportedVariant, "thread \(error) \(flag.pointee)")
@@ -136,7 +143,7 @@
 
         private static func send(_ reply: alcedo_sandbox_reply, _ count: Int) {
             var reply = reply
-            _ = AlcedoLibc.send(Int32(ALCEDO_SANDBOX_SOCKET), &reply, count, Int32(MSG_NOSIGNAL.rawValue))
+            _ = AlcedoLibc.send(Int32(ALCEDO_SANDBOX_SOCKET), &reply, count, Int32(MSG_NOSIGNAL))
         }
     }
 #endif
