@@ -26,7 +26,7 @@
             }
 
             @Test(arguments: [
-                ("open", "openat"), ("create", "openat"), ("connect", "socket"), ("fork", "clone"),
+                ("open", "openat"), ("create", "openat"), ("connect", "socket"), ("fork", ""),
                 ("execute", "execve"),
                 ("signal", "kill"), ("identity", "setuid"), ("mapCode", "mmap"), ("duplicate", "dup"),
             ])
@@ -37,7 +37,9 @@
                 let error = sandbox.error(of: misbehavior)
 
                 #expect(error?.code == .decoderFailed)
-                #expect(error?.description.hasSuffix("system call \(call)") == true, "\(String(describing: error))")
+                // The C library blocks the signal that reports the call while it starts a process.
+                let text = call.isEmpty ? "a forbidden system call" : "the forbidden system call \(call)"
+                #expect(error?.description.hasSuffix(text) == true, "\(String(describing: error))")
                 #expect(sandbox.statistics.illegalCalls == 1)
                 #expect(!FileManager.default.fileExists(atPath: "/tmp/alcedo-sandbox-escape"))
                 try sandbox.checkOrdinaryImage()

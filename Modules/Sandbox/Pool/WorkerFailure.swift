@@ -71,6 +71,7 @@
         }
 
         private static func illegalCall(_ number: Int32) -> Outcome {
+            guard number >= 0 else { return (failed("the decoder made a forbidden system call"), .illegalCall) }
             let name = alcedo_sandbox_call_name(number)
             defer { free(name) }
             let text = name.map { String(cString: $0) } ?? "number \(number)"
