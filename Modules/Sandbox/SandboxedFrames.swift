@@ -1,6 +1,7 @@
 #if Sandbox
     import AlcedoCore
     import AlcedoRuntime
+    import CSandboxShim
     import FoundationEssentials
 
     /// The frames of an animation, decoded in the workers on demand. Keeps the encoded file in memory, and no canvas.
