@@ -57,6 +57,9 @@ static int add_conditional(scmp_filter_ctx filter) {
     // Memory, but no code.
     int failed = allow_if(filter, SCMP_SYS(mmap), SCMP_A2(SCMP_CMP_MASKED_EQ, PROT_EXEC, 0));
     failed |= allow_if(filter, SCMP_SYS(mprotect), SCMP_A2(SCMP_CMP_MASKED_EQ, PROT_EXEC, 0));
+    // The first thread installs the handlers of the C library's own signals, 32 and 33.
+    failed |= allow_if(filter, SCMP_SYS(rt_sigaction), SCMP_A0(SCMP_CMP_EQ, 32));
+    failed |= allow_if(filter, SCMP_SYS(rt_sigaction), SCMP_A0(SCMP_CMP_EQ, 33));
     // Threads, but no processes.
     failed |= allow_if(filter, SCMP_SYS(clone), SCMP_A0(SCMP_CMP_MASKED_EQ, CLONE_THREAD, CLONE_THREAD));
     // Messages through the socket only.
