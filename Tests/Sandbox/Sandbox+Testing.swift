@@ -85,10 +85,11 @@
         /// The descriptors of this process that belong to sandboxes: shared memory and references to processes.
         static var descriptorCount: Int {
             let names = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")) ?? []
-            return names.count { name in
+            let own = names.filter { name in
                 let target = (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\(name)")) ?? ""
                 return target.contains("alcedo-sandbox") || target.contains("pidfd") || target.hasSuffix("/statm")
             }
+            return own.count
         }
     }
 #endif

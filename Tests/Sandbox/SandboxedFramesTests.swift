@@ -13,7 +13,7 @@
 
             /// An animated file whose frames differ.
             private static func file() throws -> Data {
-                let frames = try (0..<count).map { index in
+                let frames: [(pixels: PixelBuffer?, delay: Duration)] = try (0..<count).map { index in
                     let pixels = PixelBuffer(size: size, format: .rgba8, alphaMode: .opaque) { memory, _ in
                         for offset in memory.indices {
                             memory[offset] = offset % 4 == 3 ? 255 : UInt8(truncatingIfNeeded: 40 * index + offset % 4)
@@ -21,7 +21,7 @@
                     }
                     return (pixels: try #require(pixels), delay: Duration.milliseconds(50 + 10 * index))
                 }
-                var image = DecodedImage(pixels: frames[0].pixels)
+                var image = DecodedImage(pixels: try #require(frames[0].pixels))
                 image.frames = MadeFrames(size, playCount: 3, frames)
                 return try ImageEncoder.webp(lossless: true).encode(image)
             }
