@@ -27,7 +27,7 @@
         /// does not count. Default: 30 seconds.
         public var timeLimit = Duration.seconds(30)
         /// The maximum CPU time of all threads of a worker during one request (`RLIMIT_CPU`), rounded up by as much as
-        /// two seconds. Default: 60 seconds.
+        /// two seconds. Default: 60 seconds; at most half an hour.
         public var cpuTimeLimit = Duration.seconds(60)
         /// The maximum number of bytes in an encoded image. Memory is used only as far as images need it. Default: 512
         /// MiB.

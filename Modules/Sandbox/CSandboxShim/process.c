@@ -111,14 +111,17 @@ int alcedo_sandbox_end(int pidfd) {
     return info.si_code == CLD_EXITED ? 256 + info.si_status : info.si_status;
 }
 
-int alcedo_sandbox_limit_cpu(int process, uint64_t seconds) {
+int64_t alcedo_sandbox_limit_cpu(int process, uint64_t seconds) {
     clockid_t clock;
     struct timespec used;
     if (clock_getcpuclockid(process, &clock) != 0 || clock_gettime(clock, &used) != 0) return -1;
     // The limit counts whole seconds, and the started second is added.
     rlim_t soft = (rlim_t)used.tv_sec + 1 + seconds;
-    struct rlimit limit = {soft, RLIM_INFINITY};
-    return prlimit(process, RLIMIT_CPU, &limit, NULL);
+    // A process cannot block the signal of the hard limit. Only root could raise that limit again, so it is the same for
+    // every request.
+    rlim_t hard = 3600;
+    struct rlimit limit = {soft < hard ? soft : hard, hard};
+    return prlimit(process, RLIMIT_CPU, &limit, NULL) == 0 ? (int64_t)used.tv_sec : -1;
 }
 
 uint64_t alcedo_sandbox_private_bytes(int statm) {

@@ -20,11 +20,15 @@
         private let configuration: SandboxConfiguration
         private let baseline: UInt64
         private var requestCount = 0
+        /// The CPU time that the worker had used before the last request.
+        private var usedSeconds: Int64 = 0
         private var largestInput = 0
         private var remaining = Duration.zero
 
         /// The number of bytes of shared input or output that a worker keeps between requests.
         static let keptByteCount = 64 << 20
+        /// The CPU time after which a worker is replaced, half of what the kernel grants it.
+        private static let keptSeconds = 1_800
 
         /// Starts a worker and waits until it is confined. Blocks for some 20 milliseconds.
         init(id: Int, _ configuration: SandboxConfiguration) throws(SandboxError) {
@@ -70,6 +74,7 @@
         /// Whether the worker must be replaced, because it has served enough requests or has grown.
         var isWorn: Bool {
             requestCount >= configuration.requestsPerWorker || largestInput > Self.keptByteCount
+                || usedSeconds > Self.keptSeconds
                 || alcedo_sandbox_private_bytes(files.statm) > baseline + UInt64(max(0, configuration.growthLimit))
         }
 
@@ -102,7 +107,8 @@
             largestInput = max(largestInput, count)
             remaining = configuration.timeLimit
             let seconds = max(1, configuration.cpuTimeLimit.components.seconds)
-            guard alcedo_sandbox_limit_cpu(files.process, UInt64(seconds)) == 0 else { throw WorkerFailure.lost }
+            usedSeconds = alcedo_sandbox_limit_cpu(files.process, UInt64(seconds))
+            guard usedSeconds >= 0 else { throw WorkerFailure.lost }
             guard files.send(request) else { throw WorkerFailure.lost }
         }
 
