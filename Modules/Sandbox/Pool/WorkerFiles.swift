@@ -2,25 +2,22 @@
     import AlcedoLibc
     import CSandboxShim
 
-    /// The two blocks of memory that a worker shares with the app.
-    struct SharedMemory: ~Copyable {
+    /// The two blocks of memory that a worker shares with the app. Their owner closes the descriptors.
+    struct SharedMemory {
         let input: Int32
         let output: Int32
         let inputByteCount: Int
         let outputByteCount: Int
 
         init(input inputByteCount: Int, output outputByteCount: Int) throws(SandboxError) {
-            input = alcedo_sandbox_create_memory(UInt64(inputByteCount))
-            guard input >= 0 else {
-                throw SandboxError(.unsupported, "sandbox: cannot create shared memory: error \(errno)")
-            }
-            output = alcedo_sandbox_create_memory(UInt64(outputByteCount))
+            let input = alcedo_sandbox_create_memory(UInt64(inputByteCount))
+            let output = input < 0 ? -1 : alcedo_sandbox_create_memory(UInt64(outputByteCount))
             guard output >= 0, alcedo_sandbox_seal(output) == 0 else {
                 let reason = errno
-                close(input)
-                if output >= 0 { close(output) }
+                for file in [input, output] where file >= 0 { close(file) }
                 throw SandboxError(.unsupported, "sandbox: cannot create shared memory: error \(reason)")
             }
+            (self.input, self.output) = (input, output)
             (self.inputByteCount, self.outputByteCount) = (inputByteCount, outputByteCount)
         }
     }
@@ -39,7 +36,7 @@
         private static let startLimit = Duration.seconds(20)
 
         /// Starts the process. It owns the memory's descriptors from then on.
-        init(_ memory: consuming SharedMemory, _ configuration: SandboxConfiguration) throws(SandboxError) {
+        init(_ memory: SharedMemory, _ configuration: SandboxConfiguration) throws(SandboxError) {
             let (input, output) = (memory.input, memory.output)
             var (near, far): (Int32, Int32) = (-1, -1)
             var (process, pidfd): (Int32, Int32) = (0, -1)
