@@ -1,5 +1,6 @@
 #if Sandbox
     import AlcedoCore
+    import AlcedoRuntime
     import AlcedoSandbox
     import Foundation
     import TestSupport

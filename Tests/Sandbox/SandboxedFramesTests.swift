@@ -19,7 +19,7 @@
                             memory[offset] = offset % 4 == 3 ? 255 : UInt8(truncatingIfNeeded: 40 * index + offset % 4)
                         }
                     }
-                    return (pixels: try #require(pixels), delay: Duration.milliseconds(50 + 10 * index))
+                    return (pixels: pixels, delay: Duration.milliseconds(50 + 10 * index))
                 }
                 var image = DecodedImage(pixels: try #require(frames[0].pixels))
                 image.frames = MadeFrames(size, playCount: 3, frames)
