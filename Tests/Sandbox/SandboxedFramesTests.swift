@@ -13,7 +13,7 @@
 
             /// An animated file whose frames differ.
             private static func file() throws -> Data {
-                let frames: [(pixels: PixelBuffer?, delay: Duration)] = try (0..<count).map { index in
+                let frames: [(pixels: PixelBuffer?, delay: Duration)] = (0..<count).map { index in
                     let pixels = PixelBuffer(size: size, format: .rgba8, alphaMode: .opaque) { memory, _ in
                         for offset in memory.indices {
                             memory[offset] = offset % 4 == 3 ? 255 : UInt8(truncatingIfNeeded: 40 * index + offset % 4)
