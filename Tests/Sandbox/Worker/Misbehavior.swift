@@ -22,7 +22,7 @@
                 pixels?.withUnsafeMutableBytes { memory in
                     var next = memory.baseAddress
                     while let address = next {
-                        address.storeBytes(of: 0xAA, as: UInt8.self)
+                        Memory.write(to: address)
                         next = address + 4096
                     }
                 }
@@ -46,7 +46,7 @@
                 var process = pid_t()
                 print(posix_spawn(&process, "/bin/true", nil, nil, [nil], [nil]))
             case .execute: print(execv("/bin/true", [nil]))
-            case .signal: print(AlcedoLibc.kill(getppid(), SIGKILL))
+            case .signal: print(AlcedoLibc.kill(getpid(), SIGTERM))
             case .identity: print(setuid(1))
             case .mapCode: print(mmap(nil, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) as Any)
             case .duplicate: print(dup(0))
@@ -66,10 +66,10 @@
                 var bytes: [UInt64] = []
                 while true { bytes.append(UInt64(bytes.count)) }
             case .blocks:
-                while let block = malloc(1 << 20) { memset(block, 1, 1 << 20) }
+                while Memory.take(1 << 20) {}
                 throw ImageDecodingError(.outOfMemory, "no memory")
             case .leak:
-                if let block = malloc(32 << 20) { memset(block, 1, 32 << 20) }
+                guard Memory.take(32 << 20) else { throw ImageDecodingError(.outOfMemory, "no memory") }
                 throw ImageDecodingError(.unsupportedVariant, "leaked")
             case .threads:
                 for _ in 0..<3 {
@@ -89,6 +89,20 @@
         fileprivate static func spin() {
             var value: UInt64 = 1
             while true { value = value &* 6_364_136_223_846_793_005 &+ UInt64(getpid()) }
+        }
+    }
+
+    /// Accesses to memory that the optimizer must not remove.
+    private enum Memory {
+        @_optimize(none)
+        static func write(to address: UnsafeMutableRawPointer) { address.storeBytes(of: 0xAA, as: UInt8.self) }
+
+        /// Allocates bytes that are never freed. Returns false if there are none.
+        @_optimize(none)
+        static func take(_ count: Int) -> Bool {
+            guard let block = malloc(count) else { return false }
+            for offset in stride(from: 0, to: count, by: 4096) { write(to: block + offset) }
+            return true
         }
     }
 
