@@ -119,10 +119,7 @@ let package = Package(
             path: "Modules/Standard"),
 
         // Programs
-        .target(
-            name: "AlcedoProgramSupport", dependencies: ["Alcedo", "AlcedoHTTP", "AlcedoTerminal"],
-            path: "Modules/ProgramSupport",
-            exclude: ["CMalloc"]),
+        .target(name: "AlcedoProgramSupport", path: "Modules/ProgramSupport", exclude: ["CMalloc"]),
         .systemLibrary(name: "CMalloc", path: "Modules/ProgramSupport/CMalloc"),
         .executableTarget(
             name: "AlcedoTool",

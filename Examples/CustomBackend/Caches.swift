@@ -12,7 +12,8 @@ private struct SizedValues<Value: Sendable>: Sendable {
 
     func value(for key: ImageKey) -> Value? { values[key]?.value }
 
-    /// Replaces the value of the key. The caller checks that the size is within the limit.
+    /// Replaces the value of the key, and removes the oldest values until the new value fits. The caller checks that
+    /// the size of the new value is within the limit.
     mutating func store(_ value: Value, size newSize: Int, for key: ImageKey, limit: Int) {
         remove(key)
         trim(to: limit - newSize)

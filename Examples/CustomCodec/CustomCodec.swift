@@ -15,7 +15,7 @@ enum CustomCodec {
         let pixels = decoded.pixels == image.pixels ? "equal pixels" : "different pixels"
         print("farbfeld: \(file.count) bytes, \(decoded.size), \(pixels)")
 
-        // Every API that takes a registry or an encoder accepts these.
+        // Every API that takes a registry or an encoder accepts the new registry and the new encoder.
         let converter = ImageConverter(codecs: codecs)
         let png = try converter.convert(file, to: .png())
         let small = try converter.convert(png, to: FarbfeldEncoder(), fitting: PixelSize(width: 16, height: 16))

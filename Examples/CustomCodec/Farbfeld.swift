@@ -72,7 +72,8 @@ struct FarbfeldDecoder: ImageDecoding {
     }
 }
 
-/// An encoder of farbfeld. Encodes the first frame. The format stores neither a color profile nor an orientation.
+/// An encoder of farbfeld. Encodes the first frame. The format stores neither a color profile nor an orientation: the
+/// profile is dropped, and an image that is not upright is rejected.
 struct FarbfeldEncoder: ImageEncoding {
     var format: ImageFormat { .farbfeld }
 
@@ -98,8 +99,8 @@ struct FarbfeldEncoder: ImageEncoding {
         return file
     }
 
-    /// Returns a sample of the row that begins at `row`, scaled to 16 bits. A row has red, green, blue and alpha
-    /// samples for each pixel.
+    /// Returns a sample of the row that begins at `row`, scaled to 16 bits. `index` counts four samples for each pixel:
+    /// red, green, blue and alpha, even if the row is gray.
     private static func sample(
         _ index: Int, of memory: UnsafeRawBufferPointer, from row: Int, _ format: PixelFormat
     ) -> UInt16 {

@@ -41,8 +41,8 @@ enum Gallery {
         static func run(_ options: GalleryOptions) throws {
             guard gtk_init_check() != 0 else { throw NoDisplay() }
             MainActorBridge.install()
-            // With this threshold, each image is returned to the system individually. By default, glibc keeps most
-            // freed images in the heaps of its threads, which adds about half of the images' own memory.
+            // With this threshold, the memory of each freed image is returned to the system. By default, glibc keeps
+            // most of this memory in the heaps of its threads, which adds about half of the images' own memory.
             #if canImport(Glibc)
                 mallopt(M_MMAP_THRESHOLD, 64 << 10)
             #endif

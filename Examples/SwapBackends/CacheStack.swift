@@ -39,7 +39,7 @@ enum CacheStack: String, CaseIterable {
     }
 }
 
-/// A network transport that counts responses, including a `304` that confirms a stored response, and a `404`.
+/// A network transport that counts responses with any status, including `304` and `404`.
 final class CountedNetwork: HTTPTransport {
     private let transport = CURLTransport()
     private let count = Atomic(0)

@@ -33,8 +33,8 @@ enum SwapBackends {
         }
     }
 
-    /// Loads the images with each stack and returns whether all were loaded. Without URLs, loads twelve images from a
-    /// local server.
+    /// Loads the images with each stack, in three runs. Returns whether the last run of each stack loaded all images.
+    /// Without URLs, loads twelve images from a local server.
     private static func run(_ stacks: [CacheStack], _ urls: [URL]) async throws -> Bool {
         let image = try ImageEncoder.jpeg().encode(.coordinates(PixelSize(width: 240, height: 240)))
         let origin = try LoopbackOrigin { _ in

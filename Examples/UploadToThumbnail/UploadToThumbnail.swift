@@ -40,7 +40,7 @@ enum UploadToThumbnail {
             upload, to: .webp(quality: 80), fitting: PixelSize(width: 320, height: 320))
     }
 
-    /// Returns the bytes of a file, or of standard input for `-`.
+    /// Returns the bytes of a file, or of standard input for `-`. Throws an error if they exceed ``uploadLimit``.
     private static func read(_ path: String) throws -> Data {
         let file = path == "-" ? FileHandle.standardInput : try FileHandle(forReadingFrom: URL(filePath: path))
         let data = try file.read(upToCount: uploadLimit + 1) ?? Data()

@@ -25,7 +25,7 @@ enum AlcedoTool {
 
         exit status:
           0    success
-          1    an image or the command failed
+          1    an image, a write to the disk cache, or the command failed
           2    the command line is invalid
           130  ended by Ctrl-C (SIGINT)
           143  ended by SIGTERM

@@ -68,7 +68,12 @@ struct CacheCommand: ProgramCommand {
     }
 
     func run() async throws -> ExitStatus {
-        guard let directory else { throw UsageError("no home directory for the cache; set one with --cache DIR") }
+        guard let directory else {
+            throw UsageError(
+                """
+                cannot find the cache directory: neither XDG_CACHE_HOME nor HOME is an absolute path; use --cache DIR
+                """)
+        }
         try checkExistence(of: directory)
         try await CacheDirectory.check(directory, mustExist: true)
         let maintenance = CacheMaintenance(
@@ -85,8 +90,8 @@ struct CacheCommand: ProgramCommand {
         return failure == nil ? .success : .failure
     }
 
-    /// Throws if the directory cannot be accessed, or if it was named by `--cache` and does not exist. The default
-    /// directory may be absent, because the first load creates it.
+    /// Throws ``InputError`` if the directory cannot be accessed, or if `--cache` names it and it does not exist. The
+    /// default directory may be absent, because the first load creates it.
     private func checkExistence(of directory: URL) throws {
         let path = directory.path(percentEncoded: false)
         guard access(path, F_OK) != 0 else { return }
@@ -97,14 +102,15 @@ struct CacheCommand: ProgramCommand {
 }
 
 /// The actions of `alcedo cache` on the images of a cache and on the unfinished downloads beside them. Each action
-/// reports its result and returns a message if it was incomplete, or nil.
+/// returns nil on success. Otherwise, it returns a message: the action was incomplete, or `verify` found damaged
+/// entries.
 private struct CacheMaintenance {
     private let images: FileDiskCache
     private let parts: FileDiskCache
     private let report: CacheReport
 
     init(in directory: URL, report: CacheReport) {
-        // No limits: opening the cache must not remove entries, and only an explicit action does.
+        // Only an explicit action may remove entries, so the caches have no limits and do not remove expired entries.
         let limits = DataCacheLimits(maximumSize: .max, maximumAge: nil)
         images = FileDiskCache(directory: directory, limits: limits, sweepInterval: .zero)
         parts = FileDiskCache(directory: StackOptions.parts(in: directory), limits: limits, sweepInterval: .zero)

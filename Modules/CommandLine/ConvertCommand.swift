@@ -72,7 +72,8 @@ struct ConvertCommand: ProgramCommand {
     }
 }
 
-/// Writes an image in one format, with everything that its encoder preserves.
+/// A maker that writes an image in one format, at full size. It keeps samples of 16 bits only in PNG, and the frames of
+/// an animation only in formats that support animations.
 private struct ConversionMaker: FileMaking {
     let format: OutputFormat
     let encoder: any ImageEncoding
@@ -86,15 +87,12 @@ private struct ConversionMaker: FileMaking {
     var reportsLosses: Bool { true }
 
     func make(
-        _ request: ImageRequest, with tools: FileTools, into sink: FileSink, progress: @escaping BatchLoad.Progress
+        _ request: ImageRequest, with tools: FileTools, into sink: OutputSink, progress: @escaping BatchLoad.Progress
     ) async throws -> WrittenImage {
-        let original = try await tools.original(request, progress: progress)
-        var request = original.request
-        let exact = original.info.exactFormat
-        request.decoding.pixelFormat = exact == .rgba16 && format != .png ? .rgba8 : exact
-        request.decoding.includesAnimation = format.holdsAnimations
-        request.processors += processors
-        var image = try await tools.pipeline.load(request).image
+        let (original, loaded) = try await tools.exactImage(
+            of: request, applying: processors, keepsDepth: format == .png, includesAnimation: format.holdsAnimations,
+            progress: progress)
+        var image = loaded
         let frames = image.frames.map { CancellableFrames($0) }
         image.frames = frames
         let (count, losses) = try await withTaskCancellationHandler {
@@ -121,8 +119,8 @@ private struct ConversionMaker: FileMaking {
     }
 }
 
-/// An animation whose frames can be canceled. An encoder reads frame after frame, of which a small file may have
-/// thousands, and does not check for cancellation itself.
+/// An animation that can be stopped while an encoder reads its frames. Encoders do not check for cancellation, and a
+/// small file may have thousands of frames.
 final class CancellableFrames: DerivedFrameSource {
     let source: any ImageFrameSource
     private let stopped = Locked(false)
@@ -131,7 +129,7 @@ final class CancellableFrames: DerivedFrameSource {
 
     var isStopped: Bool { stopped.withLock { $0 } }
 
-    /// Stops the animation. Later calls of ``frame(at:)`` throw.
+    /// Stops the animation. Later calls of ``frame(at:)`` throw `CancellationError`.
     func stop() { stopped.withLock { $0 = true } }
 
     /// Returns the frame at an index.

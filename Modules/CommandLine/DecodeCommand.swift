@@ -81,10 +81,10 @@ struct DecodeCommand: ProgramCommand {
     }
 }
 
-/// Writes the pixels of an image, or of the frames of an animation.
+/// A maker that writes the pixels of an image, or of the frames of an animation.
 private struct PixelMaker: FileMaking {
     let file: PixelFile
-    /// The frame to write of each animation, or nil for all frames.
+    /// The index of the only frame to write, or nil for all frames.
     let frame: Int?
     /// Whether samples of 16 bits are reduced to 8.
     let isShallow: Bool
@@ -98,14 +98,10 @@ private struct PixelMaker: FileMaking {
     var reportsLosses: Bool { true }
 
     func make(
-        _ request: ImageRequest, with tools: FileTools, into sink: FileSink, progress: @escaping BatchLoad.Progress
+        _ request: ImageRequest, with tools: FileTools, into sink: OutputSink, progress: @escaping BatchLoad.Progress
     ) async throws -> WrittenImage {
-        let original = try await tools.original(request, progress: progress)
-        var request = original.request
-        let exact = original.info.exactFormat
-        request.decoding.pixelFormat = exact == .rgba16 && isShallow ? .rgba8 : exact
-        request.processors += processors
-        let image = try await tools.pipeline.load(request).image
+        let (original, image) = try await tools.exactImage(
+            of: request, applying: processors, keepsDepth: !isShallow, includesAnimation: true, progress: progress)
         var written = WrittenImage(
             size: image.size, layer: original.layer, bytesIn: original.byteCount, bytesOut: 0, frames: [])
         var losesAlpha = false
@@ -127,7 +123,8 @@ private struct PixelMaker: FileMaking {
                 break
             }
         }
-        written.losses = (losesAlpha ? [.alpha] : []) + (isShallow && exact == .rgba16 ? [.depth] : [])
+        let losesDepth = isShallow && original.info.exactFormat == .rgba16
+        written.losses = (losesAlpha ? [.alpha] : []) + (losesDepth ? [.depth] : [])
         return written
     }
 

@@ -41,7 +41,7 @@ struct InspectCommand: ProgramCommand {
     func run() async throws -> ExitStatus {
         let images = try await inputs.images(changing: network.apply)
         let log = network.isVerbose ? TransferLog { Console.notice($0) } : nil
-        // No disk cache: the command reports what the server has now.
+        // The command uses no disk cache, because it reports the images that the servers have now.
         let downloader = try network.downloader(parts: nil, downloads: images.count, log: log)
         var report = JobReport(program: "alcedo")
         (report.isJSON, report.isQuiet) = (isJSON, isQuiet)
@@ -51,15 +51,15 @@ struct InspectCommand: ProgramCommand {
         }
     }
 
-    /// Inspects the images and returns whether all of them succeeded.
+    /// Inspects the images and prints their reports. Returns whether every image was inspected without an error.
     private func inspect(
         _ images: ImageList, with downloader: Downloader, until interruption: Interruption, _ report: JobReport,
         _ tally: RunTally
     ) async -> Bool {
         let inspector = Inspector(codecs: .standard, limits: inputs.limits, decodesPixels: decodesPixels)
         let decoding = BlockingExecutor(name: "alcedo.inspect", maxConcurrent: 1)
-        // Images are inspected one at a time, so that memory use does not grow with the list. On a terminal, the
-        // reports themselves show the progress.
+        // Images are inspected one at a time. The reports are then in the order of the list, and only one image is in
+        // memory. On a terminal, the reports themselves show the progress.
         let batch = BatchLoad(
             images, maxConcurrentLoads: 1, interruption: interruption,
             showsProgress: report.showsProgress && !Console.outputIsTerminal)
@@ -92,14 +92,14 @@ struct InspectCommand: ProgramCommand {
     }
 }
 
-/// Fills image reports from encoded bytes.
+/// An inspector that fills image reports from encoded bytes.
 private struct Inspector: Sendable {
     let codecs: CodecRegistry
     let limits: DecodingLimits
     let decodesPixels: Bool
 
-    /// Returns the report with the properties read from the data. If inspection fails, the report has the error and the
-    /// properties read before it. Blocks the calling thread.
+    /// Returns the report `blank`, filled with the properties of the encoded image. If the inspection or the decoding
+    /// of a frame fails, the report has the error and the properties that were read before. Blocks the calling thread.
     func inspect(_ data: Data, _ blank: ImageReport) -> ImageReport {
         var report = blank
         report.format = codecs.entry(for: data)?.format.rawValue

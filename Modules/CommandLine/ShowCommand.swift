@@ -70,7 +70,8 @@ struct ShowCommand: ProgramCommand {
         }
     }
 
-    /// Shows the images and returns whether all of them succeeded. Ctrl-C cancels the task and restores the terminal.
+    /// Shows the images and prints problems. Returns whether every image was shown and the disk cache reported no write
+    /// error. An interruption cancels the task, which stops the animation and restores the terminal.
     private func show(
         _ images: ImageList, by configuration: ImagePipeline.Configuration, until interruption: Interruption,
         _ tally: RunTally
@@ -83,7 +84,7 @@ struct ShowCommand: ProgramCommand {
             pipeline: pipeline, playCount: loops ?? (images.count > 1 ? 1 : nil), interruption: interruption,
             tally: tally)
         let succeeded = await withTaskCancellationHandler {
-            // The executor throws if the task was canceled before it started.
+            // The executor throws only if the task was canceled before the closure started.
             guard
                 let graphics = try? await BlockingExecutor(name: "terminal", maxConcurrent: 1).run({ chosenGraphics() })
             else { return false }
@@ -112,8 +113,12 @@ struct ShowCommand: ProgramCommand {
             rows: min(lines ?? .max, screen.map { max(1, $0.rows - 1) } ?? lines ?? 40))
     }
 
-    /// Returns the graphics protocol to use. Queries the terminal unless the options or the environment determine the
-    /// protocol. Blocks for at most 300 ms.
+    /// Returns the graphics protocol to use. Queries the terminal for the size of a character cell, and with
+    /// `--protocol auto` also for the protocol. A query blocks for at most 300 ms and discards input typed before the
+    /// reply.
+    ///
+    /// Does not query the terminal with `--protocol blocks`, or if the protocol is `auto` and the output is not a
+    /// terminal or has no colors.
     private func chosenGraphics() -> TerminalGraphics {
         let terminal = TerminalFile(fileDescriptor: 1)
         TerminalRestoration.begin { terminal.end() }
@@ -129,7 +134,8 @@ struct ShowCommand: ProgramCommand {
         }
     }
 
-    /// Returns the color depth that a value of `--color` names, or nil for `auto`.
+    /// Returns the color depth that a value of `--color` names, or nil for `auto`. Throws ``UsageError`` for any other
+    /// value.
     private static func depth(_ mode: String) throws -> TerminalColorDepth? {
         switch mode {
         case "auto": nil

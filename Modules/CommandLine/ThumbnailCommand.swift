@@ -57,7 +57,7 @@ struct ThumbnailCommand: ProgramCommand {
     }
 }
 
-/// Writes a thumbnail of an image, decoded at about the size of the thumbnail.
+/// A maker that writes a thumbnail of an image, decoded at about the size of the thumbnail.
 private struct ThumbnailMaker: FileMaking {
     /// The maximum width and height in pixels. Smaller images keep their size.
     let side: Int
@@ -72,7 +72,7 @@ private struct ThumbnailMaker: FileMaking {
     var reportsLosses: Bool { false }
 
     func make(
-        _ request: ImageRequest, with tools: FileTools, into sink: FileSink, progress: @escaping BatchLoad.Progress
+        _ request: ImageRequest, with tools: FileTools, into sink: OutputSink, progress: @escaping BatchLoad.Progress
     ) async throws -> WrittenImage {
         let size = PixelSize(width: side, height: side)
         let original = try await tools.original(request, progress: progress)

@@ -7,14 +7,15 @@ package enum OpenFileLimit {
         private static let resource = RLIMIT_NOFILE
     #endif
 
-    /// The current limit and the highest limit that the process may set, or nil if the system does not report them.
+    /// The enforced limit, `soft`, and the maximum to which the process can raise it, `hard`. The value is nil if the
+    /// system does not report them.
     package static var current: (soft: UInt, hard: UInt)? {
         var limit = rlimit()
         guard getrlimit(resource, &limit) == 0 else { return nil }
         return (UInt(limit.rlim_cur), UInt(limit.rlim_max))
     }
 
-    /// Sets the limit and returns whether the system accepted it.
+    /// Sets both limits and returns whether the system accepted them.
     package static func set(soft: UInt, hard: UInt) -> Bool {
         var limit = rlimit()
         limit.rlim_cur = .init(soft)

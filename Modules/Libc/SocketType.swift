@@ -1,4 +1,5 @@
-/// The types and flags of `socket(2)` as numbers. Glibc declares them as an enumeration, Musl as macros.
+/// The types and flags of `socket(2)` as numbers. Glibc declares them as an enumeration, Musl as macros. The constants
+/// are not available with Darwin.
 package enum SocketType {
     #if canImport(Glibc)
         package static let stream = Int32(SOCK_STREAM.rawValue)

@@ -23,12 +23,12 @@ extension ImagePipeline {
 
         /// The finished image of a request in memory.
         ///
-        /// Reading calls ``ImagePipeline/cachedImage(for:)``: one lookup, and one `stat` call for a local file
-        /// (``/AlcedoCore/ImageRequest/tracksFileChanges``). Setting an image replaces the one in memory, with the
-        /// request's scale, and does not change the disk. Setting nil removes the image from memory.
+        /// Reading calls ``ImagePipeline/cachedImage(for:)``. Setting an image stores it in memory, with the request's
+        /// scale. Setting nil removes the image from memory. Neither changes the disk. Setting also makes one `stat`
+        /// call for a local file (``/AlcedoCore/ImageRequest/tracksFileChanges``).
         ///
-        /// Setting has no effect when the request's cache policy forbids writing to memory, for a partial image,
-        /// without a memory cache, and after ``ImagePipeline/shutDown()``.
+        /// An image is not stored when the request's cache policy forbids writing to memory, when it is partial, and
+        /// without a memory cache. After ``ImagePipeline/shutDown()``, setting has no effect.
         public subscript(request: ImageRequest) -> DecodedImage? {
             get { pipeline.cachedImage(for: request) }
             nonmutating set {
@@ -59,7 +59,7 @@ extension ImagePipeline {
         /// - Throws: ``PipelineError`` `notStored` when the image could not be encoded or written to disk, with the
         ///   disk cache's error as its cause, if there is one; memory keeps the image. `notStored` also for a partial
         ///   image, which no cache keeps. `shutDown` after ``ImagePipeline/shutDown()``. `CancellationError` when the
-        ///   task is cancelled before the image is encoded; a later cancellation does not stop the write.
+        ///   task is canceled before the image is encoded; a later cancellation does not stop the write.
         public func store(_ image: DecodedImage, for request: ImageRequest) async throws {
             guard !pipeline.isShutDown else { throw PipelineError.shutDown }
             guard !image.isPartial else { throw PipelineError(.notStored, "a partial image cannot be cached") }
@@ -70,8 +70,8 @@ extension ImagePipeline {
             try await pipeline.processedImages.store(image, for: request, since: generation)
         }
 
-        /// Returns the layers that contain data of the request. For a local file whose changes are tracked, the current
-        /// version counts.
+        /// Returns the layers that contain data of the request. For a local file whose changes are tracked, only data
+        /// of the current version counts.
         ///
         /// Reads no bytes, and does not update the recency of the entries.
         public func contains(_ request: ImageRequest) async -> CachedLayers {
@@ -93,13 +93,14 @@ extension ImagePipeline {
 
         /// Removes the cached data of a request.
         ///
-        /// For a local file whose changes are tracked, this removes the current version and the previous version that
-        /// this pipeline kept; with `allVariants`, all versions. A response cache may still store a response that is in
-        /// flight.
+        /// For a local file whose changes are tracked, this removes the data of the current version and of the version
+        /// that this pipeline stored last; with `allVariants`, of all versions. A response cache may still store a
+        /// response that is in flight.
         ///
         /// - Parameters:
         ///   - request: The request of the image.
-        ///   - layers: The layers to remove from. Default: all.
+        ///   - layers: The layers to remove from. From the response cache, the responses to all requests for the same
+        ///     URL are removed. Default: all.
         ///   - allVariants: Whether to remove all data of the resource, including that of other requests. `processed`
         ///     and `original` then count as one layer. Default: false.
         public func remove(
@@ -159,7 +160,7 @@ extension ImagePipeline {
             pipeline.process.forget(resource)
         }
 
-        /// Whether loads look for the finished image of a request on disk.
+        /// Whether ``store(_:for:)`` writes the image of a request to disk.
         private func isKeptOnDisk(_ request: ImageRequest) -> Bool {
             guard pipeline.configuration.diskCache != nil, request.cachePolicy.disk.writes else {
                 return false

@@ -21,7 +21,8 @@ extension ImagePipeline {
         /// The cache of encoded bytes, or nil for no disk cache.
         public var diskCache: (any DataCaching)?
         /// The response cache that the downloader uses, or nil when it uses none. `ImagePipeline.cache` looks up and
-        /// removes responses in it.
+        /// removes responses in it. When a request for an HTTP source may not use the network, the downloader is called
+        /// only if this is set.
         public var responseCache: (any ResponseCacheAccess)?
         /// The data that the disk cache stores for requests without a policy of their own. Default: the original bytes.
         public var dataCachePolicy: DataCachePolicy
@@ -33,10 +34,11 @@ extension ImagePipeline {
         public var interceptors: [any ImageLoadInterceptor]
         /// The observers of every step, called in this order. Default: none.
         public var observers: [any PipelineObserving]
-        /// The clock that measures the steps and ``writeTimeout``.
+        /// The clock that measures the steps, ``previewInterval`` and ``writeTimeout``, and determines the expiry of
+        /// entries on disk.
         package var clock: any TimeSource
         /// The maximum number of images that are decoded, processed or encoded concurrently, each on its own thread.
-        /// Default: 2.
+        /// Values below one count as one. Default: 2.
         public var maxConcurrentDecodes: Int
         /// The maximum number of bytes that concurrent decodes of this pipeline hold together. Returned images do not
         /// count.
@@ -55,8 +57,8 @@ extension ImagePipeline {
         public var maximumPendingWriteByteCount: Int
         /// The maximum time that a load, a removal, a flush or a shutdown waits for one write to the disk cache.
         ///
-        /// When no write ends in that time, the disk is treated as stalled until a write ends: no caller waits for it,
-        /// and data beyond ``maximumPendingWriteByteCount`` is not written. Default: 10 s.
+        /// When no write ends in that time, the disk is treated as stalled until a write ends: no caller waits for a
+        /// write, and data beyond ``maximumPendingWriteByteCount`` is not written. Default: 10 s.
         public var writeTimeout: Duration
         /// The maximum number of bytes of intermediate images, decoded or partly processed, that are kept for requests
         /// with other processors. Zero, or a pipeline without a memory cache, keeps none. Default: 16 MiB.
@@ -65,12 +67,13 @@ extension ImagePipeline {
         public var previewInterval: Duration
         package var taskExecutor: (any TaskExecutor)?
 
-        /// Creates a configuration. Without further arguments its pipeline downloads and decodes, and caches nothing.
+        /// Creates a configuration. With only a downloader and codecs, its pipeline downloads, decodes and processes,
+        /// and caches nothing.
         ///
         /// The parameters are the properties of the same names. Two further parameters are for tests. `clock` measures
-        /// the steps and ``writeTimeout``; the default is the system's clock. `taskExecutor`, for example a
-        /// `ManualExecutor` of `AlcedoTesting`, runs the pipeline's tasks, decoding and processing; the default, nil,
-        /// uses Swift's executor and the pipeline's own threads.
+        /// the steps, ``previewInterval`` and ``writeTimeout``; the default is the system's clock. `taskExecutor`, for
+        /// example a `ManualExecutor` of `AlcedoTesting`, runs the pipeline's tasks, decoding and processing; the
+        /// default, nil, uses Swift's executor and the pipeline's own threads.
         public init(
             downloader: any Downloading,
             codecs: CodecRegistry,

@@ -4,17 +4,18 @@ public import FoundationEssentials
 extension ImagePipeline {
     /// Returns the encoded bytes of a request's source, from the disk cache or the source.
     ///
-    /// Stores the bytes according to the request's policies, after decoding only their header. Interceptors are not
-    /// called.
+    /// Stores the bytes on disk if the request's ``/AlcedoCore/ImageRequest/cachePolicy`` and the server permit it,
+    /// regardless of the ``/AlcedoCore/DataCachePolicy``. Decodes only their header. Interceptors are not called.
     ///
-    /// - Throws: ``PipelineError``, or `CancellationError` when the task is cancelled first.
+    /// - Throws: ``PipelineError``, for example `decoding` when the header cannot be decoded, or `CancellationError`
+    ///   when the task is canceled.
     public func data(for request: ImageRequest) async throws -> Data {
         try await originalData(for: request, PriorityHandle(request.priority))
     }
 
     /// Stores the bytes of a request's source on disk, unless the disk already has the data that the request needs.
     ///
-    /// - Returns: False when the data was already on disk, and for a local source.
+    /// - Returns: True when the data was loaded and stored. False when it was already on disk, and for a local source.
     /// - Throws: The errors of ``data(for:)``, and ``PipelineError`` `notStored` when no cache kept the bytes.
     func storeOriginal(of request: ImageRequest, _ priority: PriorityHandle) async throws -> Bool {
         guard request.source.isWorthStoring else { return false }

@@ -15,7 +15,8 @@ extension ImagePipeline {
     ///   - progress: A closure that receives the index of a request and the progress of its download. It is called on
     ///     any thread and must not block. Default: none.
     ///   - onResult: A closure that receives the index and the result of a request, in the order in which loads end.
-    /// - Throws: The errors of `onResult`, or `CancellationError` when the task is cancelled. Both cancel the remaining
+    ///     Calls do not overlap, and no load begins during a call.
+    /// - Throws: The errors of `onResult`, or `CancellationError` when the task is canceled. Both cancel the remaining
     ///   loads.
     public func loadAll(
         _ requests: [ImageRequest], maxConcurrentLoads: Int = 8,

@@ -29,7 +29,7 @@ import FoundationEssentials
 /// callers. When it fails because of its URL, header fields or credentials, the requests with the same ones fail; the
 /// other requests retry with their own.
 ///
-/// **Cancellation.** Cancelling a task ends its own wait. The load ends when no caller waits for it.
+/// **Cancellation.** Canceling a task ends its own wait. The load ends when no caller waits for it.
 ///
 /// **Disk cache.** A load of an image stores the bytes only after they were decoded to a whole image. ``data(for:)``
 /// and prefetching to disk store them after the header was decoded. Bytes are never stored when the server forbids it.
@@ -97,10 +97,12 @@ public final class ImagePipeline: ImageLoading {
 
     // MARK: Loading
 
-    /// Returns the finished image if it is in memory. Interceptors are not called.
+    /// Returns the finished image from memory. Returns nil when memory does not have it, when the request's cache
+    /// policy forbids reading memory, and after ``shutDown()``. Interceptors are not called.
     ///
     /// Synchronous. Costs a lookup in the memory cache, and one `stat` call for a local file
-    /// (``/AlcedoCore/ImageRequest/tracksFileChanges``).
+    /// (``/AlcedoCore/ImageRequest/tracksFileChanges``). A request that accepts a larger image
+    /// (``/AlcedoCore/ImageRequest/acceptsLargerCachedImage``) may cost up to nine further lookups.
     public func cachedImage(for request: ImageRequest) -> DecodedImage? {
         guard !isShutDown else { return nil }
         return request.fileNeedingVersion == nil ? memory.image(request) : memory.image(request.withFileVersion)
@@ -174,7 +176,7 @@ public final class ImagePipeline: ImageLoading {
 
     /// Ends every load with ``PipelineError`` `shutDown`. Later loads fail with the same error.
     ///
-    /// Returns when the work has ended and all pending writes have ended, as ``flush()`` does.
+    /// Returns when all work has ended, after waiting for the pending writes as ``flush()`` does.
     public func shutDown() async {
         shutDownFlag.withLock { $0 = true }
         await loads.shutDown(throwing: PipelineError.shutDown)
@@ -270,8 +272,9 @@ public final class ImagePipeline: ImageLoading {
         }
     }
 
-    /// Loads the bytes from the source. Returns the cached image when it was made from equal bytes. Otherwise removes
-    /// all images of the resource and decodes the new bytes.
+    /// Loads the image from the source and stores it. When there is a cached image, first removes all images of the
+    /// resource from the caches. Returns the cached image instead when it was made from equal bytes, or when the new
+    /// bytes decode only to a partial image.
     private func renew(
         _ cached: ImageResponse?, madeOf digest: UInt64?, _ request: ImageRequest, _ priority: PriorityHandle,
         _ update: @escaping @Sendable (LoadUpdate) -> Void
@@ -296,7 +299,8 @@ public final class ImagePipeline: ImageLoading {
         return await store.keep(loaded, request, since: generation)
     }
 
-    /// Removes all images of a resource, and its bytes. Returns the generation after the removal.
+    /// Removes all images of a resource, and its bytes, from memory and disk. Returns the generation after the removal,
+    /// or nil while another change of the resource is in progress.
     private func forget(_ resource: ResourceKey) async -> Generation? {
         let generation = generations.advance(of: resource) { memory.removeResource(resource) }
         process.forget(resource)

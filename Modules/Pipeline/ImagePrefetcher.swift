@@ -25,7 +25,8 @@ public final class ImagePrefetcher: Sendable {
     ///   - pipeline: The pipeline that loads the images.
     ///   - destination: The caches that receive the images. Default: ``PrefetchDestination/memory``.
     ///   - maxConcurrentLoads: The maximum number of concurrent loads. Values below one count as one. Default: 2.
-    ///   - maximumPendingCount: The maximum number of waiting requests. Further requests are skipped. Default: 10,000.
+    ///   - maximumPendingCount: The maximum number of waiting requests. Further requests are skipped; with zero or
+    ///     less, all requests are. Default: 10,000.
     ///   - priority: The priority of all loads. It replaces the priority of each request. Default: low.
     public init(
         pipeline: ImagePipeline, destination: PrefetchDestination = .memory, maxConcurrentLoads: Int = 2,
@@ -68,7 +69,8 @@ public final class ImagePrefetcher: Sendable {
         pump()
     }
 
-    /// Cancels the loads of these URLs, and removes their waiting requests. The report does not contain them.
+    /// Cancels the loads of these URLs, and removes their waiting requests. The report does not contain them. Requests
+    /// for these URLs whose images differ, for example by a processor, are not affected.
     public func stop(_ urls: [URL]) { stop(urls.map { ImageRequest(url: $0) }) }
 
     /// Cancels the loads of these requests, and removes the waiting ones. The report does not contain them.
@@ -77,16 +79,16 @@ public final class ImagePrefetcher: Sendable {
         pump()
     }
 
-    /// Cancels all loads and removes all waiting requests.
+    /// Cancels all loads and removes all waiting requests. The report does not contain them.
     public func stopAll() {
         for task in state.withLock({ $0.removeAll() }) { task.cancel() }
         settle()
     }
 
-    /// Returns the outcomes since the last report, after all requests have ended. While the prefetcher is paused and
-    /// requests are left, this method waits.
+    /// Waits until all requests have ended, and returns the outcomes since the last report. While the prefetcher is
+    /// paused and requests are left, this method waits. Concurrent callers receive the same report.
     ///
-    /// - Throws: `CancellationError` when the task is cancelled before that. The next report then contains these
+    /// - Throws: `CancellationError` when the task is canceled before that. The next report then contains these
     ///   outcomes.
     public func report() async throws -> PrefetchReport {
         let id = state.withLock { $0.makeID() }
@@ -135,7 +137,8 @@ public final class ImagePrefetcher: Sendable {
         pump()
     }
 
-    /// Loads one request. Returns false when the destination already had its result.
+    /// Loads one request. Returns false when the destination already had its result, and for a local source if the
+    /// destination is the disk.
     private static func load(
         _ request: ImageRequest, with pipeline: ImagePipeline, to destination: PrefetchDestination,
         _ priority: PriorityHandle
@@ -156,6 +159,7 @@ public enum PrefetchDestination: Sendable, Hashable {
     /// The memory cache and the disk cache, as for any load: images are decoded and processed.
     case memory
     /// The disk only. The original bytes are stored, only their header is decoded, and interceptors are not called.
+    /// Requests for local sources are skipped, because their bytes are not copied.
     case disk
 }
 
@@ -165,7 +169,8 @@ public enum PrefetchDestination: Sendable, Hashable {
 public struct PrefetchReport: Sendable, CustomStringConvertible {
     /// The requests that were loaded.
     public var loaded: [ImageRequest] = []
-    /// The requests whose result the destination already had, and those beyond the prefetcher's `maximumPendingCount`.
+    /// The requests whose result the destination already had, requests for local sources if the destination is the
+    /// disk, and requests beyond the prefetcher's `maximumPendingCount`.
     public var skipped: [ImageRequest] = []
     /// The requests that failed, with their errors.
     public var failed: [(request: ImageRequest, error: any Error)] = []
@@ -240,7 +245,8 @@ private struct PrefetchState: Sendable {
         }
     }
 
-    /// Removes the next requests from the queue, up to the maximum of running loads, and returns them.
+    /// Moves the next requests from the queue to the running loads, up to the maximum number of loads, and returns
+    /// them. Returns none while the prefetcher is paused.
     mutating func begin() -> [Start] {
         var starts: [Start] = []
         while !isPaused, running.count < maxConcurrentLoads, let first = pending.popFirst() {
@@ -250,7 +256,7 @@ private struct PrefetchState: Sendable {
         return starts
     }
 
-    /// Attaches the task of a load. Returns true when the load was stopped in the meantime.
+    /// Attaches the task of a load. Returns true when the load was stopped or has ended in the meantime.
     mutating func attach(_ task: Task<Void, Never>, to id: Int) -> Bool {
         guard running[id] != nil else { return true }
         running[id]?.task = task

@@ -9,7 +9,7 @@ import AlcedoRuntime
 /// let image = try await task.image
 /// ```
 ///
-/// The load continues when the task is released. It is cancelled by ``cancel()``, and by cancelling a Swift task that
+/// The load continues when the task is released. It is canceled by ``cancel()``, and by canceling a Swift task that
 /// awaits ``image`` or ``response``.
 public final class ImageTask: Sendable {
     /// An event of the load. `finished` is the last one and occurs once.
@@ -55,21 +55,24 @@ public final class ImageTask: Sendable {
 
     /// The progress of the download as a sequence that ends with the load, also after an error.
     ///
-    /// Each iteration begins with the latest progress, and skips progress that arrives faster than it is consumed. The
-    /// sequence is empty when the image needs no download. Several sequences can be iterated concurrently.
+    /// Each read of this property returns a new sequence. It begins with the latest progress, and skips progress that
+    /// arrives faster than it is consumed. It is empty when the image needs no download, and after the load has ended.
+    /// Several sequences can be iterated concurrently.
     public var progress: AsyncStream<DownloadProgress> {
         stream { update in if case .progress(let progress) = update { progress } else { nil } }
     }
 
     /// The previews of the image as a sequence that ends with the load, also after an error.
     ///
-    /// The sequence is empty unless the request's ``/AlcedoCore/ImageRequest/deliversPreviews`` is true. Each iteration
-    /// begins with the latest preview, and skips previews that arrive faster than they are consumed.
+    /// Each read of this property returns a new sequence. It begins with the latest preview, and skips previews that
+    /// arrive faster than they are consumed. It is empty after the load has ended. Previews are produced when the
+    /// request's ``/AlcedoCore/ImageRequest/deliversPreviews`` is true. When requests share a load, the value of the
+    /// first request applies.
     public var previews: AsyncStream<ImagePreview> {
         stream { update in if case .preview(let preview) = update { preview } else { nil } }
     }
 
-    /// Whether the task was cancelled before the load ended, by ``cancel()`` or by a cancelled Swift task that awaited
+    /// Whether the task was canceled before the load ended, by ``cancel()`` or by a canceled Swift task that awaited
     /// it.
     public var isCancelled: Bool { state.withLock { $0.isCancelled } }
 
@@ -86,18 +89,18 @@ public final class ImageTask: Sendable {
 
     /// The loaded image. Waits, and cancels, as ``response`` does.
     ///
-    /// - Throws: ``PipelineError``, an interceptor's own error, or `CancellationError` when this task was cancelled.
+    /// - Throws: ``PipelineError``, an interceptor's own error, or `CancellationError` when this task was canceled.
     public var image: DecodedImage {
         get async throws { try await response.image }
     }
 
     /// The loaded image with the layer that had it. Waits until the load has ended.
     ///
-    /// Cancelling the Swift task that waits here also cancels this image task, as ``cancel()`` does. All other Swift
-    /// tasks that await it then receive `CancellationError`. To wait without this, iterate ``progress``, which ends
-    /// with the load, and then read this property.
+    /// Canceling the Swift task that waits here also cancels this image task, as ``cancel()`` does. All other Swift
+    /// tasks that await it then receive `CancellationError`. To wait without canceling the image task, iterate
+    /// ``progress``, which ends with the load, and then read this property.
     ///
-    /// - Throws: ``PipelineError``, an interceptor's own error, or `CancellationError` when this task was cancelled.
+    /// - Throws: ``PipelineError``, an interceptor's own error, or `CancellationError` when this task was canceled.
     public var response: ImageResponse {
         get async throws {
             guard let work = state.withLock({ $0.work }) else { throw CancellationError() }
@@ -109,8 +112,8 @@ public final class ImageTask: Sendable {
         }
     }
 
-    /// Returns a sequence of the values that `select` makes from updates, which keeps the latest value. Updates for
-    /// which it returns nil are left out.
+    /// Returns a sequence of the values that `select` makes from updates. The sequence buffers only the latest value.
+    /// Updates for which `select` returns nil are skipped.
     private func stream<Element: Sendable>(
         _ select: @escaping @Sendable (LoadUpdate) -> Element?
     ) -> AsyncStream<Element> {

@@ -1,7 +1,8 @@
 public import AlcedoCore
 
 extension ImageProcessing where Self == ImageProcessors.BuiltIn {
-    /// Processes every frame of an animation when the frame is requested. Still images are processed as by `processor`.
+    /// Processes every frame of an animation with `processor`: the first frame immediately, and each frame whenever it
+    /// is requested. Still images are processed once.
     ///
     /// ```swift
     /// let request = ImageRequest(url: url, processors: [.everyFrame(MyProcessor())])
@@ -19,7 +20,7 @@ extension ImageProcessing where Self == ImageProcessors.BuiltIn {
         Self(ImageProcessors.EveryFrame(processor))
     }
 
-    /// Keeps the first frame of an animation as a still image. Returns still images unchanged.
+    /// Keeps the first frame of an animation as a still image. The pixels of still images do not change.
     ///
     /// - Complexity: O(1).
     public static var firstFrame: Self { Self(ImageProcessors.FirstFrame()) }

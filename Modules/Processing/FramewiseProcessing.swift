@@ -13,15 +13,15 @@ extension FramewiseProcessing {
 }
 
 extension DecodedImage {
-    /// Returns the processed image. A still image and the first frame of an animation are processed immediately; every
-    /// other frame is processed each time it is requested.
+    /// Returns the processed image. A still image and the first frame of an animation are processed immediately. Every
+    /// frame of an animation is processed each time it is requested.
     ///
     /// The delays and the number of plays are kept. Only the source canvases are kept in memory.
     ///
     /// - Parameter process: Processes one frame, passed as a still image. For frames of equal size, it must return
     ///   images of equal size.
     /// - Throws: The error that `process` throws for the first frame. ``/AlcedoCore/ImageFrameSource/frame(at:)``
-    ///   throws the errors for the other frames.
+    ///   throws the errors for requested frames.
     func processingFrames(
         _ process: @escaping @Sendable (DecodedImage) throws(ImageProcessingError) -> DecodedImage
     ) throws(ImageProcessingError) -> DecodedImage {
@@ -34,7 +34,7 @@ extension DecodedImage {
     }
 
     /// Returns a still image with other pixels. The color profile, orientation, scale, format and partial error are
-    /// kept. The animation is removed, because its frames would no longer match.
+    /// kept. The full size is not kept. The animation is removed, because its frames would no longer match.
     func still(_ pixels: PixelBuffer) -> DecodedImage {
         DecodedImage(
             pixels: pixels, colorProfile: colorProfile, orientation: orientation, scale: scale, format: format,

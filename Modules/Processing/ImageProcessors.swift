@@ -56,7 +56,8 @@ public enum ImageProcessors {
 
         /// Returns the processed image.
         ///
-        /// - Throws: ``/AlcedoCore/ImageProcessingError``.
+        /// - Throws: ``/AlcedoCore/ImageProcessingError`` when a parameter is invalid, when the result is too large, or
+        ///   when an app's own processor or function throws it.
         public func process(_ image: DecodedImage) throws(ImageProcessingError) -> DecodedImage {
             try processor.process(image)
         }

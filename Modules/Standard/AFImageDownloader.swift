@@ -21,7 +21,7 @@ extension DownloaderConfiguration {
 }
 
 extension ImagePipeline.Configuration {
-    /// The stack of AFNetworking's `AFImageDownloader`.
+    /// Returns a configuration with the settings of AFNetworking's `AFImageDownloader`.
     ///
     /// ```swift
     /// let pipeline = ImagePipeline(.afImageDownloader())
@@ -30,11 +30,11 @@ extension ImagePipeline.Configuration {
     /// - Downloads follow `DownloaderConfiguration.afImageDownloader`. Cookies are kept in memory only.
     /// - A response cache of 20 MiB in memory and 150 MiB on disk stores responses by the rules of HTTP. Nothing else
     ///   is stored on disk.
-    /// - Decoded images are kept in an `AutoPurgingImageCache` of 100 MiB, which is purged to 60 MiB, and emptied when
-    ///   memory is short.
+    /// - Decoded images are kept in an `AutoPurgingImageCache` of 100 MiB. When the images exceed this size, they are
+    ///   purged to 60 MiB. When memory is short, all of them are removed.
     ///
-    /// Two settings of `AFImageDownloader` have no equivalent. It turns HTTP pipelining off, which libcurl does not
-    /// have. It can refuse cellular networks, which this package does not detect.
+    /// Two settings of `AFImageDownloader` have no equivalent. The first turns off HTTP pipelining, which libcurl does
+    /// not support. The second can refuse cellular networks, which this package does not detect.
     ///
     /// Source: AFNetworking 4, `AFImageDownloader.m`, `defaultURLCache` and `defaultURLSessionConfiguration`.
     ///
@@ -49,7 +49,7 @@ extension ImagePipeline.Configuration {
             // No maximum age: each response states its own freshness.
             FileDiskCache(directory: $0, limits: DataCacheLimits(maximumSize: 150 << 20, maximumAge: nil))
         }
-        let responses = URLResponseCache(memoryCapacity: 20 << 20, disk: disk)
+        let responses = URLResponseCache(memoryLimit: 20 << 20, disk: disk)
         return Self(
             downloader: Downloader.standard(
                 configuration: .afImageDownloader, network: network, responseCache: responses),

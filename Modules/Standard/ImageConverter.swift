@@ -12,17 +12,23 @@ public import FoundationEssentials
 /// ```
 ///
 /// **Memory.** A still image is decoded near the requested size, and its rows pass from the decoder through the resizer
-/// to the encoder one after another. The whole image is held in memory only for interlaced and progressive files, WebP
-/// and GIF output, processors that need whole images, and an orientation other than `up` and `upMirrored`.
+/// to the encoder one after another. The whole image is held in memory only in these cases:
 ///
-/// **Animations.** An animation stays an animation when the encoder's format holds animations, and its frames are
-/// decoded one at a time. Otherwise its first frame is converted.
+/// - The source is an interlaced or progressive file, a WebP file that is lossless or has alpha, or a GIF file whose
+///   first frame does not fill the canvas exactly.
+/// - An orientation other than `up` is applied.
+/// - A processor needs the whole image.
+/// - The result is a WebP or GIF file, or a JPEG file that is progressive or has optimized Huffman tables.
+///
+/// **Animations.** An animation stays an animation when the encoder and all processors support animations, and its
+/// frames are decoded one at a time. Otherwise its first frame is converted.
 ///
 /// **Metadata.** The color profile is kept if the encoder supports it. ``MetadataPolicy`` controls EXIF.
 public struct ImageConverter: Sendable {
     /// The codecs of the source formats. Default: every format of the package.
     package var codecs: CodecRegistry
-    /// The limits of a source image, checked after its header is read and before any pixel is decoded.
+    /// The limits of a source image, checked after its header is read and before any pixel is decoded. Default:
+    /// `DecodingLimits()`, which allows 100 million pixels and 512 MiB in a frame.
     package var limits: DecodingLimits
     /// Whether the orientation is applied to the pixels. When false, the pixels keep their stored order, and the
     /// orientation is written as metadata if the format supports it. Default: true.
@@ -37,6 +43,7 @@ public struct ImageConverter: Sendable {
     /// - Parameters:
     ///   - codecs: The codecs of the source formats. Default: every format of the package.
     ///   - limits: The limits of a source image, checked after its header is read and before any pixel is decoded.
+    ///     Default: `DecodingLimits()`, which allows 100 million pixels and 512 MiB in a frame.
     ///   - appliesOrientation: Whether the orientation is applied to the pixels. When false, the pixels keep their
     ///     stored order, and the orientation is written as metadata if the format supports it. Default: true.
     ///   - metadata: The metadata of the result. Default: ``MetadataPolicy/strip``.
@@ -63,9 +70,9 @@ public struct ImageConverter: Sendable {
     ///   - size: The maximum width and height of the displayed result in pixels, or nil to keep the size. The aspect
     ///     ratio is kept, and a smaller image is not enlarged. Default: nil.
     /// - Returns: The encoded result.
-    /// - Throws: `ImageDecodingError` for data that is damaged, truncated, in an unknown format or beyond the limits.
-    ///   `ImageProcessingError` for a size with a side below one, and from the processors. `ImageEncodingError` from
-    ///   the encoder.
+    /// - Throws: `ImageDecodingError` for data that is damaged, truncated, in an unknown or unsupported format, or
+    ///   beyond the limits. `ImageProcessingError` for a size with a side below one, and from the processors.
+    ///   `ImageEncodingError` from the encoder.
     /// - Complexity: O(pixels of the source). Memory is a few rows, except in the cases listed in the description of
     ///   ``ImageConverter``.
     public func convert(
@@ -91,8 +98,8 @@ public struct ImageConverter: Sendable {
         return result
     }
 
-    /// Converts an image on a thread for blocking work. As many conversions as there are active processors run
-    /// concurrently. Further ones wait, which bounds the memory.
+    /// Converts an image on a thread for blocking work. The process runs at most one conversion per active processor
+    /// core at a time, which bounds the memory. Further conversions wait.
     ///
     /// - Parameters:
     ///   - data: The encoded image.
@@ -100,7 +107,7 @@ public struct ImageConverter: Sendable {
     ///   - size: The maximum width and height of the displayed result in pixels, or nil to keep the size. The aspect
     ///     ratio is kept, and a smaller image is not enlarged. Default: nil.
     /// - Returns: The encoded result.
-    /// - Throws: The errors of the blocking method, and `CancellationError` when the task is cancelled before the
+    /// - Throws: The errors of the blocking method, and `CancellationError` when the task is canceled before the
     ///   conversion begins. A conversion that has begun is not interrupted.
     public func convert(
         _ data: Data, to encoder: any ImageEncoding, fitting size: PixelSize? = nil
@@ -118,30 +125,5 @@ public struct ImageConverter: Sendable {
         // These formats support only 8-bit samples.
         if options.pixelFormat == .rgba16, [.jpeg, .gif, .webp].contains(format) { options.pixelFormat = .rgba8 }
         return options
-    }
-}
-
-/// The metadata of a converted image. The color profile is kept with every policy, because the colors depend on it,
-/// unless the encoder cannot store it.
-public enum MetadataPolicy: Sendable, Hashable {
-    /// No metadata. This is the default of ``ImageConverter``: an uploaded photo usually contains its location, date,
-    /// camera and owner, which a server should publish only on purpose.
-    case strip
-    /// EXIF without a location: description, camera, exposure, dates, author and copyright. All other tags are removed,
-    /// because they may contain a location: GPS data, maker notes, comments, time zones, preview images and private
-    /// tags.
-    case keepWithoutLocation
-    /// All EXIF, including location and preview image. The orientation tag is set to the orientation of the result.
-    ///
-    /// XMP and IPTC are not kept, because no encoder writes them. GIF holds no EXIF, and JPEG holds at most 65,527
-    /// bytes of it.
-    case keep
-
-    fileprivate func exif(of info: ImageInfo) -> Data? {
-        switch self {
-        case .strip: nil
-        case .keepWithoutLocation: info.metadata.exifWithoutLocation
-        case .keep: info.metadata.exif
-        }
     }
 }

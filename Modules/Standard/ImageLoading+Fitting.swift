@@ -12,8 +12,8 @@ extension ImageLoading {
     /// The aspect ratio is kept and the image is never enlarged. If the decoder supports downscaling, the image is
     /// decoded at a smaller size, which takes less time and memory than decoding the whole image.
     ///
-    /// - Throws: The errors of ``/AlcedoCore/ImageLoading/load(_:priority:onUpdate:)``, also for a side below one
-    ///   pixel.
+    /// - Throws: The errors of ``/AlcedoCore/ImageLoading/load(_:priority:onUpdate:)``. A side of `size` below one
+    ///   pixel causes a processing error.
     public func image(for url: URL, fitting size: PixelSize) async throws -> DecodedImage {
         try await image(for: ImageRequest(url: url), fitting: size)
     }
@@ -23,8 +23,8 @@ extension ImageLoading {
     /// The aspect ratio is kept and the image is never enlarged. A request without processors is decoded at a smaller
     /// size if the decoder supports that.
     ///
-    /// - Throws: The errors of ``/AlcedoCore/ImageLoading/load(_:priority:onUpdate:)``, also for a side below one
-    ///   pixel.
+    /// - Throws: The errors of ``/AlcedoCore/ImageLoading/load(_:priority:onUpdate:)``. A side of `size` below one
+    ///   pixel causes a processing error.
     public func image(for request: ImageRequest, fitting size: PixelSize) async throws -> DecodedImage {
         var request = request
         request.processors.append(.resize(fitting: size))

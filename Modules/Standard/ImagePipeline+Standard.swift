@@ -25,9 +25,8 @@ extension ImagePipeline.Configuration {
     ///   - cacheDirectory: A directory used by the disk cache alone, or nil to store nothing on disk. The first write
     ///     creates it. Default: ``cacheDirectory(named:)``.
     ///   - memoryLimit: The maximum number of bytes of decoded images, or nil for 15 % of the memory that this process
-    ///     may use, at most 768 MiB. The cache removes half of its bytes when memory is short, and everything when it
-    ///     is critically short. An image that is still in use, for example in a view, is found even after its removal.
-    ///     Default: nil.
+    ///     may use, at most 768 MiB. The cache evicts half of its bytes when memory is short, and everything when it is
+    ///     critically short. An evicted image is still found while it is in use, for example in a view. Default: nil.
     ///   - diskLimit: The maximum number of bytes on disk. An entry expires seven days after its last use. Default: 256
     ///     MiB.
     ///   - responseLimit: The maximum number of bytes of HTTP responses in memory. Unused with a `downloader`. Default:
@@ -41,7 +40,7 @@ extension ImagePipeline.Configuration {
         responseLimit: Int = 16 << 20,
         downloader: (any Downloading)? = nil
     ) -> Self {
-        let responses = URLResponseCache(memoryCapacity: responseLimit)
+        let responses = URLResponseCache(memoryLimit: responseLimit)
         return Self(
             downloader: downloader ?? Downloader.standard(responseCache: responses),
             codecs: .standard,
@@ -53,8 +52,9 @@ extension ImagePipeline.Configuration {
             responseCache: downloader == nil ? responses : nil)
     }
 
-    /// Returns a directory in the user's cache directory: `$XDG_CACHE_HOME/` and the name, else `~/.cache/` and the
-    /// name. Returns nil when neither `XDG_CACHE_HOME` nor `HOME` is an absolute path. The directory need not exist.
+    /// Returns a directory in the user's cache directory, which is `$XDG_CACHE_HOME`, or `$HOME/.cache` if that
+    /// variable is not an absolute path. Returns nil if `HOME` is not an absolute path either. The directory need not
+    /// exist.
     ///
     /// Source: XDG Base Directory Specification 0.8, which requires relative paths to be ignored.
     ///
@@ -115,9 +115,9 @@ extension Downloader {
     ///
     /// - Parameters:
     ///   - configuration: The configuration of downloads: limits, timeouts, retries and the handling of interrupted
-    ///     downloads.
+    ///     downloads. Default: `DownloaderConfiguration()`.
     ///   - codecs: The codecs of the formats that the pipeline decodes. Default: every format of the package.
-    ///   - network: The options of connections, TLS and proxies.
+    ///   - network: The options of connections, TLS and proxies. Default: `CURLOptions()`.
     ///   - responseCache: The cache of HTTP responses. Default: in memory, at most 16 MiB.
     ///   - watch: A closure that wraps the transport of the downloader, including the response cache, for example in a
     ///     logger. Default: the transport itself.
@@ -125,7 +125,7 @@ extension Downloader {
         configuration: DownloaderConfiguration = DownloaderConfiguration(),
         codecs: CodecRegistry = .standard,
         network: CURLOptions = CURLOptions(),
-        responseCache: URLResponseCache = URLResponseCache(memoryCapacity: 16 << 20),
+        responseCache: URLResponseCache = URLResponseCache(memoryLimit: 16 << 20),
         watch: (any HTTPTransport) -> any HTTPTransport = { $0 }
     ) -> Downloader {
         let transport = CachingTransport(wrapping: CURLTransport(options: network), cache: responseCache)

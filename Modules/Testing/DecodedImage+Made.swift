@@ -5,13 +5,13 @@ extension DecodedImage {
     ///
     /// - Parameters:
     ///   - side: The side in pixels. Values below 1 count as 1.
-    ///   - level: The gray level, from 0 for black to 255 for white.
+    ///   - level: The gray level, from 0 for black to 255 for white. Default: 128.
     public static func gray(side: Int, level: UInt8 = 128) -> DecodedImage {
         made(PixelSize(width: max(1, side), height: max(1, side)), format: .gray8) { _, _ in [level] }
     }
 
     /// Returns an opaque image whose pixels encode their position: red is the column and green the row, both modulo
-    /// 256.
+    /// 256. Blue is 128.
     ///
     /// - Parameter size: The size in pixels. Sides below 1 count as 1.
     public static func coordinates(_ size: PixelSize) -> DecodedImage {

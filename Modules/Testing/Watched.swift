@@ -26,7 +26,7 @@ package final class Watched<Value: Sendable>: Sendable {
 
     package var value: Value { state.withLock { $0.value } }
 
-    /// Changes the value, then resumes the waiters whose condition is now met.
+    /// Changes the value, then resumes the waiters whose condition is now met. Returns the result of `change`.
     @discardableResult
     package func update<Result: Sendable>(_ change: (inout Value) -> Result) -> Result {
         let (result, value, waiters) = state.withLock { state in
@@ -40,7 +40,7 @@ package final class Watched<Value: Sendable>: Sendable {
 
     /// Returns once the value meets the condition, now or after a change.
     ///
-    /// - Throws: `CancellationError` when the task is cancelled or the value is closed first.
+    /// - Throws: `CancellationError` when the task is canceled or the value is closed first.
     package func waitUntil(_ isMet: @escaping Condition) async throws {
         let id = state.withLock { state in
             state.lastID += 1

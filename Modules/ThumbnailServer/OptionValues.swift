@@ -9,7 +9,7 @@ struct HostAndPort {
 
     /// Parses the value of an option.
     ///
-    /// - Throws: `UsageError`.
+    /// - Throws: `UsageError` if the text is not HOST:PORT.
     init(_ option: String, _ text: String) throws {
         let colon = text.lastIndex(of: ":")
         let host = colon.map { text[..<$0] } ?? ""
@@ -29,7 +29,7 @@ struct HostAndPort {
 
 /// The key of signatures, read from a file. Line breaks at the end of the file are not part of the key.
 struct KeyFile {
-    /// The maximum number of bytes in a file with a secret.
+    /// The maximum number of bytes in a file with a secret: 64 KiB.
     static let limit = 64 << 10
 
     let signature: URLSignature
@@ -38,9 +38,12 @@ struct KeyFile {
     ///
     /// - Throws: `UsageError` if the file cannot be read or the key is too short.
     init(path: String) throws {
-        // The path may name a pipe.
-        guard let data = try? InputFile.read(path, limit: Self.limit) else {
-            throw UsageError("cannot read the key file '\(path)'")
+        // The path may name a pipe, which `InputFile` reads to its end.
+        let data: Data
+        do {
+            data = try InputFile.read(path, limit: Self.limit, name: "the key file '\(path)'")
+        } catch {
+            throw UsageError("\(error)")
         }
         var key = [UInt8](data)
         while let last = key.last, last == 10 || last == 13 { key.removeLast() }
@@ -77,7 +80,8 @@ struct RedisArguments {
 
     /// Returns the Redis options; nil without `--redis`.
     ///
-    /// - Throws: `UsageError`.
+    /// - Throws: `UsageError` if another Redis option is given without `--redis`, or `--redis-user` without
+    ///   `--redis-password-file`.
     func options() throws -> RedisOptions? {
         guard let address else {
             if let detail { throw UsageError("\(detail) needs --redis") }
@@ -91,17 +95,21 @@ struct RedisArguments {
         return options
     }
 
-    /// Parses an address. Text with a slash is the path of a socket, any other text is HOST:PORT.
+    /// Parses an address. Text with a slash is the path of a socket. Any other text must be HOST:PORT.
     private static func address(_ option: String, _ text: String) throws -> RedisOptions.Address {
         guard !text.contains("/") else { return .socket(text) }
         let (host, port) = try HostAndPort(option, text).parts
         return .network(host: host, port: Int(port))
     }
 
-    /// Reads a password. Line breaks at the end of the file are not part of it.
+    /// Reads a password from a file. Line breaks at the end of the file are not part of it. Throws `UsageError` if the
+    /// file cannot be read, or if the password is empty or not UTF-8.
     private static func password(_ path: String) throws -> String {
-        guard let data = try? InputFile.read(path, limit: KeyFile.limit) else {
-            throw UsageError("cannot read the password file '\(path)'")
+        let data: Data
+        do {
+            data = try InputFile.read(path, limit: KeyFile.limit, name: "the password file '\(path)'")
+        } catch {
+            throw UsageError("\(error)")
         }
         let bytes = data.reversed().drop { $0 == 10 || $0 == 13 }.reversed()
         guard let password = String(validating: bytes, as: UTF8.self), !password.isEmpty else {

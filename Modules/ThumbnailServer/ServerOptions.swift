@@ -17,8 +17,8 @@ struct ServerOptions {
         Access:
           --listen HOST:PORT          listen on a numeric address and a port, or on a free port for 0
                                       (default: 127.0.0.1:8080)
-          --allow ORIGIN              allow originals from https://host[:port], host or *.host only; may be repeated
-                                      (default: any public host)
+          --allow ORIGIN              allow originals from host or *.host only, with an optional scheme and port, as in
+                                      https://host:8443; may be repeated (default: any public host)
           --allow-private             also allow addresses outside the public internet
           --key FILE                  require URLs that are signed with the key in FILE, of at least 16 bytes
           --sign TARGET               print TARGET with its signature, and exit
@@ -43,10 +43,10 @@ struct ServerOptions {
           --max-pixels N              maximum number of pixels of an original (default: 50000000)
           --max-decoded MIB           maximum memory of all decodes at once in MiB (default: 256)
           --max-originals N           maximum number of originals loaded and downscaled at once (default: 16)
-          --max-per-host N            maximum number of these for one host (default: 6)
+          --max-per-host N            maximum number of originals from one host at once (default: 6)
           --max-requests N            maximum number of distinct requests in progress or waiting, half of them for one
-                                      host; the response above it is 503 (default: 512)
-          --max-sending MIB           maximum size of distinct thumbnails being sent in MiB; the response above it is
+                                      host; requests beyond it receive 503 (default: 512)
+          --max-sending MIB           maximum size of distinct thumbnails being sent in MiB; requests beyond it receive
                                       503 (default: 256)
           --max-connections N         maximum number of connections; others wait to be accepted (default: 1024)
           --jobs N                    number of threads that decode, and of threads that encode (default: 2)
@@ -77,7 +77,10 @@ struct ServerOptions {
 
     /// Parses the command line.
     ///
-    /// - Throws: `UsageError`.
+    /// - Parameters:
+    ///   - words: The arguments, without the name of the program.
+    ///   - caches: The default cache directory; nil for none.
+    /// - Throws: `UsageError` if an argument is unknown or invalid, or if options contradict each other.
     init(_ words: some Sequence<String>, caches: URL? = Self.caches) throws {
         stack.cacheDirectory = caches
         var arguments = Arguments(words)
@@ -132,9 +135,10 @@ struct ServerOptions {
         case "--max-originals": stack.limits.maxConcurrentOriginals = try arguments.number(of: option, in: 1...10_000)
         case "--max-per-host":
             stack.limits.maxConcurrentOriginalsPerHost = try arguments.number(of: option, in: 1...10_000)
-        case "--max-requests": stack.service.maximumRequests = try arguments.number(of: option, in: 1...100_000)
-        case "--max-connections": listening.maximumConnections = try arguments.number(of: option, in: 1...100_000)
-        case "--max-sending": listening.sendingLimit = try arguments.number(of: option, in: 1...1 << 20) << 20
+        case "--max-requests": stack.service.maxConcurrentRequests = try arguments.number(of: option, in: 1...100_000)
+        case "--max-connections": listening.maxConcurrentConnections = try arguments.number(of: option, in: 1...100_000)
+        case "--max-sending":
+            listening.maximumSendingByteCount = try arguments.number(of: option, in: 1...1 << 20) << 20
         case "--timeout":
             listening.responseTimeout = try arguments.seconds(of: option)
             stack.limits.idleTimeout = listening.responseTimeout
@@ -147,16 +151,18 @@ struct ServerOptions {
         return true
     }
 
-    /// Creates the cache directory. Returns the reason for which nothing can be stored in it; nil if none is known yet.
+    /// Creates the cache directory, if the options specify one. Returns a message if it cannot be created or written,
+    /// otherwise nil.
     func makeCacheDirectory() -> String? {
         guard let directory = stack.cacheDirectory else { return nil }
         do {
             try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
         } catch {
-            return "caching on disk is disabled: cannot create \(directory.path)"
+            return "caching on disk is disabled: cannot create \(directory.path): \(error.localizedReason)"
         }
-        return access(directory.path, W_OK) == 0
-            ? nil : "caching on disk is disabled: cannot write to \(directory.path)"
+        guard access(directory.path, W_OK) != 0 else { return nil }
+        let reason = String(cString: strerror(errno))
+        return "caching on disk is disabled: cannot write to \(directory.path): \(reason)"
     }
 
     private static func origin(_ text: String) throws -> OriginPattern {
@@ -166,7 +172,7 @@ struct ServerOptions {
         return pattern
     }
 
-    /// The default cache directory; nil without a home directory.
+    /// The default cache directory; nil if neither `XDG_CACHE_HOME` nor `HOME` is an absolute path.
     private static var caches: URL? {
         ImagePipeline.Configuration.cacheDirectory(named: "thumbnail-server")
     }
@@ -178,7 +184,8 @@ private struct SignedTarget {
 
     /// Signs a target.
     ///
-    /// - Throws: `UsageError` for a target that is invalid or never allowed.
+    /// - Throws: `UsageError` for a target that is invalid, already signed, expired, or from an origin that is not
+    ///   allowed.
     init(_ target: String, _ signature: URLSignature, _ settings: ThumbnailService.Settings) throws {
         let path = "\(ThumbnailQuery.path)?"
         guard target.hasPrefix(path) else {

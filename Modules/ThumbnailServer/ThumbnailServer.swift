@@ -8,8 +8,9 @@ enum ThumbnailServer {
     static func main() {
         // Writing to a disconnected client must return an error instead of ending the process.
         signal(SIGPIPE, SIG_IGN)
-        // With this threshold, the memory of each original and image is returned to the system. By default, glibc
-        // allocates them in the heaps of its threads over time and never returns that memory.
+        // With a fixed threshold, blocks of at least 128 KiB, such as those of most originals and images, are returned
+        // to the system when they are freed. By default, glibc raises the threshold after such blocks are freed. It
+        // then allocates them in the heaps of its threads, whose memory it rarely returns.
         #if canImport(Glibc)
             mallopt(M_MMAP_THRESHOLD, 128 << 10)
         #endif
@@ -24,16 +25,17 @@ enum ThumbnailServer {
         }
     }
 
-    /// Serves until a signal requests termination.
+    /// Serves until a signal requests termination, then stops the server. Throws `HTTPServer.CannotListen` if the
+    /// server cannot listen.
     private static func serve(_ options: ServerOptions) async throws {
         let (signals, sink) = AsyncStream.makeStream(of: Void.self)
         let interruption = Interruption { sink.yield() }
         var listening = options.listening
-        listening.maximumConnections = OpenFiles.raiseLimit(for: listening.maximumConnections)
-        if listening.maximumConnections < options.listening.maximumConnections {
+        listening.maxConcurrentConnections = OpenFiles.raiseLimit(for: listening.maxConcurrentConnections)
+        if listening.maxConcurrentConnections < options.listening.maxConcurrentConnections {
             Console.notice(
-                "thumbnail-server: accepting at most \(listening.maximumConnections) connections instead of "
-                    + "\(options.listening.maximumConnections): raise the limit of open files (ulimit -n)")
+                "thumbnail-server: accepting at most \(listening.maxConcurrentConnections) connections instead of "
+                    + "\(options.listening.maxConcurrentConnections): raise the limit of open files (ulimit -n)")
         }
         let server = try RunningServer(options.stack, listening)
         if let problem = options.makeCacheDirectory() { Console.notice("thumbnail-server: \(problem)") }
@@ -45,14 +47,14 @@ enum ThumbnailServer {
     }
 }
 
-/// The limit of open files of this process. Each connection uses one.
+/// The limit of open files of this process. Each client connection uses one file.
 enum OpenFiles {
     /// The number of files for purposes other than client connections: connections to origins and stores, and files on
     /// disk.
     static let reserve: UInt = 256
 
     /// Raises the limit to the number of files that the connections need, as far as the system permits. Returns the
-    /// number of connections that the limit allows.
+    /// number of connections that the limit allows, from 1 to `connections`.
     static func raiseLimit(for connections: Int) -> Int {
         guard let limit = OpenFileLimit.current else { return connections }
         let plan = plan(for: connections, soft: limit.soft, hard: limit.hard)
@@ -63,7 +65,7 @@ enum OpenFiles {
         return plan.connections
     }
 
-    /// Returns the limit to set, and the number of connections that it allows.
+    /// Returns the limit to set, and the number of connections that it allows, from 1 to `connections`.
     static func plan(for connections: Int, soft: UInt, hard: UInt) -> (soft: UInt, connections: Int) {
         let limit = max(soft, min(hard, UInt(clamping: connections) + reserve))
         let capacity = limit - min(reserve, limit / 2)

@@ -5,13 +5,13 @@ import FoundationEssentials
 
 /// A body source that passes a body on as it arrives and keeps a copy, which it delivers when the body ends.
 final class CollectingBodySource: HTTPBodySource {
-    /// The end of a body.
+    /// The reason for which the collection of a body ends.
     enum End: Sendable {
-        /// The body ended with the length that its sender declares.
+        /// The body ended without an error. Its length may differ from the declared one.
         case complete
         /// The transfer failed.
         case failed
-        /// The body has not ended yet, but exceeds the limit for storage.
+        /// The body has not ended yet, but its copy would exceed the limit or the budget.
         case tooLong
     }
 
@@ -19,17 +19,18 @@ final class CollectingBodySource: HTTPBodySource {
     private let limit: Int
     private let budget: CopyBudget
     private let onEnd: @Sendable (Data, End) async -> Void
-    /// The bytes received so far; nil if they will not be delivered, or already were.
+    /// The bytes received so far; nil after they have been delivered or discarded.
     private let collected = Locked<Data?>(Data())
 
     /// Creates a source that passes on a body.
     ///
     /// - Parameters:
     ///   - body: The body to pass on.
-    ///   - limit: The maximum number of bytes kept. A longer body is passed on and not delivered.
+    ///   - limit: The maximum number of bytes in the copy. A longer body is only passed on.
     ///   - budget: The budget for the copy. When it is exhausted, the body is only passed on.
-    ///   - onEnd: Called at most once, before the reader receives the end. Receives no bytes for a body that is too
-    ///     long.
+    ///   - onEnd: Receives the copy when the body has ended or failed, before the reader receives the end or the error.
+    ///     Receives no bytes and `tooLong` as soon as the copy would exceed the limit or the budget. Called at most
+    ///     once, and not for a canceled body.
     init(
         _ body: HTTPBody, limit: Int, budget: CopyBudget, onEnd: @escaping @Sendable (Data, End) async -> Void
     ) {
@@ -66,6 +67,7 @@ final class CollectingBodySource: HTTPBodySource {
     }
 
     /// Appends a piece to the copy. If the copy would exceed the limit or the budget, discards it and returns false.
+    /// Returns true without an effect if the copy no longer exists.
     private func collect(_ piece: Data) -> Bool {
         let discardedCount = collected.withLock { collected -> Int? in
             guard let count = collected?.count else { return nil }
@@ -148,7 +150,7 @@ final class PrefixedBodySource: HTTPBodySource {
     }
 }
 
-/// A number of bytes shared by all bodies that are being copied for the store. Unlike a `ByteBudget`, it never grants
+/// A budget of bytes, shared by all bodies that are being copied for the store. Unlike a `ByteBudget`, it never grants
 /// more than its limit.
 final class CopyBudget: Sendable {
     private let available: Locked<Int>

@@ -3,7 +3,7 @@ import AlcedoHTTP
 import AlcedoRuntime
 import FoundationEssentials
 
-/// The handling of one request by a caching transport: carries out the cache's decision.
+/// The handling of one request by a caching transport. It carries out the cache's decision.
 struct CachedExchange: Sendable {
     private let cache: CachingParts
     private let request: HTTPRequest
@@ -28,7 +28,7 @@ struct CachedExchange: Sendable {
                 // If the revalidation fails, the next request tries again.
                 guard let response = try? await revalidate(stored, .stale) else { return }
                 try? await response.body.receive(
-                    limit: cache.backgroundByteLimit, declaredCount: response.head.declaredBodyLength)
+                    limit: cache.maximumRevalidationByteCount, declaredCount: response.head.declaredBodyLength)
             }
             return serve(stored, .stale)
         case .revalidate(let stored, let reason):
@@ -62,7 +62,9 @@ struct CachedExchange: Sendable {
             ResponseCaching(source: source, decision: StorageDecision(stored.storagePolicy)))
     }
 
-    /// Sends a request, and serves the stored response if the server fails and stale use is allowed.
+    /// Returns the response of `send`, or the stored response if the server fails and stale use is allowed. If it is
+    /// not allowed, returns the error response of the server or throws the error of `send`. If the server cannot be
+    /// reached and the rules set `respondsWhenDisconnected`, returns 504 instead of throwing.
     private func fallingBackToStale(
         _ stored: StoredResponse, _ reason: ForwardReason, _ send: () async throws -> HTTPResponse
     ) async throws -> HTTPResponse {
@@ -90,9 +92,9 @@ struct CachedExchange: Sendable {
     }
 
     private func isUsable(_ stored: StoredResponse, despite failure: Staleness.Failure) -> Bool {
-        // The other policies require a response or a confirmation of the server.
+        // The other policies require a response or a confirmation from the server.
         guard request.cachePolicy == .useProtocolCachePolicy else { return false }
-        guard directives.range.map({ PartialContent.stored($0, of: stored) != nil }) ?? (stored.part == nil) else {
+        guard directives.range.map({ PartialContentRules.stored($0, of: stored) != nil }) ?? (stored.part == nil) else {
             return false
         }
         let now = cache.clock.now
@@ -102,7 +104,8 @@ struct CachedExchange: Sendable {
 
     // MARK: From the network
 
-    /// Forwards a request that the cache does not handle. An unsafe request still invalidates stored responses.
+    /// Forwards a request that the cache does not handle. An unsafe request still invalidates stored responses, and its
+    /// response may be stored for later GET requests.
     private func forward(_ reason: ForwardReason) async throws -> HTTPResponse {
         let requestTime = cache.clock.now
         let resource = request.resourceKey
@@ -145,8 +148,9 @@ struct CachedExchange: Sendable {
         return sent
     }
 
-    /// Offers the entity tags of the variants for other requests to the server. Returns the variant that the server
-    /// selects, or its new response; nil if the server sends a 304 that selects no usable stored variant.
+    /// Sends the request with the entity tags of the variants that are stored for other requests. Returns the variant
+    /// that the server selects, with its updated head, or the new response that the server sends. Updates the store as
+    /// the response requires. Returns nil if the server sends a 304 that selects no usable variant.
     private func selectVariant() async throws -> HTTPResponse? {
         let offering = applyingPolicy(Validation.request(request, offering: candidate.otherTags.map(\.entityTag)))
         let exchange = cache.writer.exchanges.begin(candidate.key.resource)
@@ -184,7 +188,8 @@ struct CachedExchange: Sendable {
         }
     }
 
-    /// Sends one conditional request for all requests that share the validation.
+    /// Sends one conditional request for all requests that share the validation, and updates the store as the response
+    /// requires. Returns the confirmed response or the new one.
     private func validate(
         _ stored: StoredResponse, by conditional: HTTPRequest, _ reason: ForwardReason
     ) async throws -> Revalidation {
@@ -208,23 +213,24 @@ struct CachedExchange: Sendable {
             return .replaced(Revalidation.SingleUseResponse(uncached(response, reason)))
         }
         response.body.cancel()
-        // The 304 is about a response that is not stored. If the caller sent a condition of its own, it may be about
-        // either of two copies and does not say which. The request is then sent again with the caller's condition alone
+        // The 304 does not confirm the stored response. If the caller sent a condition of its own, the 304 may be about
+        // the caller's copy without saying so. The request is then sent again with the caller's condition alone
         // (section 4.3.2).
         if !directives.isConditional { await cache.writer.remove(candidate, for: request, of: exchange) }
         return .replaced(Revalidation.SingleUseResponse(try await fetch(reason)))
     }
 
-    /// Requests the rest of a content whose beginning is stored, and combines both.
+    /// Requests the rest of a content whose beginning is stored, and combines both. If the server sends another usable
+    /// response, returns that one. Otherwise, removes the beginning and sends the caller's own request.
     private func complete(_ stored: StoredResponse) async throws -> HTTPResponse {
         let exchange = cache.writer.exchanges.begin(candidate.key.resource)
         let requestTime = cache.clock.now
         var response = try await cache.transport.send(
-            applyingPolicy(PartialContent.request(request, completing: stored)))
-        guard PartialContent.isRest(response.head, of: stored) else {
-            // A caller that sent no condition has no copy that a 304 could confirm (RFC 9110 section 15.4.5). The
-            // transport decodes no content coding for a request with a range, but the caller's own request has no
-            // range.
+            applyingPolicy(PartialContentRules.request(request, completing: stored)))
+        guard PartialContentRules.isRest(response.head, of: stored) else {
+            // The caller's own request has neither a condition nor a range. The caller therefore has no copy that a 304
+            // could confirm (RFC 9110 section 15.4.5). The transport may decode a content coding for that request, but
+            // never for a request with a range.
             guard
                 [206, 304, 416].contains(response.head.status) || response.head.fields.contains("Content-Encoding")
             else {
@@ -249,7 +255,7 @@ struct CachedExchange: Sendable {
             response, .partial, storability == .storable ? complete : nil, exchange, storability, originStatus: 206)
     }
 
-    /// Returns the response of the network, and updates the store as the response requires.
+    /// Returns a response from the network, and updates the store as the response requires.
     private func receive(
         _ response: HTTPResponse, _ reason: ForwardReason, _ exchange: ExchangeTracker.Exchange?, requestTime: Date
     ) async -> HTTPResponse {
@@ -273,9 +279,10 @@ struct CachedExchange: Sendable {
         return await deliver(response, reason, nil, exchange, storability)
     }
 
-    /// Returns a response whose body is copied for the store while it is read, if there is a response to store.
+    /// Returns the response with its cache status. If `new` is not nil, the body is copied while it is read, and is
+    /// then stored under the head of `new`.
     ///
-    /// The parameter `originStatus` is the status that the server sent, if it differs from the status of the response.
+    /// The parameter `originStatus` is the status that the server sent; nil if it is the status of the response.
     private func deliver(
         _ response: HTTPResponse, _ reason: ForwardReason, _ new: StoredResponse?,
         _ exchange: ExchangeTracker.Exchange, _ storability: StorageRules.Storability, originStatus: Int? = nil
@@ -301,7 +308,7 @@ struct CachedExchange: Sendable {
                             end == .complete && length == .bytes(body.count)
                             && directives.range?.hasLastPosition == false
                         guard end != .tooLong,
-                            let received = PartialContent.received(stored, announced: announced, hasEnd: hasEnd)
+                            let received = PartialContentRules.received(stored, announced: announced, hasEnd: hasEnd)
                         else { return await removeOutdated(new, exchange) }
                         stored = received
                     }
@@ -317,17 +324,19 @@ struct CachedExchange: Sendable {
         head.fields.declaredLength != .invalid && head.declaredBodyLength ?? 0 <= cache.maximumBodyByteCount
     }
 
-    /// Removes the stored response that a newer response supersedes, if the newer one cannot be stored.
+    /// Removes the stored response when a newer response supersedes it but cannot be stored.
     ///
-    /// The older one is then no longer the most recent (RFC 9111 section 4). It stays if both have the same content.
+    /// The stored response is then no longer the most recent (RFC 9111 section 4). It stays if the newer one is
+    /// partial, reports a temporary failure of the server, or has the same content.
     private func removeOutdated(_ new: StoredResponse, _ exchange: ExchangeTracker.Exchange) async {
         guard let old = candidate.response, new.part == nil, !StatusRules.isTransientFailure(new.head.status),
-            !PartialContent.isSameContent(new.head, old)
+            !PartialContentRules.isSameContent(new.head, old)
         else { return }
         await cache.writer.remove(candidate, for: request, of: exchange)
     }
 
-    /// Stores a response if the app's hook approves it. Returns whether it did.
+    /// Stores a response if the app's hook approves it and its storage policy allows storage, and restricts `decision`
+    /// to that policy. Returns whether the response was approved, even if the store then did not accept it.
     private func storeIfApproved(
         _ new: StoredResponse, _ exchange: ExchangeTracker.Exchange, _ decision: StorageDecision
     ) async -> Bool {
@@ -338,7 +347,8 @@ struct CachedExchange: Sendable {
         return true
     }
 
-    /// Replaces the stored response by one with a new head. Returns whether it is stored.
+    /// Replaces the stored response by one with a new head, or removes it if `isKept` is false. Returns whether the new
+    /// one is stored.
     @discardableResult
     private func replaceStored(
         by fresh: StoredResponse, _ isKept: Bool, _ exchange: ExchangeTracker.Exchange
@@ -356,7 +366,7 @@ struct CachedExchange: Sendable {
         _ fresh: StoredResponse, _ reason: ForwardReason, by notModified: HTTPResponse, isStored: Bool
     ) -> HTTPResponse {
         let status = CacheStatus(outcome: .forwarded(reason, status: 304), isStored: isStored)
-        // An `Age` field would mean that a cache, not the origin server, confirmed the response (section 5.1).
+        // An `Age` field means that a cache, not the origin server, confirmed the response (section 5.1).
         let age = notModified.head.fields.contains("Age") ? fresh.age(at: cache.clock.now) : nil
         var response = serve(fresh, .revalidated, age: age, status)
         response.interim = notModified.interim

@@ -2,7 +2,7 @@ import AlcedoCore
 import AlcedoHTTP
 import AlcedoRuntime
 
-/// The parts of a caching transport.
+/// The components that all exchanges of a caching transport share.
 struct CachingParts: Sendable {
     let transport: any HTTPTransport
     let writer: ResponseWriter
@@ -10,18 +10,19 @@ struct CachingParts: Sendable {
     let clock: any TimeSource
     let maximumBodyByteCount: Int
     let willStore: (@Sendable (StoredResponse, HTTPRequest) async -> StoredResponse?)?
-    /// The bytes of all bodies that are being copied for the store.
+    /// The budget for the bodies that are being copied for the store.
     let budget: CopyBudget
     let background: BackgroundRevalidations
-    let backgroundByteLimit: Int
+    let maximumRevalidationByteCount: Int
     let revalidations: Coalescer<HTTPRequest, Never, Revalidation>
 
     var store: any ResponseStoring { writer.store }
 }
 
 extension CachingParts {
-    /// Returns the response that the app's hook approves for storage. Returns nil if the hook refuses it, or returns a
-    /// response that must not be stored.
+    /// Returns the response to store after the app's hook has inspected it; without a hook, the response itself.
+    /// Returns nil if the hook refuses the response, changes which bytes of the content it has, or changes its head so
+    /// that the cache does not store it.
     func approved(_ new: StoredResponse, for request: HTTPRequest) async -> StoredResponse? {
         guard let willStore else { return new }
         guard var changed = await willStore(new, request) else { return nil }
@@ -36,8 +37,9 @@ extension CachingParts {
         return areFieldsChanged ? Self.reread(changed, insteadOf: new, for: request, rules) : changed
     }
 
-    /// Returns the response with the freshness of the fields that the hook has changed, as if the server had sent them.
-    /// Returns nil if these fields forbid storage.
+    /// Returns the changed response with the freshness and the varying fields of its new head, as if the server had
+    /// sent it. A freshness that the hook itself has changed is kept. Returns nil if the cache does not store a
+    /// response with such a head.
     private static func reread(
         _ changed: StoredResponse, insteadOf new: StoredResponse, for request: HTTPRequest, _ rules: ResponseCacheRules
     ) -> StoredResponse? {

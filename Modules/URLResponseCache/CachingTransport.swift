@@ -12,7 +12,7 @@ import FoundationEssentials
 /// import FoundationEssentials
 ///
 /// func load(_ url: URL, over network: any HTTPTransport) async throws {
-///     let cache = URLResponseCache(memoryCapacity: 50 << 20)
+///     let cache = URLResponseCache(memoryLimit: 50 << 20)
 ///     let transport = CachingTransport(wrapping: network, cache: cache)
 ///     let response = try await transport.send(HTTPRequest(url: url))
 ///     print(response.head.status, response.responseSource ?? .new)
@@ -41,78 +41,85 @@ public struct CachingTransport: HTTPTransport {
     ///   - transport: The transport for requests that the cache cannot serve.
     ///   - cache: The store of the responses, and its rules. Other processes may share the store; other transports of
     ///     this process should not.
-    ///   - clock: The clock that measures the age of responses. Default: the cache's clock.
+    ///   - clock: The clock that measures the age of responses and the duration of revalidations. Default: the cache's
+    ///     clock.
     ///   - maximumBodyByteCount: The maximum number of bytes of a stored body, and of a content combined from parts. A
     ///     longer body is passed on and not stored. Default: 32 MiB.
-    ///   - collectedByteCount: The maximum number of bytes of all bodies that are being copied for the store at the
-    ///     same time. A body that exceeds it is passed on and not stored. Default: 64 MiB.
-    ///   - backgroundLimit: The maximum number of concurrent background revalidations of stale responses. Up to 1,000
-    ///     more wait. Default: 8. With 0, no response is revalidated in the background.
-    ///   - backgroundTimeLimit: The maximum duration of one background revalidation, including its body, from its
-    ///     start. At the limit the transfer is cancelled, the next revalidation starts, and the stored response remains
+    ///   - maximumCollectedByteCount: The maximum number of bytes of all bodies that are being copied for the store at
+    ///     the same time. A body whose copy would exceed this number is passed on and not stored. Default: 64 MiB.
+    ///   - maxConcurrentRevalidations: The maximum number of concurrent background revalidations of stale responses. Up
+    ///     to 1,000 more wait, and further ones are dropped. With 0, no response is revalidated in the background.
+    ///     Default: 8.
+    ///   - revalidationTimeout: The maximum duration of one background revalidation, including its body, from its
+    ///     start. At the limit the transfer is canceled, the next revalidation starts, and the stored response remains
     ///     unchanged. Default: 60 seconds.
-    ///   - backgroundByteLimit: The maximum number of body bytes that one background revalidation receives. A transfer
-    ///     with more bytes is cancelled. Default: `maximumBodyByteCount`, because a longer body is not stored.
+    ///   - maximumRevalidationByteCount: The maximum number of body bytes that one background revalidation receives. A
+    ///     transfer with more bytes is canceled. Default: `maximumBodyByteCount`, because a longer body is not stored.
     ///   - willStore: A hook that inspects each response after its body has arrived, before it is stored. Default: nil.
     public init(
         wrapping transport: any HTTPTransport, cache: URLResponseCache, clock: (any TimeSource)? = nil,
-        maximumBodyByteCount: Int = 32 << 20, collectedByteCount: Int = 64 << 20, backgroundLimit: Int = 8,
-        backgroundTimeLimit: Duration = .seconds(60), backgroundByteLimit: Int? = nil, willStore: StorageHook? = nil
+        maximumBodyByteCount: Int = 32 << 20, maximumCollectedByteCount: Int = 64 << 20,
+        maxConcurrentRevalidations: Int = 8, revalidationTimeout: Duration = .seconds(60),
+        maximumRevalidationByteCount: Int? = nil, willStore: StorageHook? = nil
     ) {
         self.init(
             wrapping: transport, store: cache.store, rules: cache.rules, clock: clock ?? cache.clock,
-            maximumBodyByteCount: maximumBodyByteCount, collectedByteCount: collectedByteCount,
-            backgroundLimit: backgroundLimit, backgroundTimeLimit: backgroundTimeLimit,
-            backgroundByteLimit: backgroundByteLimit, willStore: willStore, counts: cache.counts)
+            maximumBodyByteCount: maximumBodyByteCount, maximumCollectedByteCount: maximumCollectedByteCount,
+            maxConcurrentRevalidations: maxConcurrentRevalidations, revalidationTimeout: revalidationTimeout,
+            maximumRevalidationByteCount: maximumRevalidationByteCount, willStore: willStore, counts: cache.counts)
     }
 
     /// Creates a transport over a store, with counters of its own.
     package init(
         wrapping transport: any HTTPTransport, store: any ResponseStoring,
         rules: ResponseCacheRules = ResponseCacheRules(), clock: any TimeSource = SystemClock(),
-        maximumBodyByteCount: Int = 32 << 20, collectedByteCount: Int = 64 << 20, backgroundLimit: Int = 8,
-        backgroundTimeLimit: Duration = .seconds(60), backgroundByteLimit: Int? = nil, willStore: StorageHook? = nil,
+        maximumBodyByteCount: Int = 32 << 20, maximumCollectedByteCount: Int = 64 << 20,
+        maxConcurrentRevalidations: Int = 8, revalidationTimeout: Duration = .seconds(60),
+        maximumRevalidationByteCount: Int? = nil, willStore: StorageHook? = nil,
         taskExecutor: (any TaskExecutor)? = nil
     ) {
         self.init(
             wrapping: transport, store: store, rules: rules, clock: clock, maximumBodyByteCount: maximumBodyByteCount,
-            collectedByteCount: collectedByteCount, backgroundLimit: backgroundLimit,
-            backgroundTimeLimit: backgroundTimeLimit, backgroundByteLimit: backgroundByteLimit, willStore: willStore,
+            maximumCollectedByteCount: maximumCollectedByteCount,
+            maxConcurrentRevalidations: maxConcurrentRevalidations, revalidationTimeout: revalidationTimeout,
+            maximumRevalidationByteCount: maximumRevalidationByteCount, willStore: willStore,
             taskExecutor: taskExecutor, counts: ResponseCounts())
     }
 
     /// Creates a transport over a store.
     ///
-    /// The parameter `taskExecutor` runs the transport's own tasks; nil selects Swift's default executor.
+    /// The executor `taskExecutor` runs the transport's own tasks; nil selects Swift's default executor.
     private init(
         wrapping transport: any HTTPTransport, store: any ResponseStoring, rules: ResponseCacheRules,
-        clock: any TimeSource, maximumBodyByteCount: Int, collectedByteCount: Int, backgroundLimit: Int,
-        backgroundTimeLimit: Duration, backgroundByteLimit: Int?, willStore: StorageHook?,
-        taskExecutor: (any TaskExecutor)? = nil, counts: ResponseCounts
+        clock: any TimeSource, maximumBodyByteCount: Int, maximumCollectedByteCount: Int,
+        maxConcurrentRevalidations: Int, revalidationTimeout: Duration, maximumRevalidationByteCount: Int?,
+        willStore: StorageHook?, taskExecutor: (any TaskExecutor)? = nil, counts: ResponseCounts
     ) {
         parts = CachingParts(
             transport: URLResolvingTransport(transport),
             writer: ResponseWriter(
                 store: store, rules: rules, combinedByteLimit: maximumBodyByteCount, counts: counts),
             rules: rules, clock: clock, maximumBodyByteCount: maximumBodyByteCount, willStore: willStore,
-            budget: CopyBudget(limit: collectedByteCount),
+            budget: CopyBudget(limit: maximumCollectedByteCount),
             background: BackgroundRevalidations(
-                limit: backgroundLimit, timeLimit: backgroundTimeLimit, clock: clock, taskExecutor: taskExecutor),
-            backgroundByteLimit: backgroundByteLimit ?? maximumBodyByteCount,
+                limit: maxConcurrentRevalidations, timeLimit: revalidationTimeout, clock: clock,
+                taskExecutor: taskExecutor),
+            maximumRevalidationByteCount: maximumRevalidationByteCount ?? maximumBodyByteCount,
             revalidations: Coalescer(taskExecutor: taskExecutor))
     }
 
     /// Returns a response from the cache or from the wrapped transport.
     ///
     /// Returns status 504 if the request has `only-if-cached` and the cache has no suitable response. Also returns 504
-    /// if the server cannot be reached, the stored response must not be used in its place, and the rules set
+    /// if the server cannot be reached, the stored response must not be served, and the rules set
     /// `respondsWhenDisconnected`.
     ///
-    /// The body of a response is stored after it has been read to its end. The reader receives the end of the body
-    /// after that.
+    /// The body of a response is stored after it has been read to its end. The reader receives the end of the body only
+    /// after that. If the transfer fails, the received bytes may be stored as partial content.
     ///
-    /// - Throws: The error of the wrapped transport, or ``/AlcedoHTTP/HTTPTransportError`` with `notCached` if the
-    ///   request's policy is `returnCacheDataDontLoad` and no response is stored.
+    /// - Throws: The error of the wrapped transport, ``/AlcedoHTTP/HTTPTransportError`` with `notCached` if the
+    ///   request's policy is `returnCacheDataDontLoad` and no suitable response is stored, or `CancellationError` if
+    ///   the task is canceled.
     public func send(_ request: HTTPRequest) async throws -> HTTPResponse {
         let directives = RequestDirectives(request)
         if let decision = CacheDecision.beforeLookup(request, directives) {
@@ -125,7 +132,8 @@ public struct CachingTransport: HTTPTransport {
         return try await CachedExchange(parts, request, directives, candidate).perform(decision)
     }
 
-    /// Waits until the background revalidations have ended, each within its time limit, and all responses are stored.
+    /// Waits until the background revalidations have ended, each within its time limit, and the store has completed all
+    /// changes. Does not wait for bodies that are still being read.
     public func finish() async {
         // Stored responses are flushed first, without waiting for revalidations that may take long.
         await parts.store.flush()
@@ -137,7 +145,8 @@ public struct CachingTransport: HTTPTransport {
 /// A transport that removes literal dot segments from the path of each request's URL, as the cache key does.
 ///
 /// Source: RFC 3986 section 6.2.2.3. `CURLTransport` also removes dot segments. Another transport may send them as
-/// written, and a response for `/a/../b` must not be stored for `/b` if the server can distinguish the two.
+/// written, and a response for `/a/../b` must not be stored for `/b` if the server can distinguish the two. The
+/// response has the URL of the original request.
 private struct URLResolvingTransport: HTTPTransport {
     private let transport: any HTTPTransport
 

@@ -4,7 +4,8 @@ import AlcedoRuntime
 
 /// The outcome of a validation of a stored response, for all requests that share the validation.
 enum Revalidation: Sendable {
-    /// A 304 confirmed the stored response, which has a new head.
+    /// A 304 confirmed the stored response, given here with its updated head. `isStored` is whether the update is
+    /// stored.
     case confirmed(StoredResponse, by: HTTPResponse, isStored: Bool)
     /// The server sent another response. Only one of the requests can read its body.
     case replaced(SingleUseResponse)
@@ -15,10 +16,10 @@ enum Revalidation: Sendable {
 
         init(_ response: HTTPResponse) { self.response = Locked(response) }
 
-        /// Returns the response if no other request has taken it.
+        /// Returns the response if no other request has taken it; otherwise nil.
         ///
-        /// - Parameter isConditional: Whether the caller has a copy of its own. A caller without a copy receives no
-        ///   304.
+        /// - Parameter isConditional: Whether the caller has a copy of its own. A caller without a copy cannot use a
+        ///   304 and receives nil.
         func take(isConditional: Bool) -> HTTPResponse? {
             response.withLock { response in
                 guard isConditional || response?.head.status != 304 else { return nil }
@@ -28,8 +29,9 @@ enum Revalidation: Sendable {
     }
 }
 
-/// Revalidations that run in the background: one at a time for each key, a limited number at once, each for a limited
-/// time. Further revalidations wait in a queue, and are dropped when the queue is full.
+/// Revalidations that run in the background, a limited number at the same time, each for a limited time. Further
+/// revalidations wait in a queue, and are dropped when the queue is full. A revalidation is also dropped if one with
+/// the same key runs or waits.
 final class BackgroundRevalidations: Sendable {
     typealias Operation = @Sendable () async -> Void
 
@@ -59,7 +61,7 @@ final class BackgroundRevalidations: Sendable {
     /// - Parameters:
     ///   - limit: The maximum number of concurrent revalidations. With 0, none runs.
     ///   - maximumQueueCount: The maximum number of waiting revalidations. Default: 1,000.
-    ///   - timeLimit: The maximum duration of one revalidation, from its start. It is then cancelled.
+    ///   - timeLimit: The maximum duration of one revalidation, from its start. It is then canceled.
     ///   - clock: The clock that measures the time limit.
     ///   - taskExecutor: The executor of the revalidations. Default: nil, Swift's default executor.
     init(
@@ -118,7 +120,8 @@ final class BackgroundRevalidations: Sendable {
         }
     }
 
-    /// Removes a revalidation that has ended, and returns the next one from the queue.
+    /// Removes a revalidation that has ended, and returns the next one from the queue; nil if the queue is empty. After
+    /// the last one, resumes the callers of ``wait()``.
     private func end(_ key: ImageKey) -> Job? {
         let (next, waiters) = state.withLock { state in
             state.keys.remove(key)
@@ -134,8 +137,8 @@ final class BackgroundRevalidations: Sendable {
 }
 
 extension HTTPBody {
-    /// Reads and discards the body, so that the caches on the path can store it. A body of more than `limit` bytes is
-    /// cancelled.
+    /// Reads the body to its end and discards the bytes, so that a source that copies the body for the store receives
+    /// all of them. A body of more than `limit` bytes is canceled.
     ///
     /// - Parameters:
     ///   - limit: The maximum number of bytes to read.

@@ -11,7 +11,7 @@ public import FoundationEssentials
 /// import AlcedoURLResponseCache
 ///
 /// func cachingTransport(over network: any HTTPTransport, on disk: any MeasurableDataCache) -> CachingTransport {
-///     let cache = URLResponseCache(memoryCapacity: 50 << 20, disk: disk)
+///     let cache = URLResponseCache(memoryLimit: 50 << 20, disk: disk)
 ///     return CachingTransport(wrapping: network, cache: cache)
 /// }
 /// ```
@@ -24,14 +24,14 @@ public struct URLResponseCache: Sendable {
     /// The behavior of the cache where HTTP allows a choice.
     package let rules: ResponseCacheRules
     let clock: any TimeSource
-    /// The lookups and stores of this cache and its transports.
+    /// The counters of lookups and stores, shared by this cache and its transports.
     let counts: ResponseCounts
     private let memory: MemoryResponseStore
     private let below: (any ResponseStoring)?
     private let disk: (any MeasurableDataCache)?
 
     private init(
-        memoryCapacity: Int, below: (any ResponseStoring)?, disk: (any MeasurableDataCache)?, rules: ResponseCacheRules,
+        memoryLimit: Int, below: (any ResponseStoring)?, disk: (any MeasurableDataCache)?, rules: ResponseCacheRules,
         clock: any TimeSource
     ) {
         self.rules = rules
@@ -39,7 +39,7 @@ public struct URLResponseCache: Sendable {
         self.below = below
         self.disk = disk
         counts = ResponseCounts()
-        let memory = MemoryResponseStore(byteLimit: memoryCapacity)
+        let memory = MemoryResponseStore(byteLimit: memoryLimit)
         self.memory = memory
         store = below.map { TieredResponseStore(memory, over: $0) } ?? memory
     }
@@ -47,20 +47,21 @@ public struct URLResponseCache: Sendable {
     /// Creates a cache in memory, and optionally over a data cache such as a disk cache.
     ///
     /// - Parameters:
-    ///   - memoryCapacity: The maximum number of bytes in memory. With 0, no response is kept in memory. Default: 20
-    ///     MiB.
-    ///   - disk: A data cache that also stores the responses, within its own limits. With nil and a memory capacity of
-    ///     0, every request goes to the network. No other component should use the data cache. If it cannot list its
-    ///     entries (it has no ``/AlcedoCore/MeasurableDataCache/maintenance``), such as on a shared server,
-    ///     ``removeResponses(since:)`` removes all responses. Default: nil.
+    ///   - memoryLimit: The maximum number of bytes in memory. Beyond it, the least recently used responses are removed
+    ///     from memory. With 0, no response is kept in memory. Default: 20 MiB.
+    ///   - disk: A data cache that also stores the responses, within its own limits. With nil and a memory limit of 0,
+    ///     no response is stored. No other component should use the data cache. If it cannot list its entries (it has
+    ///     no ``/AlcedoCore/MeasurableDataCache/maintenance``), such as on a shared server, ``removeResponses(since:)``
+    ///     removes all responses from it. Default: nil.
     ///   - rules: The behavior of the cache where HTTP allows a choice. Default: the rules of a private cache.
-    ///   - clock: The clock that measures times to live. Default: the system clock.
+    ///   - clock: The clock that measures times to live. It also measures the ages of responses in each transport that
+    ///     has no clock of its own. Default: the system clock.
     public init(
-        memoryCapacity: Int = 20 << 20, disk: (any MeasurableDataCache)? = nil,
+        memoryLimit: Int = 20 << 20, disk: (any MeasurableDataCache)? = nil,
         rules: ResponseCacheRules = ResponseCacheRules(), clock: any TimeSource = SystemClock()
     ) {
         self.init(
-            memoryCapacity: memoryCapacity, below: disk.map { DataResponseStore($0) }, disk: disk, rules: rules,
+            memoryLimit: memoryLimit, below: disk.map { DataResponseStore($0) }, disk: disk, rules: rules,
             clock: clock)
     }
 
@@ -69,16 +70,17 @@ public struct URLResponseCache: Sendable {
     /// A store that keeps entries outside memory stores the bytes of `ResponseEntry.encoded`.
     ///
     /// - Parameters:
-    ///   - memoryCapacity: The maximum number of bytes in memory. With 0, no response is kept in memory. Default: 20
-    ///     MiB.
+    ///   - memoryLimit: The maximum number of bytes in memory. Beyond it, the least recently used responses are removed
+    ///     from memory. With 0, no response is kept in memory. Default: 20 MiB.
     ///   - store: The store behind memory. No other component should use it.
     ///   - rules: The behavior of the cache where HTTP allows a choice. Default: the rules of a private cache.
-    ///   - clock: The clock that measures times to live. Default: the system clock.
+    ///   - clock: The clock that measures times to live. It also measures the ages of responses in each transport that
+    ///     has no clock of its own. Default: the system clock.
     public init(
-        memoryCapacity: Int = 20 << 20, store: any ResponseStoring, rules: ResponseCacheRules = ResponseCacheRules(),
+        memoryLimit: Int = 20 << 20, store: any ResponseStoring, rules: ResponseCacheRules = ResponseCacheRules(),
         clock: any TimeSource = SystemClock()
     ) {
-        self.init(memoryCapacity: memoryCapacity, below: store, disk: nil, rules: rules, clock: clock)
+        self.init(memoryLimit: memoryLimit, below: store, disk: nil, rules: rules, clock: clock)
     }
 
     /// The numbers of lookups and stores of this cache and its transports.
@@ -93,8 +95,8 @@ public struct URLResponseCache: Sendable {
     /// The number of bytes on disk; 0 without a data cache.
     public var diskUsage: Int { get async { await disk?.totalSize ?? 0 } }
 
-    /// Returns the stored response for a request, fresh or stale. Returns nil if no response is stored, or if its time
-    /// to live has passed.
+    /// Returns the stored response that matches a request, fresh or stale. Returns nil if no stored response matches,
+    /// or if its time to live has passed; such a response is removed. The call counts as a lookup.
     public func response(for request: HTTPRequest) async -> StoredResponse? {
         let response = await candidate(for: request).response
         counts.recordLookup(isHit: response != nil)
@@ -103,18 +105,19 @@ public struct URLResponseCache: Sendable {
 
     /// Stores a response that the app received by other means, as if the server had just sent it for the request.
     ///
-    /// The cache does not store a response that HTTP forbids to store, or a body that does not have the length that the
-    /// head declares.
+    /// The cache does not store a response that HTTP forbids storing, a response that it could never use, or a body
+    /// that does not have the length that the head declares.
     ///
     /// - Parameters:
     ///   - head: The status and fields of the response.
     ///   - body: The complete content of the response.
-    ///   - request: The request of the response.
+    ///   - request: The request that the response belongs to.
     ///   - now: The time at which the response arrived.
-    ///   - policy: The storage policy, in addition to the rules of HTTP. Default: `allowed`.
-    ///   - userInfo: Metadata of the app. Default: empty.
+    ///   - policy: The storage policy, in addition to the rules of HTTP. With `notAllowed`, the response is not stored.
+    ///     Default: `allowed`.
+    ///   - userInfo: Metadata of the app, which is stored with the response. Default: empty.
     /// - Returns: Whether the response may be stored and was passed to the store. The store drops a response that
-    ///   exceeds its capacity.
+    ///   exceeds its limit.
     @discardableResult
     public func store(
         _ head: HTTPResponseHead, body: Data, for request: HTTPRequest, at now: Date,
@@ -140,10 +143,11 @@ public struct URLResponseCache: Sendable {
         if candidate.response != nil { await store.remove(candidate.key) }
     }
 
-    /// Removes the responses that were stored at `date` or later.
+    /// Removes the responses that were stored at `date` or later. Removes all responses from a data cache that cannot
+    /// list its entries.
     public func removeResponses(since date: Date) async { await store.removeAll(storedSince: date) }
 
-    /// Removes all responses, from memory and disk.
+    /// Removes all responses, from memory and from the store behind it.
     public func removeAll() async { await store.removeAll() }
 
     private func candidate(for request: HTTPRequest) async -> StoredCandidate {
@@ -152,7 +156,9 @@ public struct URLResponseCache: Sendable {
 }
 
 extension URLResponseCache: ResponseCacheAccess {
-    /// Returns whether a response to the request is stored, fresh or stale. Does not count as a lookup.
+    /// Returns whether a response to the request is stored, fresh or stale. A response whose time to live has passed
+    /// does not count, and is removed. If `ignoringMemory` is true, only the store behind memory is read. Does not
+    /// count as a lookup.
     public func hasResponse(for request: HTTPRequest, ignoringMemory: Bool) async -> Bool {
         let store = ignoringMemory ? below : store
         return await store?.candidate(for: request, role: rules.role, now: clock.now).response != nil

@@ -2,7 +2,7 @@ import Alcedo
 import AlcedoProgramSupport
 import FoundationEssentials
 
-/// The benchmarks, each a command. What is measured beside a peer is measured in the same run, in turns.
+/// The benchmarks, one command each. A competitor is measured alternately with Alcedo in the same run.
 @main
 enum AlcedoBench {
     private static let help = """

@@ -37,7 +37,7 @@ struct BindingBenchCommand: ProgramCommand {
     }
 }
 
-/// Times what binds take of the main actor.
+/// Measures the time of binds on the main actor.
 @MainActor private struct BindingBenchmark {
     private static let imageCount = 100
 
@@ -55,13 +55,13 @@ struct BindingBenchCommand: ProgramCommand {
     }
 
     func run() async throws {
-        Console.output(BenchTable.row(["on the main thread", "microseconds a bind", "goal"]))
+        Console.output(BenchTable.row(["on the main thread", "µs per bind", "goal"]))
         await measureCalls()
         try await measureMemory()
         try await measureLoads()
     }
 
-    /// The calls alone: what their loads do afterwards is not in them.
+    /// Measures the calls alone, without the work of their loads.
     private func measureCalls() async {
         let loader = EndlessLoader()
         await report("new view") {
@@ -80,9 +80,9 @@ struct BindingBenchCommand: ProgramCommand {
         await rest()
         let before = loader.loadCount
         for index in 0..<1_000 { binder.load(requests[index % requests.count]) }
-        // The last one begins, on another thread; others would have begun before it.
+        // The load of the last bind starts on another thread. Other loads would have started before it.
         while loader.loadCount == before { await rest() }
-        Console.output(BenchTable.row(["loads begun", "\(loader.loadCount - before) of 1000 binds", "1"]))
+        Console.output(BenchTable.row(["loads started", "\(loader.loadCount - before) of 1000 binds", "1"]))
         withExtendedLifetime(view) { binder.cancel() }
     }
 
@@ -99,12 +99,12 @@ struct BindingBenchCommand: ProgramCommand {
         await pipeline.shutDown()
     }
 
-    /// From the call to the image in the view, of a source that has it at once: what the main actor does for it, and the
-    /// ways to another thread and back.
+    /// Measures the time from the call until the view has the image, with a source that returns the image immediately.
+    /// It includes the work on the main actor and two thread switches.
     private func measureLoads() async throws {
         let loader = PromptLoader(image: .gray(side: 1))
         let pairs = (0..<binds).map { _ in pair(loader) }
-        await report("until it is shown") {
+        await report("until displayed") {
             let start = ContinuousClock.now
             await withCheckedContinuation { ended in
                 var missing = pairs.count
@@ -133,7 +133,7 @@ struct BindingBenchCommand: ProgramCommand {
         }
     }
 
-    /// Prints the best of all rounds.
+    /// Prints the best time of all rounds.
     private func report(_ name: String, _ work: @MainActor () async -> Duration) async {
         var best = Duration.seconds(86_400)
         for _ in 0..<rounds {
@@ -145,37 +145,37 @@ struct BindingBenchCommand: ProgramCommand {
         Console.output(BenchTable.row([name, "\((microseconds * 100).rounded() / 100)", "below 200"]))
     }
 
-    /// Returns when the main actor has had its turns with what was begun.
+    /// Returns when the main actor has run the jobs that were enqueued before.
     private func rest() async { await Task {}.value }
 }
 
-/// A view that keeps what it is to show, and does no more.
+/// A view that only stores its content.
 @MainActor private final class BenchView: ImageDisplaying {
     private(set) var content = DisplayContent.nothing
 
     func display(_ content: DisplayContent) { self.content = content }
 }
 
-/// Has nothing in memory; a load lasts until it is cancelled.
+/// A loader without cached images, whose loads run until they are canceled.
 private final class EndlessLoader: ImageLoading {
-    private let begun = Locked(0)
+    private let started = Locked(0)
 
-    /// The loads that were begun.
-    var loadCount: Int { begun.withLock { $0 } }
+    /// The number of loads that were started.
+    var loadCount: Int { started.withLock { $0 } }
 
     func cachedImage(for request: ImageRequest) -> DecodedImage? { nil }
 
     func load(
         _ request: ImageRequest, priority: PriorityHandle, onUpdate: @escaping @Sendable (LoadUpdate) -> Void
     ) async throws -> ImageResponse {
-        begun.withLock { $0 += 1 }
-        // Ends when it is cancelled.
+        started.withLock { $0 += 1 }
+        // Cancellation ends the sleep.
         try await Task.sleep(for: .seconds(86_400))
         throw CancellationError()
     }
 }
 
-/// Has nothing in memory and every image at once.
+/// A loader without cached images that returns its image immediately.
 private struct PromptLoader: ImageLoading {
     let image: DecodedImage
 

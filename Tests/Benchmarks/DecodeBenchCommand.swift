@@ -53,7 +53,8 @@ struct DecodeBenchCommand: ProgramCommand {
     }
 }
 
-/// Our decoders against plain C loops over the same libraries, in turns, so that both see the same machine.
+/// A benchmark that measures the decoders alternately with plain C loops over the same libraries, under the same
+/// conditions.
 private struct DecodeBenchmark {
     private struct FormatRatio {
         var format: ImageFormat
@@ -67,36 +68,36 @@ private struct DecodeBenchmark {
 
     var hasResults: Bool { !results.isEmpty }
 
-    /// Measures one image and prints its line; does nothing for a file of another format, or a damaged one.
+    /// Measures one image and prints its line. Ignores files of other formats and damaged files.
     mutating func measure(_ data: Data, name: String) {
         guard let entry = CodecRegistry.standard.entry(for: data), let reference = Self.reference(for: entry.format)
         else { return }
-        // As stored: the C loop does not rotate the image either.
+        // The image is decoded as stored, because the C loop does not apply the orientation either.
         let options = DecodingOptions(appliesOrientation: false)
-        let ours = {
+        let alcedo = {
             guard let image = try? entry.decoder.decode(data, options: options) else { return 0 }
             for index in 1..<max(1, image.frames?.frameCount ?? 1) { _ = try? image.frames?.frame(at: index) }
             return image.size.pixelCount
         }
-        let theirs = { reference(data) }
-        let pixels = ours()
-        guard pixels > 0, theirs() > 0 else { return }
-        // The allocator learns from the first large blocks that are freed whether to keep such blocks; until it has, one
-        // side may get used pages and the other fresh ones.
-        for _ in 0..<2 { _ = (ours(), theirs()) }
-        var best = (ours: Duration.seconds(3600), reference: Duration.seconds(3600))
+        let loop = { reference(data) }
+        let pixels = alcedo()
+        guard pixels > 0, loop() > 0 else { return }
+        // The allocator decides by the first large blocks that are freed whether it keeps such blocks. Before that, one
+        // decoder may receive reused pages and the other fresh ones.
+        for _ in 0..<2 { _ = (alcedo(), loop()) }
+        var best = (alcedo: Duration.seconds(3600), reference: Duration.seconds(3600))
         let clock = ContinuousClock()
         for round in 0..<rounds {
-            // Who goes first changes, so that neither always inherits the other's caches.
+            // The order alternates, so that neither decoder always runs with the caches that the other has filled.
             for pass in 0..<2 {
                 if (round + pass) % 2 == 0 {
-                    best.ours = min(best.ours, clock.measure { _ = ours() })
+                    best.alcedo = min(best.alcedo, clock.measure { _ = alcedo() })
                 } else {
-                    best.reference = min(best.reference, clock.measure { _ = theirs() })
+                    best.reference = min(best.reference, clock.measure { _ = loop() })
                 }
             }
         }
-        let ratio = best.ours / best.reference
+        let ratio = best.alcedo / best.reference
         results.append(FormatRatio(format: entry.format, ratio: ratio))
         Console.output("\(Self.text(ratio))  \(entry.format)  \(pixels) pixels  \(name)\n")
     }
@@ -123,7 +124,8 @@ private struct DecodeBenchmark {
             let ratios = results.filter { $0.format == format }.map(\.ratio)
             guard !ratios.isEmpty else { return nil }
             let mean = exp(ratios.reduce(0) { $0 + log($1) } / Double(ratios.count))
-            BenchFigure("decode \(format), over the C loop", mean, .atMost(format == .gif ? 1.1 : 1.03)).record()
+            let goal = BenchFigure.Goal.atMost(format == .gif ? 1.1 : 1.03)
+            BenchFigure("decode \(format): time relative to the C loop", mean, goal).record()
             return "\(format): \(Self.text(mean)) x the time of the C loop (geometric mean of \(ratios.count))\n"
         }.joined()
     }

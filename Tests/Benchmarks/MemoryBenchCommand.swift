@@ -38,13 +38,13 @@ struct MemoryBenchCommand: ProgramCommand {
     }
 }
 
-/// What decoding one image adds to the process's resident memory. The first measurement of a process is the true one:
-/// later ones reuse what was freed.
+/// Measures the resident memory that decoding one image adds to the process. Only the first measurement of a process is
+/// valid, because later ones reuse freed memory.
 private struct MemoryBenchmark {
     let codecs: CodecRegistry
     let target: TargetSize?
 
-    /// Decodes the image, plays it twice if it moves, and returns lines that say what it took.
+    /// Decodes the image, plays it twice if it is animated, and returns lines with the memory that this took.
     func measure(_ data: Data) throws -> String {
         let info = try codecs.inspect(data)
         let options = DecodingOptions(target: target)
@@ -61,7 +61,7 @@ private struct MemoryBenchmark {
         return """
             \(info.format), \(info.size) pixels, \(info.frameCount) frames, decoded to \(size)
             resident memory rose by \(Self.mebibytes(growth)): \(canvases) full-size canvases
-            foretold: \(Self.mebibytes(predicted))
+            predicted: \(Self.mebibytes(predicted))
 
             """
     }

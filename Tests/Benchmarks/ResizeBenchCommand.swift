@@ -9,7 +9,7 @@ struct ResizeBenchCommand: ProgramCommand {
         usage: alcedo-bench resize [--python PATH] [--rounds N] [--size WxH]
 
         Measures the processors on an image of noise in memory, in milliseconds, on one thread: resizing to a tenth,
-        with averaging first and with the filter alone, and other processors. With --python, also measures Pillow
+        with averaging first and with the filter only, and other processors. With --python, also measures Pillow
         alternately in the same run and prints the ratios. Scripts/bench-peers installs such an interpreter and prints
         its path.
 
@@ -54,13 +54,13 @@ struct ResizeBenchCommand: ProgramCommand {
     }
 }
 
-/// Times processors, and Pillow doing the same, in turns.
+/// A benchmark that measures the processors alternately with the same operations of Pillow.
 private struct ResizeBenchmark {
-    private struct Exercise {
+    private struct Operation {
         let name: String
         let image: DecodedImage
         let processor: any ImageProcessing
-        /// What Pillow is asked for; nil where it has nothing of the kind.
+        /// The request to the Pillow process; nil if Pillow has no such operation.
         let peer: String?
     }
 
@@ -70,82 +70,84 @@ private struct ResizeBenchmark {
 
     func run() throws {
         Console.output("\(size) pixels of noise; milliseconds, best of \(rounds)\n")
-        Console.output(BenchTable.row(["", "ours", "Pillow", "ours / Pillow"]))
-        for exercise in try exercises() {
-            let (ours, theirs) = try measure(exercise)
-            var cells = [exercise.name, "\(BenchTable.rounded(ours))"]
-            if let theirs, let limit = Self.goal[exercise.name] {
-                BenchFigure("\(exercise.name), over Pillow", ours / theirs, .atMost(limit)).record()
+        Console.output(BenchTable.row(["", "Alcedo", "Pillow", "Alcedo / Pillow"]))
+        for operation in try operations() {
+            let (alcedo, pillow) = try measure(operation)
+            var cells = [operation.name, "\(BenchTable.rounded(alcedo))"]
+            if let pillow, let limit = Self.goals[operation.name] {
+                BenchFigure("resize to \(operation.name): time relative to Pillow", alcedo / pillow, .atMost(limit))
+                    .record()
             }
-            if let theirs { cells += ["\(BenchTable.rounded(theirs))", "\((ours / theirs * 100).rounded() / 100)"] }
+            if let pillow { cells += ["\(BenchTable.rounded(pillow))", "\((alcedo / pillow * 100).rounded() / 100)"] }
             Console.output(BenchTable.row(cells))
         }
     }
 
-    /// Most of our time over Pillow's.
-    private static let goal = ["tenth, RGBA": 1.0, "tenth, filter alone, RGBA": 0.3]
+    /// The maximum time relative to Pillow, by the name of the operation.
+    private static let goals = ["1/10, RGBA": 1.0, "1/10, filter only, RGBA": 0.3]
 
-    private func measure(_ exercise: Exercise) throws -> (ours: Double, theirs: Double?) {
-        var best = (ours: Double.infinity, theirs: Double.infinity)
+    private func measure(_ operation: Operation) throws -> (alcedo: Double, pillow: Double?) {
+        var best = (alcedo: Double.infinity, pillow: Double.infinity)
         let clock = ContinuousClock()
-        // One pass more, which warms both and does not count.
+        // The additional first round warms both up and is not counted.
         for round in 0...rounds {
-            // Who goes first changes, so that neither always inherits the other's caches.
+            // The order alternates, so that neither always runs with the caches that the other has filled.
             for pass in 0..<2 {
                 if (round + pass) % 2 == 0 {
-                    let time = try clock.measure { _ = try exercise.processor.process(exercise.image) }
-                    if round > 0 { best.ours = min(best.ours, time / .milliseconds(1)) }
-                } else if let peer, let request = exercise.peer {
+                    let time = try clock.measure { _ = try operation.processor.process(operation.image) }
+                    if round > 0 { best.alcedo = min(best.alcedo, time / .milliseconds(1)) }
+                } else if let peer, let request = operation.peer {
                     let time = try peer.milliseconds(of: request)
-                    if round > 0 { best.theirs = min(best.theirs, time) }
+                    if round > 0 { best.pillow = min(best.pillow, time) }
                 }
             }
         }
-        return (best.ours, best.theirs.isFinite ? best.theirs : nil)
+        return (best.alcedo, best.pillow.isFinite ? best.pillow : nil)
     }
 
-    private func exercises() throws -> [Exercise] {
+    private func operations() throws -> [Operation] {
         let straight = DecodedImage(pixels: try noise(.rgba8, .straight))
         let opaque = DecodedImage(pixels: try noise(.rgbx8, .opaque))
         let tenth = PixelSize(width: size.width / 10, height: size.height / 10)
         let half = PixelSize(width: size.width / 2, height: size.height / 2)
         let alone = ResizeSampling(averagesFirst: false)
         let linear = ResizeSampling(inLinearLight: true)
-        let badge = try ImageProcessors.Resize(to: tenth).process(straight).pixels
+        let overlay = try ImageProcessors.Resize(to: tenth).process(straight).pixels
         return [
-            Exercise(
-                name: "tenth, RGBA", image: straight, processor: .resize(fitting: tenth), peer: "gap RGBA \(tenth)"),
-            Exercise(
-                name: "tenth, filter alone, RGBA", image: straight, processor: .resize(fitting: tenth, sampling: alone),
+            Operation(
+                name: "1/10, RGBA", image: straight, processor: .resize(fitting: tenth), peer: "gap RGBA \(tenth)"),
+            Operation(
+                name: "1/10, filter only, RGBA", image: straight, processor: .resize(fitting: tenth, sampling: alone),
                 peer: "resize RGBA \(tenth)"),
-            Exercise(name: "tenth, RGB", image: opaque, processor: .resize(fitting: tenth), peer: "gap RGB \(tenth)"),
-            Exercise(
-                name: "tenth, filter alone, RGB", image: opaque, processor: .resize(fitting: tenth, sampling: alone),
+            Operation(name: "1/10, RGB", image: opaque, processor: .resize(fitting: tenth), peer: "gap RGB \(tenth)"),
+            Operation(
+                name: "1/10, filter only, RGB", image: opaque, processor: .resize(fitting: tenth, sampling: alone),
                 peer: "resize RGB \(tenth)"),
-            Exercise(
-                name: "tenth, linear light, RGB", image: opaque, processor: .resize(fitting: tenth, sampling: linear),
+            Operation(
+                name: "1/10, linear light, RGB", image: opaque, processor: .resize(fitting: tenth, sampling: linear),
                 peer: nil),
-            Exercise(
-                name: "half, RGBA", image: straight, processor: .resize(fitting: half), peer: "resize RGBA \(half)"),
-            Exercise(name: "blur, sigma 2, RGB", image: opaque, processor: .blur(sigma: 2), peer: "blur RGB 2"),
-            Exercise(
+            Operation(
+                name: "1/2, RGBA", image: straight, processor: .resize(fitting: half), peer: "resize RGBA \(half)"),
+            Operation(name: "blur, sigma 2, RGB", image: opaque, processor: .blur(sigma: 2), peer: "blur RGB 2"),
+            Operation(
                 name: "blur, sigma 20, RGB", image: opaque, processor: .blur(sigma: 20), peer: "blur RGB 20"),
-            Exercise(name: "blur, sigma 20, RGBA", image: straight, processor: .blur(sigma: 20), peer: nil),
-            Exercise(
+            Operation(name: "blur, sigma 20, RGBA", image: straight, processor: .blur(sigma: 20), peer: nil),
+            Operation(
                 name: "rotate by 30, RGB", image: opaque, processor: .rotate(clockwise: 30), peer: "rotate RGB 30"),
-            Exercise(
-                name: "quarter turn, RGBA", image: straight, processor: ImageProcessors.Rotate(clockwise: 90),
+            Operation(
+                name: "rotate by 90, RGBA", image: straight, processor: ImageProcessors.Rotate(clockwise: 90),
                 peer: "turn RGBA 90"),
-            Exercise(
+            Operation(
                 name: "brightness, RGB", image: opaque, processor: .adjust(brightness: 1.2),
                 peer: "brightness RGB 1.2"),
-            Exercise(name: "black and white, RGB", image: opaque, processor: .grayscale, peer: "gray RGB 0"),
-            Exercise(
+            Operation(name: "grayscale, RGB", image: opaque, processor: .grayscale, peer: "gray RGB 0"),
+            Operation(
                 name: "tint, soft light, RGBA", image: straight,
                 processor: .tint(PixelColor(red: 200, green: 90, blue: 0), mode: .softLight), peer: nil),
-            Exercise(name: "badge over RGBA", image: straight, processor: .overlay(badge, at: .bottomRight), peer: nil),
-            Exercise(name: "round corners, RGB", image: opaque, processor: .roundedCorners(radius: 200), peer: nil),
-            Exercise(name: "flatten, RGBA", image: straight, processor: .flatten(), peer: "flatten RGBA 0"),
+            Operation(
+                name: "overlay, RGBA", image: straight, processor: .overlay(overlay, at: .bottomRight), peer: nil),
+            Operation(name: "rounded corners, RGB", image: opaque, processor: .roundedCorners(radius: 200), peer: nil),
+            Operation(name: "flatten, RGBA", image: straight, processor: .flatten(), peer: "flatten RGBA 0"),
         ]
     }
 
@@ -162,20 +164,20 @@ private struct ResizeBenchmark {
     }
 }
 
-/// A Python process that does with Pillow what it is asked for, and says how long that took.
+/// A Python process that performs requested operations with Pillow and reports the duration of each.
 private final class PillowPeer {
-    /// Reads lines of an operation, a mode and a value; writes milliseconds.
+    /// Reads lines with an operation, a mode and a value. Writes the milliseconds of each.
     private static let program = """
         import os, sys, time
         from PIL import Image, ImageEnhance, ImageFilter
         width, height = int(sys.argv[1]), int(sys.argv[2])
-        pictures = {mode: Image.frombytes(mode, (width, height), os.urandom(width * height * len(mode)))
-                    for mode in ("RGB", "RGBA")}
+        images = {mode: Image.frombytes(mode, (width, height), os.urandom(width * height * len(mode)))
+                  for mode in ("RGB", "RGBA")}
         def size(value):
             return tuple(int(side) for side in value.split("x"))
-        def flatten(picture):
-            white = Image.new("RGB", picture.size, "white")
-            white.paste(picture, mask=picture.getchannel("A"))
+        def flatten(image):
+            white = Image.new("RGB", image.size, "white")
+            white.paste(image, mask=image.getchannel("A"))
         work = {
             "resize": lambda p, v: p.resize(size(v), Image.Resampling.LANCZOS),
             "gap": lambda p, v: p.resize(size(v), Image.Resampling.LANCZOS, reducing_gap=2),
@@ -191,7 +193,7 @@ private final class PillowPeer {
             name, mode, value = line.rstrip().split(" ", 2)
             value = value.replace(" ", "")
             start = time.perf_counter()
-            work[name](pictures[mode], value)
+            work[name](images[mode], value)
             print((time.perf_counter() - start) * 1000, flush=True)
         """
 
@@ -209,7 +211,7 @@ private final class PillowPeer {
         } catch {
             throw BenchError(description: "cannot run \(python)")
         }
-        guard try answer() == "ready" else { throw BenchError(description: "unexpected output of \(python)") }
+        guard try readLine() == "ready" else { throw BenchError(description: "unexpected output of \(python)") }
     }
 
     deinit {
@@ -217,17 +219,17 @@ private final class PillowPeer {
         process.waitUntilExit()
     }
 
-    /// How long Pillow takes. Blocks.
+    /// Returns the duration of an operation of Pillow. Blocks.
     func milliseconds(of request: String) throws -> Double {
         try input.fileHandleForWriting.write(contentsOf: Data("\(request)\n".utf8))
-        guard let time = Double(try answer()) else {
+        guard let time = Double(try readLine()) else {
             throw BenchError(description: "Pillow failed to run '\(request)'")
         }
         return time
     }
 
-    /// One line: the next comes only after another request.
-    private func answer() throws -> String {
+    /// Returns one line. The process writes the next line only after another request.
+    private func readLine() throws -> String {
         var line = Data()
         while line.last != UInt8(ascii: "\n") {
             let piece = output.fileHandleForReading.availableData

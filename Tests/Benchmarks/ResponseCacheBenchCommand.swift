@@ -37,15 +37,15 @@ struct ResponseCacheBenchCommand: ProgramCommand {
     }
 
     func run() async throws -> ExitStatus {
-        let folder = try BenchDirectory(in: directory)
-        defer { folder.remove() }
-        let location = folder.url
+        let scratch = try BenchDirectory(in: directory)
+        defer { scratch.remove() }
+        let location = scratch.url
         try await ResponseHitBenchmark(directory: location, urlCount: urlCount, rounds: rounds).run()
         return .success
     }
 }
 
-/// Times fresh hits.
+/// Measures fresh hits.
 private struct ResponseHitBenchmark {
     private static let variantCount = 10
     private static let smallCount = 1_000
@@ -55,7 +55,7 @@ private struct ResponseHitBenchmark {
     let rounds: Int
 
     func run() async throws {
-        Console.output(BenchTable.row(["fresh hit", "microseconds", "a second", "over"]))
+        Console.output(BenchTable.row(["fresh hit", "microseconds", "per second", "relative"]))
         try await measureMemory()
         try await measureDisk()
         try await measureVariants()
@@ -69,7 +69,7 @@ private struct ResponseHitBenchmark {
         try await Self.fill(cache, requests)
         let send = try await best(200_000) { try await Self.hit(cache, requests[$0 % requests.count]) }
         report("from memory", send)
-        BenchFigure("fresh answers from memory", 1_000_000 / send, unit: " a second", .atLeast(200_000)).record()
+        BenchFigure("fresh responses from memory", 1_000_000 / send, unit: "/s", .atLeast(200_000)).record()
         let read = try await best(200_000) {
             let response = try await cache.send(requests[$0 % requests.count])
             let count = try await response.body.collect(limit: .max).count
@@ -84,34 +84,36 @@ private struct ResponseHitBenchmark {
             let body = Data((0..<size).map { UInt8(truncatingIfNeeded: $0 &* 31 >> 3) })
             let limits = DataCacheLimits(maximumSize: .max)
             let files = FileDiskCache(directory: directory.appending(path: "own-\(size)"), limits: limits)
-            let behind = FileDiskCache(directory: directory.appending(path: "responses-\(size)"), limits: limits)
+            let backing = FileDiskCache(directory: directory.appending(path: "responses-\(size)"), limits: limits)
             let cache = CachingTransport(
-                wrapping: CannedTransport(body: body, vary: nil), store: DataResponseStore(behind))
+                wrapping: CannedTransport(body: body, vary: nil), store: DataResponseStore(backing))
             let requests = Self.requests(count)
             try await Self.fill(cache, requests)
             let keys = requests.map { ImageKey(ResourceKey($0.url)) }
             for key in keys { try await files.store(body, for: key) }
             await files.flush()
-            await behind.flush()
+            await backing.flush()
             let total = count * 4
             var (own, sent) = (Double.infinity, Double.infinity)
             for _ in 0..<rounds {
                 own = min(
                     own,
-                    try await BenchTable.microseconds(total, width: 1) { number in
+                    try await BenchTable.microseconds(total, concurrency: 1) { number in
                         let found = await files.entry(for: keys[number % count])
                         precondition(found?.data.count == size)
                     })
                 sent = min(
                     sent,
-                    try await BenchTable.microseconds(total, width: 1) {
+                    try await BenchTable.microseconds(total, concurrency: 1) {
                         try await Self.hit(cache, requests[$0 % count])
                     })
             }
             report("FileDiskCache, \(size >> 10) KB", own)
             report("from disk, \(size >> 10) KB", sent, over: own)
-            BenchFigure("a fresh answer of \(size >> 10) KB from disk, over the disk cache", sent / own, .atMost(1.3))
-                .record()
+            BenchFigure(
+                "fresh response of \(size >> 10) KB from disk: time relative to the disk cache", sent / own,
+                .atMost(1.3)
+            ).record()
         }
     }
 
@@ -135,7 +137,7 @@ private struct ResponseHitBenchmark {
 
     private func best(_ count: Int, _ work: @escaping @Sendable (Int) async throws -> Void) async throws -> Double {
         var best = Double.infinity
-        for _ in 0..<rounds { best = min(best, try await BenchTable.microseconds(count, width: 1, work)) }
+        for _ in 0..<rounds { best = min(best, try await BenchTable.microseconds(count, concurrency: 1, work)) }
         return best
     }
 
@@ -168,7 +170,8 @@ private struct ResponseHitBenchmark {
     }
 }
 
-/// Answers at once what may be kept for a day, with the fields that a content network sends.
+/// A transport that immediately returns a response that is fresh for a day, with the fields that a content delivery
+/// network sends.
 private struct CannedTransport: HTTPTransport {
     let body: Data
     let vary: String?

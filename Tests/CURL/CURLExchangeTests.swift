@@ -12,8 +12,8 @@ import Testing
         try CURLRequest(HTTPRequest(url: try #require(URL(string: text))), CURLSettings(CURLOptions()))
     }
 
-    /// The loop may process both commands before the canceller continues.
-    @Test func `a cancelled exchange is settled before the loop processes it`() throws {
+    /// The loop may process both commands before the canceler continues.
+    @Test func `a canceled exchange is settled before the loop processes it`() throws {
         let seen = Watched<[Bool]>([])
         let exchange = CURLExchange(try Self.request("http://h/"), onSpace: { _ in }) { exchange in
             seen.update { $0.append(exchange.isSettled) }

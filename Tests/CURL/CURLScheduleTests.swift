@@ -7,7 +7,7 @@ import Testing
         CURLExchange(try CURLExchangeTests.request("http://\(host)/"), onSpace: { _ in }, onCancel: { _ in })
     }
 
-    @Test func `a host whose only waiting exchange is cancelled keeps its limit`() throws {
+    @Test func `a host whose only waiting exchange is canceled keeps its limit`() throws {
         var schedule = CURLSchedule(limit: 2, hostLimit: 1)
         let others = [try exchange("a"), try exchange("b")]
         for other in others { schedule.enqueue(other) }

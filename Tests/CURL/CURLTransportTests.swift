@@ -9,7 +9,7 @@ import Testing
 @Suite(.timeLimit(.minutes(10)))
 struct CURLTransportTests {
     @Test(arguments: TransportConformance.checks)
-    func conforms(to check: TransportConformance.Check) async throws {
+    func `the libcurl transport passes each conformance check`(check: TransportConformance.Check) async throws {
         try await check { _ in CURLTransport() }
     }
 
@@ -85,7 +85,7 @@ struct CURLTransportTests {
         try await eventually { try threadCount() <= before + 100 }
     }
 
-    @Test func `a request cancelled before it begins leaves no transfer behind`() async throws {
+    @Test func `a request canceled before it begins leaves no transfer behind`() async throws {
         let origin = try LoopbackOrigin { _ in .endless() }
         defer { origin.stop() }
         let transport = CURLTransport()

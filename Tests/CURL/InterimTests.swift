@@ -32,7 +32,7 @@ struct InterimTests {
         #expect(response.interim.last?.url == response.head.url)
     }
 
-    @Test func `most responses have no informational ones`() async throws {
+    @Test func `a response without informational responses reports none`() async throws {
         #expect(try await response(to: Self.final).response.interim.isEmpty)
     }
 

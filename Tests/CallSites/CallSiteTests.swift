@@ -111,7 +111,7 @@ struct CallSiteTests {
     // Nuke:        let loading = Task { try await imageTask.image }
     //              loading.cancel()
     // Kingfisher:  downloadTask?.cancel()
-    @Test func `cancelling the task that awaits an image cancels its load`() async throws {
+    @Test func `canceling the task that awaits an image cancels its load`() async throws {
         let task = pipeline.imageTask(with: ImageRequest(url: origin.url(for: "/slow.png")))
         let loading = Task { try await task.image }
         try await origin.waitForStalls()
@@ -176,7 +176,7 @@ struct CallSiteTests {
     }
 
     // Nuke:        ImageDecoderRegistry.shared.register { _ in DotDecoder() }
-    //              // For one request: ImagePipeline.Delegate.imageDecoder(for:pipeline:)
+    //              // For one request: ImagePipelineDelegate.imageDecoder(for:pipeline:)
     // Kingfisher:  let options: KingfisherOptionsInfo = [.processor(DotProcessor()), .cacheSerializer(DotSerializer())]
     //              imageView.kf.setImage(with: url, options: options)
     @Test func `a codec is added for a pipeline or for one request`() async throws {
@@ -188,6 +188,14 @@ struct CallSiteTests {
 
         #expect(image.size == PixelSize(width: 1, height: 1) && image.format == .dot)
         #expect(image.pixels.withUnsafeBytes { Array($0.prefix(4)) } == [0x50, 0x50, 0x50, 0xFF])
+
+        var configuration = ImagePipeline.Configuration.standard(cacheDirectory: nil)
+        configuration.codecs = .standard.adding(.dot)
+        let dots = ImagePipeline(configuration)
+        let dot = try await dots.image(for: origin.url(for: "/dot"))
+
+        #expect(dot.size == PixelSize(width: 1, height: 1) && dot.format == .dot)
+        #expect(dot.pixels.withUnsafeBytes { Array($0.prefix(4)) } == [0x50, 0x50, 0x50, 0xFF])
     }
 
     // Nuke:        let data = ImageEncoders.Default(compressionQuality: 0.8).encode(image)

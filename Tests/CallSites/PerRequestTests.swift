@@ -62,7 +62,7 @@ struct PerRequestTests {
         #expect(pipeline.cache[request] == nil)
     }
 
-    // Nuke:        ImagePipeline.Delegate.willCache(data:image:for:pipeline:completion:), for the disk
+    // Nuke:        ImagePipelineDelegate.willCache(data:image:for:pipeline:completion:), for the disk
     // Kingfisher:  a CacheSerializer that returns nil, for the disk
     @Test func `a closure keeps an image out of the caches`() async throws {
         var request = ImageRequest(url: origin.url(for: "/image.png"))

@@ -34,7 +34,7 @@ enum Conformance {
                 table.add(file.path, row: "bad: \(expectation)", outcome: code, problems)
             } else {
                 let problems = valid.problems(file, data)
-                let row = file.settled == false ? "\(file.folder), unsettled" : file.folder
+                let row = file.settled == false ? "\(file.directory), unsettled" : file.directory
                 table.add(file.path, row: row, outcome: "decoded", problems)
             }
         }

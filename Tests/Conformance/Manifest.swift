@@ -34,7 +34,7 @@ struct Manifest: Decodable {
         /// For invalid files only.
         var expect: String?
 
-        var folder: String { String(path.prefix { $0 != "/" }) }
+        var directory: String { String(path.prefix { $0 != "/" }) }
     }
 
     var files: [File]

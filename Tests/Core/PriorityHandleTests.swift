@@ -70,7 +70,7 @@ struct PriorityHandleTests {
         let waiting = Task {
             try await coalescer.value(for: "a") { _ in
                 hasBegun.update { $0 = true }
-                // Until it is cancelled.
+                // Until it is canceled.
                 try await hasBegun.waitUntil { !$0 }
                 return 1
             }
@@ -83,7 +83,7 @@ struct PriorityHandleTests {
         await #expect(throws: Closed.self) { try await coalescer.value(for: "b") { _ in 1 } }
     }
 
-    @Test func `waiting work is moved when its priority changes`() async throws {
+    @Test func `waiting work changes its position when its priority changes`() async throws {
         let executor = BlockingExecutor(name: "alcedo.test", maxConcurrent: 1)
         let gate = DispatchSemaphore(value: 0)
         let order = Watched<[Int]>([])

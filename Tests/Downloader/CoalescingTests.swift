@@ -95,7 +95,7 @@ struct CoalescingTests {
         #expect(origin.state.disconnectCount == 0)
     }
 
-    @Test func `a cancelled download starts again on the next request`() async throws {
+    @Test func `a canceled download starts again on the next request`() async throws {
         let origin = try LoopbackOrigin { [body] request in
             request.attempt == 1 ? .ok(body).stalling(at: .afterBody(10)) : .ok(body)
         }

@@ -59,7 +59,7 @@ struct ConcurrencyTests {
         await #expect(throws: CancellationError.self) { try await stalled.value }
     }
 
-    @Test func `a request cancelled while it waits takes no slot`() async throws {
+    @Test func `a request canceled while it waits takes no slot`() async throws {
         let transport = FakeTransport.waiting(on: clock)
         let downloader = downloader(transport, width: 1)
         let plug = Task { try await downloader.download(web("http://h/plug")) }
@@ -78,7 +78,7 @@ struct ConcurrencyTests {
         #expect(transport.requests.map(\.url.path) == ["/plug", "/next"])
     }
 
-    @Test func `failed and cancelled transfers release their slots`() async throws {
+    @Test func `failed and canceled transfers release their slots`() async throws {
         let isOpen = Watched(false)
         let downloader = downloader(
             FakeTransport { request in

@@ -84,7 +84,7 @@ struct LocalSourceTests {
         _ = try await first
     }
 
-    @Test func `empty sources are errors`() async throws {
+    @Test func `an empty source throws the error empty`() async throws {
         #expect(try await code(.dataURL("data:,")) == .empty)
         #expect(try await code(.dataURL("data:;base64,")) == .empty)
         #expect(try await code(.bytes(Data(), identity: "a")) == .empty)
@@ -154,7 +154,7 @@ struct LocalSourceTests {
         #expect(error.message.contains("mine"))
     }
 
-    @Test func `a provider is called once for all waiters, is cancelled with the last, and is called again afterwards`()
+    @Test func `a provider is called once for all waiters, is canceled with the last, and is called again afterwards`()
         async throws
     {
         let clock = ManualClock()

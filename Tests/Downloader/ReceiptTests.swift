@@ -128,7 +128,7 @@ struct ReceiptTests {
         #expect(outcomes.texts["waits"] == ["1 bytes"])
     }
 
-    @Test func `cancelling all downloads does not affect later ones`() async throws {
+    @Test func `canceling all downloads does not affect later ones`() async throws {
         let downloader = downloader(.waiting(on: clock), .init(maxConcurrentDownloads: 2))
         for path in ["a", "b", "c", "d"] { try start(path, on: downloader) }
         let task = Task.immediate { try await downloader.download(web("http://h/a")) }
@@ -195,7 +195,7 @@ struct ReceiptTests {
         #expect(downloader.transferCounts == (0, 0))
     }
 
-    @Test func `a waiter for the rate limit is cancelled at once, and the timer with the last one`() async throws {
+    @Test func `a waiter for the rate limit is canceled at once, and the timer with the last one`() async throws {
         let downloader = downloader(
             FakeTransport(body: Data("x".utf8)), .init(rate: DownloadRate(perSecond: 0.001, burst: 1)))
         try start("a", on: downloader)
@@ -236,7 +236,7 @@ struct ReceiptTests {
         return downloader(transport, configuration)
     }
 
-    @Test func `a waiter cancelled while its request is modified has its outcome at once`() async throws {
+    @Test func `a waiter canceled while its request is modified has its outcome at once`() async throws {
         let transport = FakeTransport(body: Data("x".utf8))
         let downloader = modifying(transport)
         let receipt = try start("a", on: downloader)
@@ -255,7 +255,7 @@ struct ReceiptTests {
         #expect(transport.requests.isEmpty)
     }
 
-    @Test func `a waiter cancelled while its modified request joins others has its outcome at once`() async throws {
+    @Test func `a waiter canceled while its modified request joins others has its outcome at once`() async throws {
         let hasBegun = DispatchSemaphore(value: 0)
         let steps = Watched(0)
         var configuration = DownloaderConfiguration(maxConcurrentDownloads: 10_000)

@@ -27,7 +27,7 @@ struct ResponseTests {
         #expect(try await failureCode { _ in .status(status) } == .status(status))
     }
 
-    @Test func `304 is an outcome of its own`() async throws {
+    @Test func `a 304 response throws notModified`() async throws {
         #expect(try await failureCode { _ in .status(304) } == .notModified)
     }
 

@@ -2,7 +2,7 @@ import TestSupport
 import Testing
 
 /// The examples with custom parts.
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.spawnsProcesses, .timeLimit(.minutes(10)))
 struct CustomPartTests {
     @Test func `a custom codec encodes and decodes an image`() async throws {
         let outcome = try await Program(name: "custom-codec").run([])

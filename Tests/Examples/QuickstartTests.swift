@@ -4,7 +4,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.spawnsProcesses, .timeLimit(.minutes(10)))
 struct QuickstartTests {
     /// Returns the layer of the image in each pass.
     private func layers(_ name: String, in outcome: Program.Outcome) -> [String] {
@@ -13,8 +13,8 @@ struct QuickstartTests {
     }
 
     @Test func `the quickstart loads its samples without a network, and from disk the next time`() async throws {
-        let folder = try TemporaryDirectory()
-        let quickstart = Program(name: "quickstart", environment: ["XDG_CACHE_HOME": folder.url.path])
+        let directory = try TemporaryDirectory()
+        let quickstart = Program(name: "quickstart", environment: ["XDG_CACHE_HOME": directory.url.path])
 
         let first = try await quickstart.run([])
         let second = try await quickstart.run([])
@@ -30,10 +30,10 @@ struct QuickstartTests {
     }
 
     @Test func `the quickstart loads the given URLs`() async throws {
-        let folder = try TemporaryDirectory()
+        let directory = try TemporaryDirectory()
         let origin = try LoopbackOrigin(directory: SampleImages.directory)
         defer { origin.stop() }
-        let quickstart = Program(name: "quickstart", environment: ["XDG_CACHE_HOME": folder.url.path])
+        let quickstart = Program(name: "quickstart", environment: ["XDG_CACHE_HOME": directory.url.path])
 
         let found = try await quickstart.run([origin.url(for: "/tiles.png").absoluteString])
         let missing = try await quickstart.run([origin.url(for: "/missing.png").absoluteString])

@@ -25,7 +25,7 @@ struct SwapBackendsTests {
         }
     }
 
-    @Test func `memory alone is empty after a restart`() async throws {
+    @Test func `a memory cache alone is empty after a restart`() async throws {
         let runs = try await runs("memory")
         #expect(runs.map { $0.prefix(4) } == [[0, 0, 0, 12], [12, 0, 0, 0], [0, 0, 0, 12]])
     }
@@ -44,8 +44,8 @@ struct SwapBackendsTests {
     }
 
     @Test func `files are not counted as network transfers`() async throws {
-        let folder = try TemporaryDirectory()
-        let paths = ["a.png", "b.png"].map { folder.url.appending(path: $0) }
+        let directory = try TemporaryDirectory()
+        let paths = ["a.png", "b.png"].map { directory.url.appending(path: $0) }
         for path in paths { try SampleImages.data("tiles.png").write(to: path) }
 
         let runs = try await runs("memory", paths.map(\.path))
@@ -87,7 +87,7 @@ struct SwapBackendsTests {
 
     @Test(arguments: ["files", "sqlite", "responses"])
     func `Ctrl-C ends the program and leaves nothing behind`(stack: String) async throws {
-        let folder = try TemporaryDirectory()
+        let directory = try TemporaryDirectory()
         let png = try SampleImages.data("tiles.png")
         let origin = try LoopbackOrigin { request in
             let reply = OriginReply.ok(png, type: "image/png").setting("Cache-Control", "max-age=3600")
@@ -96,19 +96,19 @@ struct SwapBackendsTests {
         defer { origin.stop() }
         let urls = ["/good.png", "/slow.png"].map { origin.url(for: $0).absoluteString }
 
-        let program = try Program(name: "swap-backends", environment: ["TMPDIR": folder.path])
+        let program = try Program(name: "swap-backends", environment: ["TMPDIR": directory.path])
             .start(["--stack", stack] + urls)
         try await origin.waitForStalls()
         program.process.send(SIGINT)
         let outcome = try await program.outcome()
 
         #expect(outcome.status == 130 && outcome.output == "" && outcome.problems == "")
-        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).isEmpty)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: directory.path).isEmpty)
     }
 
     @Test func `a failed image is reported, and the others load`() async throws {
-        let folder = try TemporaryDirectory()
-        let (good, bad) = (folder.url.appending(path: "a.png"), folder.url.appending(path: "b.png"))
+        let directory = try TemporaryDirectory()
+        let (good, bad) = (directory.url.appending(path: "a.png"), directory.url.appending(path: "b.png"))
         try SampleImages.data("tiles.png").write(to: good)
         try Data("no picture".utf8).write(to: bad)
 
@@ -121,7 +121,7 @@ struct SwapBackendsTests {
         #expect(numbers(outcome).dropFirst().first == [1, 0, 0, 0, 0])
         let problems = outcome.problems.split(separator: "\n")
         #expect(problems.count == 2)
-        #expect(problems.first?.hasPrefix("swap-backends: memory: \(folder.path)/b.png: ") == true)
+        #expect(problems.first?.hasPrefix("swap-backends: memory: \(directory.path)/b.png: ") == true)
     }
 
     @Test func `an unknown stack is explained`() async throws {

@@ -3,14 +3,14 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.spawnsProcesses, .timeLimit(.minutes(10)))
 struct UploadToThumbnailTests {
-    private let folder: TemporaryDirectory
+    private let directory: TemporaryDirectory
     private let output: URL
 
     init() throws {
-        folder = try TemporaryDirectory()
-        output = folder.url.appending(path: "small.webp")
+        directory = try TemporaryDirectory()
+        output = directory.url.appending(path: "small.webp")
     }
 
     @Test func `an upload on standard input becomes a small WebP with rounded corners`() async throws {

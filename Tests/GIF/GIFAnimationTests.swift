@@ -94,7 +94,7 @@ import Testing
     }
 
     @Test(arguments: ["disposal-mixed.gif", "disposal-previous.gif"])
-    func `pieces and prefixes decode as for stills`(name: String) throws {
+    func `an animation decodes equally in pieces, and its prefixes are truncated`(name: String) throws {
         let data = try fixture(name)
 
         try DecoderChecks(decoder).checkPieces(data)

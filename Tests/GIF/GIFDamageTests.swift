@@ -18,7 +18,7 @@ import Testing
     }
 
     @Test(arguments: ["plain.gif", "interlaced.gif", "transparent.gif", "animated.gif"], DecoderConformance.checks)
-    func `the decoder conforms`(name: String, check: DecoderConformance.Check) async throws {
+    func `the decoder passes each conformance check`(name: String, check: DecoderConformance.Check) async throws {
         let file = try fixture(name)
         try await check { [decoder] _ in (decoder, file) }
     }
@@ -75,7 +75,7 @@ import Testing
         #expect(errorCode(file(width: 4, height: 4, [short])) == .corrupt)
     }
 
-    @Test func `other contradictions have their own errors`() throws {
+    @Test func `other contradictory files throw corrupt or unsupportedVariant`() throws {
         let noPalette = GIFWriter.file(width: 1, height: 1, palette: nil, [pixel])
 
         #expect(errorCode(noPalette) == .corrupt)

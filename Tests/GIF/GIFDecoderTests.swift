@@ -64,7 +64,7 @@ import Testing
     }
 
     @Test(arguments: 1...11)
-    func `codes start with any bit count that the format allows`(codeSize: Int) throws {
+    func `codes of any initial bit count that the format allows are decoded`(codeSize: Int) throws {
         let clear = 1 << codeSize
         var bits: [Bool] = []
         for code in [clear, 1, clear, 0, clear, 1, clear, 0, clear + 1] {

@@ -98,7 +98,7 @@ import Testing
     }
 
     @Test(arguments: [true, false])
-    func `more colors are approximated`(dithers: Bool) throws {
+    func `an image with more than 256 colors is approximated`(dithers: Bool) throws {
         let pixels = try makePixels(64, 64, alphaMode: .opaque) { x, y in [UInt8(4 * x), UInt8(4 * y), 128, 255] }
 
         let image = try reread(DecodedImage(pixels: pixels), GIFEncoder(dithers: dithers))

@@ -150,19 +150,19 @@
             let log = Log()
             let factory = CellFactory { Cell(log) }
             let list = try list(factory.factory, count: 5_000, isGrid: false)
-            var wanted: Set<String> = []
+            var requested: Set<String> = []
             var prefetcher: ScrollPrefetcher? = ScrollPrefetcher(
                 adjustment: OpaquePointer(list.adjustment), ahead: 10, count: { 5_000 },
                 request: { ImageRequest(source: .file("\($0)")) },
                 start: { requests in
                     for request in requests {
-                        let isNew = wanted.insert("\(request.key)").inserted
+                        let isNew = requested.insert("\(request.key)").inserted
                         #expect(isNew)
                     }
                 },
                 stop: { requests in
                     for request in requests {
-                        let known = wanted.remove("\(request.key)")
+                        let known = requested.remove("\(request.key)")
                         #expect(known != nil)
                     }
                 })
@@ -177,9 +177,9 @@
 
             let visible = try #require(prefetcher?.visiblePositions)
             let ahead = visible.lowerBound - 10..<visible.lowerBound
-            #expect(wanted == Set(ahead.map { "file:\($0)" }))
+            #expect(requested == Set(ahead.map { "file:\($0)" }))
             prefetcher = nil
-            #expect(wanted.isEmpty)
+            #expect(requested.isEmpty)
         }
     }
 #endif

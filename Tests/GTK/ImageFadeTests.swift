@@ -27,7 +27,7 @@
             #expect(!fade.isRunning)
         }
 
-        @Test func `a clock that goes back does no harm`() {
+        @Test func `a clock that goes back keeps the fade at its start`() {
             var fade = ImageFade()
             fade.start(lasting: .milliseconds(100))
             fade.advance(to: .seconds(5))

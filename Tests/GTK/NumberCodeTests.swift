@@ -21,7 +21,7 @@
             }
         }
 
-        @Test func `an image without a code has no number`() {
+        @Test func `reading the number of an image without a code returns nil`() {
             let size = PixelSize(width: 400, height: 300)
 
             #expect(NumberCode(in: size) { _, _ in 128 } == nil)

@@ -6,7 +6,7 @@
 
     @Suite(.enabled("needs a display") { @MainActor in TestWindow.isPossible }, .timeLimit(.minutes(3)))
     @MainActor struct ReleasedViewTests {
-        /// Never returns an image. A load lasts until it is cancelled.
+        /// Never returns an image. A load lasts until it is canceled.
         private struct EndlessLoader: ImageLoading {
             let begun: @Sendable () -> Void
 
@@ -16,7 +16,7 @@
                 _ request: ImageRequest, priority: PriorityHandle, onUpdate: @escaping @Sendable (LoadUpdate) -> Void
             ) async throws -> ImageResponse {
                 begun()
-                // Ends when it is cancelled, for which the test waits.
+                // Ends when it is canceled, for which the test waits.
                 try await Task.sleep(for: .seconds(3_600))
                 throw CancellationError()
             }

@@ -49,7 +49,7 @@
             #expect(try drawn(opaque) == [[3, 2, 1, 255], [0, 100, 200, 255]])
         }
 
-        @Test func `GTK draws grey`() throws {
+        @Test func `GTK draws a gray image with equal channels`() throws {
             let gray = try pixels(.gray8, .opaque, [[7], [250]])
 
             #expect(try drawn(gray) == [[7, 7, 7, 255], [250, 250, 250, 255]])

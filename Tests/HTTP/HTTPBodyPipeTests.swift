@@ -108,7 +108,7 @@ struct HTTPBodyPipeTests {
         #expect(cancels.value == 0)
     }
 
-    @Test func `cancelling resumes the reader, notifies the writer once and drops later bytes`() async throws {
+    @Test func `canceling resumes the reader, notifies the writer once and drops later bytes`() async throws {
         let reader = Task.immediate { try await pipe.next() }
 
         pipe.cancel()
@@ -131,7 +131,7 @@ struct HTTPBodyPipeTests {
         #expect(cancels.value == 0)
     }
 
-    @Test func `cancelling after the last byte was read changes nothing`() async throws {
+    @Test func `canceling after the last byte was read changes nothing`() async throws {
         #expect(write([1]))
         pipe.finish()
         _ = try await pipe.next()
@@ -142,14 +142,14 @@ struct HTTPBodyPipeTests {
         #expect(cancels.value == 0)
     }
 
-    @Test func `cancelling the waiting task ends the transfer`() async throws {
+    @Test func `canceling the waiting task ends the transfer`() async throws {
         let reader = Task.immediate { try await pipe.next() }
         reader.cancel()
         await #expect(throws: CancellationError.self) { try await reader.value }
         #expect(cancels.value == 1)
     }
 
-    @Test func `a task cancelled before it reads ends the transfer`() async throws {
+    @Test func `a task canceled before it reads ends the transfer`() async throws {
         let reader = Task {
             withUnsafeCurrentTask { $0?.cancel() }
             return try await pipe.next()
@@ -203,7 +203,7 @@ struct HTTPBodyPipeTests {
         #expect(received == Data(message))
     }
 
-    @Test func `cancelling while bytes arrive always resumes the reader`() async throws {
+    @Test func `canceling while bytes arrive always resumes the reader`() async throws {
         for round in 0..<300 {
             let pipe = HTTPBodyPipe(onSpace: {}, onCancel: {})
             let reader = Task { try await HTTPBody(pipe).collect(limit: 1000) }

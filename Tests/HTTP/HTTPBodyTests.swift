@@ -43,7 +43,7 @@ struct HTTPBodyTests {
         await #expect(throws: HTTPTransportError.self) { try await HTTPBody(Data(count: 101)).collect(limit: 100) }
     }
 
-    @Test func `an in-memory body cancelled before reading throws`() async throws {
+    @Test func `an in-memory body canceled before reading throws`() async throws {
         let unread = HTTPBody(Data([1]))
         unread.cancel()
         await #expect(throws: CancellationError.self) { try await unread.collect(limit: 10) }
@@ -54,7 +54,7 @@ struct HTTPBodyTests {
         #expect(try await read.collect(limit: 10) == Data())
     }
 
-    @Test func `a cancelled task does not read an in-memory body`() async throws {
+    @Test func `a canceled task does not read an in-memory body`() async throws {
         let task = Task {
             withUnsafeCurrentTask { $0?.cancel() }
             return try await HTTPBody(Data([1])).collect(limit: 10)

@@ -96,7 +96,7 @@ struct CacheTests {
             ("default", "1", 1, "1"), ("no-cache", "1", 2, "1"), ("reload", "2", 2, "2"), ("force-cache", "1", 1, "1"),
             ("only-if-cached", "1", 1, "1"), ("no-store", "2", 2, "1"),
         ])
-    func `each mode reads and stores as its name says`(
+    func `each mode reads and stores as documented`(
         mode: String, text: String, count: Int, afterwards: String
     ) async throws {
         let origin = try origin()
@@ -128,10 +128,10 @@ struct CacheTests {
     @Test func `the next process uses a directory's responses`() async throws {
         let origin = try origin()
         defer { origin.stop() }
-        let folder = try TemporaryDirectory()
+        let directory = try TemporaryDirectory()
 
         for number in 1...3 {
-            let client = try Conversation(directory: folder.url)
+            let client = try Conversation(directory: directory.url)
             #expect(try await client.response(to: call(number, origin)).text == "1")
             #expect(try await client.end().status == 0)
         }

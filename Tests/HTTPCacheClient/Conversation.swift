@@ -7,14 +7,14 @@ import Testing
 
 /// A running client, used like a test suite's runner. For one task.
 final class Conversation {
-    private let folder: TemporaryDirectory
+    private let workingDirectory: TemporaryDirectory
     private let process: ChildProcess
     private let input: Int32
     private var lines: AsyncStream<String>.Iterator
 
     /// - Parameter directory: The client's cache directory, or nil for a temporary one.
     init(directory: URL? = nil, profile: String = "private") throws {
-        folder = try TemporaryDirectory()
+        workingDirectory = try TemporaryDirectory()
         // Sockets, because writing to a process that has ended must not end this one by a signal.
         let (input, childInput) = try Self.pair()
         let (output, childOutput) = try Self.pair()
@@ -24,14 +24,14 @@ final class Conversation {
         }
         // Nonblocking, as runners with an event loop leave them.
         for end in [childInput, childOutput] { _ = fcntl(end, F_SETFL, O_NONBLOCK) }
-        let cache = folder.url.appending(path: "cache")
+        let cache = workingDirectory.url.appending(path: "cache")
         try FileManager.default.createDirectory(at: cache, withIntermediateDirectories: true)
         self.input = input
         process = try ChildProcess(
             "http-cache-client",
             environment: ["CACHE_DRIVER_DIR": (directory ?? cache).path, "CACHE_DRIVER_PROFILE": profile],
-            folder: folder.path, input: .descriptor(childInput), output: .descriptor(childOutput),
-            problems: .file(folder.url.appending(path: "problems").path))
+            directory: workingDirectory.path, input: .descriptor(childInput), output: .descriptor(childOutput),
+            problems: .file(workingDirectory.url.appending(path: "problems").path))
         let (lines, sink) = AsyncStream.makeStream(of: String.self)
         self.lines = lines.makeAsyncIterator()
         LoopThread.start {
@@ -103,7 +103,7 @@ final class Conversation {
         var responses: [ResponseLine] = []
         while let response = try await response() { responses.append(response) }
         let status = try await process.wait()
-        let problems = try Data(contentsOf: folder.url.appending(path: "problems"))
+        let problems = try Data(contentsOf: workingDirectory.url.appending(path: "problems"))
         return (responses, status, String(decoding: problems, as: UTF8.self))
     }
 }

@@ -8,7 +8,9 @@ import Testing
 /// The two modes of `redirect`.
 @Suite(.spawnsProcesses, .timeLimit(.minutes(10)))
 struct FollowingTests {
-    @Test(arguments: [301, 302, 303, 307, 308]) func `follow returns the final response`(status: Int) async throws {
+    @Test(arguments: [301, 302, 303, 307, 308]) func `the mode follow returns the final response`(status: Int)
+        async throws
+    {
         let origin = try LoopbackOrigin { request in
             let hop = Int(request.path.dropFirst()) ?? 0
             return hop < 3 ? .redirect(to: "\(hop + 1)?q", status: status) : .text("end")
@@ -22,7 +24,7 @@ struct FollowingTests {
         #expect(origin.requests.map(\.target) == ["/0", "/1?q", "/2?q", "/3?q"])
     }
 
-    @Test(arguments: [301, 302, 303, 307, 308]) func `manual returns the redirect`(status: Int) async throws {
+    @Test(arguments: [301, 302, 303, 307, 308]) func `the mode manual returns the redirect`(status: Int) async throws {
         let origin = try LoopbackOrigin { _ in .redirect(to: "/elsewhere", status: status) }
         defer { origin.stop() }
         var call = CallLine(1, origin.url(for: "/"))

@@ -94,7 +94,7 @@ struct ProtocolTests {
         #expect(end.problems == "")
     }
 
-    @Test func `an unreadable line is reported on standard error, and other calls are answered`() async throws {
+    @Test func `an unreadable line is reported on standard error, and other calls receive responses`() async throws {
         let origin = try LoopbackOrigin { .text($0.target) }
         defer { origin.stop() }
         let url = origin.url(for: "/").absoluteString
@@ -162,7 +162,7 @@ struct ProtocolTests {
         #expect(hello?.version == AlcedoVersion.text)
     }
 
-    @Test func `arguments are refused`() async throws {
+    @Test func `the program refuses arguments`() async throws {
         let outcome = try await Program(name: "http-cache-client").run(["--serial"])
         #expect(outcome.status == 2)
         #expect(outcome.output == "")

@@ -76,11 +76,11 @@ struct RuleTests {
         let fields: HTTPFields = hasTag ? ["ETag": "\"v\""] : ["Last-Modified": changed, "Date": HTTPDate.format(now)]
         let origin = try origin(fields)
         defer { origin.stop() }
-        let folder = try TemporaryDirectory()
+        let directory = try TemporaryDirectory()
         let calls = [call(1, origin, ["Range", "bytes=0-4"]), call(2, origin), call(3, origin)]
         var responses: [ResponseLine] = []
         for call in calls {
-            let client = try Conversation(directory: folder.url)
+            let client = try Conversation(directory: directory.url)
             responses.append(try await client.response(to: call))
             #expect(try await client.end().status == 0)
         }

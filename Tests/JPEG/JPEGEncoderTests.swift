@@ -104,7 +104,7 @@ import Testing
         #expect(try JPEGEncoder(quality: 0).encode(image) == JPEGEncoder(quality: 1).encode(image))
     }
 
-    @Test func `profile and orientation survive`() throws {
+    @Test func `profile and orientation are encoded and decoded`() throws {
         let profile = try fixture("profile.icc")
         var image = try gradient(.rgba8)
         image.colorProfile = profile

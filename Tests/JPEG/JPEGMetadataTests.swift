@@ -77,7 +77,7 @@ import Testing
     @Test(arguments: [
         "", "Exif", "Exif\0\0", "Exif\0\0II*\0", "Exif\0\0MM\0*\u{7F}\u{7F}\u{7F}\u{7F}", "Exif\0\0abcdefgh",
     ])
-    func `damaged EXIF means up`(content: String) throws {
+    func `damaged EXIF yields the orientation up`(content: String) throws {
         let data = JPEGEditor.inserting(JPEGEditor.segment(0xE1, Array(content.utf8)), into: try fixture("420.jpg"))
 
         #expect(try orientation(data) == .up)

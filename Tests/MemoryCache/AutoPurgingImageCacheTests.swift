@@ -9,7 +9,7 @@ import Testing
 @Suite(.timeLimit(.minutes(10)))
 struct AutoPurgingImageCacheTests {
     @Test(arguments: MemoryCacheConformance.checks)
-    func conforms(to check: MemoryCacheConformance.Check) async throws {
+    func `the auto-purging cache passes each conformance check`(check: MemoryCacheConformance.Check) async throws {
         try await check {
             AutoPurgingImageCache(
                 memoryCapacity: $0.byteLimit, preferredMemoryUsageAfterPurge: $0.byteLimit, pressureSource: nil)

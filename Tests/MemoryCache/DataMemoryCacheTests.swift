@@ -27,7 +27,7 @@ struct DataMemoryCacheTests {
     private let clock = ManualClock()
 
     @Test(arguments: DataCacheConformance.checks)
-    func conforms(to check: DataCacheConformance.Check) async throws {
+    func `the data memory cache passes each conformance check`(check: DataCacheConformance.Check) async throws {
         try await check { DataMemoryCache(sizeLimit: $0.byteLimit) }
     }
 

@@ -7,7 +7,7 @@ import Testing
 @Suite(.timeLimit(.minutes(10)))
 struct MemoryCacheTests {
     @Test(arguments: MemoryCacheConformance.checks)
-    func conforms(to check: MemoryCacheConformance.Check) async throws {
+    func `the image memory cache passes each conformance check`(check: MemoryCacheConformance.Check) async throws {
         try await check { ImageMemoryCache(costLimit: $0.byteLimit) }
     }
 

@@ -66,7 +66,7 @@ struct PolicyModelTests {
         let evicted = Watched<[Eviction]>([])
         let limits = MemoryCacheLimits(
             costLimit: 60, countLimit: seed == 2 ? 12 : .max, entryCostLimit: 20,
-            timeToLive: seed == 3 ? .seconds(20) : nil, extendsLifeOnUse: seed == 4)
+            timeToLive: seed == 3 ? .seconds(20) : nil, extendsExpiryOnUse: seed == 4)
         var reference = Reference(limits: limits, isWeak: seed != 1)
         let cache: Cache = policy.cache(limits, findsReferencedValues: reference.isWeak, clock: clock) {
             key, value, reason in
@@ -145,7 +145,7 @@ struct PolicyModelTests {
     private func expectedValue(
         for key: Int, in reference: inout Reference, held: [ReferencedNumber], at now: Duration
     ) -> Int? {
-        let extends = reference.limits.extendsLifeOnUse
+        let extends = reference.limits.extendsExpiryOnUse
         if let entry = reference.stored[key] {
             #expect(!entry.isOver(at: now), "what is too old was not taken out")
             reference.stored[key]?.use(at: now, extends: extends)

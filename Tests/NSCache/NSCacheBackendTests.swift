@@ -6,7 +6,7 @@ import Testing
 @Suite(.timeLimit(.minutes(10)))
 struct NSCacheBackendTests {
     @Test(arguments: MemoryCacheConformance.checks)
-    func conforms(to check: MemoryCacheConformance.Check) async throws {
+    func `the cache over NSCache passes each conformance check`(check: MemoryCacheConformance.Check) async throws {
         try await check { NSCacheBackend(costLimit: $0.byteLimit) }
     }
 
@@ -17,7 +17,7 @@ struct NSCacheBackendTests {
         #expect(cache.image(for: ImageKey(ResourceKey("a"), variant: "round")) == nil)
     }
 
-    @Test func `the image is returned complete`() {
+    @Test func `the image is returned with scale, orientation and format`() {
         let cache = NSCacheBackend(costLimit: 10_000)
         var image = DecodedImage.coordinates(PixelSize(width: 3, height: 2))
         image.scale = 2

@@ -84,7 +84,7 @@ import Testing
         "", "tiff:Orientation", "tiff:Orientation=", "tiff:Orientation='3", "tiff:Orientation='36'",
         "tiff:Orientation=\"x\"", "tiff:Orientationx='3'", "tiff:Orientatio='3'",
     ])
-    func `XMP without an orientation means up`(text: String) throws {
+    func `XMP without an orientation yields the orientation up`(text: String) throws {
         #expect(try orientation(PNGWriter.inserting(PNGWriter.xmp(text), into: fixture("rgb.png"))) == .up)
     }
 
@@ -98,7 +98,7 @@ import Testing
     }
 
     @Test(arguments: [[], [1], Array("MM\0*".utf8), Array("II*\0\u{FF}\u{FF}".utf8), [UInt8](repeating: 0, count: 40)])
-    func `damaged EXIF means up`(content: [UInt8]) throws {
+    func `damaged EXIF yields the orientation up`(content: [UInt8]) throws {
         let data = PNGWriter.inserting(PNGWriter.chunk("eXIf", content), into: try fixture("rgb.png"))
 
         #expect(try orientation(data) == .up)

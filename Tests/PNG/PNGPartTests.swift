@@ -46,7 +46,7 @@ import Testing
         #expect(!whole.isPartial)
     }
 
-    @Test func `limits apply to partial images, and no rows are no partial image`() throws {
+    @Test func `limits apply to partial images, and a prefix without rows throws an error`() throws {
         let data = try fixture("rgb.png")
         let strict = DecodingOptions(limits: DecodingLimits(maximumPixelCount: 1), allowsPartial: true)
 

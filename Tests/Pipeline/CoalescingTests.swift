@@ -100,7 +100,7 @@ struct CoalescingTests {
         #expect(stack.downloader.count == 1)
     }
 
-    @Test func `cancelling one variant keeps the other's download`() async throws {
+    @Test func `canceling one variant keeps the other's download`() async throws {
         let stack = Stack(waiting, executor: executor)
         let requests = [try web("a"), try web("a") { $0.processors = [Brighten(step: 1)] }]
         let tasks = requests.map { stack.start($0) }

@@ -147,7 +147,7 @@ struct DecodingBudgetTests {
         #expect(codec.use.value.decoded == [5000, 1])
     }
 
-    @Test func `a load cancelled while it waits for the budget is not decoded`() async throws {
+    @Test func `a load canceled while it waits for the budget is not decoded`() async throws {
         let pipeline = pipeline(width: 2)
         let cancelled = try request("70", id: "b")
         let second = Watched<Task<Void, any Error>?>(nil)

@@ -191,7 +191,7 @@ struct EncodedByteBudgetTests {
         #expect(codec.begun.value == [1, 9, 8, 7])
     }
 
-    @Test func `a waiter for the byte budget can be cancelled`() async throws {
+    @Test func `a waiter for the byte budget can be canceled`() async throws {
         let pipeline = pipeline(local, limit: 100)
         let first = start(pipeline, [ImageRequest(source: source(0))])
         let second = Watched<[Task<Void, any Error>]>([])

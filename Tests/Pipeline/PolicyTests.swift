@@ -94,7 +94,7 @@ struct PolicyTests {
         _ = try await stack.load(request)
 
         guard case .http(let http) = stack.downloader.requests.value.first?.source else {
-            Issue.record("nothing was asked for")
+            Issue.record("nothing was requested")
             return
         }
         #expect(http.cachePolicy == wish.sent && http.allowsStoring == wish.allowsStoring)

@@ -153,7 +153,7 @@ struct PrefetcherTests {
         #expect(stack.downloader.count == 3)
     }
 
-    @Test func `images without space in the cache are skipped`() async throws {
+    @Test func `requests beyond the maximum number of pending requests are skipped`() async throws {
         let stack = Stack(FakeDownloader(giving: level(7)))
         let prefetcher = ImagePrefetcher(pipeline: stack.pipeline, maximumPendingCount: 3)
         prefetcher.isPaused = true

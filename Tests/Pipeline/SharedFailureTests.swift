@@ -121,7 +121,7 @@ struct SharedFailureTests {
         #expect(stack.downloader.count == 2)
     }
 
-    @Test func `a cancelled request is not sent after a refusal`() async throws {
+    @Test func `a canceled request is not sent after a refusal`() async throws {
         let stack = Stack(waiting)
         let tasks = try ["refused", "good1", "good2"].map { load(try request($0), from: stack) }
         try await clock.waitForSleepers(count: 1)

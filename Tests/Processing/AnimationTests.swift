@@ -9,7 +9,7 @@ import Testing
     private final class Frames: ImageFrameSource {
         struct Missing: Error {}
 
-        let asked = Atomic(0)
+        let requested = Atomic(0)
         var canvasSize: PixelSize { PixelSize(width: 10, height: 6) }
         var frameCount: Int { 3 }
         var playCount: Int? { 4 }
@@ -17,7 +17,7 @@ import Testing
         func delay(at index: Int) -> Duration { .milliseconds(20 * (index + 1)) }
         func rawDelay(at index: Int) -> Duration { .milliseconds(2 * (index + 1)) }
         func frame(at index: Int) throws -> PixelBuffer {
-            asked.add(1, ordering: .relaxed)
+            requested.add(1, ordering: .relaxed)
             guard index < 2 else { throw Missing() }
             return Self.makePixels(index)
         }
@@ -42,7 +42,7 @@ import Testing
     func `every frame is processed when it is read`(isExplicit: Bool) throws {
         let result = try isExplicit ? ImageProcessors.EveryFrame(chain).process(image) : chain.process(image)
 
-        #expect(frames.asked.load(ordering: .relaxed) == 0)
+        #expect(frames.requested.load(ordering: .relaxed) == 0)
         let changed = try #require(result.frames)
         #expect(changed.canvasSize == result.size && result.size == PixelSize(width: 4, height: 7))
         #expect(changed.frameCount == 3 && changed.playCount == 4 && changed.cost == 1234)
@@ -52,7 +52,7 @@ import Testing
             #expect(try changed.frame(at: index) == chain.process(alone).pixels)
         }
         #expect(try changed.frame(at: 0) == result.pixels)
-        #expect(frames.asked.load(ordering: .relaxed) == 3)
+        #expect(frames.requested.load(ordering: .relaxed) == 3)
         #expect(result.colorProfile == Data([7]) && result.scale == 2 && result.format == .gif)
     }
 
@@ -69,7 +69,7 @@ import Testing
         let result = try processor.process(image)
 
         let processed = try #require(result.frames)
-        #expect(frames.asked.load(ordering: .relaxed) == 0)
+        #expect(frames.requested.load(ordering: .relaxed) == 0)
         #expect(processed.canvasSize == result.size && processed.frameCount == 3)
         let alone = DecodedImage(pixels: Frames.makePixels(1), orientation: .right)
         #expect(try processed.frame(at: 1) == processor.process(alone).pixels)

@@ -3,14 +3,14 @@ import AlcedoProcessing
 import Testing
 
 @Suite struct FlattenTests {
-    private let colour = PixelColor(red: 255, green: 0, blue: 100)
+    private let color = PixelColor(red: 255, green: 0, blue: 100)
 
     @Test func `every straight color and alpha is blended and rounded to nearest`() throws {
         let pixels = PixelBuffer.make(256, 256, .rgba8, .straight) { x, y in
             SIMD4(UInt16(x), UInt16(x), UInt16(x), UInt16(y))
         }
 
-        let result = try ImageProcessors.Flatten(onto: colour).process(DecodedImage(pixels: pixels)).pixels
+        let result = try ImageProcessors.Flatten(onto: color).process(DecodedImage(pixels: pixels)).pixels
 
         let expected = PixelBuffer.make(256, 256, .rgba8, .opaque) { x, y in
             let blended = [255, 0, 100].map { back in
@@ -26,7 +26,7 @@ import Testing
             SIMD4(UInt16(x), UInt16(x), UInt16(x), UInt16(y))
         }
 
-        let result = try ImageProcessors.Flatten(onto: colour).process(DecodedImage(pixels: pixels)).pixels
+        let result = try ImageProcessors.Flatten(onto: color).process(DecodedImage(pixels: pixels)).pixels
 
         let expected = PixelBuffer.make(256, 256, .rgba8, .opaque) { x, y in
             let blended = [255, 0, 100].map { back in
@@ -40,7 +40,7 @@ import Testing
     @Test func `the alpha of the background is ignored`() throws {
         let image = DecodedImage(pixels: .noise(9, 5, .rgba8, .straight, seed: 2))
         let clear = ImageProcessors.Flatten(onto: PixelColor(red: 255, green: 0, blue: 100, alpha: 0))
-        let opaque = ImageProcessors.Flatten(onto: colour)
+        let opaque = ImageProcessors.Flatten(onto: color)
 
         #expect(clear.identifier == opaque.identifier)
         #expect(try clear.process(image).pixels == opaque.process(image).pixels)
@@ -50,7 +50,7 @@ import Testing
     func `sixteen bits are blended at full depth`(mode: AlphaMode) throws {
         let pixels = PixelBuffer.noise(30, 20, .rgba16, mode, seed: 8)
 
-        let result = try ImageProcessors.Flatten(onto: colour).process(DecodedImage(pixels: pixels)).pixels
+        let result = try ImageProcessors.Flatten(onto: color).process(DecodedImage(pixels: pixels)).pixels
 
         #expect(result.format == .rgba16)
         #expect(result.alphaMode == .opaque)
@@ -69,10 +69,10 @@ import Testing
         for format in PixelFormat.allCases {
             let pixels = PixelBuffer.noise(6, 5, format, .opaque, seed: 4)
 
-            #expect(try ImageProcessors.Flatten(onto: colour).process(DecodedImage(pixels: pixels)).pixels == pixels)
+            #expect(try ImageProcessors.Flatten(onto: color).process(DecodedImage(pixels: pixels)).pixels == pixels)
         }
-        let mislabelled = PixelBuffer.noise(6, 5, .gray8, .opaque, seed: 4).reinterpreted(as: .straight)
+        let mislabeled = PixelBuffer.noise(6, 5, .gray8, .opaque, seed: 4).reinterpreted(as: .straight)
 
-        #expect(try ImageProcessors.Flatten().process(DecodedImage(pixels: mislabelled)).pixels.alphaMode == .opaque)
+        #expect(try ImageProcessors.Flatten().process(DecodedImage(pixels: mislabeled)).pixels.alphaMode == .opaque)
     }
 }

@@ -81,13 +81,13 @@ import Testing
     @Test(arguments: averaging.indices)
     func `a uniform image stays uniform`(index: Int) throws {
         for (format, mode) in ResizeTests.shapes {
-            let colour: UInt16 = format == .rgba16 ? 30 * 257 : 30
+            let color: UInt16 = format == .rgba16 ? 30 * 257 : 30
             let maximum: UInt16 = format == .rgba16 ? .max : 255
-            let pixels = PixelBuffer.make(12, 9, format, mode) { _, _ in SIMD4(colour, colour, colour, maximum) }
+            let pixels = PixelBuffer.make(12, 9, format, mode) { _, _ in SIMD4(color, color, color, maximum) }
 
             let result = try Self.averaging[index].process(DecodedImage(pixels: pixels)).pixels
 
-            for (x, y) in result.positions { #expect(result.pixel(x, y) == SIMD4(colour, colour, colour, maximum)) }
+            for (x, y) in result.positions { #expect(result.pixel(x, y) == SIMD4(color, color, color, maximum)) }
         }
     }
 

@@ -6,7 +6,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(10))) struct RowTests {
     @Test(arguments: AllProcessors.list.indices, ProcessorConformance.checks)
-    func `processors conform to the contract`(index: Int, check: ProcessorConformance.Check) async throws {
+    func `each processor passes each conformance check`(index: Int, check: ProcessorConformance.Check) async throws {
         try await check { _ in AllProcessors.list[index] }
     }
 
@@ -47,6 +47,24 @@ import Testing
                 #expect(counter.rows == (y == 99 ? 100 : max(0, y + 1 - reach)))
             }
         }
+    }
+
+    @Test(arguments: AllProcessors.list.indices, [PixelFormat.gray8, .rgba8, .rgba16])
+    func `rows need no alignment`(index: Int, format: PixelFormat) throws {
+        let processor = AllProcessors.list[index]
+        let pixels = PixelBuffer.noise(9, 7, format, format == .gray8 ? .opaque : .straight, seed: 6)
+        let image = DecodedImage(pixels: pixels)
+        let collector = PixelRowCollector()
+        let chain = processor.rows(into: collector)
+
+        try chain.begin(image.rowHeader)
+        for y in 0..<pixels.height {
+            let row = [0] + pixels.row(y).withUnsafeBytes { Array($0) }
+            try chain.consume(row.span.bytes.extracting(1..<row.count))
+        }
+        try chain.finish()
+
+        #expect(try collector.image?.pixels == processor.process(image).pixels, "\(processor.identifier)")
     }
 
     @Test func `headers without a possible buffer are errors before the first row`() {

@@ -3,17 +3,17 @@ import Testing
 
 @Suite
 struct ReadmeTests {
-    private static let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-    private static let root = folder.appending(path: "../..").standardized
+    private static let directory = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+    private static let root = directory.appending(path: "../..").standardized
 
-    private static func text(_ path: String, in folder: URL = root) throws -> String {
-        try String(contentsOf: folder.appending(path: path), encoding: .utf8)
+    private static func text(_ path: String, in directory: URL = root) throws -> String {
+        try String(contentsOf: directory.appending(path: path), encoding: .utf8)
     }
 
     /// `Scripts/docs` compiles the code of all pages; that of these is run as well.
     @Test(arguments: [("WriteABackend", 2), ("WriteACodec", 3)])
     func `the code of an article is the code tested here`(name: String, count: Int) throws {
-        let tested = try Self.text("\(name).swift", in: Self.folder)
+        let tested = try Self.text("\(name).swift", in: Self.directory)
         let article = try Self.text("Modules/Standard/Documentation.docc/\(name).md")
 
         let snippets = article.components(separatedBy: "```swift\n").dropFirst().map {

@@ -19,7 +19,7 @@ final class FakeServer: Sendable {
     private let executed = Watched<[[String]]>([])
     private let received = Watched(0)
 
-    /// - Parameter answer: Returns the reply to a command.
+    /// - Parameter makeReply: Returns the reply to a command.
     init(path: String, pace: Pace = Pace(), makeReply: @escaping @Sendable ([String]) -> String) throws {
         listener = try UnixListener.open(path, blocks: true)
         DispatchQueue(label: "alcedo.tests.redis").async { [listener, executed, received] in

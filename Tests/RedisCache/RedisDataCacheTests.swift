@@ -17,7 +17,7 @@ struct RedisDataCacheTests {
     }
 
     @Test(arguments: checks)
-    func conforms(to check: DataCacheConformance.Check) async throws {
+    func `the Redis cache passes each conformance check`(check: DataCacheConformance.Check) async throws {
         let server = try await RedisServer()
         try await check {
             RedisDataCache(

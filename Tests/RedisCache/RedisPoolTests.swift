@@ -85,7 +85,7 @@ struct RedisPoolTests {
         #expect(clock.sleeperCount == 0)
     }
 
-    @Test func `a waiting call continues in its turn, and a cancelled one throws`() async throws {
+    @Test func `a waiting call continues in its turn, and a canceled one throws`() async throws {
         let held = await hold()
         let waiting = Task { try await run() }
         let cancelled = Task { try await run() }

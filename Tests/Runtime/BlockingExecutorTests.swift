@@ -117,7 +117,7 @@ struct BlockingExecutorTests {
             ])
     }
 
-    @Test func `work cancelled while it waits never runs, and its task continues at once`() async throws {
+    @Test func `work canceled while it waits never runs, and its task continues at once`() async throws {
         let executor = BlockingExecutor(name: "test", maxConcurrent: 1)
         let plug = try await Plug(executor)
         let ran = Watched<[Int]>([])
@@ -144,7 +144,7 @@ struct BlockingExecutorTests {
         try await plug.task.value
     }
 
-    @Test func `a cancelled task runs nothing`() async throws {
+    @Test func `a canceled task runs nothing`() async throws {
         let executor = BlockingExecutor(name: "test", maxConcurrent: 1)
         let runs = Watched(0)
         for _ in 0..<200 {
@@ -183,7 +183,7 @@ struct BlockingExecutorTests {
         for task in blocked { try await task.value }
     }
 
-    @Test func `every piece of work has one outcome, whenever it is cancelled`() async throws {
+    @Test func `every piece of work has one outcome, whenever it is canceled`() async throws {
         let executor = BlockingExecutor(name: "test", maxConcurrent: 2)
         let runs = Watched(0)
         let tasks = (0..<2000).map { number in

@@ -7,7 +7,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(10)))
 struct ByteBudgetTests {
-    /// A reservation that is held until `end` is called, even when its task is cancelled.
+    /// A reservation that is held until `end` is called, even when its task is canceled.
     ///
     /// After its creation it either has its bytes and has begun, or waits for them.
     private struct Holder {
@@ -110,7 +110,7 @@ struct ByteBudgetTests {
         #expect(try await budget.withReservation(of: -5) { budget.reservedByteCount } == 0)
     }
 
-    @Test func `cancelling a waiter frees nothing and admits those behind it`() async throws {
+    @Test func `canceling a waiter frees nothing and admits those behind it`() async throws {
         let budget = ByteBudget(limit: 10)
         let first = Holder(budget, 6)
         try await first.waitUntilBegun()
@@ -127,7 +127,7 @@ struct ByteBudgetTests {
         #expect(budget.reservedByteCount == 0)
     }
 
-    @Test func `a cancelled task reserves nothing`() async throws {
+    @Test func `a canceled task reserves nothing`() async throws {
         let budget = ByteBudget(limit: 10)
         let task = Task {
             withUnsafeCurrentTask { $0?.cancel() }
@@ -137,7 +137,7 @@ struct ByteBudgetTests {
         #expect(budget.reservedByteCount == 0)
     }
 
-    @Test func `cancelling a holder keeps its bytes reserved until it ends`() async throws {
+    @Test func `canceling a holder keeps its bytes reserved until it ends`() async throws {
         let budget = ByteBudget(limit: 10)
         let holder = Holder(budget, 6)
         try await holder.waitUntilBegun()

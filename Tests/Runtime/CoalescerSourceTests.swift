@@ -110,7 +110,7 @@ struct CoalescerSourceTests {
         #expect(runs.value == ["a"])
     }
 
-    @Test func `the source of a cancelled waiter is not tried`() async throws {
+    @Test func `the source of a canceled waiter is not tried`() async throws {
         let tasks = [try join("a", throwing: Rejection(name: "a")), try join("b"), try join("c")]
         try await clock.waitForSleepers(count: 1)
 

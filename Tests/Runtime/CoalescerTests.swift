@@ -167,7 +167,7 @@ struct CoalescerTests {
         #expect(try await second.value == "new")
     }
 
-    @Test func `a cancelled caller starts no work`() async throws {
+    @Test func `a canceled caller starts no work`() async throws {
         for _ in 0..<100 {
             let task = Task {
                 withUnsafeCurrentTask { $0?.cancel() }
@@ -205,7 +205,7 @@ struct CoalescerTests {
             do {
                 #expect(try await task.value == keys[number % 3])
             } catch is CancellationError {
-                #expect(number % 5 <= 1, "cancelled though nobody asked for it")
+                #expect(number % 5 <= 1, "canceled without a request")
             }
         }
         #expect(runs.value > 0 && runs.value <= 1500)

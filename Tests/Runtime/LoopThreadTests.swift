@@ -18,9 +18,9 @@ struct LoopThreadTests {
                 }
             }
             // A loop that blocks for a moment still runs later.
-            let answer = try? await executor.run { 42 }
+            let value = try? await executor.run { 42 }
             try await begun.waitUntil { $0 == 300 }
-            exit(answer == 42 ? 0 : 1)
+            exit(value == 42 ? 0 : 1)
         }
     }
 }

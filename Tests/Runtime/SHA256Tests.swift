@@ -17,7 +17,7 @@ import Testing
             "cf5b16a778af8380036ce59e7b0492370b249b11e8f07a51afac45037afee9d1"
         ),
     ])
-    func `the published examples match`(text: String, digest: String) {
+    func `digests match the published examples`(text: String, digest: String) {
         #expect(SHA256.hexDigest(of: text) == digest)
     }
 
@@ -45,7 +45,7 @@ import Testing
         (127, "a8d23e75d936f303d248888d9b165ee543f4cbafcad3c9dd2a79bd84faa11d07"),
         (128, "d2742f1f4ac6bb7ca2b239ee18402ba8b3f9f8e652d2a72973c2b9ba11c08cf6"),
     ])
-    func `lengths around a block match`(count: Int, digest: String) {
+    func `the digests of messages about one block long match the reference`(count: Int, digest: String) {
         #expect(hex(of: [pattern(count)]) == digest)
     }
 

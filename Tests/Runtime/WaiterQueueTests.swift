@@ -57,7 +57,7 @@ struct WaiterQueueTests {
         #expect(queue.isEmpty)
     }
 
-    @Test func `the last to arrive may be the first`() {
+    @Test func `a last-come-first queue returns the newest waiter of a priority first`() {
         var queue = WaiterQueue<String>(order: .lastComeFirst)
         queue.add(1, "a", priority: .normal)
         queue.add(2, "b", priority: .normal)

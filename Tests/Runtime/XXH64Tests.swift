@@ -4,11 +4,11 @@ import Testing
 
 @Suite struct XXH64Tests {
     @Test(arguments: [("", 0xEF46_DB37_51D8_E999 as UInt64), ("abc", 0x44BC_2CF5_AD77_0999)])
-    func `the published values match`(text: String, hash: UInt64) {
+    func `hashes match the published values`(text: String, hash: UInt64) {
         #expect(XXH64.hash(Array(text.utf8).span.bytes) == hash)
     }
 
-    @Test func `a seed changes the value like the reference`() {
+    @Test func `the value for a seed matches the reference implementation`() {
         #expect(XXH64.hash(Array("abc".utf8).span.bytes, seed: 1) == 0xbea9_ca81_9932_8908)
         #expect(XXH64.hash(pattern(100).span.bytes, seed: 0x9E37_79B1_85EB_CA87) == 0x9869_d9ef_8505_1be9)
     }

@@ -50,10 +50,10 @@ struct FailureTests {
     {
         let outside = try TemporaryDirectory()
         try Data("precious".utf8).write(to: outside.url.appending(path: "letter"))
-        let folder = directory.database.path + suffix
+        let location = directory.database.path + suffix
         try FileManager.default.createDirectory(
-            atPath: folder + String(repeating: "/deep", count: 30), withIntermediateDirectories: true)
-        #expect(symlink(outside.path, folder + "/link") == 0)
+            atPath: location + String(repeating: "/deep", count: 30), withIntermediateDirectories: true)
+        #expect(symlink(outside.path, location + "/link") == 0)
         let cache = SQLiteDiskCache(directory: directory.url)
 
         #expect(await cache.entry(for: key("a")) == nil)

@@ -60,7 +60,7 @@ struct LargeValueTests {
         #expect(directory.valueFiles.isEmpty)
     }
 
-    enum Damage: String, CaseIterable { case flipped, short, long, missing, folder, link, pipe }
+    enum Damage: String, CaseIterable { case flipped, short, long, missing, directory, link, pipe }
 
     @Test(arguments: Damage.allCases)
     func `a damaged file is a miss, and its entry is removed`(damage: Damage) async throws {
@@ -190,7 +190,7 @@ struct LargeValueTests {
             try content.write(to: URL(filePath: outside))
             try FileManager.default.removeItem(at: url)
             switch damage {
-            case .folder: try FileManager.default.createDirectory(at: url, withIntermediateDirectories: false)
+            case .directory: try FileManager.default.createDirectory(at: url, withIntermediateDirectories: false)
             case .link: #expect(symlink(outside, file) == 0)
             case .pipe: #expect(mkfifo(file, 0o600) == 0)
             default: break

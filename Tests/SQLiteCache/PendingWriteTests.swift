@@ -59,7 +59,7 @@ struct PendingWriteTests {
         try lock.execute("COMMIT")
     }
 
-    @Test func `a store cancelled while it waits changes nothing`() async throws {
+    @Test func `a store canceled while it waits changes nothing`() async throws {
         try await cache.store(bytes(10), for: key("a"))
         await cache.flush()
         let lock = try lockDatabase()
@@ -123,7 +123,7 @@ struct PendingWriteTests {
         #expect(writes.next(upTo: everything) == nil)
     }
 
-    @Test func `a cancelled write has no outcome`() {
+    @Test func `a canceled write has no outcome`() {
         var writes = WriteQueue()
         let (ticket, stores) = writes.add(.store(CachedData(bytes(1)), key("a")))
         #expect(stores)

@@ -16,7 +16,7 @@ struct SQLiteDiskCacheTests {
     }
 
     @Test(arguments: DataCacheConformance.checks + DataCacheConformance.persistenceChecks)
-    func conforms(to check: DataCacheConformance.Check) async throws {
+    func `the SQLite cache passes each conformance check`(check: DataCacheConformance.Check) async throws {
         let directory = directory
         try await check {
             SQLiteDiskCache(directory: directory.url.appending(path: "\($0.storage)"), sizeLimit: $0.byteLimit)
@@ -83,7 +83,7 @@ struct SQLiteDiskCacheTests {
         #expect(await cache.data(for: key("b")) != nil)
     }
 
-    @Test func `removing takes effect in a cancelled task`() async throws {
+    @Test func `removing takes effect in a canceled task`() async throws {
         try await cache.store(Data(count: 5), for: key("a"))
         let task = Task {
             withUnsafeCurrentTask { $0?.cancel() }

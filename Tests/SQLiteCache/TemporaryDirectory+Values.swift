@@ -6,10 +6,10 @@ extension TemporaryDirectory {
     var valueFiles: [String] { Self.valueFiles(in: path) }
 
     static func valueFiles(in directory: String) -> [String] {
-        let folders = (try? FileManager.default.contentsOfDirectory(atPath: directory + "/values")) ?? []
-        return folders.flatMap { folder in
-            let names = (try? FileManager.default.contentsOfDirectory(atPath: "\(directory)/values/\(folder)")) ?? []
-            return names.map { "\(directory)/values/\(folder)/\($0)" }
+        let shards = (try? FileManager.default.contentsOfDirectory(atPath: directory + "/values")) ?? []
+        return shards.flatMap { shard in
+            let names = (try? FileManager.default.contentsOfDirectory(atPath: "\(directory)/values/\(shard)")) ?? []
+            return names.map { "\(directory)/values/\(shard)/\($0)" }
         }
     }
 }

@@ -138,12 +138,12 @@ struct VerifyingTests {
         try await fill()
         let precious = directory.path + "/precious"
         try Data("precious".utf8).write(to: URL(filePath: precious))
-        let folder = URL(filePath: try #require(directory.valueFiles.first)).deletingLastPathComponent().path
-        let name = String(folder.suffix(2)) + String(repeating: "a", count: 62)
+        let shard = URL(filePath: try #require(directory.valueFiles.first)).deletingLastPathComponent().path
+        let name = String(shard.suffix(2)) + String(repeating: "a", count: 62)
         try FileManager.default.createDirectory(
-            atPath: "\(folder)/\(name)-1" + String(repeating: "/deep", count: 50), withIntermediateDirectories: true)
-        #expect(symlink(precious, "\(folder)/\(name)-2") == 0)
-        #expect(symlink(precious, "\(folder)/\(name)-1/link") == 0)
+            atPath: "\(shard)/\(name)-1" + String(repeating: "/deep", count: 50), withIntermediateDirectories: true)
+        #expect(symlink(precious, "\(shard)/\(name)-2") == 0)
+        #expect(symlink(precious, "\(shard)/\(name)-1/link") == 0)
 
         #expect(await cache.verify().damagedNames.isEmpty)
 

@@ -8,11 +8,11 @@ import Testing
 /// The stack with the defaults of AFNetworking's `AFImageDownloader`.
 @Suite(.timeLimit(.minutes(10)))
 struct AFImageDownloaderTests {
-    private let folder: TemporaryDirectory
+    private let directory: TemporaryDirectory
     private let picture: Data
 
     init() throws {
-        folder = try TemporaryDirectory()
+        directory = try TemporaryDirectory()
         picture = try PNGEncoder().encode(.coordinates(PixelSize(width: 4, height: 3)))
     }
 
@@ -34,7 +34,7 @@ struct AFImageDownloaderTests {
     }
 
     @Test func `the image cache has the capacities of AlamofireImage, and only responses are on disk`() throws {
-        let configuration = ImagePipeline.Configuration.afImageDownloader(cacheDirectory: folder.url)
+        let configuration = ImagePipeline.Configuration.afImageDownloader(cacheDirectory: directory.url)
         let images = try #require(configuration.memoryCache as? AutoPurgingImageCache)
         #expect(images.memoryCapacity == 100 << 20 && images.preferredMemoryUsageAfterPurge == 60 << 20)
         #expect(configuration.diskCache == nil && configuration.responseCache != nil)
@@ -60,15 +60,15 @@ struct AFImageDownloaderTests {
     @Test func `the next pipeline finds a response on disk without the server`() async throws {
         let origin = try origin()
         let request = request(origin)
-        let first = ImagePipeline(.afImageDownloader(cacheDirectory: folder.url))
+        let first = ImagePipeline(.afImageDownloader(cacheDirectory: directory.url))
         #expect(try await first.load(request).layer == .network)
         await first.shutDown()
         // Responses are stored in the background.
-        let layers = ImagePipeline(.afImageDownloader(cacheDirectory: folder.url))
+        let layers = ImagePipeline(.afImageDownloader(cacheDirectory: directory.url))
         try await eventually { await layers.cache.contains(request).contains(.response) }
         origin.stop()
 
-        let next = ImagePipeline(.afImageDownloader(cacheDirectory: folder.url))
+        let next = ImagePipeline(.afImageDownloader(cacheDirectory: directory.url))
 
         #expect(try await next.load(request).image.size == PixelSize(width: 4, height: 3))
         #expect(origin.requests.count == 1)

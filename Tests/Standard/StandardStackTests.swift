@@ -8,11 +8,11 @@ import Testing
 /// The default stack.
 @Suite(.timeLimit(.minutes(10)))
 struct StandardStackTests {
-    private let folder: TemporaryDirectory
+    private let directory: TemporaryDirectory
     private let origin: LoopbackOrigin
 
     init() throws {
-        folder = try TemporaryDirectory()
+        directory = try TemporaryDirectory()
         let picture = try PNGEncoder().encode(.coordinates(PixelSize(width: 40, height: 30)))
         origin = try LoopbackOrigin { request in
             switch request.path {
@@ -23,13 +23,13 @@ struct StandardStackTests {
         }
     }
 
-    private var cacheFolder: URL { folder.url.appending(path: "cache", directoryHint: .isDirectory) }
+    private var cacheDirectory: URL { directory.url.appending(path: "cache", directoryHint: .isDirectory) }
     private func request(_ path: String = "/picture") -> ImageRequest {
         ImageRequest(url: origin.url(for: path))
     }
 
     @Test func `an image is loaded once, then found in memory, then on disk`() async throws {
-        var configuration = ImagePipeline.Configuration.standard(cacheDirectory: cacheFolder)
+        var configuration = ImagePipeline.Configuration.standard(cacheDirectory: cacheDirectory)
         configuration.writeTimeout = .seconds(3_600)
         let pipeline = ImagePipeline(configuration)
         let request = request()
@@ -39,7 +39,7 @@ struct StandardStackTests {
         #expect(pipeline.cachedImage(for: request)?.pixels == loaded.image.pixels)
         await pipeline.shutDown()
 
-        let next = ImagePipeline(.standard(cacheDirectory: cacheFolder))
+        let next = ImagePipeline(.standard(cacheDirectory: cacheDirectory))
         let again = try await next.load(request)
         #expect(again.layer == .disk && again.image.pixels == loaded.image.pixels)
         #expect(origin.requests.count == 1)
@@ -83,14 +83,14 @@ struct StandardStackTests {
     }
 
     @Test func `a pipeline over the default stack takes the parameters of its configuration`() async throws {
-        let downloader = Downloader.standard(responseCache: URLResponseCache(memoryCapacity: 0))
+        let downloader = Downloader.standard(responseCache: URLResponseCache(memoryLimit: 0))
         let pipeline = ImagePipeline.standard(
-            cacheDirectory: cacheFolder, memoryLimit: 1 << 20, diskLimit: 1 << 20, downloader: downloader)
+            cacheDirectory: cacheDirectory, memoryLimit: 1 << 20, diskLimit: 1 << 20, downloader: downloader)
         _ = try await pipeline.load(request())
         await pipeline.flush()
 
         #expect(await pipeline.cache.contains(request()) == [.memory, .original])
-        #expect(FileManager.default.fileExists(atPath: cacheFolder.path))
+        #expect(FileManager.default.fileExists(atPath: cacheDirectory.path))
     }
 
     @Test func `a thumbnail of a request is made after its processors`() async throws {
@@ -161,7 +161,7 @@ struct StandardStackTests {
     }
 
     @Test func `a custom downloader is called and has its own responses`() async throws {
-        let downloader = Downloader.standard(responseCache: URLResponseCache(memoryCapacity: 0))
+        let downloader = Downloader.standard(responseCache: URLResponseCache(memoryLimit: 0))
         let configuration = ImagePipeline.Configuration.standard(cacheDirectory: nil, downloader: downloader)
         #expect(configuration.responseCache == nil)
         let pipeline = ImagePipeline(configuration)

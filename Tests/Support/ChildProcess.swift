@@ -23,16 +23,22 @@ package final class ChildProcess: Sendable {
 
     private static let waiters = BlockingExecutor(name: "programs", maxConcurrent: 16)
 
+    /// Variables with which a program's output does not depend on the terminal of the user who runs the tests.
+    private static let plainTerminal = [
+        "TERM": "xterm", "NO_COLOR": "1", "COLORTERM": "", "FORCE_COLOR": "", "CLICOLOR_FORCE": "",
+    ]
+
     /// The process ID.
     package let id: Int32
     private let hasEnded = Watched(false)
 
     /// - Parameters:
     ///   - name: The executable: one that lies beside the test runner's, or the whole path of another.
-    ///   - environment: Variables besides those of this process.
-    ///   - folder: Where it runs.
+    ///   - environment: Variables besides those of this process. By default, programs print no colors.
+    ///   - directory: The working directory.
     package init(
-        _ name: String, _ arguments: [String] = [], environment: [String: String] = [:], folder: String, input: Stream,
+        _ name: String, _ arguments: [String] = [], environment: [String: String] = [:], directory: String,
+        input: Stream,
         output: Stream, problems: Stream
     ) throws {
         let path = name.hasPrefix("/") ? name : try Self.path(of: name)
@@ -47,7 +53,8 @@ package final class ChildProcess: Sendable {
             case .descriptor(let descriptor): posix_spawn_file_actions_adddup2(&actions, descriptor, number)
             }
         }
-        let variables = ProcessInfo.processInfo.environment.merging(environment) { _, new in new }
+        let variables = ProcessInfo.processInfo.environment.merging(Self.plainTerminal) { $1 }
+            .merging(environment) { $1 }
         var process: pid_t = 0
         // The shell changes the directory and closes the open files of other tests, because a socket that stays open in
         // a child never looks closed to its server.
@@ -56,7 +63,7 @@ package final class ChildProcess: Sendable {
             for file in /proc/self/fd/*; do [ "${file##*/}" -le 2 ] || eval "exec ${file##*/}>&-"; done
             exec "$@"
             """
-        let result = Self.withCStrings(["bash", "-c", shell, "bash", folder, path] + arguments) { words in
+        let result = Self.withCStrings(["bash", "-c", shell, "bash", directory, path] + arguments) { words in
             Self.withCStrings(variables.map { "\($0)=\($1)" }) { variables in
                 posix_spawn(&process, "/bin/bash", &actions, nil, words, variables)
             }

@@ -11,7 +11,7 @@ extension PixelBuffer {
 
     /// Red, green, blue and alpha of one pixel.
     package func rgba(_ x: Int, _ y: Int) -> [UInt8] {
-        Array(tightBytes[4 * (y * width + x)..<4 * (y * width + x) + 4])
+        row(y).withUnsafeBytes { Array($0[4 * x..<4 * x + 4]) }
     }
 }
 

@@ -30,22 +30,22 @@ package struct Program: Sendable {
 
     /// Starts the program like ``run(_:input:)``, and returns while it runs.
     package func start(_ arguments: [String], input: Data = Data()) throws -> Running {
-        let folder = try TemporaryDirectory()
-        let inputFile = folder.url.appending(path: "input")
+        let directory = try TemporaryDirectory()
+        let inputFile = directory.url.appending(path: "input")
         try input.write(to: inputFile)
-        let output = folder.url.appending(path: "output")
-        let problems = folder.url.appending(path: "problems")
+        let output = directory.url.appending(path: "output")
+        let problems = directory.url.appending(path: "problems")
         let process = try ChildProcess(
-            name, arguments, environment: environment, folder: folder.path, input: .file(inputFile.path),
+            name, arguments, environment: environment, directory: directory.path, input: .file(inputFile.path),
             output: .file(outputPath ?? output.path), problems: .file(problems.path))
         return Running(
-            folder: folder, process: process, output: outputPath == nil ? output : nil, problems: problems)
+            directory: directory, process: process, output: outputPath == nil ? output : nil, problems: problems)
     }
 
     /// A program that was started. Killed when it is released before its end.
     package struct Running: Sendable {
         /// The working directory, which contains the output.
-        package let folder: TemporaryDirectory
+        package let directory: TemporaryDirectory
         package let process: ChildProcess
         let output: URL?
         let problems: URL

@@ -10,26 +10,29 @@ package final class RedisServer: Sendable {
     /// The server has not begun to listen within two minutes.
     private struct Silent: Error {}
 
-    private let folder: TemporaryDirectory
+    private let directory: TemporaryDirectory
     private let options: [String]
     private let process: Watched<ChildProcess?>
 
     /// - Parameter options: Additional options of the server.
     package init(_ options: [String] = []) async throws {
-        folder = try TemporaryDirectory()
+        directory = try TemporaryDirectory()
         self.options = options
         process = Watched(nil)
         try await start()
     }
 
     /// The path of its socket.
-    package var socket: String { folder.url.appending(path: "s").path }
+    package var socket: String { directory.url.appending(path: "s").path }
 
     package func start() async throws {
         unlink(socket)
-        let words = ["--port", "0", "--unixsocket", socket, "--save", "", "--appendonly", "no", "--dir", folder.path]
+        let words = [
+            "--port", "0", "--unixsocket", socket, "--save", "", "--appendonly", "no", "--dir", directory.path,
+        ]
         let child = try ChildProcess(
-            Self.path, words + options, folder: folder.path, input: .file("/dev/null"), output: .file("/dev/null"),
+            Self.path, words + options, directory: directory.path, input: .file("/dev/null"),
+            output: .file("/dev/null"),
             problems: .file("/dev/null"))
         process.update { $0 = child }
         for _ in 0..<24_000 {

@@ -37,10 +37,10 @@ package final class SmallDisk: Sendable {
 
     /// Relative paths of the finished and unfinished files.
     package var files: [String] {
-        let folders = (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []
-        return folders.flatMap { folder in
-            let names = (try? FileManager.default.contentsOfDirectory(atPath: "\(path)/\(folder)")) ?? []
-            return names.map { "\(folder)/\($0)" }
+        let directories = (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []
+        return directories.flatMap { directory in
+            let names = (try? FileManager.default.contentsOfDirectory(atPath: "\(path)/\(directory)")) ?? []
+            return names.map { "\(directory)/\($0)" }
         }
     }
 

@@ -88,7 +88,7 @@ import Testing
         #expect(screen.output.last == up + " \n")
     }
 
-    @Test func `cancelling the waiting task ends the animation`() async throws {
+    @Test func `canceling the waiting task ends the animation`() async throws {
         view.display(.image(animation, from: .memory))
         try await nextFrame()
         let end = Task { await view.finish() }

@@ -20,7 +20,7 @@ import Testing
         #expect(drawing.rows == rows)
     }
 
-    @Test func `sides are clamped`() throws {
+    @Test func `the sides of a canvas are clamped`() throws {
         let canvas = TerminalCanvas(columns: -1, rows: .max)
 
         #expect(canvas.columns == 0)

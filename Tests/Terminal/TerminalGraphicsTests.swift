@@ -72,7 +72,7 @@ import Testing
             (["\u{1B}[6;0;9t" + xterm], .sixel(cell: PixelSize(width: 10, height: 20))),
             (["\u{1B}[6;99999999999999999999;9t" + xterm], .sixel(cell: PixelSize(width: 10, height: 20))),
         ] as [([String], TerminalGraphics)])
-    func `the terminal's reply decides`(pieces: [String], graphics: TerminalGraphics) {
+    func `the terminal's reply determines the graphics`(pieces: [String], graphics: TerminalGraphics) {
         let (chosen, log) = self.graphics(pieces)
 
         #expect(chosen == graphics)
@@ -95,7 +95,7 @@ import Testing
     }
 
     @Test(arguments: 0..<50 as Range<UInt64>)
-    func `no reply breaks the parser`(seed: UInt64) {
+    func `the parser reads a valid reply after random bytes`(seed: UInt64) {
         var random = SeededGenerator(seed: seed)
         let alphabet = Array("\u{1B}[_\\;?tc6419GiOK=\u{0}\u{7F}é".utf8)
         var replies = TerminalReplies()

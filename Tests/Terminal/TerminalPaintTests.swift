@@ -22,7 +22,7 @@ import Testing
                 for b in samples {
                     let paint = TerminalPaint(nearest: PixelColor(red: r, green: g, blue: b))
                     guard case .indexed(let index) = paint, index >= 16 else {
-                        Issue.record("not a palette colour: \(paint)")
+                        Issue.record("not a palette color: \(paint)")
                         return
                     }
                     let color = [Int(r), Int(g), Int(b)]

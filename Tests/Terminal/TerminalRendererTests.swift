@@ -60,7 +60,7 @@ import Testing
             ])
     }
 
-    @Test func `one pixel is one cell`() {
+    @Test func `an image of one pixel is drawn as one cell`() {
         #expect(lines(.grays([255], width: 1), .trueColor) == ["\u{1B}[38;2;255;255;255m▀\u{1B}[0m"])
         #expect(lines(.grays([255], width: 1), .none) == ["@"])
     }

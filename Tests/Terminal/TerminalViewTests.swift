@@ -8,7 +8,7 @@ import Testing
     private let light = DecodedImage(pixels: .grays([255, 255, 255, 255, 255, 255], width: 2))
     private let dark = DecodedImage(pixels: .grays([0, 0], width: 2))
 
-    @Test func `images follow one another`() {
+    @Test func `the view draws each image below the previous one`() {
         var output = ""
         let view = TerminalView(renderer: renderer) { output += $0 }
 

@@ -18,11 +18,11 @@ import Testing
 
         client.send(get("/", "Connection: close\r\n"))
 
-        let answer = try client.receiveAll()
-        #expect(answer.hasPrefix("HTTP/1.1 200 OK\r\n"))
-        #expect(answer.contains("ETag: \"a\"\r\n"))
-        #expect(answer.contains("Content-Length: 5\r\n"))
-        #expect(answer.hasSuffix("\r\n\r\nhello"))
+        let response = try client.receiveAll()
+        #expect(response.hasPrefix("HTTP/1.1 200 OK\r\n"))
+        #expect(response.contains("ETag: \"a\"\r\n"))
+        #expect(response.contains("Content-Length: 5\r\n"))
+        #expect(response.hasSuffix("\r\n\r\nhello"))
     }
 
     @Test func `a connection carries many requests, pipelined ones too`() throws {
@@ -45,7 +45,7 @@ import Testing
 
         client.send("POST /p%20q?x=1 HTTP/1.1\r\nHost: x\r\nContent-Length: 4\r\nX-A: \t b \r\nX-A: c\r\n\r\nbo")
         client.send("dy")
-        let answer = try client.receiveHead()
+        let response = try client.receiveHead()
 
         let request = try #require(origin.requests.first)
         #expect(request.method == .post)
@@ -54,8 +54,8 @@ import Testing
         #expect(request.query == "x=1")
         #expect(request.fields.values(of: "x-a") == ["b", "c"])
         #expect(request.body == Data("body".utf8))
-        #expect(answer.hasPrefix("HTTP/1.1 204 "))
-        #expect(!answer.contains("Content-Length"))
+        #expect(response.hasPrefix("HTTP/1.1 204 "))
+        #expect(!response.contains("Content-Length"))
     }
 
     @Test func `a HEAD response declares the length and has no body`() throws {
@@ -64,9 +64,9 @@ import Testing
 
         client.send("HEAD / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
 
-        let answer = try client.receiveAll()
-        #expect(answer.contains("Content-Length: 5\r\n"))
-        #expect(answer.hasSuffix("\r\n\r\n"))
+        let response = try client.receiveAll()
+        #expect(response.contains("Content-Length: 5\r\n"))
+        #expect(response.hasSuffix("\r\n\r\n"))
     }
 
     @Test(arguments: [
@@ -110,8 +110,8 @@ import Testing
         try await origin.waitForStalls()
         origin.release()
 
-        let answer = try client.receiveHead() + client.receive(exactly: 5)
-        #expect(answer.hasSuffix("hello"))
+        let response = try client.receiveHead() + client.receive(exactly: 5)
+        #expect(response.hasSuffix("hello"))
         // The client may have the bytes before the origin's thread has counted them.
         try await origin.waitUntil { $0.stalledCount == 0 }
     }
@@ -169,9 +169,9 @@ import Testing
 
         client.send(get())
 
-        let answer = try client.receiveAll()
-        #expect(answer.contains("Content-Length: 5\r\n"))
-        #expect(answer.hasSuffix("\r\n\r\nhe"))
+        let response = try client.receiveAll()
+        #expect(response.contains("Content-Length: 5\r\n"))
+        #expect(response.hasSuffix("\r\n\r\nhe"))
     }
 
     @Test func `a cut before the head sends nothing`() throws {
@@ -198,9 +198,9 @@ import Testing
 
         client.send(get())
 
-        let answer = try client.receiveAll()
-        #expect(answer.contains("Content-Length: \(length)\r\n"))
-        #expect(answer.hasSuffix("\r\n\r\nhello"))
+        let response = try client.receiveAll()
+        #expect(response.contains("Content-Length: \(length)\r\n"))
+        #expect(response.hasSuffix("\r\n\r\nhello"))
     }
 
     @Test func `a body can be sent in chunks`() throws {
@@ -209,9 +209,9 @@ import Testing
 
         client.send(get("/", "Connection: close\r\n"))
 
-        let answer = try client.receiveAll()
-        #expect(answer.contains("Transfer-Encoding: chunked\r\n"))
-        #expect(answer.hasSuffix("\r\n\r\na\r\nhello worl\r\n2\r\nd!\r\n0\r\n\r\n"))
+        let response = try client.receiveAll()
+        #expect(response.contains("Transfer-Encoding: chunked\r\n"))
+        #expect(response.hasSuffix("\r\n\r\na\r\nhello worl\r\n2\r\nd!\r\n0\r\n\r\n"))
     }
 
     @Test func `a chunk can be invalid`() throws {
@@ -263,9 +263,9 @@ import Testing
 
         client.send(get())
 
-        let answer = try client.receiveHead()
-        #expect(answer.hasPrefix("HTTP/1.1 301 "))
-        #expect(answer.contains("Location: /else\r\n"))
+        let response = try client.receiveHead()
+        #expect(response.hasPrefix("HTTP/1.1 301 "))
+        #expect(response.contains("Location: /else\r\n"))
     }
 
     @Test func `requests are counted by path, and attempts by target`() throws {
@@ -325,7 +325,7 @@ import Testing
         #expect(try client.receiveAll() == "")
     }
 
-    @Test func `a wait ends when its task is cancelled`() async throws {
+    @Test func `a wait ends when its task is canceled`() async throws {
         let origin = try LoopbackOrigin { _ in .status(200) }
         let waiting = Task { try await origin.waitForRequest() }
 

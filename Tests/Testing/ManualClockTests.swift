@@ -76,7 +76,7 @@ import Testing
         #expect(order.value == [1, 2, 3])
     }
 
-    @Test func `a cancelled sleeper throws and is removed`() async throws {
+    @Test func `a canceled sleeper throws and is removed`() async throws {
         let sleeper = Task { try await clock.sleep(for: .seconds(10)) }
         try await clock.waitForSleepers(count: 1)
 
@@ -86,7 +86,7 @@ import Testing
         #expect(clock.sleeperCount == 0)
     }
 
-    @Test func `a sleep of a cancelled task throws at once`() async {
+    @Test func `a sleep of a canceled task throws at once`() async {
         let sleeper = Task {
             withUnsafeCurrentTask { $0?.cancel() }
             try await clock.sleep(for: .zero)

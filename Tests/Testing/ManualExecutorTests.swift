@@ -96,7 +96,7 @@ import Testing
         #expect(log.value == ["outer", "inner", "outer ends"])
     }
 
-    @Test func `work of another thread returns as a job`() async throws {
+    @Test func `a task that another thread resumes becomes a job of the executor`() async throws {
         let queue = DispatchQueue(label: "other")
         // Not before the executor is drained, which would otherwise run the job too.
         queue.suspend()
@@ -148,7 +148,7 @@ import Testing
         #expect(executor.drain() == 1)
     }
 
-    @Test func `waiting for jobs ends when the task is cancelled`() async {
+    @Test func `waiting for jobs ends when the task is canceled`() async {
         let waiting = Task { try await executor.waitForJobs() }
 
         waiting.cancel()

@@ -27,15 +27,15 @@ import Testing
     }
 
     @Test func `a file is served with its type and validators`() throws {
-        let answer = try get("/sub/a%20b.PNG")
+        let response = try get("/sub/a%20b.PNG")
 
-        #expect(answer.hasPrefix("HTTP/1.1 200 OK\r\nContent-Type: image/png\r\nETag: \""))
-        #expect(answer.contains("Last-Modified: "))
-        #expect(answer.hasSuffix("\r\n\r\npicture"))
+        #expect(response.hasPrefix("HTTP/1.1 200 OK\r\nContent-Type: image/png\r\nETag: \""))
+        #expect(response.contains("Last-Modified: "))
+        #expect(response.hasSuffix("\r\n\r\npicture"))
     }
 
     @Test(arguments: ["If-None-Match": "ETag", "If-Modified-Since": "Last-Modified"])
-    func `a conditional request that matches is answered 304`(condition: String, validator: String) throws {
+    func `a conditional request that matches receives 304`(condition: String, validator: String) throws {
         let first = try get("/sub/a%20b.PNG")
         let line = try #require(first.split(separator: "\r\n").first { $0.hasPrefix(validator + ": ") })
 
@@ -65,10 +65,10 @@ import Testing
         "//etc/passwd", "/link/",
     ])
     func `only files below the directory are served`(target: String) throws {
-        let answer = try get(target)
+        let response = try get(target)
 
-        #expect(answer.hasPrefix("HTTP/1.1 404 "))
-        #expect(!answer.contains("secret"))
+        #expect(response.hasPrefix("HTTP/1.1 404 "))
+        #expect(!response.contains("secret"))
     }
 
     @Test func `only GET and HEAD are allowed`() throws {
@@ -79,7 +79,7 @@ import Testing
         #expect(try client.receiveAll().hasPrefix("HTTP/1.1 405 "))
     }
 
-    @Test func `a missing directory is an error`() {
+    @Test func `a missing directory throws an error`() {
         #expect(throws: OriginError.self) {
             try LoopbackOrigin(directory: directory.url.appending(path: "none"))
         }

@@ -12,7 +12,7 @@ struct AccessTests {
         "http://a:0/", "http://a:65536/", "http://a:x/", "http://é/", "http://a%00b/", "http://%61/", "http://./",
         "http://a/\u{0}", "http://a/<>", "javascript:alert(1)", "http://a/%zz{", "HTTP//a",
     ])
-    func `an invalid or unsupported URL is 400`(text: String) {
+    func `an invalid or unsupported URL receives 400`(text: String) {
         let error = #expect(throws: HTTPError.self) { try SourceURL(text) }
         #expect(error?.status == 400)
     }
@@ -44,7 +44,7 @@ struct AccessTests {
         "", "*", "*.", "https://", "ftp://a", "a/b", "a.*.b", "https://u@a", "a b", "https://a/b", "a?b", "a#b",
         "https://a?", "a:", "a:/", "[::1]:",
     ])
-    func `an invalid origin is nil`(text: String) { #expect(OriginPattern(text) == nil) }
+    func `parsing an invalid origin returns nil`(text: String) { #expect(OriginPattern(text) == nil) }
 
     @Test func `an empty list allows any origin, and another only its members`() throws {
         try AllowList().check(SourceURL("https://a.test/"))
@@ -84,7 +84,7 @@ struct SignatureTests {
         try check("/thumbnail?w=1&sig=\(base64.replacing("=", with: "%3D"))")
     }
 
-    @Test func `a changed, wrongly signed or unsigned query is 403`() throws {
+    @Test func `a changed, wrongly signed or unsigned query receives 403`() throws {
         let signed = try signature.signed("/thumbnail?w=10&url=https://a.test/x")
         let code = try #require(signed.split(separator: "=").last)
         for wrong in [

@@ -10,7 +10,7 @@ import Testing
 /// Responses without an image.
 @Suite(.timeLimit(.minutes(10)))
 struct FailureTests {
-    @Test func `unknown paths and methods have their status`() async throws {
+    @Test func `an unknown path receives 404, and an unsupported method 405`() async throws {
         try await TestServer.run { (server: TestServer) async throws in
             #expect(try await server.get("/").status == 404)
             #expect(try await server.get("/thumbnail/").status == 404)
@@ -30,7 +30,7 @@ struct FailureTests {
     @Test(arguments: [
         ("/missing", 404), ("/gone", 410), ("/broken", 502), ("/text", 422),
     ])
-    func `a failure of the origin has its status and none of its text`(path: String, status: Int) async throws {
+    func `a failure of the origin has its status, without the origin's text`(path: String, status: Int) async throws {
         try await TestServer.run { (server: TestServer) async throws in
             let response = try await server.get(server.target(path))
             #expect(response.status == status)
@@ -40,7 +40,7 @@ struct FailureTests {
         }
     }
 
-    @Test func `an unreachable origin is 502, and a silent one 504`() async throws {
+    @Test func `an unreachable origin results in 502, and a silent one in 504`() async throws {
         try await TestServer.run { (server: TestServer) async throws in
             let nobody = try ClosedPort()
             defer { nobody.free() }
@@ -72,7 +72,7 @@ struct FailureTests {
         guard case .asynchronous(let ask) = service.respond(to: heads[0]),
             case .asynchronous(let wait) = service.respond(to: heads[1])
         else { throw HTTPError(400, "nothing is begun") }
-        let asked = Task { await ask() }
+        let requested = Task { await ask() }
         try await origin.waitForStalls()
         let waiting = Task { await wait() }
 
@@ -82,7 +82,7 @@ struct FailureTests {
         #expect(shed.status == 503 && shed.fields["Retry-After"] == "1")
         #expect(late.status == 504)
         #expect(origin.requests.count == 1)
-        for task in [asked, waiting] {
+        for task in [requested, waiting] {
             task.cancel()
             _ = await task.value
         }
@@ -90,7 +90,7 @@ struct FailureTests {
     }
 
     @Test(arguments: [300, 305, 306])
-    func `an invalid redirect is not an image`(status: Int) async throws {
+    func `an invalid redirect of the origin results in 502`(status: Int) async throws {
         try await TestServer.run(
             handler: { _ in OriginReply(status: status, body: TestServer.opaque) }
         ) { (server: TestServer) async throws in
@@ -98,7 +98,7 @@ struct FailureTests {
         }
     }
 
-    @Test func `too many bytes or pixels are 413, and damaged images 422`() async throws {
+    @Test func `an original over the limits results in 413, and a damaged one in 422`() async throws {
         let large = OriginReply.ok(Data(repeating: 0x89, count: 2 << 20))
         try await TestServer.run(
             change: {

@@ -29,7 +29,7 @@ struct HMACTests {
                     .utf8), "9b09ffa71b942fcb27635fbcd5b0e944bfdc63644f0713938a7f51535c3a35e2"
         ),
     ])
-    func `codes match the vectors of the standard`(key: [UInt8], message: [UInt8], code: String) {
+    func `the codes match the test vectors of RFC 4231`(key: [UInt8], message: [UInt8], code: String) {
         #expect(HMACSHA256.code(of: message, key: key).hexadecimal == code)
     }
 

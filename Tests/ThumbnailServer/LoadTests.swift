@@ -17,7 +17,7 @@ struct LoadTests {
 
     @Test func `over the limit requests are refused, and images in memory are still served`() async throws {
         try await TestServer.run(
-            change: { $0.service.maximumRequests = 4 },
+            change: { $0.service.maxConcurrentRequests = 4 },
             handler: { $0.path == "/quick" ? .ok(TestServer.opaque) : Self.stalled($0) }
         ) { (server: TestServer) async throws in
             #expect(try await server.get(server.target("/quick")).status == 200)
@@ -158,7 +158,7 @@ struct LoadTests {
         #expect(health.contains("HTTP/1.1 503 ") && health.contains("Connection: close"))
     }
 
-    @Test func `a request unfinished at the end of the grace period is 503`() async throws {
+    @Test func `a request unfinished at the end of the grace period receives 503`() async throws {
         let origin = try LoopbackOrigin(handler: Self.stalled)
         defer { origin.stop() }
         let running = try RunningServer(TestServer.settings, HTTPServer.Settings(responseTimeout: .seconds(300)))

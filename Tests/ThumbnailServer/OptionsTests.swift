@@ -36,7 +36,7 @@ struct OptionsTests {
         ["--redis", "a:1", "--redis-password-file", "/nowhere"],
         ["--redis", "a:1", "--redis-password-file", "/dev/null"], ["--redis", "a:1", "--redis-database", "x"],
     ])
-    func `Redis options without effect are errors`(words: [String]) {
+    func `a Redis option without effect throws an error`(words: [String]) {
         #expect(throws: UsageError.self) { try ServerOptions(words) }
     }
 
@@ -56,7 +56,7 @@ struct OptionsTests {
     }
 
     @Test(arguments: [["--cache", "/x"], ["--cache-size", "5"], ["--memory", "5"]])
-    func `contradicting cache options are an error`(words: [String]) {
+    func `contradicting cache options throw an error`(words: [String]) {
         #expect(throws: UsageError.self) { try ServerOptions(["--no-cache"] + words) }
         #expect(throws: UsageError.self) { try ServerOptions(words + ["--no-cache"]) }
     }
@@ -64,7 +64,7 @@ struct OptionsTests {
     @Test func `the response timeout limits the origin's, too`() throws {
         let options = try ServerOptions(["--timeout", "60", "--send-timeout", "5", "--max-sending", "3"])
         #expect(options.listening.responseTimeout == .seconds(60) && options.stack.limits.idleTimeout == .seconds(60))
-        #expect(options.listening.sendingTimeout == .seconds(5) && options.listening.sendingLimit == 3 << 20)
+        #expect(options.listening.sendingTimeout == .seconds(5) && options.listening.maximumSendingByteCount == 3 << 20)
     }
 
     @Test func `a key can be read from a pipe`() throws {

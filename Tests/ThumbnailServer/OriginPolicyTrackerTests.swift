@@ -98,7 +98,7 @@ struct OriginPolicyTrackerTests {
         #expect(none == OriginCachePolicy(allowsStoring: false))
     }
 
-    @Test func `failed work leaves nothing`() async throws {
+    @Test func `failed work leaves no directives`() async throws {
         let tracker = tracker("max-age=60")
         await #expect(throws: HTTPError.self) {
             try await tracker.observing(source) {

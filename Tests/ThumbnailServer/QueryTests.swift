@@ -86,7 +86,7 @@ struct QueryTests {
         "", "w=0", "w=-1", "w=+1", "w=1001", "w=", "w=x", "w=99999999999999999999", "w=10&fit=cover", "w=10&fit=fill",
         "h=10&fit=exact", "w=10&format=gif", "w=10&quality=0", "w=10&quality=101", "w=10&x=1", "w=10&W=1",
     ])
-    func `invalid parameters are 400`(text: String) {
+    func `a query with an invalid parameter receives 400`(text: String) {
         let error = #expect(throws: HTTPError.self) { try query(text) }
         #expect(error?.status == 400)
     }
@@ -104,18 +104,18 @@ struct QueryTests {
     }
 
     @Test(
-        arguments: [(31, 1), (1, 31), (1, 1), (3, 2), (2_000, 1_500), (1_500, 2_000), (90, 80)],
+        arguments: [(31, 1), (1, 31), (1, 1), (3, 2), (200, 150), (150, 200), (9, 8)],
         ["fill", "exact", "fit"])
     func `no intermediate image exceeds original and thumbnail`(side: (Int, Int), fit: String) throws {
-        let request = try query("w=900&h=800&fit=\(fit)").imageRequest(
+        let request = try query("w=90&h=80&fit=\(fit)").imageRequest(
             DecodingLimits(), idleTimeout: .seconds(1), maximumAge: .seconds(1))
         let size = PixelSize(width: side.0, height: side.1)
         var image = DecodedImage.coordinates(size)
         for processor in request.processors {
             image = try processor.process(image)
-            #expect(image.size.pixelCount <= max(size.pixelCount, 900 * 800))
+            #expect(image.size.pixelCount <= max(size.pixelCount, 90 * 80))
         }
-        if fit != "fit" { #expect(image.size == PixelSize(width: 900, height: 800)) }
+        if fit != "fit" { #expect(image.size == PixelSize(width: 90, height: 80)) }
     }
 
     @Test func `cover keeps the middle in the requested proportions`() throws {
@@ -141,7 +141,7 @@ struct QueryTests {
         #expect(RequestHead.originForm(target) == expected)
     }
 
-    @Test func `a missing side is the maximum`() throws {
+    @Test func `a missing side counts as the maximum`() throws {
         #expect(try query("w=10").size == PixelSize(width: 10, height: 1000))
         #expect(try query("h=10").size == PixelSize(width: 1000, height: 10))
     }

@@ -63,7 +63,7 @@ struct ResponseTests {
         }
     }
 
-    @Test func `a current copy is answered with 304`() async throws {
+    @Test func `a request with a current copy receives 304`() async throws {
         try await TestServer.run { server in
             let target = server.target("/opaque.png")
             let first = try await server.get(target)

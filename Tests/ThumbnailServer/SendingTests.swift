@@ -12,7 +12,7 @@ struct SendingTests {
     /// Sends large bodies, one for each path.
     private final class Handler: HTTPHandling {
         private let bodies: [String: Data]
-        let asked = Watched(0)
+        let requested = Watched(0)
         let disconnected = Watched(0)
 
         init(byteCount: Int) {
@@ -20,7 +20,7 @@ struct SendingTests {
         }
 
         func respond(to head: RequestHead) -> HandlerResult {
-            asked.update { $0 += 1 }
+            requested.update { $0 += 1 }
             return .response(ServerResponse(status: 200, body: bodies[head.target] ?? Data()))
         }
 
@@ -74,9 +74,9 @@ struct SendingTests {
     }
 
     @Test func `unread responses leave space for the same body only`() async throws {
-        try await Self.run(HTTPServer.Settings(sendingLimit: 1 << 20)) { handler, server in
+        try await Self.run(HTTPServer.Settings(maximumSendingByteCount: 1 << 20)) { handler, server in
             let slow = try await Self.ask("/a", server)
-            try await handler.asked.waitUntil { $0 >= 1 }
+            try await handler.requested.waitUntil { $0 >= 1 }
 
             let same = try await Self.ask("/a", server).readToEnd()
             #expect(same.hasPrefix("HTTP/1.1 200 ") && same.utf8.count > 24 << 20)
@@ -89,7 +89,7 @@ struct SendingTests {
     }
 
     @Test func `a client that reads too slowly is disconnected, and its response is released`() async throws {
-        try await Self.run(HTTPServer.Settings(sendingTimeout: .milliseconds(1), sendingLimit: 1 << 20)) {
+        try await Self.run(HTTPServer.Settings(sendingTimeout: .milliseconds(1), maximumSendingByteCount: 1 << 20)) {
             handler, server in
             let slow = try await Self.ask("/a", server)
             try await handler.disconnected.waitUntil { $0 >= 1 }

@@ -56,7 +56,7 @@ struct ThumbnailCacheTests {
         let store = HeldStore()
         let thumbnails = ThumbnailCache(
             memoryLimit: 1 << 20, store: store, maximumAge: .seconds(3_600),
-            writeQueue: WriteQueue(countLimit: 2, byteLimit: 1_000), clock: clock)
+            writeQueue: ThumbnailWriteQueue(countLimit: 2, byteLimit: 1_000), clock: clock)
         for number in 0..<5 {
             thumbnails.store(thumbnail(), for: try key(number))
             #expect(thumbnails.memoryThumbnail(for: try key(number)) == thumbnail())
@@ -72,7 +72,7 @@ struct ThumbnailCacheTests {
         let store = HeldStore()
         let thumbnails = ThumbnailCache(
             memoryLimit: 0, store: store, maximumAge: .seconds(3_600),
-            writeQueue: WriteQueue(countLimit: 100, byteLimit: 50),
+            writeQueue: ThumbnailWriteQueue(countLimit: 100, byteLimit: 50),
             clock: clock)
         thumbnails.store(thumbnail(), for: try key(0))
         thumbnails.store(thumbnail(), for: try key(1))

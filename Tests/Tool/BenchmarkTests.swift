@@ -5,18 +5,18 @@ import Testing
 
 @Suite(.spawnsProcesses, .timeLimit(.minutes(10)))
 struct BenchmarkTests {
-    let folder: TemporaryDirectory
+    let directory: TemporaryDirectory
     let bench: Program
 
     init() throws {
-        folder = try TemporaryDirectory()
-        bench = Program(name: "alcedo-bench", environment: ["XDG_CACHE_HOME": folder.url.path])
+        directory = try TemporaryDirectory()
+        bench = Program(name: "alcedo-bench", environment: ["XDG_CACHE_HOME": directory.url.path])
     }
 
     @Test func `a report is overwritten only on request, and images are checked first`() async throws {
-        let report = folder.url.appending(path: "report.md")
-        let sources = folder.url.appending(path: "pictures")
-        let location = ["--output", folder.path, "--pictures", sources.path]
+        let report = directory.url.appending(path: "report.md")
+        let sources = directory.url.appending(path: "pictures")
+        let location = ["--output", directory.path, "--pictures", sources.path]
         let words = ["all", "--only", "Memory of a decode"] + location
         #expect(try await bench.run(words).status == 2)
         for name in ["wallpapers", "web"] {
@@ -43,7 +43,7 @@ struct BenchmarkTests {
     }
 
     @Test func `kept parts are of the same machine and name their date`() async throws {
-        let sources = folder.url.appending(path: "pictures")
+        let sources = directory.url.appending(path: "pictures")
         for name in ["wallpapers", "web"] {
             try FileManager.default.createDirectory(
                 at: sources.appending(path: name), withIntermediateDirectories: true)
@@ -52,9 +52,9 @@ struct BenchmarkTests {
             let sample = SampleImages.directory.appending(path: name == "0.png" ? "rings.png" : "dunes.jpg")
             try FileManager.default.copyItem(at: sample, to: sources.appending(path: "wallpapers/\(name)"))
         }
-        let words = ["all", "--output", folder.path, "--pictures", sources.path]
+        let words = ["all", "--output", directory.path, "--pictures", sources.path]
         #expect(try await bench.run(words + ["--only", "Memory of a decode"]).status == 0)
-        let data = folder.url.appending(path: "report.json")
+        let data = directory.url.appending(path: "report.json")
         var report = try #require(try JSONSerialization.jsonObject(with: Data(contentsOf: data)) as? [String: Any])
         var sections = try #require(report["sections"] as? [[String: Any]])
         #expect(sections.count == 2)
@@ -65,7 +65,7 @@ struct BenchmarkTests {
         let update = words + ["--only", "png", "--update"]
         #expect(try await bench.run(update).status == 0)
 
-        let text = try String(contentsOf: folder.url.appending(path: "report.md"), encoding: .utf8)
+        let text = try String(contentsOf: directory.url.appending(path: "report.md"), encoding: .utf8)
         #expect(text.contains("## Memory of a decode, jpg\n\nMeasured 2001-01-01.\n"))
         #expect(text.components(separatedBy: "\nMeasured 2001-01-01.\n").count == 2)
 
@@ -77,11 +77,11 @@ struct BenchmarkTests {
 
     @Test func `the decode benchmark prints a ratio for each image and format`() async throws {
         for name in ["tiles.png", "turned.jpg"] {
-            try SampleImages.data(name).write(to: folder.url.appending(path: name))
+            try SampleImages.data(name).write(to: directory.url.appending(path: name))
         }
-        try Data("no image".utf8).write(to: folder.url.appending(path: "notes.txt"))
+        try Data("no image".utf8).write(to: directory.url.appending(path: "notes.txt"))
 
-        let outcome = try await bench.run(["decode", folder.url.path, "--rounds", "2"])
+        let outcome = try await bench.run(["decode", directory.url.path, "--rounds", "2"])
 
         #expect(outcome.status == 0)
         let lines = outcome.output.split(separator: "\n")
@@ -92,7 +92,7 @@ struct BenchmarkTests {
 
     @Test func `the pipeline benchmark counts one download and one decode for many requests`() async throws {
         let outcome = try await bench.run([
-            "pipeline", "--directory", folder.path, "--images", "16", "--requests", "200", "--rounds", "1",
+            "pipeline", "--directory", directory.path, "--images", "16", "--requests", "200", "--rounds", "1",
         ])
 
         #expect(outcome.problems == "")
@@ -102,7 +102,7 @@ struct BenchmarkTests {
         #expect(rows.contains { $0.first == "16" && (Int($0[1]) ?? 0) > 0 })
         #expect(rows.contains { $0.first == "cachedImage" && (Int($0[1]) ?? 0) > 0 })
         #expect(
-            try FileManager.default.contentsOfDirectory(atPath: folder.path).allSatisfy {
+            try FileManager.default.contentsOfDirectory(atPath: directory.path).allSatisfy {
                 !$0.hasPrefix("alcedo-bench")
             })
     }
@@ -113,11 +113,11 @@ struct BenchmarkTests {
         #expect(outcome.problems == "")
         #expect(outcome.status == 0)
         let rows = outcome.output.split(separator: "\n").dropFirst().map { String($0) }
-        for name in ["new view", "equal request", "cancel, bind another", "in memory", "until it is shown"] {
+        for name in ["new view", "equal request", "cancel, bind another", "in memory", "until displayed"] {
             let row = rows.first { $0.hasPrefix(name) }
             #expect(row.flatMap { Double($0.dropFirst(25).prefix { $0 != " " }) }.map { $0 > 0 } == true, "\(name)")
         }
-        #expect(rows.contains { $0.hasPrefix("loads begun") && $0.contains("1 of 1000 binds") })
+        #expect(rows.contains { $0.hasPrefix("loads started") && $0.contains("1 of 1000 binds") })
     }
 
     @Test(arguments: [["--binds", "0"], ["--rounds", "x"], ["extra"]])
@@ -131,7 +131,7 @@ struct BenchmarkTests {
     }
 
     @Test func `a directory without images is an error`() async throws {
-        let outcome = try await bench.run(["decode", folder.url.path])
+        let outcome = try await bench.run(["decode", directory.url.path])
 
         #expect(outcome.status == 1)
         #expect(outcome.problems.contains("no image in"))
@@ -140,7 +140,7 @@ struct BenchmarkTests {
     @Test func `a trace is replayed with each policy at several sizes and fractions`() async throws {
         // A loop of forty keys through space for thirty: LRU never hits, and scan-resistant policies do.
         let loop = (0..<800).map { "\($0),key\($0 % 40),10\n" }.joined()
-        let file = folder.url.appending(path: "loop.csv")
+        let file = directory.url.appending(path: "loop.csv")
         try Data("time,key,size\n\(loop)".utf8).write(to: file)
 
         let outcome = try await bench.run(
@@ -165,7 +165,7 @@ struct BenchmarkTests {
     }
 
     @Test func `an invalid trace is reported with its line number`() async throws {
-        let file = folder.url.appending(path: "bad.csv")
+        let file = directory.url.appending(path: "bad.csv")
         try Data("0,a,1\n1,b\n2,c,large\n".utf8).write(to: file)
         let bad = try await bench.run(["memory-cache", "--trace", file.path, "--capacity", "5"])
         #expect(bad.status == 2 && bad.problems.contains("line 3"))
@@ -188,7 +188,7 @@ struct BenchmarkTests {
 
         #expect(outcome.status == 0)
         #expect(outcome.output.contains("jpeg, 1200 x 800 pixels, 1 frames, decoded to 150 x 100"))
-        #expect(outcome.output.contains("foretold: 0.0"))
+        #expect(outcome.output.contains("predicted: 0.0"))
     }
 
     @Test(arguments: [

@@ -5,21 +5,21 @@ import Testing
 
 @Suite(.spawnsProcesses, .timeLimit(.minutes(10)))
 struct CacheCommandTests {
-    let folder: TemporaryDirectory
+    let directory: TemporaryDirectory
     let alcedo: Program
 
     init() throws {
-        folder = try TemporaryDirectory()
-        alcedo = Program(name: "alcedo", environment: ["XDG_CACHE_HOME": folder.url.path])
+        directory = try TemporaryDirectory()
+        alcedo = Program(name: "alcedo", environment: ["XDG_CACHE_HOME": directory.url.path])
     }
 
-    private var cache: URL { folder.url.appending(path: "alcedo") }
+    private var cache: URL { directory.url.appending(path: "alcedo") }
 
     private func fill() async throws {
         let origin = try SampleImages.faultyOrigin()
         defer { origin.stop() }
         let urls = ["/good.png", "/good.png?2"].map { origin.url(for: $0).absoluteString }
-        #expect(try await alcedo.run(["load"] + urls + ["--output", folder.url.path]).status == 0)
+        #expect(try await alcedo.run(["load"] + urls + ["--output", directory.url.path]).status == 0)
     }
 
     /// Changes a byte of an entry.
@@ -44,7 +44,7 @@ struct CacheCommandTests {
 
     @Test(arguments: ["index", "unfinished.txt", "ABC", "x"])
     func `a directory with other files is not a cache and stays unchanged`(name: String) async throws {
-        let own = folder.url.appending(path: "own")
+        let own = directory.url.appending(path: "own")
         try FileManager.default.createDirectory(at: own, withIntermediateDirectories: true)
         try Data("my own".utf8).write(to: own.appending(path: name))
         let file = SampleImages.path("tiles.png")
@@ -118,13 +118,13 @@ struct CacheCommandTests {
 
     @Test(arguments: ["stat", "list", "verify", "clear"])
     func `a named directory that is not a cache is an error`(action: String) async throws {
-        try Data().write(to: folder.url.appending(path: "file"))
+        try Data().write(to: directory.url.appending(path: "file"))
         for (location, reason) in [("file", "Not a directory"), ("file/x", "Not a directory"), ("no", "No such file")] {
-            let outcome = try await alcedo.run(["cache", action, "--cache", "\(folder.path)/\(location)"])
+            let outcome = try await alcedo.run(["cache", action, "--cache", "\(directory.path)/\(location)"])
             #expect(outcome.status == 1 && outcome.output == "", "\(location)")
             #expect(outcome.problems.hasPrefix("alcedo: ") && outcome.problems.contains(reason), "\(location)")
         }
-        #expect(!FileManager.default.fileExists(atPath: "\(folder.path)/no"))
+        #expect(!FileManager.default.fileExists(atPath: "\(directory.path)/no"))
     }
 
     @Test func `passwords are not printed`() async throws {

@@ -1,7 +1,8 @@
+import AlcedoProgramSupport
 import FoundationEssentials
 import Testing
 
-@testable import AlcedoProgramSupport
+@testable import AlcedoTool
 
 @Suite struct ConsoleTests {
     /// Control characters and characters that change the text direction.

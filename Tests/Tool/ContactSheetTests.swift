@@ -6,14 +6,14 @@ import Testing
 
 @Suite(.spawnsProcesses, .timeLimit(.minutes(10)))
 struct ContactSheetTests {
-    let folder: TemporaryDirectory
+    let directory: TemporaryDirectory
     let alcedo: Program
     let sheet: URL
 
     init() throws {
-        folder = try TemporaryDirectory()
-        alcedo = Program(name: "alcedo", environment: ["XDG_CACHE_HOME": folder.url.path])
-        sheet = folder.url.appending(path: "new/sheet.png")
+        directory = try TemporaryDirectory()
+        alcedo = Program(name: "alcedo", environment: ["XDG_CACHE_HOME": directory.url.path])
+        sheet = directory.url.appending(path: "new/sheet.png")
     }
 
     private func draw(_ words: [String]) async throws -> Program.Outcome {
@@ -55,7 +55,7 @@ struct ContactSheetTests {
 
     @Test func `the sheet equals that of the load command`() async throws {
         let files = [SampleImages.path("dunes.jpg"), SampleImages.path("tiles.png")]
-        let output = folder.url.appending(path: "load")
+        let output = directory.url.appending(path: "load")
 
         #expect(try await draw(files).status == 0)
         #expect(try await alcedo.run(["load", "--size", "160", "--output", output.path] + files).status == 0)
@@ -90,7 +90,7 @@ struct ContactSheetTests {
     }
 
     @Test func `an image is not overwritten, and the size of a sheet is limited`() async throws {
-        let own = folder.url.appending(path: "own.png")
+        let own = directory.url.appending(path: "own.png")
         let tiles = try SampleImages.data("tiles.png")
         try tiles.write(to: own)
 

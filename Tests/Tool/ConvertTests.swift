@@ -6,14 +6,14 @@ import Testing
 
 @Suite(.spawnsProcesses, .timeLimit(.minutes(10)))
 struct ConvertTests {
-    private let folder: TemporaryDirectory
+    private let directory: TemporaryDirectory
     private let alcedo: Program
     private let output: URL
 
     init() throws {
-        folder = try TemporaryDirectory()
-        alcedo = Program(name: "alcedo", environment: ["XDG_CACHE_HOME": folder.url.path])
-        output = folder.url.appending(path: "out")
+        directory = try TemporaryDirectory()
+        alcedo = Program(name: "alcedo", environment: ["XDG_CACHE_HOME": directory.url.path])
+        output = directory.url.appending(path: "out")
     }
 
     private static let animation = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
@@ -115,7 +115,7 @@ struct ConvertTests {
         profile.replaceSubrange(16..<20, with: Data("RGB ".utf8))
         let size = PixelSize(width: 4, height: 4)
         let pixels = try #require(PixelBuffer(size: size, format: .rgba8, alphaMode: .opaque))
-        let source = folder.url.appending(path: "large.webp")
+        let source = directory.url.appending(path: "large.webp")
         try ImageEncoder.webp(lossless: true).encode(DecodedImage(pixels: pixels, colorProfile: profile))
             .write(to: source)
 
@@ -128,12 +128,12 @@ struct ConvertTests {
     }
 
     @Test func `a file name determines the format, and standard output takes one image`() async throws {
-        let file = folder.url.appending(path: "new/one.webp")
+        let file = directory.url.appending(path: "new/one.webp")
         let outcome = try await alcedo.run(["convert", SampleImages.path("tiles.png"), "--output", file.path])
         #expect(outcome.status == 0, "\(outcome.problems)")
         #expect(try CodecRegistry.standard.inspect(Data(contentsOf: file)).format == .webp)
 
-        let out = folder.url.appending(path: "stdout")
+        let out = directory.url.appending(path: "stdout")
         let piped = try await Program(name: "alcedo", outputPath: out.path).run(
             ["convert", "-", "--format", "jpeg", "-o", "-"], input: try SampleImages.data("dunes.jpg"))
         #expect(piped.status == 0 && piped.problems == "")

@@ -6,36 +6,36 @@ import Testing
 
 @Suite(.spawnsProcesses, .timeLimit(.minutes(10)))
 struct DecodeTests {
-    private let folder: TemporaryDirectory
+    private let directory: TemporaryDirectory
     private let alcedo: Program
 
     init() throws {
-        folder = try TemporaryDirectory()
-        alcedo = Program(name: "alcedo", environment: ["XDG_CACHE_HOME": folder.url.path])
+        directory = try TemporaryDirectory()
+        alcedo = Program(name: "alcedo", environment: ["XDG_CACHE_HOME": directory.url.path])
     }
 
     private static let animation = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
         .appending(path: "../GIF/Fixtures/animated.gif").standardized.path
 
     private func decode(_ words: [String]) async throws -> Program.Outcome {
-        try await alcedo.run(["decode", "--output", folder.url.appending(path: "out").path] + words)
+        try await alcedo.run(["decode", "--output", directory.url.appending(path: "out").path] + words)
     }
 
     private func result(_ name: String) throws -> Data {
-        try Data(contentsOf: folder.url.appending(path: "out/\(name)"))
+        try Data(contentsOf: directory.url.appending(path: "out/\(name)"))
     }
 
     @Test func `the pixel limit can be raised`() async throws {
         // One pixel on a canvas of 108 million.
         let head: [UInt8] = Array("GIF89a".utf8) + [0xE0, 0x2E, 0x28, 0x23, 0x80, 0, 0, 255, 0, 0, 0, 0, 255]
         let frame: [UInt8] = [0x2C, 0, 0, 0, 0, 1, 0, 1, 0, 0, 2, 2, 0x44, 1, 0, 0x3B]
-        let file = folder.url.appending(path: "wide.gif")
+        let file = directory.url.appending(path: "wide.gif")
         try Data(head + frame).write(to: file)
 
         let rejected = try await decode([file.path])
         #expect(rejected.status == 1 && rejected.problems.contains("100000000"))
         #expect(try await decode([file.path, "--max-pixels", "120000000"]).status == 0)
-        let produced = folder.url.appending(path: "out/wide.pam")
+        let produced = directory.url.appending(path: "out/wide.pam")
         let byteCount = try FileManager.default.attributesOfItem(atPath: produced.path)[.size] as? Int
         #expect(byteCount ?? 0 > 432_000_000)
     }
@@ -46,7 +46,7 @@ struct DecodeTests {
         let pixels = PixelBuffer(size: size, format: format, alphaMode: mode) { memory, _ in
             memory.copyBytes(from: samples)
         }
-        let file = folder.url.appending(path: "made.png")
+        let file = directory.url.appending(path: "made.png")
         try PNGEncoder(usesPaletteWhenLossless: false).encode(DecodedImage(pixels: try #require(pixels))).write(
             to: file)
         return file.path
@@ -90,7 +90,7 @@ struct DecodeTests {
     @Test func `an animation is written as one file per frame, or as one frame`() async throws {
         let all = try await decode([Self.animation, SampleImages.path("tiles.png"), "--json"])
         #expect(all.status == 0)
-        let names = try FileManager.default.contentsOfDirectory(atPath: folder.path + "/out").sorted()
+        let names = try FileManager.default.contentsOfDirectory(atPath: directory.path + "/out").sorted()
         #expect(names == ["animated+0000.pam", "animated+0001.pam", "animated+0002.pam", "tiles.pam"])
         let lines = try JSONLines.objects(all.output)
         #expect(lines.count == 4)
@@ -104,20 +104,20 @@ struct DecodeTests {
         let one = try await alcedo.run(["decode", Self.animation, "--frame", "2", "-o", "-"])
         #expect(one.status == 0)
         let three = try await alcedo.run([
-            "decode", Self.animation, "--frame", "3", "-o", folder.url.appending(path: "x.pam").path,
+            "decode", Self.animation, "--frame", "3", "-o", directory.url.appending(path: "x.pam").path,
         ])
         #expect(three.status == 1 && three.problems.contains("the image has no frame 3; the last frame is 2"))
-        #expect(!FileManager.default.fileExists(atPath: folder.url.appending(path: "x.pam").path))
+        #expect(!FileManager.default.fileExists(atPath: directory.url.appending(path: "x.pam").path))
     }
 
     @Test func `one file contains all frames, and standard output all images`() async throws {
-        let file = folder.url.appending(path: "all.ppm")
+        let file = directory.url.appending(path: "all.ppm")
         let complete = try await alcedo.run(["decode", Self.animation, "--output", file.path, "--quiet"])
         #expect(complete.status == 0 && complete.output == "")
         let head = "P6\n13 19\n255\n"
         #expect(try Data(contentsOf: file).count == 3 * (head.utf8.count + 13 * 19 * 3))
 
-        let pixels = folder.url.appending(path: "pixels")
+        let pixels = directory.url.appending(path: "pixels")
         let out = try await Program(name: "alcedo", outputPath: pixels.path).run([
             "decode", SampleImages.path("rings.png"), SampleImages.path("tiles.png"), "-o", "-", "--format", "rgba",
         ])
@@ -128,7 +128,7 @@ struct DecodeTests {
         #expect(try Data(contentsOf: pixels).count == sizes.reduce(0, +))
     }
 
-    @Test func `the image is upright`() async throws {
+    @Test func `the decoded image is upright`() async throws {
         #expect(try await decode([SampleImages.path("turned.jpg"), "--format", "rgba"]).status == 0)
 
         let image = try CodecRegistry.standard.decode(SampleImages.data("turned.jpg"))

@@ -25,7 +25,7 @@ struct DownloadBenchTests {
         let cells = row.dropFirst("4 KB x 8, plain HTTP/1.1 ".count).split(separator: " ")
         #expect(cells.count == 6)
         #expect(cells.prefix(5).allSatisfy { Double($0) ?? 0 > 0 } && cells.last == "-")
-        #expect(lines[4].hasPrefix("goal ") && lines[5].hasPrefix("cancelled: "))
+        #expect(lines[4].hasPrefix("goal ") && lines[5].hasPrefix("cancellation to closed socket: "))
     }
 
     @Test(.enabled(if: FileManager.default.isExecutableFile(atPath: nginx), "nginx is not installed"))

@@ -7,19 +7,19 @@ import Testing
 
 @Suite(.spawnsProcesses, .timeLimit(.minutes(10)))
 struct InspectTests {
-    let folder: TemporaryDirectory
+    let directory: TemporaryDirectory
     let alcedo: Program
 
     init() throws {
-        folder = try TemporaryDirectory()
-        alcedo = Program(name: "alcedo", environment: ["XDG_CACHE_HOME": folder.url.path])
+        directory = try TemporaryDirectory()
+        alcedo = Program(name: "alcedo", environment: ["XDG_CACHE_HOME": directory.url.path])
     }
 
     @Test func `every argument yields one object per line, in order, also after failures`() async throws {
         let good = SampleImages.path("tiles.png")
-        let text = folder.url.appending(path: "a page with\na new line.gif")
+        let text = directory.url.appending(path: "a page with\na new line.gif")
         try Data("<html>".utf8).write(to: text)
-        let cut = folder.url.appending(path: "cut.jpg")
+        let cut = directory.url.appending(path: "cut.jpg")
         try SampleImages.data("dunes.jpg").prefix(5_000).write(to: cut)
         let arguments = [good, "/nonexistent.png", text.path, cut.path, "/dev/zero", good]
 
@@ -42,14 +42,14 @@ struct InspectTests {
 
     @Test func `no name can control the terminal`() async throws {
         let name = "a\u{9B}2Jb\u{1B}[2Jc\u{7F}\u{80}é\u{A0}.png"
-        try Data("none".utf8).write(to: folder.url.appending(path: name))
+        try Data("none".utf8).write(to: directory.url.appending(path: name))
 
-        let outcome = try await alcedo.run(["inspect", "--json", folder.path])
+        let outcome = try await alcedo.run(["inspect", "--json", directory.path])
 
         let controls = outcome.output.unicodeScalars.filter { $0 < " " || (0x7F...0x9F).contains($0.value) }
         #expect(controls.allSatisfy { $0 == "\n" })
         let input = try #require(try JSONLines.objects(outcome.output).first?["input"] as? String)
-        #expect(input == "\(folder.path)/\(name)")
+        #expect(input == "\(directory.path)/\(name)")
     }
 
     @Test func `an animation has a digest and a delay for every frame`() async throws {
@@ -85,7 +85,7 @@ struct InspectTests {
     }
 
     @Test func `an unreadable image is reported on standard error only`() async throws {
-        let missing = folder.url.appending(path: "missing.png").path
+        let missing = directory.url.appending(path: "missing.png").path
 
         let outcome = try await alcedo.run(["inspect", missing])
 
@@ -96,7 +96,7 @@ struct InspectTests {
     @Test func `an image over the pixel limit is refused, and the limit can be raised`() async throws {
         // 512 x 512
         let file = SampleImages.path("tiles.png")
-        for command in [["inspect", "--pixels"], ["load", "--no-sheet"], ["show"], ["decode", "-o", folder.path]] {
+        for command in [["inspect", "--pixels"], ["load", "--no-sheet"], ["show"], ["decode", "-o", directory.path]] {
             let outcome = try await alcedo.run(command + [file, "--max-pixels", "262143"])
             #expect(outcome.status == 1, "\(command)")
             #expect(outcome.problems.contains("limit of 262143 pixels"), "\(command): \(outcome.problems)")

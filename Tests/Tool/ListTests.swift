@@ -6,19 +6,19 @@ import Testing
 /// The arguments and lists that name a command's images.
 @Suite(.spawnsProcesses, .timeLimit(.minutes(10)))
 struct ListTests {
-    private let folder: TemporaryDirectory
+    private let directory: TemporaryDirectory
     private let alcedo: Program
 
     init() throws {
-        folder = try TemporaryDirectory()
-        alcedo = Program(name: "alcedo", environment: ["XDG_CACHE_HOME": folder.url.path])
+        directory = try TemporaryDirectory()
+        alcedo = Program(name: "alcedo", environment: ["XDG_CACHE_HOME": directory.url.path])
     }
 
     /// Creates copies of a sample under these names, with their directories.
     private func fill(_ names: [String]) throws -> [String] {
         let tiles = try SampleImages.data("tiles.png")
         return try names.map { name in
-            let file = folder.url.appending(path: name)
+            let file = directory.url.appending(path: name)
             try FileManager.default.createDirectory(
                 at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
             try tiles.write(to: file)
@@ -38,7 +38,7 @@ struct ListTests {
 
     @Test func `lists follow the arguments, from standard input and from files, in order`() async throws {
         let files = try fill(["a.png", "b.png", "c d.png", "-e.png"])
-        let list = folder.url.appending(path: "list")
+        let list = directory.url.appending(path: "list")
         try Data("\(files[1])\r\n\n\(files[2])".utf8).write(to: list)
 
         let found = try await inspected(
@@ -57,7 +57,7 @@ struct ListTests {
 
     @Test func `a directory lists its images once each, also behind a link`() async throws {
         let files = try fill(["in/b.png", "in/A.PNG", "in/deep/c.webp", "in/notes.txt", "in/.hidden.png"])
-        let inside = folder.url.appending(path: "in")
+        let inside = directory.url.appending(path: "in")
         try FileManager.default.createSymbolicLink(
             at: inside.appending(path: "deep/round"), withDestinationURL: inside)
 
@@ -70,7 +70,7 @@ struct ListTests {
 
     @Test func `a pattern is expanded unless a file has its name`() async throws {
         let files = try fill(["in/b1.png", "in/b2.png", "in/a.png", "star/*.png", "star/c.png"])
-        let root = folder.path
+        let root = directory.path
 
         #expect(try await inspected(["\(root)/in/b?.png"]) == [files[0], files[1]])
         #expect(try await inspected(["\(root)/star/*.png"]) == [files[3]])
@@ -81,7 +81,7 @@ struct ListTests {
 
     @Test func `an unclosed bracket is an ordinary character`() async throws {
         let files = try fill(["in/a[1.png", "in/b[1.png"])
-        let root = folder.path
+        let root = directory.path
 
         #expect(try await inspected([files[0]]) == [files[0]])
         #expect(try await inspected(["\(root)/in/*[1.png"]) == files)
@@ -91,7 +91,7 @@ struct ListTests {
 
     @Test func `a backslash makes the next character ordinary`() async throws {
         let files = try fill(["in/*.png", "in/a.png"])
-        let root = folder.path
+        let root = directory.path
 
         #expect(try await inspected(["\(root)/in/\\*.png"]) == [files[0]])
         let none = try await alcedo.run(["inspect", "\(root)/in/*\\"])
@@ -100,8 +100,8 @@ struct ListTests {
         #expect(lone.status == 1 && lone.problems.contains("No such file or directory"))
     }
 
-    @Test func `a pattern names the reason when its folder cannot be listed`() async throws {
-        let loop = folder.url.appending(path: "loop")
+    @Test func `a pattern names the reason when its directory cannot be listed`() async throws {
+        let loop = directory.url.appending(path: "loop")
         try FileManager.default.createSymbolicLink(at: loop, withDestinationURL: loop)
 
         let outcome = try await alcedo.run(["inspect", "\(loop.path)/*.png"])
@@ -118,12 +118,12 @@ struct ListTests {
 
     @Test func `names that are not UTF-8 are reported, and the others are processed`() async throws {
         let file = try fill(["in/a.png"])[0]
-        var name = Array("\(folder.path)/in/".utf8CString.dropLast()) + [CChar(bitPattern: 0xFF)]
+        var name = Array("\(directory.path)/in/".utf8CString.dropLast()) + [CChar(bitPattern: 0xFF)]
         name += Array(".png".utf8CString)
         #expect(fclose(fopen(name, "w")) == 0)
 
-        let below = try await alcedo.run(["inspect", "\(folder.path)/in"])
-        let matched = try await alcedo.run(["inspect", "\(folder.path)/in/*.png"])
+        let below = try await alcedo.run(["inspect", "\(directory.path)/in"])
+        let matched = try await alcedo.run(["inspect", "\(directory.path)/in/*.png"])
         let listed = try await alcedo.run(["inspect", "--list", "-"], input: Data([0xFF, 10]) + Data(file.utf8))
 
         for outcome in [below, matched, listed] {
@@ -146,10 +146,10 @@ struct ListTests {
     }
 
     @Test func `an unreadable list is reported in one line`() async throws {
-        let outcome = try await alcedo.run(["inspect", "--list", "\(folder.path)/missing"])
+        let outcome = try await alcedo.run(["inspect", "--list", "\(directory.path)/missing"])
 
         #expect(outcome.status == 1)
-        #expect(outcome.problems == "alcedo: cannot read \(folder.path)/missing: No such file or directory\n")
+        #expect(outcome.problems == "alcedo: cannot read \(directory.path)/missing: No such file or directory\n")
     }
 
     @Test(arguments: ["load", "thumbnail", "convert", "decode", "contact-sheet", "show"])

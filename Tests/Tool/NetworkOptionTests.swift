@@ -7,12 +7,12 @@ import Testing
 
 @Suite(.spawnsProcesses, .timeLimit(.minutes(10)))
 struct NetworkOptionTests {
-    let folder: TemporaryDirectory
+    let directory: TemporaryDirectory
     let alcedo: Program
 
     init() throws {
-        folder = try TemporaryDirectory()
-        alcedo = Program(name: "alcedo", environment: ["XDG_CACHE_HOME": folder.path])
+        directory = try TemporaryDirectory()
+        alcedo = Program(name: "alcedo", environment: ["XDG_CACHE_HOME": directory.path])
     }
 
     @Test(arguments: [
@@ -89,7 +89,7 @@ struct NetworkOptionTests {
         #expect(second.rows(url).map { $0[0] } == ["disk"])
     }
 
-    @Test func `a second request on a connection is reported as such`() async throws {
+    @Test func `verbose output names a new and a reused connection`() async throws {
         let origin = try SampleImages.faultyOrigin()
         defer { origin.stop() }
         let urls = ["/good.jpg", "/good.png"].map { origin.url(for: $0).absoluteString }

@@ -6,12 +6,12 @@ import Testing
 /// Possible and impossible destinations, which are checked before any work.
 @Suite(.spawnsProcesses, .timeLimit(.minutes(10)))
 struct OutputDestinationTests {
-    private let folder: TemporaryDirectory
+    private let directory: TemporaryDirectory
     private let alcedo: Program
 
     init() throws {
-        folder = try TemporaryDirectory()
-        alcedo = Program(name: "alcedo", environment: ["XDG_CACHE_HOME": folder.url.path])
+        directory = try TemporaryDirectory()
+        alcedo = Program(name: "alcedo", environment: ["XDG_CACHE_HOME": directory.url.path])
     }
 
     private static let file = SampleImages.path("tiles.png")
@@ -24,7 +24,7 @@ struct OutputDestinationTests {
     {
         let origin = try SampleImages.faultyOrigin()
         defer { origin.stop() }
-        let taken = folder.url.appending(path: "a-file")
+        let taken = directory.url.appending(path: "a-file")
         try Data("not a directory".utf8).write(to: taken)
         let location = command == ["contact-sheet"] ? taken.path + "/sheet.png" : taken.path
 
@@ -49,16 +49,16 @@ struct OutputDestinationTests {
 
         #expect(outcome.status == 2 && outcome.output == "")
         #expect(outcome.problems.filter { $0 == "\n" }.count == 1)
-        let names = try FileManager.default.contentsOfDirectory(atPath: run.folder.path)
+        let names = try FileManager.default.contentsOfDirectory(atPath: run.directory.path)
         #expect(Set(names).isSubset(of: ["input", "output", "problems"]), "\(names)")
     }
 
     @Test func `a name that begins with a combining mark is valid`() async throws {
         let mark = "\u{301}x"
-        let sources = folder.url.appending(path: "sources")
+        let sources = directory.url.appending(path: "sources")
         try FileManager.default.createDirectory(at: sources, withIntermediateDirectories: true)
         try FileManager.default.copyItem(atPath: Self.file, toPath: "\(sources.path)/\(mark).png")
-        let location = "\(folder.path)/made"
+        let location = "\(directory.path)/made"
 
         let words = ["thumbnail", "--size", "9", "--format", "png", "--output"]
         #expect(try await alcedo.run(words + [location, sources.path]).status == 0)
@@ -70,12 +70,12 @@ struct OutputDestinationTests {
 
     @Test func `a directory may be named like an image if it exists or ends with a slash`() async throws {
         let words = ["thumbnail", "--size", "9", Self.file, "--force", "--output"]
-        for location in [folder.path + "/a.jpg/", folder.path + "/a.jpg"] {
+        for location in [directory.path + "/a.jpg/", directory.path + "/a.jpg"] {
             #expect(try await alcedo.run(words + [location]).status == 0)
         }
         let dashed = try alcedo.start(["thumbnail", "--size", "9", Self.file, "--output=--force"])
         #expect(try await dashed.outcome().status == 0)
-        #expect(FileManager.default.fileExists(atPath: dashed.folder.path + "/--force/tiles.jpg"))
+        #expect(FileManager.default.fileExists(atPath: dashed.directory.path + "/--force/tiles.jpg"))
     }
 
     @Test(arguments: [
@@ -83,7 +83,7 @@ struct OutputDestinationTests {
     ])
     func `full standard output is reported in one line`(command: [String]) async throws {
         let full = Program(
-            name: "alcedo", environment: ["XDG_CACHE_HOME": folder.url.path], outputPath: "/dev/full")
+            name: "alcedo", environment: ["XDG_CACHE_HOME": directory.url.path], outputPath: "/dev/full")
 
         let outcome = try await full.run(command + (["cache", "--help"].contains(command[0]) ? [] : [Self.file]))
 

@@ -7,14 +7,14 @@ import Testing
 /// Existing files are kept unless overwriting is requested, and no incomplete file remains.
 @Suite(.spawnsProcesses, .timeLimit(.minutes(10)))
 struct OverwriteTests {
-    private let folder: TemporaryDirectory
+    private let directory: TemporaryDirectory
     private let alcedo: Program
     private let output: URL
 
     init() throws {
-        folder = try TemporaryDirectory()
-        alcedo = Program(name: "alcedo", environment: ["XDG_CACHE_HOME": folder.url.path])
-        output = folder.url.appending(path: "out")
+        directory = try TemporaryDirectory()
+        alcedo = Program(name: "alcedo", environment: ["XDG_CACHE_HOME": directory.url.path])
+        output = directory.url.appending(path: "out")
         try FileManager.default.createDirectory(at: output, withIntermediateDirectories: true)
     }
 
@@ -45,7 +45,7 @@ struct OverwriteTests {
         if !result.contains("+") { #expect(try Data(contentsOf: output.appending(path: result)) != old) }
     }
 
-    @Test func `an option without a value rejects one and does nothing`() async throws {
+    @Test func `an option that takes no value fails with one, and writes no file`() async throws {
         let file = output.appending(path: "dunes.jpg")
         try Data("old".utf8).write(to: file)
 

@@ -10,21 +10,22 @@ struct ProcessorOptionTests {
         "saturation", "background",
     ]
 
-    let folder: TemporaryDirectory
+    let directory: TemporaryDirectory
     let alcedo: Program
 
     init() throws {
-        folder = try TemporaryDirectory()
-        alcedo = Program(name: "alcedo", environment: ["XDG_CACHE_HOME": folder.url.path])
+        directory = try TemporaryDirectory()
+        alcedo = Program(name: "alcedo", environment: ["XDG_CACHE_HOME": directory.url.path])
     }
 
     /// Loads dunes.jpg, which has 1200 x 800 pixels, and returns the written image.
     private func load(_ processors: [String]) async throws -> DecodedImage {
         let file = SampleImages.path("dunes.jpg")
         let options = processors.flatMap { ["--processor", $0] }
-        let outcome = try await alcedo.run(["load", file, "--no-cache", "--force", "--output", folder.path] + options)
+        let outcome = try await alcedo.run(
+            ["load", file, "--no-cache", "--force", "--output", directory.path] + options)
         #expect(outcome.status == 0, "\(processors): \(outcome.problems)")
-        let data = try Data(contentsOf: folder.url.appending(path: "1-dunes.jpg.png"))
+        let data = try Data(contentsOf: directory.url.appending(path: "1-dunes.jpg.png"))
         return try PNGDecoder().decode(data, options: DecodingOptions())
     }
 

@@ -1,9 +1,10 @@
 import Alcedo
+import AlcedoProgramSupport
 import AlcedoTesting
 import TestSupport
 import Testing
 
-@testable import AlcedoProgramSupport
+@testable import AlcedoTool
 
 @Suite(.timeLimit(.minutes(10)))
 struct ProgressLineTests {

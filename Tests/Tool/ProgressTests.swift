@@ -6,7 +6,7 @@ import Testing
 @Suite(.spawnsProcesses, .timeLimit(.minutes(10)))
 struct ProgressTests {
     @Test func `a terminal shows files, bytes and rate and is cleared at the end`() async throws {
-        let folder = try TemporaryDirectory()
+        let directory = try TemporaryDirectory()
         let content = try ChangingContent(seed: 1, stall: 2 << 20)
         let origin = try LoopbackOrigin { content.reply(to: $0) }
         defer { origin.stop() }
@@ -14,7 +14,7 @@ struct ProgressTests {
         let process = try ChildProcess(
             "alcedo",
             ["load", "--no-cache", "--verbose", "--timeout", "300", origin.url(for: "/big.png").absoluteString],
-            folder: folder.path, input: .file("/dev/null"), output: .file("/dev/null"),
+            directory: directory.path, input: .file("/dev/null"), output: .file("/dev/null"),
             problems: .descriptor(terminal.inside))
 
         let before = try await terminal.read(until: " of 4095 KiB, ")
@@ -29,13 +29,13 @@ struct ProgressTests {
 
     @Test(arguments: [30, 50])
     func `a narrow terminal shows fewer whole words`(columns: Int) async throws {
-        let folder = try TemporaryDirectory()
+        let directory = try TemporaryDirectory()
         let terminal = try PseudoTerminal()
         try terminal.resize(columns: columns, rows: 24)
         let files = ["dunes.jpg", "tiles.png"].map(SampleImages.path)
         let process = try ChildProcess(
-            "alcedo", ["thumbnail", "--size", "9", "--no-cache", "--output", folder.path] + files,
-            folder: folder.path, input: .file("/dev/null"), output: .file("/dev/null"),
+            "alcedo", ["thumbnail", "--size", "9", "--no-cache", "--output", directory.path] + files,
+            directory: directory.path, input: .file("/dev/null"), output: .file("/dev/null"),
             problems: .descriptor(terminal.inside))
 
         let seen = try await terminal.read(until: " 2/2 images")
@@ -51,16 +51,16 @@ struct ProgressTests {
     }
 
     @Test func `local files have a rate`() async throws {
-        let folder = try TemporaryDirectory()
+        let directory = try TemporaryDirectory()
         let file = SampleImages.directory.appending(path: "dunes.jpg")
         let byteCount = try Data(contentsOf: file).count
         // Equal files would be read once.
-        let files = (0..<40).map { folder.url.appending(path: "\($0).jpg").path }
+        let files = (0..<40).map { directory.url.appending(path: "\($0).jpg").path }
         for path in files { try FileManager.default.copyItem(atPath: file.path, toPath: path) }
         let terminal = try PseudoTerminal()
         let start = ContinuousClock.now
         let process = try ChildProcess(
-            "alcedo", ["load", "--no-cache", "--no-sheet"] + files, folder: folder.path,
+            "alcedo", ["load", "--no-cache", "--no-sheet"] + files, directory: directory.path,
             input: .file("/dev/null"), output: .file("/dev/null"), problems: .descriptor(terminal.inside))
 
         var seen = try await terminal.read(until: "40/40 images")
@@ -78,31 +78,31 @@ struct ProgressTests {
     }
 
     @Test func `an error replaces the progress line, which is then drawn again`() async throws {
-        let folder = try TemporaryDirectory()
+        let directory = try TemporaryDirectory()
         let origin = try LoopbackOrigin { _ in OriginReply(status: 200).stalling(at: .beforeHead) }
         defer { origin.stop() }
         let terminal = try PseudoTerminal()
         let process = try ChildProcess(
-            "alcedo", ["inspect", "/missing.png", origin.url(for: "/a.png").absoluteString], folder: folder.path,
+            "alcedo", ["inspect", "/missing.png", origin.url(for: "/a.png").absoluteString], directory: directory.path,
             input: .file("/dev/null"), output: .file("/dev/null"), problems: .descriptor(terminal.inside))
 
         try await origin.waitForStalls()
+        let seen = try await terminal.read(until: "1/2 images")
         process.send(SIGINT)
-        let seen = try await terminal.read(until: "interrupted: 1 of 2 inspected\r\n")
+        _ = try await terminal.read(until: "interrupted: 1 of 2 inspected\r\n")
 
         #expect(try await process.wait() == 130)
-        #expect(seen.contains("1/2 images"))
         // At the beginning of a line, whatever was there.
         let problem = try #require(seen.range(of: "alcedo: /missing.png"))
         #expect(seen[..<problem.lowerBound].hasSuffix("\r\u{1B}[K"))
     }
 
     @Test func `JSON objects on a terminal are not mixed with progress`() async throws {
-        let folder = try TemporaryDirectory()
+        let directory = try TemporaryDirectory()
         let terminal = try PseudoTerminal()
         let files = ["dunes.jpg", "tiles.png"].map(SampleImages.path)
         let process = try ChildProcess(
-            "alcedo", ["load", "--json", "--no-cache", "--output", folder.path] + files, folder: folder.path,
+            "alcedo", ["load", "--json", "--no-cache", "--output", directory.path] + files, directory: directory.path,
             input: .file("/dev/null"), output: .descriptor(terminal.inside), problems: .descriptor(terminal.inside))
 
         let seen = try await terminal.read(until: "/contact-sheet.png\"")

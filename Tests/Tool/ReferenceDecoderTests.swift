@@ -35,7 +35,7 @@ struct ReferenceDecoderTests {
     }
 
     @Test(arguments: [("PNG", "rgb.png"), ("JPEG", "420.jpg"), ("GIF", "plain.gif"), ("WebP", "lossy.webp")])
-    func `bytes that are no image, or end in its header, have no pixels`(format: String, name: String) throws {
+    func `bytes that are not an image, or end in its header, yield no pixels`(format: String, name: String) throws {
         #expect(pixelCount(format, Data()) == 0)
         #expect(pixelCount(format, Data("rubbish, of no format at all".utf8)) == 0)
         #expect(try pixelCount(format, fixture("\(format)/Fixtures/\(name)").prefix(24)) == 0)

@@ -7,18 +7,18 @@ import Testing
 
 @Suite(.spawnsProcesses, .timeLimit(.minutes(10)))
 struct ResumeTests {
-    let folder: TemporaryDirectory
+    let directory: TemporaryDirectory
     let alcedo: Program
 
     init() throws {
-        folder = try TemporaryDirectory()
-        alcedo = Program(name: "alcedo", environment: ["XDG_CACHE_HOME": folder.path])
+        directory = try TemporaryDirectory()
+        alcedo = Program(name: "alcedo", environment: ["XDG_CACHE_HOME": directory.path])
     }
 
     /// A load that may stall for as long as a busy machine delays the test.
     private static let load = ["load", "--timeout", "300"]
 
-    private var cache: URL { folder.url.appending(path: "alcedo") }
+    private var cache: URL { directory.url.appending(path: "alcedo") }
 
     /// Returns the bytes of all kept partial downloads, without the index and files being written, which a killed
     /// process leaves unused.
@@ -101,7 +101,7 @@ struct ResumeTests {
     }
 
     @Test func `Ctrl-C keeps the received bytes and writes nothing`() async throws {
-        let output = folder.url.appending(path: "out")
+        let output = directory.url.appending(path: "out")
         var offsets: [String: Int] = [:]
 
         // Bytes that the origin has sent may still be in flight when the signal arrives.
@@ -142,11 +142,12 @@ struct ResumeTests {
         let png = try SampleImages.data("tiles.png")
         let origin = try LoopbackOrigin { _ in OriginReply(body: png) }
         defer { origin.stop() }
-        // Minutes of work without optimization.
-        let blurs = Array(repeating: ["--processor", "blur:20"], count: 300).flatMap { $0 }
+        // Half an hour of work without optimization, so that the signal arrives during it however late it is.
+        let work = ["resize:2048x2048,enlarge"] + Array(repeating: "blur:20", count: 300)
 
         let program = try alcedo.start(
-            ["load", "-v", "--size", "512", origin.url(for: "/a.png").absoluteString] + blurs)
+            ["load", "-v", "--size", "512", origin.url(for: "/a.png").absoluteString]
+                + work.flatMap { ["--processor", $0] })
         // The image has arrived when its exchange is reported.
         try await program.waitUntil("the exchange is reported") { try !program.problemsSoFar.isEmpty }
         program.process.send(SIGINT)
@@ -235,7 +236,7 @@ struct ResumeTests {
         broken.process.send(SIGINT)
 
         #expect(try await broken.outcome().status == 130)
-        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == [])
+        #expect(try FileManager.default.contentsOfDirectory(atPath: directory.path) == [])
     }
 
     @Test func `an interrupted connection is resumed within the run`() async throws {

@@ -5,13 +5,13 @@ import Testing
 
 @Suite(.spawnsProcesses, .timeLimit(.minutes(10)), .enabled(if: SecureOrigin.isInstalled))
 struct SecureLoadTests {
-    let folder: TemporaryDirectory
+    let directory: TemporaryDirectory
     let alcedo: Program
     let origin: SecureOrigin
 
     init() async throws {
-        folder = try TemporaryDirectory()
-        alcedo = Program(name: "alcedo", environment: ["XDG_CACHE_HOME": folder.path])
+        directory = try TemporaryDirectory()
+        alcedo = Program(name: "alcedo", environment: ["XDG_CACHE_HOME": directory.path])
         origin = try await SecureOrigin(serving: SampleImages.directory)
     }
 
@@ -38,7 +38,7 @@ struct SecureLoadTests {
     }
 
     @Test func `an invalid certificate file is not an authority`() async throws {
-        let file = folder.url.appending(path: "ca.pem")
+        let file = directory.url.appending(path: "ca.pem")
         try Data("-----BEGIN CERTIFICATE-----\nMAMCAQE=\n-----END CERTIFICATE-----\n".utf8).write(to: file)
 
         let outcome = try await alcedo.run(["load", "--no-cache", "--ca", file.path, origin.url("/tiles.png")])

@@ -16,25 +16,25 @@ final class SecureOrigin: Sendable {
     /// The authority's certificate, in PEM.
     let authority: URL
     private let port: Int
-    private let folder: TemporaryDirectory
+    private let directory: TemporaryDirectory
     private let process: ChildProcess
 
     /// - Parameter root: The directory of the files that it serves.
     init(serving root: URL) async throws {
-        folder = try TemporaryDirectory()
-        authority = folder.url.appending(path: "ca.pem")
-        let preparation = try Self.child("/bin/bash", ["-c", Self.preparation], in: folder)
+        directory = try TemporaryDirectory()
+        authority = directory.url.appending(path: "ca.pem")
+        let preparation = try Self.child("/bin/bash", ["-c", Self.preparation], in: directory)
         guard try await preparation.wait() == 0 else { throw Trouble(what: "openssl makes no certificates") }
         // The system chooses the port. If another process takes it before nginx, the next round chooses another.
         for _ in 0..<5 {
             let chosen = try LoopbackOrigin { _ in .status(204) }
             chosen.stop()
             let configuration = Self.configuration(chosen.port, root.path)
-            try Data(configuration.utf8).write(to: folder.url.appending(path: "nginx.conf"))
-            try? FileManager.default.removeItem(at: folder.url.appending(path: "nginx.pid"))
+            try Data(configuration.utf8).write(to: directory.url.appending(path: "nginx.conf"))
+            try? FileManager.default.removeItem(at: directory.url.appending(path: "nginx.pid"))
             let process = try Self.child(
-                Self.programs[0], ["-p", folder.path, "-e", "error.log", "-c", "nginx.conf"], in: folder)
-            if try await Self.listens(in: folder) {
+                Self.programs[0], ["-p", directory.path, "-e", "error.log", "-c", "nginx.conf"], in: directory)
+            if try await Self.listens(in: directory) {
                 (self.process, port) = (process, chosen.port)
                 return
             }
@@ -44,17 +44,19 @@ final class SecureOrigin: Sendable {
 
     func url(_ path: String) -> String { "https://localhost:\(port)\(path)" }
 
-    private static func child(_ name: String, _ words: [String], in folder: TemporaryDirectory) throws -> ChildProcess {
+    private static func child(_ name: String, _ words: [String], in directory: TemporaryDirectory) throws
+        -> ChildProcess
+    {
         try ChildProcess(
-            name, words, folder: folder.path, input: .file("/dev/null"), output: .file("/dev/null"),
-            problems: .file(folder.url.appending(path: "problems").path))
+            name, words, directory: directory.path, input: .file("/dev/null"), output: .file("/dev/null"),
+            problems: .file(directory.url.appending(path: "problems").path))
     }
 
     /// nginx writes its process ID to a file when it has its ports, and writes to another file when it has not.
-    private static func listens(in folder: TemporaryDirectory) async throws -> Bool {
+    private static func listens(in directory: TemporaryDirectory) async throws -> Bool {
         for _ in 0..<12_000 {
-            if let id = FileManager.default.contents(atPath: folder.path + "/nginx.pid"), !id.isEmpty { return true }
-            let log = FileManager.default.contents(atPath: folder.path + "/error.log") ?? Data()
+            if let id = FileManager.default.contents(atPath: directory.path + "/nginx.pid"), !id.isEmpty { return true }
+            let log = FileManager.default.contents(atPath: directory.path + "/error.log") ?? Data()
             if String(decoding: log, as: UTF8.self).contains("[emerg] still could not bind") { return false }
             try await Task.sleep(for: .milliseconds(5))
         }

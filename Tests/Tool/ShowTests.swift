@@ -6,12 +6,12 @@ import Testing
 
 @Suite(.spawnsProcesses, .timeLimit(.minutes(10)))
 struct ShowTests {
-    private let folder: TemporaryDirectory
+    private let directory: TemporaryDirectory
     private let alcedo: Program
 
     init() throws {
-        folder = try TemporaryDirectory()
-        alcedo = Program(name: "alcedo", environment: ["XDG_CACHE_HOME": folder.url.path])
+        directory = try TemporaryDirectory()
+        alcedo = Program(name: "alcedo", environment: ["XDG_CACHE_HOME": directory.url.path])
     }
 
     @Test(arguments: [("kitty", "\u{1B}_Ga=T,f=24,s=128,v=128,C=1,"), ("sixel", "\u{1B}P0;1;0q\"1;1;128;128")])
@@ -37,11 +37,11 @@ struct ShowTests {
 
     @Test func `the images of a directory are shown by name`() async throws {
         for name in ["b.png", "a.PNG"] {
-            try SampleImages.data("tiles.png").write(to: folder.url.appending(path: name))
+            try SampleImages.data("tiles.png").write(to: directory.url.appending(path: name))
         }
-        try Data("no image".utf8).write(to: folder.url.appending(path: "notes.txt"))
+        try Data("no image".utf8).write(to: directory.url.appending(path: "notes.txt"))
 
-        let outcome = try await alcedo.run(["show", folder.url.path, "--width", "8"])
+        let outcome = try await alcedo.run(["show", directory.url.path, "--width", "8"])
 
         #expect(outcome.status == 0)
         let names = outcome.output.split(separator: "\n").filter { $0.hasPrefix("/") }.map { $0.suffix(5) }
@@ -56,7 +56,7 @@ struct ShowTests {
     }
 
     @Test func `a directory without images is a usage error`() async throws {
-        #expect(try await alcedo.run(["show", folder.url.path]).status == 2)
+        #expect(try await alcedo.run(["show", directory.url.path]).status == 2)
     }
 
     // MARK: In a terminal
@@ -66,10 +66,10 @@ struct ShowTests {
     ) throws -> ChildProcess {
         try ChildProcess(
             "alcedo", ["show"] + arguments,
-            environment: ["XDG_CACHE_HOME": folder.url.path, "TERM": "xterm-256color", "NO_COLOR": ""]
+            environment: ["XDG_CACHE_HOME": directory.url.path, "TERM": "xterm-256color", "NO_COLOR": ""]
                 .merging(environment) { $1 },
-            folder: folder.path, input: .descriptor(terminal.inside), output: .descriptor(terminal.inside),
-            problems: .file(folder.url.appending(path: "problems").path))
+            directory: directory.path, input: .descriptor(terminal.inside), output: .descriptor(terminal.inside),
+            problems: .file(directory.url.appending(path: "problems").path))
     }
 
     @Test func `the terminal is queried and shows pixels if it can`() async throws {
@@ -89,7 +89,7 @@ struct ShowTests {
         let terminal = try PseudoTerminal()
         try terminal.resize(columns: 80, rows: 24)
         let process = try start(
-            [try Self.endlessAnimation(in: folder).path, "--protocol", "blocks", "--color", "256"], in: terminal)
+            [try Self.endlessAnimation(in: directory).path, "--protocol", "blocks", "--color", "256"], in: terminal)
         // Drawn and overwritten.
         let before = try await terminal.read(until: "\u{1B}[1A")
 
@@ -101,7 +101,7 @@ struct ShowTests {
     }
 
     @Test func `a second signal restores the cursor, too`() async throws {
-        let animation = try Self.endlessAnimation(in: folder).path
+        let animation = try Self.endlessAnimation(in: directory).path
         // The order of the two ends is a race.
         for _ in 0..<5 {
             let terminal = try PseudoTerminal()
@@ -124,7 +124,7 @@ struct ShowTests {
         let terminal = try PseudoTerminal()
         try terminal.resize(columns: 80, rows: 24)
         let process = try start(
-            [try Self.endlessAnimation(in: folder).path, "--protocol", "blocks", "--color", "256"], in: terminal)
+            [try Self.endlessAnimation(in: directory).path, "--protocol", "blocks", "--color", "256"], in: terminal)
         _ = try await terminal.read(until: "\u{1B}[1A")
 
         kill(process.id, SIGQUIT)
@@ -155,7 +155,7 @@ struct ShowTests {
         let terminal = try PseudoTerminal()
         try terminal.resize(columns: 80, rows: 24)
         let process = try start(
-            [try Self.endlessAnimation(in: folder).path, "--protocol", "blocks", "--color", "256"], in: terminal)
+            [try Self.endlessAnimation(in: directory).path, "--protocol", "blocks", "--color", "256"], in: terminal)
         _ = try await terminal.read(until: "\u{1B}[1A")
 
         kill(process.id, SIGTSTP)
@@ -176,7 +176,7 @@ struct ShowTests {
         let terminal = try PseudoTerminal()
         try terminal.resize(columns: 8, rows: 5)
         let process = try start(
-            [try Self.endlessAnimation(in: folder, side: 128).path, "--protocol", "sixel"], in: terminal)
+            [try Self.endlessAnimation(in: directory, side: 128).path, "--protocol", "sixel"], in: terminal)
         _ = try await terminal.read(until: "\"1;1;80;80")
 
         try terminal.resize(columns: 80, rows: 24)
@@ -189,13 +189,13 @@ struct ShowTests {
     }
 
     /// Returns an endless GIF of two frames of a pixel each in the corner of a square, 20 ms apart. Source: GIF89a.
-    private static func endlessAnimation(in folder: TemporaryDirectory, side: UInt8 = 1) throws -> URL {
+    private static func endlessAnimation(in directory: TemporaryDirectory, side: UInt8 = 1) throws -> URL {
         var bytes: [UInt8] = Array("GIF89a".utf8) + [side, 0, side, 0, 0x80, 0, 0, 255, 0, 0, 0, 0, 255]
         bytes += [0x21, 0xFF, 11] + Array("NETSCAPE2.0".utf8) + [3, 1, 0, 0, 0]
         for image in [0x44, 0x4C] as [UInt8] {
             bytes += [0x21, 0xF9, 4, 4, 2, 0, 0, 0, 0x2C, 0, 0, 0, 0, 1, 0, 1, 0, 0, 2, 2, image, 1, 0]
         }
-        let file = folder.url.appending(path: "endless.gif")
+        let file = directory.url.appending(path: "endless.gif")
         try Data(bytes + [0x3B]).write(to: file)
         return file
     }

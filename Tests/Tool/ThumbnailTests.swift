@@ -6,14 +6,14 @@ import Testing
 
 @Suite(.spawnsProcesses, .timeLimit(.minutes(10)))
 struct ThumbnailTests {
-    let folder: TemporaryDirectory
+    let directory: TemporaryDirectory
     let alcedo: Program
     let output: URL
 
     init() throws {
-        folder = try TemporaryDirectory()
-        alcedo = Program(name: "alcedo", environment: ["XDG_CACHE_HOME": folder.url.path])
-        output = folder.url.appending(path: "thumbnails")
+        directory = try TemporaryDirectory()
+        alcedo = Program(name: "alcedo", environment: ["XDG_CACHE_HOME": directory.url.path])
+        output = directory.url.appending(path: "thumbnails")
     }
 
     private func thumbnail(_ words: [String]) async throws -> Program.Outcome {
@@ -86,7 +86,7 @@ struct ThumbnailTests {
 
     @Test func `images with one name do not overwrite each other`() async throws {
         let file = SampleImages.path("dunes.jpg")
-        let copy = folder.url.appending(path: "dunes.png")
+        let copy = directory.url.appending(path: "dunes.png")
         try SampleImages.data("tiles.png").write(to: copy)
 
         #expect(try await thumbnail([file, copy.path, file]).status == 0)
@@ -103,10 +103,10 @@ struct ThumbnailTests {
         try dunes.write(to: own)
         // Another image's thumbnail would be written to a link to a third.
         let tiles = try SampleImages.data("tiles.png")
-        let linked = folder.url.appending(path: "linked.png")
+        let linked = directory.url.appending(path: "linked.png")
         try tiles.write(to: linked)
         try FileManager.default.createSymbolicLink(at: output.appending(path: "good.jpg"), withDestinationURL: linked)
-        let good = folder.url.appending(path: "good.png")
+        let good = directory.url.appending(path: "good.png")
         try tiles.write(to: good)
 
         let outcome = try await thumbnail([own.path, linked.path, good.path, "--force"])
@@ -138,7 +138,7 @@ struct ThumbnailTests {
     }
 
     @Test func `a directory that cannot be created is reported in one line`() async throws {
-        let file = folder.url.appending(path: "a-file")
+        let file = directory.url.appending(path: "a-file")
         try Data("not a directory".utf8).write(to: file)
 
         let outcome = try await alcedo.run([
@@ -155,7 +155,7 @@ struct ThumbnailTests {
         let files = ["dunes.jpg", "tiles.png"].map(SampleImages.path)
         let process = try ChildProcess(
             "alcedo", ["thumbnail", "--no-cache", "--size", "20", "--output", output.path] + files,
-            folder: folder.path, input: .file("/dev/null"), output: .file("/dev/null"),
+            directory: directory.path, input: .file("/dev/null"), output: .file("/dev/null"),
             problems: .descriptor(terminal.inside))
 
         let seen = try await terminal.read(until: " 2/2 images, ")

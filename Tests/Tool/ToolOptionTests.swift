@@ -7,12 +7,12 @@ import Testing
 /// Options that all commands share.
 @Suite(.spawnsProcesses, .timeLimit(.minutes(10)))
 struct ToolOptionTests {
-    private let folder: TemporaryDirectory
+    private let directory: TemporaryDirectory
     private let alcedo: Program
 
     init() throws {
-        folder = try TemporaryDirectory()
-        alcedo = Program(name: "alcedo", environment: ["XDG_CACHE_HOME": folder.url.path])
+        directory = try TemporaryDirectory()
+        alcedo = Program(name: "alcedo", environment: ["XDG_CACHE_HOME": directory.url.path])
     }
 
     private static let file = SampleImages.path("tiles.png")
@@ -81,14 +81,14 @@ struct ToolOptionTests {
         defer { origin.stop() }
         let long = String(repeating: "я", count: 120)
         let names = ["кот", "my photo", "what?#x", "new\nline", "a+0000", "c++", long].map { "\($0).png" }
-        for name in names { try png.write(to: folder.url.appending(path: name)) }
+        for name in names { try png.write(to: directory.url.appending(path: name)) }
         let urls = ["/my%20photo.png", "/%2e%2e%2fup.png?x=y.png"].map {
             origin.url(for: "/").absoluteString.dropLast() + $0
         }
-        let output = folder.url.appending(path: "out")
+        let output = directory.url.appending(path: "out")
 
         let outcome = try await alcedo.run(
-            ["thumbnail", "--size", "9", "--format", "png", "-o", output.path] + names.map { "\(folder.path)/\($0)" }
+            ["thumbnail", "--size", "9", "--format", "png", "-o", output.path] + names.map { "\(directory.path)/\($0)" }
                 + urls.map(String.init))
 
         #expect(outcome.status == 0, "\(outcome.problems)")
@@ -102,7 +102,7 @@ struct ToolOptionTests {
                     }))
     }
 
-    @Test func `the version is the changelog's`() async throws {
+    @Test func `the option --version prints the version of the changelog`() async throws {
         let changelog = try String(
             contentsOf: SampleImages.directory.appending(path: "../../../CHANGELOG.md").standardized, encoding: .utf8)
         let first = try #require(changelog.split(separator: "\n").first { $0.hasPrefix("## ") })
@@ -116,10 +116,10 @@ struct ToolOptionTests {
 
     @Test(arguments: writers.indices)
     func `scripts receive one object per line, for successes and failures`(index: Int) async throws {
-        let bad = "\(folder.path)/a \"missing\"\n.png"
+        let bad = "\(directory.path)/a \"missing\"\n.png"
         let command = Self.writers[index]
 
-        let outcome = try await alcedo.run(command + ["\(folder.path)/out", "--json", Self.file, bad])
+        let outcome = try await alcedo.run(command + ["\(directory.path)/out", "--json", Self.file, bad])
 
         #expect(outcome.status == 1 && outcome.problems == "")
         let objects = try JSONLines.objects(outcome.output)
@@ -136,7 +136,7 @@ struct ToolOptionTests {
     }
 
     @Test func `scripts receive the sheet's object, too`() async throws {
-        let sheet = folder.url.appending(path: "sheet.png")
+        let sheet = directory.url.appending(path: "sheet.png")
         let outcome = try await alcedo.run(["contact-sheet", Self.file, Self.file, "--json", "-o", sheet.path])
 
         let objects = try JSONLines.objects(outcome.output)
@@ -147,10 +147,10 @@ struct ToolOptionTests {
     @Test(arguments: writers.indices)
     func `quiet prints errors only`(index: Int) async throws {
         let command = Self.writers[index]
-        let good = try await alcedo.run(command + ["\(folder.path)/good", "--quiet", Self.file])
+        let good = try await alcedo.run(command + ["\(directory.path)/good", "--quiet", Self.file])
         #expect(good.status == 0 && good.output == "" && good.problems == "")
 
-        let bad = try await alcedo.run(command + ["\(folder.path)/bad", "-q", "/missing.png"])
+        let bad = try await alcedo.run(command + ["\(directory.path)/bad", "-q", "/missing.png"])
         #expect(bad.status == 1 && bad.output == "")
         #expect(bad.problems == "alcedo: /missing.png: cannot read /missing.png: No such file or directory\n")
     }
@@ -179,7 +179,7 @@ struct ToolOptionTests {
         let terminal = try PseudoTerminal()
         let process = try ChildProcess(
             "alcedo", ["inspect", "--quiet", "/missing.png"], environment: ["NO_COLOR": noColor, "TERM": kind],
-            folder: folder.path, input: .file("/dev/null"), output: .file("/dev/null"),
+            directory: directory.path, input: .file("/dev/null"), output: .file("/dev/null"),
             problems: .descriptor(terminal.inside))
 
         let seen = try await terminal.read(until: "No such file or directory\r\n")
@@ -196,9 +196,9 @@ struct ToolOptionTests {
             let terminal = try PseudoTerminal()
             let process = try ChildProcess(
                 "alcedo",
-                ["thumbnail", "--size", "9", "--jobs", "1", "--output", "\(folder.path)/\(isQuiet)"]
+                ["thumbnail", "--size", "9", "--jobs", "1", "--output", "\(directory.path)/\(isQuiet)"]
                     + (isQuiet ? ["--quiet"] : []) + [Self.file, Self.file, "/missing.png"],
-                environment: ["TERM": "xterm", "NO_COLOR": "1"], folder: folder.path, input: .file("/dev/null"),
+                environment: ["TERM": "xterm", "NO_COLOR": "1"], directory: directory.path, input: .file("/dev/null"),
                 output: .file("/dev/null"), problems: .descriptor(terminal.inside))
 
             let seen = try await terminal.read(until: "No such file or directory\r\n")
@@ -211,7 +211,7 @@ struct ToolOptionTests {
 
     @Test func `a sheet of many images has smaller cells, and an oversized one suggests a size`() async throws {
         let names = Data(String(repeating: "/missing.png\n", count: 4_999).utf8) + Data(Self.file.utf8)
-        let sheet = folder.url.appending(path: "sheet.png")
+        let sheet = directory.url.appending(path: "sheet.png")
 
         let outcome = try await alcedo.run(["contact-sheet", "--list", "-", "--json", "-o", sheet.path], input: names)
         let large = try await alcedo.run(["contact-sheet", "--list", "-", "--cell", "160"], input: names)

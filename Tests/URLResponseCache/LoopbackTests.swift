@@ -67,7 +67,7 @@ struct LoopbackTests {
         #expect(try await load(request(path), through: transport).source == .new)
     }
 
-    @Test(arguments: Roles.all) func `a response cut by the connection is completed and then whole`(
+    @Test(arguments: Roles.all) func `a response truncated by the connection is completed and then served as a whole`(
         role: CacheRole
     ) async throws {
         defer { origin.stop() }

@@ -9,7 +9,7 @@ import Testing
 @Suite(.timeLimit(.minutes(10))) struct CancellationTests {
     private let transport = URLSessionTransport()
 
-    @Test func `cancelling before the head ends the transfer`() async throws {
+    @Test func `canceling before the head ends the transfer`() async throws {
         let origin = try LoopbackOrigin { _ in .text("hello").stalling(at: .beforeHead) }
         let url = origin.url
         let task = Task { [transport] in try await transport.send(HTTPRequest(url: url, idleTimeout: .seconds(120))) }
@@ -21,7 +21,7 @@ import Testing
         try await origin.waitForDisconnects()
     }
 
-    @Test func `a cancelled task sends nothing`() async throws {
+    @Test func `a canceled task sends nothing`() async throws {
         let origin = try LoopbackOrigin { _ in .text("hello") }
         let url = origin.url
         let task = Task { [transport] in
@@ -33,7 +33,7 @@ import Testing
         #expect(origin.requests.isEmpty)
     }
 
-    @Test func `cancelling a reader ends the transfer`() async throws {
+    @Test func `canceling a reader ends the transfer`() async throws {
         let origin = try LoopbackOrigin { _ in .text("hello").stalling(at: .afterBody(2)) }
         let response = try await transport.send(HTTPRequest(url: origin.url, idleTimeout: .seconds(120)))
         let task = Task { try await response.body.collect(limit: 100) }
@@ -45,7 +45,7 @@ import Testing
         try await origin.waitForDisconnects()
     }
 
-    @Test func `cancelling the body ends the transfer`() async throws {
+    @Test func `canceling the body ends the transfer`() async throws {
         let origin = try LoopbackOrigin { _ in .endless() }
         let response = try await transport.send(HTTPRequest(url: origin.url, idleTimeout: .seconds(120)))
 
@@ -63,7 +63,7 @@ import Testing
         try await origin.waitForDisconnects()
     }
 
-    @Test func `many requests with random cancellations each end in one way`() async throws {
+    @Test func `each of many randomly canceled requests has one outcome`() async throws {
         let counts = try await CancelStress(requests: 2_000, seed: 1).run(transport)
 
         #expect(counts.whole + counts.cancelled == 2_000)

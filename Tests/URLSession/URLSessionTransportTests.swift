@@ -25,7 +25,7 @@ import Testing
     }
 
     @Test(arguments: TransportConformance.checks)
-    func conforms(to check: TransportConformance.Check) async throws {
+    func `the URLSession transport passes each conformance check`(check: TransportConformance.Check) async throws {
         try await check { _ in URLSessionTransport() }
     }
 
@@ -79,7 +79,8 @@ import Testing
         }
     }
 
-    @Test(arguments: [404, 500, 304, 204, 999]) func `no status is an error of the transport`(status: Int) async throws
+    @Test(arguments: [404, 500, 304, 204, 999]) func `the transport returns every status as a response`(status: Int)
+        async throws
     {
         #expect(try await send(.status(status)).0.status == status)
     }
@@ -140,7 +141,7 @@ import Testing
         .text("hello").cutting(at: .afterBody(2), .reset), .text("hello").framed(.declaredLength(9)),
         .text("hello").framed(.chunked(size: 2)).cutting(at: .afterBody(4)),
     ])
-    func `a cut connection is lost`(reply: OriginReply) async {
+    func `a closed connection throws connectionLost`(reply: OriginReply) async {
         await expect(.connectionLost, from: reply)
     }
 
@@ -234,7 +235,7 @@ import Testing
     }
 
     @Test func `a body over the unread limit ends, and the bytes received before it can be read`() async throws {
-        let transport = URLSessionTransport(unreadLimit: 1 << 20)
+        let transport = URLSessionTransport(maximumUnreadByteCount: 1 << 20)
         let origin = try LoopbackOrigin { _ in .endless() }
 
         let response = try await transport.send(HTTPRequest(url: origin.url, idleTimeout: .seconds(120)))

@@ -7,8 +7,8 @@ import Testing
 @Suite(.spawnsProcesses, .timeLimit(.minutes(10))) struct IsolationTests {
     /// - Parameter function: A function with the parameters `binder` and `request`.
     private func compile(_ function: String) async throws -> Program.Outcome {
-        let folder = try TemporaryDirectory()
-        let file = folder.url.appending(path: "main.swift")
+        let directory = try TemporaryDirectory()
+        let file = directory.url.appending(path: "main.swift")
         let source = """
             import AlcedoCore
             import AlcedoViewBinding
@@ -20,7 +20,7 @@ import Testing
         return try await Program(name: "/usr/bin/env").run([
             "swiftc", "-typecheck", "-parse-as-library", "-swift-version", "6",
             "-I", try ChildProcess.path(of: "Modules"), "-module-cache-path",
-            folder.url.appending(path: "cache").path,
+            directory.url.appending(path: "cache").path,
             // The module of C functions that a module built for tests makes its importers load.
             "-Xcc", "-fmodule-map-file=\(try ChildProcess.path(of: "CFileSystemShim.build/module.modulemap"))",
             file.path,

@@ -42,7 +42,7 @@ import Testing
     @Test func `a loop count of zero repeats forever`() throws {
         var random = SeededGenerator(seed: 5)
         var data = try randomAnimation(PixelSize(width: 4, height: 4), frameCount: 2, using: &random)
-        // RIFF header 12, VP8X 18, header of ANIM 8, colour 4.
+        // RIFF header 12, VP8X 18, header of ANIM 8, color 4.
         data[42] = 0
 
         #expect(try decoder.inspect(data, limits: DecodingLimits()).loopCount == 0)

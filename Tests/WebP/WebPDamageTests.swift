@@ -13,7 +13,7 @@ import Testing
     private let decoder = WebPDecoder()
 
     @Test(arguments: names, DecoderConformance.checks)
-    func `the decoder conforms`(name: String, check: DecoderConformance.Check) async throws {
+    func `the decoder passes each conformance check`(name: String, check: DecoderConformance.Check) async throws {
         let file = try fixture(name)
         try await check { [decoder] _ in (decoder, file) }
     }
@@ -48,7 +48,7 @@ import Testing
         #expect(errorCode(RIFFWriter.file([header, frame])) == .exceedsLimit)
     }
 
-    @Test func `inconsistent containers are corrupt`() throws {
+    @Test func `an inconsistent container throws corrupt`() throws {
         let image = RIFFWriter.image(of: try fixture("lossless.webp"))
         let header = RIFFWriter.extendedHeader(flags: 0, width: 14, height: 18)
         let wrongSize = RIFFWriter.extendedHeader(flags: 0, width: 14, height: 19)

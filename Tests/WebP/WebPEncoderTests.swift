@@ -12,8 +12,8 @@ import Testing
         try decoder.decode(data, options: options)
     }
 
-    private func noise() throws -> PixelBuffer {
-        var random = SeededGenerator(seed: 8)
+    private func noise(seed: UInt64 = 8) throws -> PixelBuffer {
+        var random = SeededGenerator(seed: seed)
         return try #require(PixelBuffer.noise(size, using: &random))
     }
 
@@ -137,6 +137,18 @@ import Testing
         // A frame without a duration is not displayed, and libwebp omits it if it equals the next.
         let longest = (0..<frames.frameCount).map { frames.rawDelay(at: $0) }.max()
         #expect(longest.map { $0 >= .milliseconds(16_777_215) } == true)
+    }
+
+    @Test func `a delay below the limit of the format is kept to the millisecond`() throws {
+        let (first, second) = (try noise(), try noise(seed: 9))
+        let frames = MadeFrames(size, [(first, .milliseconds(16_777_001)), (second, .milliseconds(30))])
+        let data = try WebPEncoder(compression: .lossless, method: 0).encode(
+            DecodedImage(pixels: first, frames: frames))
+        let decoded = try #require(decode(data).frames)
+        #expect(
+            (0..<decoded.frameCount).map { decoded.rawDelay(at: $0) } == [
+                .milliseconds(16_777_001), .milliseconds(30),
+            ])
     }
 
     @Test func `an animation keeps its frames, delays and loop count`() throws {

@@ -30,7 +30,8 @@
             return "\(palette) \(Self.places[number % Self.places.count]) \(zeros)\(digits)"
         }
 
-        /// Draws and encodes the landscape. Takes some milliseconds; an animation takes some hundred milliseconds.
+        /// Draws the landscape and returns the encoded file. Takes a few milliseconds, or a few hundred for an
+        /// animation.
         func encoded() throws -> Data {
             let painter = ScenePainter(number: number)
             guard var image = painter.paint(number: number) else {

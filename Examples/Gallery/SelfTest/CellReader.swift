@@ -8,7 +8,7 @@
         let window: Widget
         let grid: ImageGrid
 
-        /// Reads the cells whose images are completely visible.
+        /// Returns the contents of the cells whose images have a number and are completely visible.
         func read() -> [CellReading] {
             var view = graphene_rect_t()
             guard gtk_widget_compute_bounds(grid.widget, window, &view) != 0 else { return [] }

@@ -51,8 +51,7 @@
         /// The median and the 99th percentile of the frame durations.
         var median: Double
         var percentile99: Double
-        /// The number of frames over 33 ms for any reason, which includes another program using the processor on a busy
-        /// machine.
+        /// The number of frames that took over 33 ms for any reason, such as other programs on a busy machine.
         var late: Int
         /// The number of frames for which GTK needed at most half of 33 ms, so that the other half was left for this
         /// program.

@@ -5,7 +5,7 @@
     import Foundation
 
     /// The test interface for Scripts/test-gtk. Reads one command per line from standard input and writes one line of
-    /// JSON per command to standard output.
+    /// JSON to standard output for each command other than `search`.
     @MainActor final class SelfTest {
         private let window: GalleryWindow
         private let stack: GalleryStack
@@ -24,7 +24,7 @@
             watch = CellWatch(reader: reader)
         }
 
-        /// Runs commands until standard input ends.
+        /// Starts a thread that reads commands until standard input ends. The main actor runs them.
         func listen() {
             if let clock {
                 Signal.connect(UnsafeMutableRawPointer(clock), "update") { [weak self] in

@@ -30,7 +30,7 @@
         ///   - conditions: The conditions of the simulated network.
         init(memoryLimit: Int, usesDisk: Bool, conditions: NetworkConditions) {
             self.conditions = conditions
-            let responses = URLResponseCache(memoryCapacity: Self.responseLimit)
+            let responses = URLResponseCache(memoryLimit: Self.responseLimit)
             let network = SlowTransport(transport: CURLTransport(), conditions: conditions)
             let caches = ImagePipeline.Configuration.cacheDirectory(named: "alcedo-gallery")
             var configuration = ImagePipeline.Configuration.standard(
@@ -70,8 +70,8 @@
         }
     }
 
-    /// The layer that an image was loaded from. The pipeline does not know about the response cache and reports its
-    /// responses as network.
+    /// The layer that an image was loaded from. A pipeline's response names the network as the layer of an image from
+    /// the response cache, so ``ResponseSources`` distinguishes the two.
     enum ImageLayer: String, CaseIterable {
         case memory
         case disk

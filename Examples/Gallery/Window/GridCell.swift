@@ -125,7 +125,7 @@
         func thumbnail(_ request: ImageRequest) -> ImageRequest
         /// Returns whether the cell at a position is visible, not only near the visible area.
         func isVisible(_ position: Int) -> Bool
-        /// Records the end of a load that was not cancelled.
+        /// Records the end of a load that was not canceled.
         func cellDidLoad(_ result: Result<ImageResponse, any Error>, of request: ImageRequest)
         func cellWasClicked(at position: Int)
     }

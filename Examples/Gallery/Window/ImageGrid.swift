@@ -102,7 +102,7 @@
             }
         }
 
-        /// Replaces the cells by cells of another width, which load images of another size.
+        /// Replaces the cells with cells of another width, which load images of another size.
         func setCellWidth(_ width: Int) {
             guard width != cellWidth else { return }
             cellWidth = width

@@ -2,7 +2,8 @@
     import CGTK
     import Foundation
 
-    /// The status bar, which shows the number of images by layer, and the loads in progress.
+    /// The status bar, which shows the number of images by layer, the failed loads, the loads in progress, the number
+    /// of cells and the resident memory.
     @MainActor final class StatusBar {
         private static let failed = "failed"
         private static let loading = "loading"
@@ -44,7 +45,7 @@
         }
     }
 
-    /// The number of images that cells have loaded from each layer.
+    /// The number of images that cells have loaded from each layer, and the number of failed loads.
     @MainActor final class LayerTally {
         private(set) var counts: [ImageLayer: Int] = [:]
         private(set) var failures = 0

@@ -47,7 +47,7 @@
             return self
         }
 
-        /// Expands the widget into the available space.
+        /// Sets whether the widget expands horizontally (`across`) and vertically (`along`), and returns it.
         @MainActor func expanding(across: Bool = true, along: Bool = true) -> Widget {
             gtk_widget_set_hexpand(self, across ? 1 : 0)
             gtk_widget_set_vexpand(self, along ? 1 : 0)

@@ -89,7 +89,7 @@ alcedo_jpeg_status alcedo_jpeg_read_header(alcedo_jpeg_decoder *d, alcedo_jpeg_i
     if (info->has_several_scans) {
         for (int i = 0; i < d->cinfo.num_components; i++) {
             const jpeg_component_info *c = &d->cinfo.comp_info[i];
-            // libjpeg stores whole MCUs, so that the numbers of blocks are rounded up to the sampling factors.
+            // libjpeg stores whole MCUs, so the numbers of blocks are rounded up to multiples of the sampling factors.
             const uint64_t columns = round_up(c->width_in_blocks, c->h_samp_factor);
             info->coefficient_bytes += columns * round_up(c->height_in_blocks, c->v_samp_factor) * sizeof(JBLOCK);
         }
@@ -187,8 +187,8 @@ alcedo_jpeg_status alcedo_jpeg_consume(alcedo_jpeg_decoder *d, uint32_t *complet
     if (setjmp(d->escape)) return alcedo_jpeg_failure(d);
     int result;
     do {
-        // libjpeg calls the progress monitor only in functions that read to the end themselves, so that scans are
-        // checked here, too.
+        // libjpeg calls the progress monitor only in functions that read to the end themselves, so scans are checked
+        // here, too.
         check_scans((j_common_ptr)c);
         result = jpeg_consume_input(c);
     } while (result != JPEG_SUSPENDED && result != JPEG_REACHED_EOI);

@@ -5,7 +5,7 @@
 // Segments are recorded as positions in the bytes, which are kept anyway. libjpeg's own marker reader would copy all
 // segments, byte by byte, before their number and size can be checked against a limit.
 
-/// Whether the segment begins with a name, whose final zero `name_size` includes, and has further bytes.
+/// Whether the segment begins with a name and has further bytes. `name_size` includes the final zero of the name.
 static int has_name(const uint8_t *bytes, size_t size, const char *name, size_t name_size) {
     return size > name_size && !memcmp(bytes, name, name_size);
 }
@@ -17,7 +17,8 @@ static void record(alcedo_jpeg_segment *segment, const alcedo_jpeg_decoder *d, c
     segment->size = size;
 }
 
-/// Records a part of the profile, which has its number, the number of parts and data. Source: ICC.1:2022, annex B.4.
+/// Records a part of the profile. `bytes` holds the number of the part, the number of parts, and data. Contradictory
+/// numbers mark the profile as broken. Source: ICC.1:2022, annex B.4.
 static void record_profile(alcedo_jpeg_decoder *d, const uint8_t *bytes, size_t size) {
     alcedo_jpeg_profile *profile = &d->profile;
     if (size < 2) return;

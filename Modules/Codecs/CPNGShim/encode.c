@@ -121,8 +121,8 @@ alcedo_png_status alcedo_png_encoder_begin(alcedo_png_encoder *e, const alcedo_p
     const int has_profile = s->icc && s->icc_size && s->icc_size <= PNG_UINT_31_MAX;
     const alcedo_png_status status = begin(e, s, has_profile);
     if (status != ALCEDO_PNG_CORRUPT || !has_profile) return status;
-    // Since 1.6.45, libpng fails when it writes a damaged profile. The profile is optional, so that encoding begins
-    // again without it.
+    // Since 1.6.45, libpng fails when it writes a damaged profile. The profile is optional, so encoding begins again
+    // without it.
     png_destroy_write_struct(&e->png, &e->info);
     e->count = 0;
     e->message[0] = 0;

@@ -40,10 +40,10 @@ static inline words add(words a, words b) { return _mm_add_epi16(a, b); }
 static inline words subtract(words a, words b) { return _mm_sub_epi16(a, b); }
 static inline words smaller(words a, words b) { return _mm_min_epi16(a, b); }
 static inline words larger(words a, words b) { return _mm_max_epi16(a, b); }
-/// Sums of samples, modulo 256.
+/// Returns the sums of the samples, modulo 256.
 static inline words add_samples(bytes a, words b) { return _mm_add_epi8(widen(a), b); }
 
-/// `yes` where a is above b.
+/// Returns the samples of `yes` where a is greater than b, and the samples of `no` elsewhere.
 static inline words choose_above(words a, words b, words yes, words no) {
     const __m128i mask = _mm_cmpgt_epi16(a, b);
     return _mm_or_si128(_mm_and_si128(mask, yes), _mm_andnot_si128(mask, no));
@@ -78,10 +78,10 @@ static inline words add(words a, words b) { return vadd_s16(a, b); }
 static inline words subtract(words a, words b) { return vsub_s16(a, b); }
 static inline words smaller(words a, words b) { return vmin_s16(a, b); }
 static inline words larger(words a, words b) { return vmax_s16(a, b); }
-/// Sums of samples, modulo 256.
+/// Returns the sums of the samples, modulo 256.
 static inline words add_samples(bytes a, words b) { return vand_s16(vadd_s16(widen(a), b), vdup_n_s16(255)); }
 
-/// `yes` where a is above b.
+/// Returns the samples of `yes` where a is greater than b, and the samples of `no` elsewhere.
 static inline words choose_above(words a, words b, words yes, words no) { return vbsl_s16(vcgt_s16(a, b), yes, no); }
 
 #define HAS_VECTORS 1
@@ -112,8 +112,9 @@ static inline __attribute__((always_inline)) void average_pixels(
     store(row + count - size, size, add_bytes(filtered, last));
 }
 
-/// Returns the one of three 16-bit samples that is nearest to left + up - corner. The path from `left` to the result
-/// must be short, because the next pixel depends on it. Source: the reformulation in stb_image 2.28.
+/// Returns, in each lane, the one of `left`, `up` and `corner` that is nearest to left + up - corner. The path from
+/// `left` to the result must be short, because the next pixel depends on it. Source: the reformulation in stb_image
+/// 2.28.
 static inline words predict(words left, words up, words corner, words thrice_less_up) {
     const words threshold = subtract(thrice_less_up, left);
     const words low = smaller(left, up);

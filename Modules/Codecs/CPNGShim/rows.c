@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <zlib.h>
 
-// Rows are inflated in batches of about this size, because zlib processes the last bytes of each call slowly and copies
-// its window. Wider images are left to libpng, which needs fewer rows in memory.
+// Rows are inflated in batches of about BATCH_BYTES, because zlib processes the last bytes of each call slowly and
+// copies its window. Images wider than MAXIMUM_WIDTH are left to libpng, which needs fewer rows in memory.
 enum { BATCH_BYTES = 96 << 10, MAXIMUM_WIDTH = 1 << 17, CHUNK_HEAD = 8, CHUNK_TAIL = 4 };
 
 struct alcedo_png_rows {
@@ -72,8 +72,8 @@ static size_t bytes_of_pixel(int color_type) {
     }
 }
 
-/// Whether this reader supports the file, which must be in one segment, and libpng has just read the header of the
-/// first pixel chunk.
+/// Whether this reader supports the file. The file must be in one segment, and libpng must have just read the header of
+/// the first pixel chunk.
 static int is_readable(const alcedo_png_decoder *d, int color_type) {
     const alcedo_png_input *input = &d->input;
     if (input->count != 1 || input->index != 0 || input->offset < CHUNK_HEAD) return 0;
@@ -86,7 +86,7 @@ static int is_readable(const alcedo_png_decoder *d, int color_type) {
     return color_type == PNG_COLOR_TYPE_PALETTE || !png_get_valid(d->png, d->info, PNG_INFO_tRNS);
 }
 
-/// Whether the body and the checksum of the current chunk are complete.
+/// Whether all remaining bytes of the current chunk, including its checksum, are in the file.
 static int is_whole(const alcedo_png_rows *rows) {
     return rows->chunk_left <= PNG_UINT_31_MAX && (size_t)(rows->end - rows->next) >= rows->chunk_left + CHUNK_TAIL;
 }

@@ -2,7 +2,7 @@
 ///
 /// Colors are counted in 32,768 cells of five bits per sample. The box of all cells is cut at the median of its longest
 /// side. Then the box with the largest product of pixels and longest side is cut, until there are as many boxes as
-/// colors. Each color is the mean of the pixels in its box, with all their bits.
+/// colors. Each color is the mean of the pixels in its box, computed from all eight bits of their samples.
 ///
 /// Source: P. Heckbert, "Color image quantization for frame buffer display", SIGGRAPH 1982.
 enum MedianCut {
@@ -11,11 +11,12 @@ enum MedianCut {
         var sum = SIMD3<Int>(repeating: 0)
     }
 
-    /// A set of cells that are not empty, with its extent.
+    /// A set of cells that contain pixels.
     private struct Box {
         let cells: [Int]
+        /// The number of pixels in the cells.
         let count: Int
-        /// The longest side: the shift that extracts the position along it from a cell's number, and its length.
+        /// The longest side of the box. `shift` extracts the position along it from a cell's number.
         let axis: (shift: Int, length: Int)
 
         init(_ cells: [Int], _ histogram: [Cell]) {
@@ -44,7 +45,7 @@ enum MedianCut {
         }
     }
 
-    /// Returns at most `maximumCount` colors, which must be at least one. Transparent pixels are ignored.
+    /// Returns at most `maximumCount` colors. `maximumCount` must be at least one. Transparent pixels are ignored.
     static func colors(of rows: [ArraySlice<UInt32>], maximumCount: Int) -> [GIFColor] {
         var histogram = [Cell](repeating: Cell(), count: 1 << 15)
         for row in rows {
@@ -154,6 +155,8 @@ struct GIFColor {
         self.blue = blue
     }
 
+    /// Creates the color of a pixel, without its alpha.
+    ///
     /// - Parameter pixel: Red, green, blue and alpha in memory order.
     init(_ pixel: UInt32) {
         let word = pixel.littleEndian

@@ -3,8 +3,8 @@ package import FoundationEssentials
 
 /// The decoder of `CodecRegistry.Entry.gif`.
 ///
-/// This module reads blocks and codes itself, because giflib rejects images of more than 256 indices, accepts invalid
-/// codes, and cannot decode piece by piece. giflib is used for encoding; see `GIFEncoder`. Source: CompuServe,
+/// This module reads blocks and codes itself, because giflib rejects palette indices of more than 8 bits, accepts
+/// invalid codes, and cannot decode piece by piece. giflib is used for encoding; see `GIFEncoder`. Source: CompuServe,
 /// "Graphics Interchange Format, Version 89a", 1990.
 package struct GIFDecoder: ImageDecoding {
     /// Creates a stateless decoder.
@@ -14,7 +14,7 @@ package struct GIFDecoder: ImageDecoding {
     ///
     /// - Throws: ``/AlcedoCore/ImageDecodingError``; `truncated` for a file without its end, `exceedsLimit` for more
     ///   frames than `limits` allows.
-    /// - Complexity: O(blocks), one step for every 255 bytes of pixel data.
+    /// - Complexity: O(blocks and sub-blocks). A sub-block of pixel data has at most 255 bytes.
     package func inspect(_ data: Data, limits: DecodingLimits) throws(ImageDecodingError) -> ImageInfo {
         try structure(of: data, limits: limits).info
     }
@@ -28,7 +28,7 @@ package struct GIFDecoder: ImageDecoding {
     }
 
     /// Sends the rows of the first frame. Memory is O(*w*), except for interlaced images and for frames that do not
-    /// fill the canvas.
+    /// fill the canvas exactly.
     ///
     /// - Throws: ``/AlcedoCore/ImageDecodingError``, and the errors of the consumer.
     package func decodeRows(_ data: Data, options: DecodingOptions, into consumer: any PixelRowConsumer) throws {
@@ -50,8 +50,8 @@ package struct GIFDecoder: ImageDecoding {
         IncrementalDecoder(GIFDecodingState(options: options))
     }
 
-    /// Returns the size of the canvas, the pixels of a frame and the buffers that the options require, plus two more
-    /// canvases for an animation.
+    /// Returns the number of bytes of the canvas, the pixels of the largest frame and the buffers that the options
+    /// require, plus those of two more canvases for an animation.
     ///
     /// - Throws: ``/AlcedoCore/ImageDecodingError``, like ``inspect(_:limits:)``.
     package func decodingByteCount(_ data: Data, options: DecodingOptions) throws(ImageDecodingError) -> Int {
@@ -63,7 +63,7 @@ package struct GIFDecoder: ImageDecoding {
 
     private func structure(of data: Data, limits: DecodingLimits) throws(ImageDecodingError) -> GIFStructure {
         var parser = GIFParser(limits: limits)
-        try data.withDecoderInput { bytes throws(ImageDecodingError) in try parser.advance(bytes) }
+        try data.withDecoderInput(of: "GIF") { bytes throws(ImageDecodingError) in try parser.advance(bytes) }
         try parser.requireEnd()
         guard let structure = parser.structure else {
             throw ImageDecodingError(.truncated, "GIF: the header is missing")

@@ -23,7 +23,7 @@ package struct GIFEncoder: ImageEncoding {
     /// Encodes an image of any pixel format, with all frames of an animation.
     ///
     /// - Throws: ``/AlcedoCore/ImageEncodingError``: `unsupportedImage` for sides above 65,535 pixels and for frames of
-    ///   different sizes; `failed` when a frame of the animation cannot be read.
+    ///   different sizes; `failed` when a frame of the animation cannot be read or giflib fails; `outOfMemory`.
     package func encode(_ image: DecodedImage) throws(ImageEncodingError) -> Data {
         let first = try GIFImage(image.frames == nil ? image.pixels : frame(0, of: image), image.orientation)
         let output = try GIFOutput(
@@ -42,7 +42,7 @@ package struct GIFEncoder: ImageEncoding {
                     throw ImageEncodingError(.unsupportedImage, "GIF: the frames have different sizes")
                 }
             }
-            // Drawing cannot make a pixel transparent again. In this case, the whole canvas is cleared.
+            // Drawing cannot make a pixel transparent again. If the next frame requires this, the canvas is cleared.
             let clears = next.map(current.hasHoles(in:)) ?? false
             let area = clears ? current.bounds : shown.map(current.changes(from:)) ?? current.bounds
             try output.add(
@@ -96,8 +96,9 @@ extension ImageEncoding where Self == ImageEncoder {
     /// below 128 become transparent, all others opaque. 16-bit samples lose their low byte.
     ///
     /// For an animation, each frame is written as the rectangle that changed, with its own palette. Raw delays are
-    /// rounded to hundredths of a second, and the number of plays becomes a NETSCAPE2.0 loop count. GIF has no
-    /// orientation, so images are made upright. The ICC profile is written in an ICCRGBG1012 extension.
+    /// rounded to hundredths of a second, at most 655.35 seconds. The number of plays becomes a NETSCAPE2.0 loop count
+    /// of at most 65,535. GIF has no orientation, so images are made upright. The ICC profile is written in an
+    /// ICCRGBG1012 extension.
     ///
     /// A side of more than 65,535 pixels, or a frame of another size than the first one, is an error with the code
     /// `unsupportedImage`. Memory: three images of four bytes per pixel, the indices and the output, regardless of the

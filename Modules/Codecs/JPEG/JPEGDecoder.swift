@@ -3,17 +3,19 @@ package import FoundationEssentials
 
 /// The decoder of `CodecRegistry.Entry.jpeg`.
 ///
-/// A file that ends early or has lost entropy-coded data is an error, although libjpeg only warns and fills the gap
-/// with gray. Invalid codes are an error where libjpeg detects them. It does not detect them while many bytes are
-/// available; such codes are harmless. A partial image of a file with one scan has the rows above the cut. With several
-/// scans, it is the whole image at a lower quality. Arithmetic coding gives no partial images. An XMP packet is read up
-/// to its first 64 KiB. Source: ITU-T T.81; Adobe technical note 5116 for the inverted ink of CMYK.
+/// A file that ends early or has lost entropy-coded data causes an error, although libjpeg only warns and fills the gap
+/// with gray. Invalid codes cause an error where libjpeg detects them. While many bytes are available, libjpeg uses
+/// another Huffman decoder, which reads invalid codes as zero.
+///
+/// A partial image of a file with one scan has the rows above the damage. With several scans, it is the whole image at
+/// a lower quality. Arithmetic coding gives no partial images. Only the first 64 KiB of an XMP packet are read. Source:
+/// ITU-T T.81; Adobe technical note 5116 for the inverted ink of CMYK.
 package struct JPEGDecoder: ImageDecoding {
     /// Creates a stateless decoder.
     package init() {}
 
     package func inspect(_ data: Data, limits: DecodingLimits) throws(ImageDecodingError) -> ImageInfo {
-        try data.withDecoderInput { bytes throws(ImageDecodingError) in
+        try data.withDecoderInput(of: "JPEG") { bytes throws(ImageDecodingError) in
             guard let info = try JPEGReader(bytes, limits: limits, keepsMetadata: true).info else {
                 throw Self.noHeader
             }
@@ -29,13 +31,13 @@ package struct JPEGDecoder: ImageDecoding {
         }
     }
 
-    /// Sends rows as they are decoded. One scan needs O(*w*) memory; several scans need all coefficients, about two
-    /// bytes per sample. An image that must be reoriented is decoded as a whole first.
+    /// Sends rows as they are decoded. An image in one scan needs O(*w*) memory. An image in several scans needs memory
+    /// for all coefficients, about two bytes per sample. An image that must be reoriented is decoded as a whole first.
     ///
     /// - Throws: ``/AlcedoCore/ImageDecodingError``, and the errors of the consumer.
     package func decodeRows(_ data: Data, options: DecodingOptions, into consumer: any PixelRowConsumer) throws {
         try data.withUnsafeBytes { memory in
-            guard !memory.isEmpty else { throw ImageDecodingError(.empty, "the data is empty") }
+            guard !memory.isEmpty else { throw ImageDecodingError(.empty, "JPEG: the data is empty") }
             let reader = try JPEGReader(memory.assumingMemoryBound(to: UInt8.self), limits: options.limits)
             guard !options.appliesOrientation || reader.info?.orientation == .up else {
                 return try decode(data, options: options.forRows).sendRows(to: consumer)
@@ -48,12 +50,12 @@ package struct JPEGDecoder: ImageDecoding {
         IncrementalDecoder(JPEGDecodingState(options: options))
     }
 
-    /// Returns the size of the output, of a second buffer for reorienting, and of the coefficients of an image in
-    /// several scans.
+    /// Returns the number of bytes of the output, plus those of a second buffer for reorienting and of the coefficients
+    /// of an image in several scans.
     ///
     /// - Throws: ``/AlcedoCore/ImageDecodingError``, like ``inspect(_:limits:)``.
     package func decodingByteCount(_ data: Data, options: DecodingOptions) throws(ImageDecodingError) -> Int {
-        try data.withDecoderInput { bytes throws(ImageDecodingError) in
+        try data.withDecoderInput(of: "JPEG") { bytes throws(ImageDecodingError) in
             try JPEGReader(bytes, limits: options.limits).byteCount(options)
         }
     }
@@ -63,8 +65,8 @@ package struct JPEGDecoder: ImageDecoding {
 
 extension CodecRegistry.Entry {
     /// JPEG by libjpeg-turbo: baseline and progressive, Huffman and arithmetic coding; gray, YCbCr, RGB, CMYK and YCCK.
-    /// The format is recognized by its start-of-image marker and the marker that follows. At a quality of 1, the
-    /// encoder keeps chrominance at full resolution.
+    /// The format is recognized by its start-of-image marker and the first byte of the next marker. At a quality of 1,
+    /// the registry's encoder keeps chrominance at full resolution.
     ///
     /// ```swift
     /// let image = try CodecRegistry([.jpeg]).decode(data)
@@ -72,12 +74,13 @@ extension CodecRegistry.Entry {
     ///
     /// The result is opaque RGBA8, or gray8 for a gray file on request. Decoding uses the accurate integer DCT and
     /// smooth upsampling, which are libjpeg-turbo's defaults. With a target size, the DCT scales to an eighth, a
-    /// quarter or a half, and the full-size image is never in memory.
+    /// quarter or a half if the result still reaches the target. The full-size pixels are then never in memory. All
+    /// coefficients of an image in several scans are in memory, about two bytes per sample.
     ///
-    /// A file that ends early or has lost entropy-coded data is an error, although libjpeg only warns and fills the gap
-    /// with gray. A partial image of a file with one scan has the rows above the damage. With several scans, it is the
-    /// whole image at a lower quality. Arithmetic coding gives no partial images. An XMP packet is read up to its first
-    /// 64 KiB.
+    /// A file that ends early or has lost entropy-coded data causes an error, although libjpeg only warns and fills the
+    /// gap with gray. A partial image of a file with one scan has the rows above the damage. With several scans, it is
+    /// the whole image at a lower quality. Arithmetic coding gives no partial images. Only the first 64 KiB of an XMP
+    /// packet are read.
     public static var jpeg: Self {
         Self(
             format: .jpeg, decoder: JPEGDecoder(), signatures: [[0xFF, 0xD8, 0xFF]],

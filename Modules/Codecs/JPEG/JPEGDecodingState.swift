@@ -31,7 +31,8 @@ final class JPEGDecodingState: IncrementalDecodingState {
         }
     }
 
-    /// Runs `body`. An allowed error is handled when all bytes have arrived.
+    /// Runs `body`. After an error, no more bytes are decoded. An error that the options allow is not thrown;
+    /// ``finish()`` handles it.
     private func decode(
         _ body: (JPEGReader) throws(ImageDecodingError) -> Void
     ) throws(ImageDecodingError) {
@@ -62,7 +63,7 @@ final class JPEGDecodingState: IncrementalDecodingState {
         guard let reader else {
             throw ImageDecodingError(.outOfMemory, "JPEG: cannot create a libjpeg context: out of memory")
         }
-        return try data.withDecoderInput { bytes throws(ImageDecodingError) in
+        return try data.withDecoderInput(of: "JPEG") { bytes throws(ImageDecodingError) in
             reader.feed(bytes)
             return try body(reader)
         }
@@ -73,7 +74,7 @@ final class JPEGDecodingState: IncrementalDecodingState {
             let header = try reader.start(options)
             partialImage = try reader.canSuspend ? JPEGPartialImage(header) : nil
             stage = reader.hasSeveralScans ? .scans : .rows
-            // Arithmetic coding cannot suspend, so that nothing is decoded before the end.
+            // Arithmetic coding cannot suspend, so nothing is decoded before the end.
             if !reader.canSuspend { stage = .waiting }
         }
         switch stage {
@@ -143,8 +144,8 @@ final class JPEGDecodingState: IncrementalDecodingState {
         }
     }
 
-    /// Returns the partial image of a damaged file. Throws `partialError` when partial images are not allowed or there
-    /// is nothing to show.
+    /// Returns the partial image of a damaged file. Throws `partialError` when partial images are not allowed, when the
+    /// error is neither `truncated` nor `corrupt`, or when no row can be decoded.
     static func part(
         of data: Data, options: DecodingOptions, partialError: ImageDecodingError
     ) throws(ImageDecodingError) -> DecodedImage {

@@ -13,8 +13,8 @@ package struct JPEGEncoder: EXIFEncoding {
     /// Whether the image is stored in several scans, each finer than the one before. Rows are then kept as coefficients
     /// until the end, at two bytes per sample.
     package var isProgressive: Bool
-    /// Whether the Huffman tables are made for this image. This saves some percent, and rows are kept as coefficients
-    /// until the end. A progressive image always has its own tables.
+    /// Whether the Huffman tables are made for this image. The file becomes a few percent smaller, and rows are kept as
+    /// coefficients until the end. A progressive image always has its own tables.
     package var optimizesHuffman: Bool
     /// The color under transparent pixels. Its alpha is ignored.
     package var background: PixelColor
@@ -42,7 +42,8 @@ package struct JPEGEncoder: EXIFEncoding {
 
     /// Encodes the image. Only the first frame of an animation is encoded.
     ///
-    /// - Throws: ``/AlcedoCore/ImageEncodingError``: `unsupportedImage` for a side of more than 65,500 pixels.
+    /// - Throws: ``/AlcedoCore/ImageEncodingError``: `unsupportedImage` for a side of more than 65,500 pixels,
+    ///   `outOfMemory`, or `failed` for another error of libjpeg.
     package func encode(_ image: DecodedImage) throws(ImageEncodingError) -> Data {
         var data = Data()
         do {
@@ -81,8 +82,9 @@ extension ImageEncoding where Self == ImageEncoder {
     /// alpha: transparent pixels are blended with a background color. Only the first frame of an animation is encoded.
     ///
     /// The color profile is kept when it is made for the written color model and has at most 16,707,345 bytes, which is
-    /// the limit of the format. The pixels keep their stored order; the orientation is written as EXIF, inside the data
-    /// of `embedding(exif:)` if there is any. EXIF data of more than 65,527 bytes is omitted.
+    /// the limit of the format. The pixels keep their stored order; the orientation is written as EXIF, in the
+    /// orientation tag of the data of `embedding(exif:)`. If that data has no such tag, one is added for an orientation
+    /// other than upright. If the EXIF data exceeds 65,527 bytes, only the orientation is written.
     ///
     /// A side of more than 65,500 pixels is an error with the code `unsupportedImage`. A row encoder needs O(*w*)
     /// memory, unless the image is progressive or its Huffman tables are optimized.
@@ -93,8 +95,9 @@ extension ImageEncoding where Self == ImageEncoder {
     ///   - subsampling: The chrominance subsampling. Default: `.both`, one sample for four pixels.
     ///   - isProgressive: Whether the image is stored in several scans, each finer than the one before. Rows are then
     ///     kept as coefficients until the end, at two bytes per sample. Default: `false`.
-    ///   - optimizesHuffman: Whether the Huffman tables are made for this image. This saves some percent, and rows are
-    ///     kept as coefficients until the end. A progressive image always has its own tables. Default: `false`.
+    ///   - optimizesHuffman: Whether the Huffman tables are made for this image. The file becomes a few percent
+    ///     smaller, and rows are kept as coefficients until the end. A progressive image always has its own tables.
+    ///     Default: `false`.
     ///   - background: The color under transparent pixels. Default: white.
     public static func jpeg(
         quality: Int = 85, subsampling: JPEGSubsampling = .both, isProgressive: Bool = false,
@@ -129,13 +132,14 @@ public enum JPEGSubsampling: String, Sendable, Hashable, CaseIterable {
     }
 }
 
-/// An encoder that takes rows as they arrive and outputs the encoded bytes without waiting for the end.
+/// An encoder that takes rows as they arrive and outputs encoded bytes as libjpeg produces them.
 private final class JPEGRowEncoder: PixelRowConsumer {
     /// The maximum length of a side in libjpeg.
     private static let maximumSide = 65_500
     /// The approximate number of encoded bytes that are passed to the output at a time.
     private static let pieceByteCount = 1 << 14
-    /// A marker segment has 65,533 bytes, of which six identify EXIF. Source: CIPA DC-008 (Exif 2.32) section 4.7.2.
+    /// The maximum number of bytes of EXIF data. A marker segment holds 65,533 bytes, of which six identify EXIF.
+    /// Source: CIPA DC-008 (Exif 2.32) section 4.7.2.
     private static let exifLimit = 65_527
 
     private let settings: alcedo_jpeg_settings
@@ -153,7 +157,7 @@ private final class JPEGRowEncoder: PixelRowConsumer {
     ) {
         self.settings = settings
         self.background = background
-        self.exif = exif.flatMap { $0.count <= Self.exifLimit ? $0 : nil }
+        self.exif = exif
         self.output = output
     }
 
@@ -178,7 +182,8 @@ private final class JPEGRowEncoder: PixelRowConsumer {
         var profile = header.colorProfile ?? Data()
         // A profile is split over at most 255 APP2 markers of 65,519 bytes each.
         if profile.count > 255 * 65_519 || !ICCProfile.describes(gray: isGray, profile) { profile = Data() }
-        let exif = header.orientation.written(in: exif)
+        var exif = header.orientation.written(in: exif)
+        if exif.count > Self.exifLimit { exif = header.orientation.written(in: nil) }
         try profile.withUnsafeBytes { profile in
             try exif.withUnsafeBufferPointer { exif in
                 var settings = settings

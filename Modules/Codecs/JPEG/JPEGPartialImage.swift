@@ -54,7 +54,7 @@ struct JPEGPartialImage {
 
     /// Decodes a complete file.
     static func decode(_ data: Data, _ options: DecodingOptions) throws(ImageDecodingError) -> DecodedImage {
-        try data.withDecoderInput { bytes throws(ImageDecodingError) in
+        try data.withDecoderInput(of: "JPEG") { bytes throws(ImageDecodingError) in
             let reader = try JPEGReader(bytes, limits: options.limits)
             var partialImage = try JPEGPartialImage(reader.start(options))
             try partialImage.read(from: reader)

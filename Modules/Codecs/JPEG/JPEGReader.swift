@@ -8,7 +8,7 @@ final class JPEGReader {
     private let limits: DecodingLimits
     private let keepsMetadata: Bool
     private(set) var info: ImageInfo?
-    /// Whether all coefficients are kept until the last byte.
+    /// Whether the image has several scans. libjpeg then keeps all coefficients until the last byte.
     private(set) var hasSeveralScans = false
     /// Whether the image can be decoded while its bytes arrive.
     private(set) var canSuspend = true
@@ -111,8 +111,9 @@ final class JPEGReader {
         }
     }
 
-    /// Sets the size and format of the rows according to the options. Reads an image in several scans to its end,
-    /// unless its bytes are passed by ``feed(_:)``. Must be called once, after the header has been read.
+    /// Starts decoding with the size and format that the options require, and returns the header of the rows. Reads an
+    /// image in several scans to its end, unless its bytes are passed by ``feed(_:)``. Must be called once, after the
+    /// header has been read.
     func start(_ options: DecodingOptions) throws(ImageDecodingError) -> PixelRowHeader {
         let header = try checkedHeader(options)
         _ = try isDone(alcedo_jpeg_start(shim, header.format == .gray8 ? 1 : 0))
@@ -120,7 +121,8 @@ final class JPEGReader {
         return header
     }
 
-    /// Returns the format of the rows that ``start(_:)`` will set. Throws when it exceeds the limits.
+    /// Returns the header of the rows that ``start(_:)`` will produce, and sets the scale for the target size. Throws
+    /// `exceedsLimit` when the image exceeds the limits, or `corrupt` when its header has not been read.
     func checkedHeader(_ options: DecodingOptions) throws(ImageDecodingError) -> PixelRowHeader {
         guard let info else { throw ImageDecodingError(.corrupt, "JPEG: the header is missing") }
         let isGray = options.pixelFormat == .gray8 && info.colorModel == .gray
@@ -137,10 +139,11 @@ final class JPEGReader {
         return header
     }
 
-    /// Sets the smallest DCT scale whose result is at least as large as `target` requires, and returns its size.
+    /// Sets the smallest DCT scale whose result is at least as large as `target` requires, and returns the size of that
+    /// result.
     ///
-    /// Only powers of two are used. libjpeg-turbo has no vector instructions for the other scales: three eighths take
-    /// longer than four, and five to seven take longer than all eight.
+    /// Only the scales 1/8, 1/4, 1/2 and 1 are used. libjpeg-turbo has no vector instructions for the other scales: 3/8
+    /// takes longer than 1/2, and 5/8 to 7/8 take longer than 1.
     func shrink(_ info: ImageInfo, towards target: TargetSize) throws(ImageDecodingError) -> PixelSize {
         let box = info.orientation.swapsSides ? target.size.transposed : target.size
         let needed = info.size.scaled(to: box, mode: target.mode)
@@ -156,12 +159,12 @@ final class JPEGReader {
     }
 
     /// Returns the maximum number of bytes that decoding holds: the output, a second buffer for reorienting, and the
-    /// coefficients of an image in several scans.
+    /// coefficients of an image in several scans. Also sets the scale for the target size.
     ///
     /// - Parameters:
     ///   - options: The decoding options.
     ///   - isIncremental: Whether previews are made while the bytes arrive. When a preview shares the memory of the
-    ///     output, the next rows copy the output.
+    ///     output, decoding the next rows copies the output.
     func byteCount(_ options: DecodingOptions, isIncremental: Bool = false) throws(ImageDecodingError) -> Int {
         guard let info else { throw ImageDecodingError(.corrupt, "JPEG: the header is missing") }
         let size = try options.target.map { target throws(ImageDecodingError) in try shrink(info, towards: target) }
@@ -232,7 +235,8 @@ final class JPEGReader {
         try consumer.finish()
     }
 
-    /// Reads to the end of the image. Returns `false` when more bytes are needed.
+    /// Reads to the end of the image. Returns `false` when more bytes are needed. Throws `corrupt` when pixels were
+    /// lost.
     func finish() throws(ImageDecodingError) -> Bool { try isDone(alcedo_jpeg_finish(shim)) }
 
     /// Reads scans as far as bytes are available. Returns the number of complete scans, and whether these are all.

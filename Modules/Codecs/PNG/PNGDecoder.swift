@@ -11,7 +11,7 @@ package struct PNGDecoder: ImageDecoding {
 
     /// Reads the properties of a file. O(chunks), because metadata can follow the pixels.
     ///
-    /// - Throws: ``/AlcedoCore/ImageDecodingError``: `truncated` when the file ends before its pixels, or before the
+    /// - Throws: ``/AlcedoCore/ImageDecodingError``; `truncated` when the file ends before its pixels, or before the
     ///   end of an animation; `exceedsLimit` when there are more frames than `limits` allows.
     package func inspect(_ data: Data, limits: DecodingLimits) throws(ImageDecodingError) -> ImageInfo {
         try PNGWholeImage.inspect(data, limits: limits)
@@ -27,7 +27,7 @@ package struct PNGDecoder: ImageDecoding {
         strict.allowsPartial = false
         strict.includesAnimation = false
         let isStreamed = try data.bytes.withUnsafeBytes { memory in
-            guard !memory.isEmpty else { throw ImageDecodingError(.empty, "the data is empty") }
+            guard !memory.isEmpty else { throw ImageDecodingError(.empty, "PNG: the data is empty") }
             let file = try PNGFile(memory.assumingMemoryBound(to: UInt8.self), limits: options.limits)
             let still = try PNGStill(file, strict)
             guard file.outline.animation == nil, still.plan.streams, still.plan.pendingOrientation == .up else {
@@ -44,7 +44,7 @@ package struct PNGDecoder: ImageDecoding {
     }
 
     package func decodingByteCount(_ data: Data, options: DecodingOptions) throws(ImageDecodingError) -> Int {
-        try data.withDecoderInput { bytes throws(ImageDecodingError) in
+        try data.withDecoderInput(of: "PNG") { bytes throws(ImageDecodingError) in
             let file = try PNGFile(bytes, limits: options.limits)
             guard file.outline.animation != nil else {
                 return PNGPlan(file.reader.header, file.info, options).byteCount
@@ -69,8 +69,9 @@ extension CodecRegistry.Entry {
     /// rgba16. Animations are always RGBA8. Gamma is not applied. The orientation is read from EXIF, or from XMP when
     /// there is no EXIF.
     ///
-    /// Memory is O(*w*) when a target size is set or rows are requested, even for damaged files. Interlaced images,
-    /// rotated images and animations need memory for all their pixels.
+    /// When a target size makes the image smaller or when rows are requested, decoding needs O(*w*) memory in addition
+    /// to the result, even for damaged files. Interlaced images, rotated images and animations need memory for all
+    /// their pixels.
     ///
     /// ```swift
     /// let png = CodecRegistry([.png])

@@ -6,8 +6,9 @@ package import FoundationEssentials
 package struct PNGEncoder: EXIFEncoding {
     /// The zlib compression level, from 0 (no compression) to 9 (smallest file). Values outside this range are clamped.
     package var compressionLevel: Int
-    /// Whether an image with at most 256 colors is written as a palette with indices of 1, 2, 4 or 8 bits when the
-    /// result is smaller. Has no effect on rows, because their colors are known too late.
+    /// Whether an image with at most 256 colors is written as a palette with indices of 1, 2, 4 or 8 bits when this is
+    /// smaller before compression. Applies to RGBA8 that is opaque or straight. Has no effect on a row encoder, because
+    /// the colors are known too late.
     package var usesPaletteWhenLossless: Bool
     /// The EXIF data to write, starting with the TIFF header. If it is nil, only an orientation other than upright is
     /// written.
@@ -86,8 +87,8 @@ extension ImageEncoding where Self == ImageEncoder {
     ///   - compressionLevel: The zlib compression level, from 0 (no compression) to 9 (smallest file). Values outside
     ///     this range are clamped. Default: 6.
     ///   - usesPaletteWhenLossless: Whether an image with at most 256 colors is written as a palette with indices of 1,
-    ///     2, 4 or 8 bits when the result is smaller. Has no effect on rows, because their colors are known too late.
-    ///     Default: true.
+    ///     2, 4 or 8 bits when this is smaller before compression. Applies to RGBA8 that is opaque or straight. Has no
+    ///     effect on a row encoder, because the colors are known too late. Default: true.
     public static func png(compressionLevel: Int = 6, usesPaletteWhenLossless: Bool = true) -> Self {
         ImageEncoder(
             PNGEncoder(compressionLevel: compressionLevel, usesPaletteWhenLossless: usesPaletteWhenLossless))
@@ -153,8 +154,8 @@ private struct PNGPalette {
     /// The position in `colors` of each color of the palette.
     private let positions: [UInt8]
 
-    /// Creates the palette. Returns nil when the image has too many colors, or is so small that a palette saves
-    /// nothing.
+    /// Creates the palette. Returns nil when the pixels are not straight or opaque `rgba8`, when they have more than
+    /// 256 colors, and when the image is so small that a palette saves nothing.
     init?(_ pixels: PixelBuffer) {
         guard pixels.format == .rgba8, pixels.alphaMode != .premultiplied, let palette = ExactPalette(pixels) else {
             return nil

@@ -6,15 +6,17 @@ package import FoundationEssentials
 /// Animation frames are composited bit-identically to libwebp's own player. Premultiplied color is rounded to nearest,
 /// as everywhere in Alcedo, while libwebp rounds down.
 ///
-/// With a target size, a still image is scaled during decoding: lossy images without alpha by averaging luma and
-/// chroma, other images by libwebp. For a lossy file, the full-size image is never in memory, but the full size must be
-/// within the limits. Animations are averaged down when they are composited. In addition to their canvases, libwebp
-/// keeps some hundred kilobytes while a frame is decoded.
+/// With a target size, a still image is scaled during decoding. A lossy image without alpha whose sides both shrink to
+/// less than three quarters is scaled by averaging luma and chroma. Other images are scaled by libwebp. For a lossy
+/// file, the full-size image is never in memory, but the full size must be within the limits. Animations are averaged
+/// down when they are composited. In addition to their canvases, libwebp keeps some rows while a frame is decoded, and
+/// up to five bytes per pixel if the frame is lossless or has alpha.
 ///
-/// An EXIF orientation is applied. EXIF is stored after the pixels, so that a file that declares EXIF has no previews
-/// before it arrives, unless the options do not apply orientations. Source: RFC 9649.
+/// An EXIF orientation is applied. EXIF is stored after the pixels. If the options apply orientations, a file that
+/// declares EXIF therefore has no previews before the EXIF arrives. Source: RFC 9649.
 package struct WebPDecoder: ImageDecoding {
-    /// Whether a second thread may be used for a large lossy image whose bytes are complete. The pixels are the same.
+    /// Whether a second thread may be used for a large lossy image whose bytes are complete. This does not change the
+    /// pixels.
     package var usesThreads: Bool
 
     /// Creates a stateless decoder. By default, it may use a second thread for large lossy images.
@@ -45,8 +47,8 @@ package struct WebPDecoder: ImageDecoding {
     /// Sends the rows of the image or of the first frame.
     ///
     /// libwebp writes into a buffer of the output's size. For a lossy image without alpha, the memory of sent rows is
-    /// returned to the system, so that O(*w*) bytes stay in memory. libwebp keeps alpha and lossless pixels as a whole,
-    /// so that these images, animations and reoriented images are decoded as a whole first.
+    /// returned to the system, so only O(*w*) bytes and a few MiB of sent rows stay in memory. libwebp keeps alpha and
+    /// lossless pixels as a whole. These images, animations and reoriented images are decoded as a whole first.
     ///
     /// - Throws: ``/AlcedoCore/ImageDecodingError``, and the errors of the consumer.
     package func decodeRows(_ data: Data, options: DecodingOptions, into consumer: any PixelRowConsumer) throws {
@@ -93,7 +95,7 @@ package struct WebPDecoder: ImageDecoding {
     /// Returns the parsed chunks of a complete file.
     private func container(of data: Data, limits: DecodingLimits) throws(ImageDecodingError) -> WebPContainer {
         var container = WebPContainer(limits: limits)
-        try data.withDecoderInput { bytes throws(ImageDecodingError) in try container.advance(bytes) }
+        try data.withDecoderInput(of: "WebP") { bytes throws(ImageDecodingError) in try container.advance(bytes) }
         try container.requireEnd()
         return container
     }
@@ -110,15 +112,15 @@ extension CodecRegistry.Entry {
     /// let image = try CodecRegistry([.webp(usesThreads: false)]).decode(data)
     /// ```
     ///
-    /// The format is recognized by its RIFF header: `RIFF`, four bytes of size, `WEBP`. At a quality of 1, the encoder
-    /// is lossless.
+    /// The format is recognized by its RIFF header: `RIFF`, four bytes of size, `WEBP`. At a quality of 1, the
+    /// registry's encoder is lossless.
     ///
     /// The result is RGBA8 of the canvas's size, regardless of the requested pixel format. Pixels that the frames of an
     /// animation do not cover are transparent, as in browsers, regardless of the file's background color. A still image
     /// without transparent pixels is `.opaque`. With a target size, a still image is scaled during decoding.
     ///
     /// - Parameter usesThreads: Whether a second thread may be used for a large lossy image whose bytes are complete.
-    ///   The pixels are the same.
+    ///   This does not change the pixels.
     public static func webp(usesThreads: Bool) -> Self {
         let size: [UInt8?] = [nil, nil, nil, nil]
         return Self(
@@ -141,7 +143,7 @@ private struct WebPRowStream {
     /// The number of bytes that are passed to libwebp before finished rows are sent.
     private static let pieceByteCount = 32 << 10
 
-    /// Creates the memory and the decoder. `size` must be within the limits, so that the number of bytes does not
+    /// Creates the memory and the decoder. `size` must be within the limits; the number of bytes then does not
     /// overflow.
     init(_ frame: WebPFrame, size: PixelSize) throws(ImageDecodingError) {
         self.frame = frame

@@ -9,7 +9,7 @@ package struct WebPEncoder: EXIFEncoding {
         /// Lossy compression with a quality from 0 (smallest) to 100 (best). Other values are clamped. Alpha is kept
         /// exactly.
         case lossy(quality: Double)
-        /// Lossless compression, except for the color under alpha 0 unless the encoder keeps it.
+        /// Lossless compression. The color under alpha 0 is kept only when `keepsHiddenColor` is true.
         case lossless
     }
 
@@ -35,13 +35,13 @@ package struct WebPEncoder: EXIFEncoding {
 
     /// Encodes the image with all frames of an animation, which are requested one at a time.
     ///
-    /// Delays are the raw delays of the frames in whole milliseconds. libwebp stores the changes between frames, and
-    /// extends the delay of the previous frame for a frame without changes. An animation whose frames are all equal
-    /// becomes a still image.
+    /// Delays are the raw delays of the frames in milliseconds, rounded down. libwebp stores the changes between
+    /// frames. For a frame without changes, it extends the delay of the previous frame. An animation whose frames are
+    /// all equal becomes a still image.
     ///
     /// - Throws: ``/AlcedoCore/ImageEncodingError``: `unsupportedImage` for sides above 16,383 pixels, for a frame that
-    ///   does not fill the canvas and for an animation of more than 2^31 ms; `failed` also when a frame cannot be
-    ///   decoded.
+    ///   does not fill the canvas and for an animation of more than 2^31 ms; `failed` when libwebp fails or a frame
+    ///   cannot be decoded; `outOfMemory`.
     /// - Complexity: O(*w* × *h*) for each frame. Memory: a copy of one image, the memory of libwebp, and the file; for
     ///   an animation, three more canvases.
     package func encode(_ image: DecodedImage) throws(ImageEncodingError) -> Data {
@@ -68,15 +68,17 @@ extension ImageEncoding where Self == ImageEncoder {
     /// written as EXIF. Opaque images get no alpha. WebP stores only straight 8-bit pixels: gray is written as red,
     /// green and blue, 16-bit samples lose their low byte, and premultiplied samples are divided by alpha.
     ///
-    /// Raw delays of frames are stored in whole milliseconds. An animation whose frames are all equal becomes a still
-    /// image. A side of more than 16,383 pixels, a frame that does not fill the canvas and an animation of more than
-    /// 2^31 ms are errors with the code `unsupportedImage`. A row encoder collects the whole image, because libwebp
-    /// needs all rows to encode. Source: RFC 9649.
+    /// Raw delays of frames are stored in milliseconds, rounded down, at most 16,777,215 ms. A number of plays
+    /// above 65,535 is stored as 65,535. An animation whose frames are all equal becomes a still image.
+    ///
+    /// A side of more than 16,383 pixels, a frame that does not fill the canvas and an animation of more than 2^31 ms
+    /// are errors with the code `unsupportedImage`. A row encoder collects the whole image, because libwebp needs all
+    /// rows to encode. Source: RFC 9649.
     ///
     /// - Parameters:
     ///   - quality: The quality from 0 (smallest) to 100 (best). Other values are clamped. Has no effect when
     ///     `lossless` is `true`. Alpha is kept exactly. Default: 75.
-    ///   - lossless: Whether every pixel is kept exactly, except for the color under alpha 0 unless `keepsHiddenColor`
+    ///   - lossless: Whether every pixel is kept exactly. The color under alpha 0 is kept only when `keepsHiddenColor`
     ///     is `true`. Default: `false`.
     ///   - method: The effort of libwebp, from 0 (fastest) to 6 (smallest). Other values are clamped. Default: 4.
     ///   - keepsHiddenColor: Whether lossless compression keeps the color under alpha 0, which is not visible. Files
@@ -158,12 +160,13 @@ private struct WebPAnimationWriter {
         return start
     }
 
-    /// Returns the delay in milliseconds, clamped to the 24 bits of a frame's header. Source: RFC 9649 section 2.7.1.1.
+    /// Returns the delay in milliseconds, rounded down and clamped to the 24 bits of a frame's header. Source: RFC 9649
+    /// section 2.7.1.1.
     private static func milliseconds(_ delay: Duration) -> Int32 {
         let (seconds, attoseconds) = delay.components
         guard seconds >= 0, attoseconds >= 0 else { return 0 }
-        guard seconds < 0xFF_FFFF / 1000 else { return 0xFF_FFFF }
-        return Int32(seconds * 1000 + attoseconds / 1_000_000_000_000_000)
+        guard seconds <= 0xFF_FFFF / 1000 else { return 0xFF_FFFF }
+        return Int32(min(seconds * 1000 + attoseconds / 1_000_000_000_000_000, 0xFF_FFFF))
     }
 
     private static func error(_ writer: OpaquePointer) -> ImageEncodingError {

@@ -46,7 +46,8 @@ final class WebPSource {
         return Data(bytes: bytes, count: output.size)
     }
 
-    /// Adds the image to `encoder` as the frame that begins at `milliseconds`. libwebp may change the image.
+    /// Adds the image to `encoder` as the frame that begins at `milliseconds`. Returns whether libwebp succeeded.
+    /// libwebp may change the image.
     func add(to encoder: OpaquePointer, at milliseconds: Int32, _ config: WebPConfig) -> Bool {
         var config = config
         return WebPAnimEncoderAdd(encoder, &picture, milliseconds, &config) != 0

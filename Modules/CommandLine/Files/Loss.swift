@@ -16,10 +16,11 @@ enum Loss: String, Sendable, CaseIterable {
         }
     }
 
-    /// Whether most photographs lose the property. Such losses are reported only in total.
+    /// Whether most photographs lose the property. In text output, only the totals report such losses.
     var isCommon: Bool { self == .exif || self == .xmp }
 
-    /// Returns the losses between two files.
+    /// Returns the properties of the original file that the written file lacks. EXIF and XMP data that changed counts
+    /// as lost.
     ///
     /// - Parameters:
     ///   - before: The properties of the original file.

@@ -10,14 +10,17 @@ enum OutputDestination: Sendable {
     /// A directory, in which files have the names of their images.
     case directory(String)
 
-    /// Parses the value of `--output`.
+    /// Parses the value of `--output`: `-` is standard output, the name of a file in an accepted format is a file, and
+    /// any other text is a directory. The path of an existing directory and a text that ends with a slash are always
+    /// directories.
     ///
     /// - Parameters:
     ///   - text: The value of the option.
     ///   - formats: The names of the accepted formats, for messages, or nil if only a directory is accepted.
-    ///   - isFile: Whether a text is the name of a file in an accepted format.
-    /// - Throws: ``UsageError`` if the text ends like the name of an image in another format, because it is unlikely to
-    ///   mean a directory.
+    ///   - isFile: Returns whether a text is the name of a file in an accepted format. Default: returns false for every
+    ///     text.
+    /// - Throws: ``UsageError`` if the text has the file extension of an image but not of an accepted format. Such a
+    ///   text is unlikely to mean a directory.
     init(_ text: String, formats: String? = nil, isFile: (String) -> Bool = { _ in false }) throws {
         if text == "-" {
             self = .standardOutput

@@ -5,7 +5,7 @@ import FoundationEssentials
 enum PixelFile: String, CaseIterable, Sendable {
     /// Netpbm's PAM (P7): gray or color, with or without alpha, with 8 or 16 bits a sample.
     case pam
-    /// Netpbm's PPM (P6): red, green and blue samples.
+    /// Netpbm's PPM (P6): red, green and blue, without alpha, with 8 or 16 bits a sample.
     case ppm
     /// Red, green, blue and straight alpha samples without a header. Samples of 16 bits are in the machine's byte
     /// order.
@@ -18,7 +18,8 @@ enum PixelFile: String, CaseIterable, Sendable {
         self.init(rawValue: fileName[fileName.index(after: dot)...].lowercased())
     }
 
-    /// Returns the range of samples written of each pixel, and the number of samples that a pixel has in memory.
+    /// Returns the range of the samples of a pixel that are written, and the number of samples that a pixel has in
+    /// memory.
     private func channels(of pixels: PixelBuffer) -> (written: Range<Int>, stored: Int) {
         switch (self, pixels.format) {
         case (.pam, .gray8): (0..<1, 1)

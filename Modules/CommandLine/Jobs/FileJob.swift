@@ -19,6 +19,8 @@ struct FileJob: Sendable {
     var interruption: Interruption?
     /// The counter of the images whose files were written.
     var tally: RunTally?
+    /// The clock that measures the duration of the run. Default: the system's clock.
+    var clock: any TimeSource = SystemClock()
 
     private enum Target: Sendable {
         case standardOutput
@@ -28,15 +30,16 @@ struct FileJob: Sendable {
 
     private struct Outcome: Sendable {
         var written: WrittenImage
-        var sink: FileSink
+        var sink: OutputSink
     }
 
-    /// Runs the job. Prints a summary to standard output and one line for each problem to standard error. The failure
-    /// of one image does not affect the others.
+    /// Runs the job. Prints a summary to standard output, unless the files are written there, and one line for each
+    /// problem to standard error. In JSON mode, prints the result of each file instead of the summary; the error of an
+    /// image is part of its result. The failure of one image does not affect the others.
     ///
-    /// - Returns: Whether all images succeeded.
+    /// - Returns: Whether all images succeeded without an interruption, and the disk cache reported no write error.
     func run() async -> Bool {
-        let start = ContinuousClock.now
+        let start = clock.uptime
         let files = BlockingExecutor(name: "alcedo.files", maxConcurrent: configuration.maxConcurrentDecodes)
         let target: Target
         let names: FileNames
@@ -81,12 +84,13 @@ struct FileJob: Sendable {
         for message in layers.errors.messages { report.problem(message) }
         if case .standardOutput = destination {
         } else {
-            report.printText(summary.text(title, in: ContinuousClock.now - start))
+            report.printText(summary.text(title, in: clock.uptime - start))
         }
         return summary.problems.isEmpty && layers.errors.messages.isEmpty
     }
 
-    /// Returns the target of the files. Throws if existing files must not be replaced.
+    /// Creates the output directory and returns the target of the files. Throws ``OutputError`` if a file exists that
+    /// must not be replaced, or if the directory cannot be created or written.
     private func target(_ names: FileNames) throws -> Target {
         let (path, name): (String, String?)
         switch destination {
@@ -100,14 +104,14 @@ struct FileJob: Sendable {
         return name.map { .file(directory, name: $0) } ?? .directory(directory)
     }
 
-    private func sink(to target: Target, _ names: FileNames, _ index: Int) throws -> FileSink {
-        let sinkTarget: FileSink.Target =
+    private func sink(to target: Target, _ names: FileNames, _ index: Int) throws -> OutputSink {
+        let sinkTarget: OutputSink.Target =
             switch target {
             case .standardOutput: .standardOutput
             case .file(let directory, let name): .file(try directory.file(named: name), path: directory.path(of: name))
             case .directory(let directory): .directory(directory)
             }
-        return FileSink(target: sinkTarget, names: names, index: index)
+        return OutputSink(target: sinkTarget, names: names, index: index)
     }
 
     private func record(_ result: Result<Outcome, any Error>, _ index: Int, _ summary: inout FileSummary) {

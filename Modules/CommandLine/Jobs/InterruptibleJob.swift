@@ -14,9 +14,11 @@ struct InterruptibleJob: Sendable {
     /// The counter that reports the progress of an interrupted job, or nil.
     let tally: RunTally?
 
-    /// Runs the job until it ends, or until the grace period after an interruption ends.
+    /// Runs the job until it ends, or until the grace period after an interruption ends. Then prints the summary of the
+    /// log, and after an interruption the number of completed images.
     ///
     /// - Parameter job: The job. Returns whether it succeeded.
+    /// - Returns: The exit status of the signal after an interruption; otherwise success or failure.
     func run(_ job: @escaping @Sendable (Interruption) async -> Bool) async -> ExitStatus {
         let running = Locked<Task<Bool, Never>?>(nil)
         let end = GracePeriodTask<Bool>()
@@ -38,8 +40,8 @@ struct InterruptibleJob: Sendable {
     }
 }
 
-/// A task that is awaited for a limited time after it was told to stop. A C library's call cannot be canceled and may
-/// run for a minute.
+/// A task that is awaited for a limited time after it was told to stop. A call of a C library cannot be canceled and
+/// may run for a minute.
 struct GracePeriodTask<Value: Sendable>: Sendable {
     private let ends: AsyncStream<Value?>
     private let end: AsyncStream<Value?>.Continuation

@@ -3,7 +3,7 @@ import AlcedoLibc
 import AlcedoProgramSupport
 import AlcedoTerminal
 
-/// Shows images on standard output, one after another.
+/// A presenter that shows images on standard output, one after another.
 @MainActor final class TerminalPresenter {
     private let pipeline: ImagePipeline
     private let playCount: Int?
@@ -31,7 +31,8 @@ import AlcedoTerminal
         self.interruption = interruption
     }
 
-    /// Shows the images and returns whether all of them succeeded.
+    /// Shows the images, and prints the error of each image that fails to standard error. Returns whether no image
+    /// failed. An image that an interruption ends has not failed.
     ///
     /// - Parameters:
     ///   - images: The images to show, in order.
@@ -111,8 +112,8 @@ import AlcedoTerminal
     }
 }
 
-/// Hides the terminal's cursor until the program ends for any reason. The cursor is visible while Ctrl-Z suspends the
-/// program.
+/// The terminal's cursor, which is hidden between ``begin()`` and ``end()``. The cursor is also shown when the process
+/// exits or SIGQUIT ends it, and while Ctrl-Z suspends it.
 private enum HiddenCursor {
     private static var hiding: StaticString { "\u{1B}[?25l" }
     private static var showing: StaticString { "\u{1B}[?25h" }
@@ -139,7 +140,7 @@ private enum HiddenCursor {
     }
 
     /// Writes to the terminal with async-signal-safe calls only. Waits at most 250 ms for a terminal that accepts no
-    /// output.
+    /// output, and then discards the text.
     private static func put(_ text: StaticString) {
         var terminal = pollfd(fd: STDOUT_FILENO, events: Int16(POLLOUT), revents: 0)
         if poll(&terminal, 1, 250) > 0 { _ = write(STDOUT_FILENO, text.utf8Start, text.utf8CodeUnitCount) }

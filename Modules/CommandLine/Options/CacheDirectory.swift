@@ -6,13 +6,12 @@ import FoundationEssentials
 
 /// Checks of a directory before it is used as a cache.
 enum CacheDirectory {
-    /// Throws if the directory contains a file that a cache would mistake for its own, or if it is not a cache although
-    /// `mustExist` is true.
+    /// Throws if the directory contains a file named `index` that is not the index of a cache. If `mustExist` is true,
+    /// also throws if the directory has no index but contains a file that is not a cache entry.
     ///
     /// - Parameters:
     ///   - directory: The cache directory. A directory that is empty, absent or unreadable passes.
-    ///   - mustExist: Whether the directory must already be a cache. If true, other files are accepted only beside an
-    ///     index.
+    ///   - mustExist: Whether a directory with files must already be a cache.
     /// - Throws: An ``InputError`` that names the foreign file.
     static func check(_ directory: URL, mustExist: Bool) async throws {
         try await BlockingExecutor(name: "inputs", maxConcurrent: 1).run {
@@ -29,8 +28,8 @@ enum CacheDirectory {
 
     private static func foreignName(among names: [String], in path: String, mustExist: Bool) -> String? {
         guard names.contains("index") else { return mustExist ? names.sorted().first { !isCacheEntry($0) } : nil }
-        // The cache creates `unfinished` together with `index`. If a cleanup removed the empty directory, the magic
-        // number of the index still identifies a cache.
+        // The cache creates the directory `unfinished` together with `index`. If a cleanup removed that directory
+        // because it was empty, the magic number of the index still identifies a cache.
         return names.contains("unfinished") || isIndex("\(path)/index") ? nil : "index"
     }
 

@@ -29,7 +29,7 @@ struct EncodingOptions: Sendable {
         return true
     }
 
-    /// Creates the encoder for a format.
+    /// Creates the encoder for a format. Without `--quality`, the quality is `defaultQuality`.
     ///
     /// - Throws: ``UsageError`` if an option does not apply to the format.
     func encoder(of format: OutputFormat, defaultQuality: Int) throws -> any ImageEncoding {
@@ -70,7 +70,8 @@ enum OutputFormat: String, CaseIterable, Sendable {
         self = format
     }
 
-    /// Creates the format that a file name's extension stands for, or returns nil.
+    /// Creates the format that a file name's extension stands for. Returns nil if the name has no extension or its
+    /// extension stands for no output format.
     init?(fileName: String) {
         let ending = fileName.lastIndex(of: ".").map { fileName[fileName.index(after: $0)...].lowercased() }
         guard let format = Self.allCases.first(where: { [$0.rawValue, $0.fileExtension].contains(ending) }) else {

@@ -35,14 +35,15 @@ struct InputOptions: Sendable {
         return true
     }
 
-    /// Sets the pixel limit, and raises the byte limit to match: 8 bytes a pixel for samples of 16 bits, and 64 MiB for
-    /// the padding of rows.
+    /// Sets the pixel limit. Raises the byte limit, if it is lower, to 8 bytes a pixel for samples of 16 bits and 64
+    /// MiB for the padding of rows.
     private mutating func setPixelLimit(_ count: Int) {
         limits.maximumPixelCount = count
         limits.maximumByteCount = max(limits.maximumByteCount, count * 8 + (64 << 20))
     }
 
-    /// Parses the arguments that name images. Throws ``UsageError`` if they are invalid or name no input.
+    /// Validates and stores the arguments that name images. Throws ``UsageError`` if there is neither an argument nor a
+    /// list, if an argument is empty, if standard input is named twice, or for `--null` without a list.
     mutating func take(_ words: [String], for command: String) throws {
         if words.contains(where: \.isEmpty) { throw UsageError("an argument is empty") }
         if words.isEmpty, lists.isEmpty { throw UsageError("\(command) needs a URL, a file, a directory or --list") }
@@ -55,8 +56,9 @@ struct InputOptions: Sendable {
 
     /// Reads the lists, expands directories and patterns, and returns the images.
     ///
-    /// - Parameter change: A transformation of each image's request.
-    /// - Throws: ``UsageError`` if there is no image at all; ``InputError`` if a list cannot be read.
+    /// - Parameter change: Transforms the request of each image. By default, requests are unchanged.
+    /// - Throws: ``UsageError`` if there is no image at all; ``InputError`` if a list or standard input cannot be read
+    ///   or is too large.
     func images(
         changing change: @escaping @Sendable (ImageRequest) -> ImageRequest = { $0 }
     ) async throws -> ImageList {

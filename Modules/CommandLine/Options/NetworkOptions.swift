@@ -54,7 +54,7 @@ struct NetworkOptions: Sendable {
     /// could not use all connections.
     func maxConcurrentLoads(atLeast count: Int) -> Int { max(count, connections ?? 0) }
 
-    /// Returns the request with the headers and the timeout of the options.
+    /// Returns an HTTP request with the headers and the timeout of the options. Returns any other request unchanged.
     func apply(to request: ImageRequest) -> ImageRequest {
         var request = HeaderOption.add(headers, to: request)
         guard case .http(var http) = request.source, let timeout else { return request }
@@ -66,10 +66,10 @@ struct NetworkOptions: Sendable {
     /// Creates the downloader that the options describe.
     ///
     /// - Parameters:
-    ///   - parts: The storage of unfinished downloads. If nil, they are kept in memory for this run only.
-    ///   - downloads: The maximum number of downloads. Each download may use all of its retries.
+    ///   - parts: The storage of unfinished downloads. If nil, only a retry of the same download resumes it.
+    ///   - downloads: The maximum number of downloads in the whole run. Each download may use all of its retries.
     ///   - log: The log that records exchanges, or nil.
-    /// - Throws: An error if the certificates cannot be read.
+    /// - Throws: An error if the certificates of `--ca` cannot be read.
     func downloader(parts: (any DataCaching)?, downloads: Int, log: TransferLog?) throws -> Downloader {
         var network = CURLOptions()
         if let connections { network.maxConcurrentTransfers = connections }
@@ -122,8 +122,8 @@ private struct HeaderOption: Sendable {
         field = HTTPFields.Field(name, String(value.dropLast(end)))
     }
 
-    /// Returns the request with the fields added. Its key in every cache differs from that of the same request without
-    /// the fields, because the response may depend on any field.
+    /// Returns an HTTP request with the fields added, and any other request unchanged. With fields, the request has
+    /// another key in every cache than without them, because the response may depend on any field.
     static func add(_ headers: [HeaderOption], to request: ImageRequest) -> ImageRequest {
         guard case .http(var http) = request.source, !headers.isEmpty else { return request }
         for header in headers { http.fields.append(header.field.name, header.field.value) }
@@ -135,7 +135,8 @@ private struct HeaderOption: Sendable {
         return request
     }
 
-    /// Removes the fields that may be credentials from a redirect to another origin.
+    /// Returns the next request of a redirect. If the redirect leads to another origin, removes the fields that may be
+    /// credentials.
     static func removeCredentials(_ head: HTTPResponseHead, _ next: HTTPRequest, of headers: [HeaderOption])
         -> HTTPRequest
     {

@@ -31,7 +31,7 @@ struct StackOptions: Sendable {
     /// Creates the pipeline configuration and runs an interruptible job with it.
     ///
     /// - Parameters:
-    ///   - downloads: The maximum number of downloads. Each download may use all of its retries.
+    ///   - downloads: The maximum number of downloads in the whole run. Each download may use all of its retries.
     ///   - tally: The counter that reports the progress of an interrupted job, or nil.
     ///   - job: The job. Returns whether it succeeded.
     /// - Throws: An error if the certificates cannot be read, or if the cache directory contains another file with the
@@ -48,8 +48,8 @@ struct StackOptions: Sendable {
         }
     }
 
-    /// The storage of unfinished downloads: a subdirectory of the cache, with a name that the image cache does not use
-    /// for its own files.
+    /// The storage of unfinished downloads, or nil without a cache: a subdirectory of the cache, with a name that the
+    /// image cache does not use for its own files.
     private var parts: FileDiskCache? {
         cache.map { FileDiskCache(directory: Self.parts(in: $0), sizeLimit: Self.partLimit) }
     }
@@ -59,9 +59,9 @@ struct StackOptions: Sendable {
 
 /// The default cache directory.
 private enum DefaultCache {
-    /// The standard cache directory, or nil if the user has no home directory or the directory cannot be created.
-    /// Service users often lack a home directory, and each load would report a write error. An existing directory is
-    /// used even if it is not writable.
+    /// The standard cache directory, or nil if neither `XDG_CACHE_HOME` nor `HOME` is an absolute path or if the
+    /// directory cannot be created. Service users often have no home directory, and each load would report a write
+    /// error. An existing directory is used even if it is not writable.
     static var directory: URL? {
         guard let directory = ImagePipeline.Configuration.cacheDirectory() else { return nil }
         var path = directory.path(percentEncoded: false)

@@ -78,8 +78,9 @@ struct CacheReport {
 enum ByteCount {
     private static let units: [(suffix: String, factor: Int)] = [("K", 1 << 10), ("M", 1 << 20), ("G", 1 << 30)]
 
-    /// Returns the number of bytes that a text such as `512K` stands for. The suffixes K, M and G are binary. Throws
-    /// ``UsageError`` if the text is not a number with an optional suffix.
+    /// Returns the number of bytes that a text such as `512K` stands for. The suffixes K, M and G are binary and may be
+    /// lowercase. Throws ``UsageError`` if the text is not a number with an optional suffix, or if the number of bytes
+    /// is too large for `Int`.
     static func parse(_ text: String, for option: String) throws -> Int {
         let unit = units.first { text.uppercased().hasSuffix($0.suffix) }
         let digits = unit == nil ? text[...] : text.dropLast()
@@ -91,7 +92,7 @@ enum ByteCount {
         return bytes
     }
 
-    /// Returns the count with a binary unit, such as `12.3 MiB`.
+    /// Returns the count in bytes below 1,024, otherwise with a binary unit, such as `12.3 MiB`.
     static func words(_ count: Int) -> String {
         // A count that rounds to 1024.0 of a unit is 1.0 of the next one.
         let rounded = units.map { unit in

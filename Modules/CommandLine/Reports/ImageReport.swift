@@ -11,12 +11,12 @@ struct ImageReport: Sendable, Encodable {
     var width: Int?
     var height: Int?
     var hasAlpha: Bool?
-    /// The value of the EXIF tag, 1 to 8.
+    /// The value of the EXIF orientation tag, 1 to 8.
     var orientation: Int?
     var bitDepth: Int?
     var colorModel: String?
     var frameCount: Int?
-    /// The loop count that the file stores.
+    /// The loop count that the file stores. Zero means that the animation repeats forever.
     var loopCount: Int?
     /// The frame delays that the file stores, in milliseconds.
     var delaysMs: [Double]?
@@ -74,7 +74,7 @@ struct ImageReport: Sendable, Encodable {
 }
 
 extension ImageReport {
-    /// The report as lines of text, or an empty text if no property is known. Does not contain the error.
+    /// The report as lines of text, or an empty text if the image could not be inspected. Does not contain the error.
     var text: String {
         var lines = [Console.printable(input)]
         if let format, let width, let height {
@@ -94,7 +94,7 @@ extension ImageReport {
     }
 }
 
-/// The SHA-256 of one frame's rows.
+/// The SHA-256 digests of one frame's rows.
 struct FrameDigest: Sendable, Encodable {
     let sha256: String
     /// The digest of the rows in which each pixel of alpha 0 is replaced by four zeros, because decoders differ in the

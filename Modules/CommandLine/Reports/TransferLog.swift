@@ -16,16 +16,25 @@ final class TransferLog: Sendable {
     }
 
     private let state = Locked(State())
+    private let clock: any TimeSource
     private let write: @Sendable (String) -> Void
 
-    init(_ write: @escaping @Sendable (String) -> Void) { self.write = write }
+    /// Creates a log.
+    ///
+    /// - Parameters:
+    ///   - clock: The clock that measures the exchanges. Default: the system's clock.
+    ///   - write: Called with each line.
+    init(clock: any TimeSource = SystemClock(), _ write: @escaping @Sendable (String) -> Void) {
+        self.clock = clock
+        self.write = write
+    }
 
     /// Returns a transport that sends requests through another one and records them in this log.
     func watching(_ transport: any HTTPTransport) -> any HTTPTransport {
         WatchedTransport(transport: transport, log: self)
     }
 
-    /// Records the start of an exchange. The first attempt after a success has the number 1.
+    /// Records the start of an exchange and returns its report. The first attempt after a success has the number 1.
     func begin(_ request: HTTPRequest) -> TransferReport {
         let attempt = state.withLock { state in
             let attempt = state.attempts[request.url, default: 0] + 1
@@ -33,7 +42,7 @@ final class TransferLog: Sendable {
             state.exchanges += 1
             return attempt
         }
-        return TransferReport(request, attempt: attempt)
+        return TransferReport(request, attempt: attempt, clock: clock)
     }
 
     func end(_ report: TransferReport) {
@@ -132,7 +141,8 @@ struct TransferReport: Sendable, CustomStringConvertible {
     private let offset: Int?
     /// The URL in printable form, without a password.
     private let argument: ImageArgument
-    private let start = ContinuousClock.now
+    private let clock: any TimeSource
+    private let start: Duration
     /// The time from the start until the response head arrived.
     private var headTime: Duration?
     private var head: HTTPResponseHead?
@@ -140,7 +150,9 @@ struct TransferReport: Sendable, CustomStringConvertible {
     private var end: (End, Duration)?
     var byteCount = 0
 
-    init(_ request: HTTPRequest, attempt: Int) {
+    init(_ request: HTTPRequest, attempt: Int, clock: any TimeSource) {
+        self.clock = clock
+        start = clock.uptime
         url = request.url
         argument = ImageArgument(url.absoluteString)
         self.attempt = attempt
@@ -149,11 +161,11 @@ struct TransferReport: Sendable, CustomStringConvertible {
 
     mutating func received(_ head: HTTPResponseHead) {
         self.head = head
-        headTime = ContinuousClock.now - start
+        headTime = clock.uptime - start
     }
 
     mutating func finish(_ end: End, _ metrics: HTTPTransferMetrics?) {
-        self.end = (end, ContinuousClock.now - start)
+        self.end = (end, clock.uptime - start)
         self.metrics = metrics
     }
 
@@ -180,7 +192,7 @@ struct TransferReport: Sendable, CustomStringConvertible {
         }
         words.append("cache \(head?.fields["Cache-Status"] ?? "-")")
         switch end?.0 {
-        case .failed(let error)? where error is CancellationError: words.append("cancelled")
+        case .failed(let error)? where error is CancellationError: words.append("canceled")
         case .failed(let error)?: words.append("failed: \(argument.withoutPassword("\(error)"))")
         case .abandoned?: words.append("body not fully read")
         case .complete?, nil: break
@@ -188,8 +200,8 @@ struct TransferReport: Sendable, CustomStringConvertible {
         return words.joined(separator: ", ")
     }
 
-    /// Returns the offset at which a request resumes. Only the downloader's resumed requests have both `Range` and
-    /// `If-Range`.
+    /// Returns the offset at which a request resumes, or nil if it does not resume. Only the downloader's resumed
+    /// requests have both `Range` and `If-Range`.
     private static func offset(of request: HTTPRequest) -> Int? {
         guard request.fields["If-Range"] != nil, let range = request.fields["Range"], range.hasPrefix("bytes=") else {
             return nil

@@ -1,4 +1,4 @@
-/// The counts of lookups, stores and evictions since a cache was created. Sums wrap around on overflow.
+/// The counts of lookups, stores and evictions since a cache was created. Sums of costs wrap around on overflow.
 ///
 /// Memory caches and data caches return the same counts. A count that does not apply to a cache stays zero.
 public struct CacheStatistics: Sendable, Hashable, CustomStringConvertible {
@@ -6,11 +6,14 @@ public struct CacheStatistics: Sendable, Hashable, CustomStringConvertible {
     public package(set) var hits = 0
     /// The sum of the costs of the entries that lookups found in a memory cache, in the cache's unit, usually bytes.
     public package(set) var hitCost = 0
-    /// The number of lookups that found no entry, including damaged and expired entries and ``weakHits``.
+    /// The number of lookups that found no valid entry. Lookups of damaged or expired entries count as misses, and so
+    /// do ``weakHits``.
     public package(set) var misses = 0
-    /// The number of lookups in a memory cache that returned an evicted value, because it was still in use elsewhere.
+    /// The number of lookups in a memory cache that returned an evicted or rejected value that was still in use
+    /// elsewhere.
     public package(set) var weakHits = 0
-    /// The number of values stored, including replacements.
+    /// The number of values stored, including replacements. The disk caches also count a store of an entry that has
+    /// already expired, which only removes the existing entry.
     public package(set) var stores = 0
     /// The number of stores that failed, because the value was too large or too costly for the cache, or because the
     /// storage of a data cache failed. A memory cache also counts values that had expired, and values that its policy
@@ -18,8 +21,8 @@ public struct CacheStatistics: Sendable, Hashable, CustomStringConvertible {
     public package(set) var failures = 0
     /// The number of entries that a data cache found damaged and removed.
     public package(set) var damagedEntries = 0
-    /// The number of entries that left the cache, by reason. A data cache counts the entries that were removed
-    /// because of its limits, their expiry, full storage or a requested trim.
+    /// The number of entries that left the cache, by reason. A data cache counts only entries that were removed because
+    /// they exceeded its limits, because they had expired, because the storage was full, or by a requested trim.
     public package(set) var evictions: [EvictionReason: Int] = [:]
 
     /// The sum of the costs of the values that were stored in a memory cache.
@@ -54,7 +57,7 @@ public struct CacheStatistics: Sendable, Hashable, CustomStringConvertible {
         evictedCosts[reason, default: 0] &+= cost
     }
 
-    /// Counts the entries that a trim of a data cache has removed.
+    /// Counts the entries that a trim of a data cache has removed. Ignores items without a reason.
     package mutating func recordEvictions(_ items: [DataCacheItem]) {
         for item in items {
             if let reason = item.evictionReason { recordEvictions(reason, count: 1, cost: item.size) }

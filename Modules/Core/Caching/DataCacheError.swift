@@ -4,7 +4,7 @@ public import AlcedoRuntime
 public struct DataCacheError: CodedError, Hashable {
     /// The kind of failure.
     public enum Code: String, Sendable {
-        /// The directory cannot be created or written.
+        /// The directory cannot be created or written, or an entry cannot be removed.
         case notWritable
         /// The storage is full.
         case noSpace

@@ -7,7 +7,7 @@ public struct DataCacheItem: Sendable, Hashable {
     /// The number of bytes that the entry occupies, including the cache's own records, as
     /// ``DataCacheLimits/maximumSize`` counts them.
     public var size: Int
-    /// The date of the store.
+    /// The date at which the entry was stored.
     public var storedAt: Date
     /// The date of the last read or store.
     public var lastUse: Date

@@ -10,14 +10,16 @@ public struct DataCacheLimits: Sendable, Hashable {
     public enum AgeBasis: Sendable, Hashable {
         /// The date of the last read or store.
         case lastUse
-        /// The date of the store. Reads do not change the age.
+        /// The date on which the entry was stored. Reads do not change the age.
         case storing
     }
 
     /// The maximum number of bytes that the entries occupy. A disk cache counts the blocks that the file system has
-    /// allocated for the entries, not the lengths of their files. With zero or less, nothing is stored.
+    /// allocated for the entries, not the lengths of their files. With zero or less, nothing is stored, and stores
+    /// throw ``DataCacheError`` `tooLarge`.
     public var maximumSize: Int
-    /// The maximum number of entries. With zero or less, nothing is stored.
+    /// The maximum number of entries. With zero or less, nothing is stored, and stores throw ``DataCacheError``
+    /// `tooLarge`.
     public var maximumCount: Int
     /// The maximum age of an entry that has no expiry of its own; nil for no limit. A date in the future counts as the
     /// current date, so entries do not expire because the clock was set back and later corrected.
@@ -30,8 +32,9 @@ public struct DataCacheLimits: Sendable, Hashable {
     /// last use is more than a year ahead of the clock, the last use becomes the current date, and the expiry moves
     /// back by the same time.
     package var extendsExpiryOnUse: Bool
-    /// The fraction of the limits that remains in use after a trim, from 0 to 1. A value below 1 leaves space, so that
-    /// the next store does not cause another trim.
+    /// The fraction of the limits to which the entries are reduced after they exceed a limit, from 0 to 1. Values
+    /// outside this range are clamped; NaN counts as 0. A value below 1 leaves space, so that the next store does not
+    /// cause another trim.
     package var trimTarget: Double
 
     /// Creates the limits of a data cache.
@@ -39,11 +42,12 @@ public struct DataCacheLimits: Sendable, Hashable {
     /// - Parameters:
     ///   - maximumSize: The maximum total size, in bytes. Default: 256 MiB.
     ///   - maximumCount: The maximum number of entries. Default: no limit.
-    ///   - maximumAge: The maximum age of an entry. Default: seven days, as in Kingfisher and SDWebImage.
+    ///   - maximumAge: The maximum age of an entry; nil for no limit. Default: seven days, as in Kingfisher and
+    ///     SDWebImage.
     ///   - ageBasis: The date from which the age is counted. Default: the last use.
-    ///   - extendsExpiryOnUse: Whether a read postpones the expiry of the entry. Default: false.
-    ///   - trimTarget: The fraction of the limits that remains in use after a trim. Default: 0.9. Kingfisher uses 0.5,
-    ///     Nuke 0.7.
+    ///   - extendsExpiryOnUse: Whether a read postpones an entry's own expiry. Default: false.
+    ///   - trimTarget: The fraction of the limits to which the entries are reduced after they exceed a limit, from 0 to
+    ///     1. Default: 0.9. Kingfisher uses 0.5, Nuke 0.7.
     public init(
         maximumSize: Int = 256 << 20, maximumCount: Int = .max, maximumAge: Duration? = .seconds(7 * 24 * 60 * 60),
         ageBasis: AgeBasis = .lastUse, extendsExpiryOnUse: Bool = false, trimTarget: Double = 0.9
@@ -56,10 +60,10 @@ public struct DataCacheLimits: Sendable, Hashable {
         self.trimTarget = trimTarget
     }
 
-    /// The maximum number of bytes after a trim.
+    /// The maximum number of bytes after a trim that enforces the limits.
     package var sizeAfterTrim: Int { Self.share(trimTarget, of: maximumSize) }
 
-    /// The maximum number of entries after a trim.
+    /// The maximum number of entries after a trim that enforces the limits.
     package var countAfterTrim: Int { Self.share(trimTarget, of: maximumCount) }
 
     private static func share(_ share: Double, of limit: Int) -> Int {
@@ -79,12 +83,13 @@ extension DataCacheLimits {
     /// entries with such dates expire eventually.
     private static let maximumClockLead: Int64 = 365 * 24 * 60 * 60 * 1000
 
-    /// Whether an entry has expired. A last use in the future counts as `now`: the clock was set back, or will be
-    /// corrected.
+    /// Whether an entry has expired. A last use in the future counts as `now`, because the clock was set back or will
+    /// be corrected.
     package func isOver(storedAt: Timestamp, lastUse: Timestamp, expiry: Timestamp?, now: Timestamp) -> Bool {
         if let expiry { return now >= expiry }
         guard let maximumAge else { return false }
-        // An entry stored in the future is dated by its last use; otherwise it would not expire until its store date.
+        // If the date of storing is in the future, the age is counted from the last use. Otherwise the entry could not
+        // expire before the clock reaches that date.
         let start = storedAt > now ? lastUse : ageBasis == .lastUse ? max(lastUse, storedAt) : storedAt
         return Double(now.milliseconds - start.milliseconds) >= maximumAge / .milliseconds(1)
     }
@@ -95,7 +100,8 @@ extension DataCacheLimits {
         lastUse.milliseconds - now.milliseconds > Self.maximumClockLead ? now : max(lastUse, now)
     }
 
-    /// Returns the expiry of an entry that is used now. It moves by as much as the date of the last use moves.
+    /// Returns the expiry of an entry that is used now, or nil when the entry has no expiry of its own. With
+    /// ``extendsExpiryOnUse``, the expiry moves by as much as the date of the last use. Otherwise it does not change.
     package func expiry(_ expiry: Timestamp?, after lastUse: Timestamp, usedAt now: Timestamp) -> Timestamp? {
         guard extendsExpiryOnUse, let expiry else { return expiry }
         let moved = self.lastUse(lastUse, usedAt: now).milliseconds - lastUse.milliseconds

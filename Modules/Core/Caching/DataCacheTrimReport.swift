@@ -1,4 +1,4 @@
-/// A report of the entries that a data cache has removed to keep its limits.
+/// A report of the entries that a trim of a data cache has removed.
 public struct DataCacheTrimReport: Sendable, Hashable {
     /// The removed entries, in the order of their removal. Each has a ``DataCacheItem/evictionReason``.
     public var removals: [DataCacheItem]

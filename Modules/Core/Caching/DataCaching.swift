@@ -5,7 +5,8 @@ package import FoundationEssentials
 /// Methods may be called concurrently from any task and never block the cooperative thread pool. A cache returns an
 /// entry exactly as stored, or nil: a damaged entry is a miss.
 public protocol DataCaching: Sendable {
-    /// Returns the entry stored under `key`, and records a use of it. Returns nil when the storage fails.
+    /// Returns the entry stored under `key`, and records a use of it. Returns nil when the entry is missing, expired or
+    /// damaged, or when the storage fails.
     func entry(for key: ImageKey) async -> CachedData?
     /// Whether an entry is stored under `key`. Does not record a use and does not verify the bytes.
     func contains(_ key: ImageKey) async -> Bool
@@ -13,8 +14,8 @@ public protocol DataCaching: Sendable {
     ///
     /// An entry whose expiry has passed is not stored. The existing entry is removed, and no error is thrown.
     ///
-    /// - Throws: ``DataCacheError``, or `CancellationError`. After an error, the previous entry may be missing, but is
-    ///   never damaged.
+    /// - Throws: ``DataCacheError`` when the entry is too large or the storage fails, or `CancellationError` when the
+    ///   task is canceled. After an error, the previous entry may be missing, but is never damaged.
     func store(_ entry: CachedData, for key: ImageKey) async throws
     /// Removes the entry stored under `key`. Returns whether there was an entry.
     @discardableResult func remove(_ key: ImageKey) async -> Bool
@@ -22,18 +23,18 @@ public protocol DataCaching: Sendable {
     @discardableResult func removeAll(of resource: ResourceKey) async -> Int
     /// Removes all entries.
     func removeAll() async
-    /// Returns when all earlier calls have completed and the limits hold. Default: returns at once, for caches that
-    /// complete each call before it returns.
+    /// Returns when all earlier calls have completed and the limits hold. The default implementation returns
+    /// immediately. It is for caches whose methods return only when their work is complete.
     func flush() async
 }
 
 extension DataCaching {
-    /// Returns the bytes stored under `key`, and records a use as `entry(for:)` does.
+    /// Returns the bytes stored under `key`, and records a use. Returns nil when ``entry(for:)`` does.
     package func data(for key: ImageKey) async -> Data? { await entry(for: key)?.data }
 
     /// Stores bytes without metadata. Throws the errors of ``store(_:for:)``.
     package func store(_ data: Data, for key: ImageKey) async throws { try await store(CachedData(data), for: key) }
 
-    /// Returns at once, for caches that complete each call before it returns.
+    /// Returns immediately, for caches whose methods return only when their work is complete.
     public func flush() async {}
 }

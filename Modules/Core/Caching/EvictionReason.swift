@@ -1,5 +1,5 @@
-/// The reason why an entry left a cache. A value that a cache or its policy rejects never enters the cache and has no
-/// reason.
+/// The reason why an entry left a cache. A value that a cache or its policy rejects never enters the cache, so no
+/// reason is recorded for it.
 public enum EvictionReason: String, Sendable, CaseIterable {
     /// The total cost of a memory cache, or the total size of a data cache, exceeded the limit.
     case costLimit

@@ -10,14 +10,14 @@ public protocol MeasurableDataCache: DataCaching {
 }
 
 extension MeasurableDataCache {
-    /// Nil, for a cache whose entries cannot be listed and trimmed.
+    /// The default value, nil, for a cache whose entries cannot be listed and trimmed.
     public var maintenance: (any MaintainableDataCache)? { nil }
 }
 
 /// A data cache whose entries can be listed and trimmed, for example by a tool or a settings page.
 ///
-/// The disk caches of this package conform. Other caches cannot create the reports that these methods return. They
-/// conform to ``DataCaching``, and to ``MeasurableDataCache`` if they can measure their entries.
+/// The disk caches of this package conform. Caches outside this package cannot create the reports that these methods
+/// return. They conform to ``DataCaching``, and to ``MeasurableDataCache`` if they can measure their entries.
 public protocol MaintainableDataCache: MeasurableDataCache {
     /// The counts of reads, stores and removals since the cache was created.
     var statistics: CacheStatistics { get }
@@ -37,9 +37,9 @@ public protocol MaintainableDataCache: MeasurableDataCache {
 
 /// A data cache that reports its trims.
 ///
-/// A trim removes entries because of the limits, their age or a full disk; it runs in the background or at the request
-/// of a caller. Each removal is reported once. A report excludes entries that callers remove, entries that are replaced
-/// or damaged, and expired entries found by a read.
+/// A trim removes entries because the limits are exceeded, because they have expired or because the disk is full. It
+/// runs in the background or at the request of a caller. Each removal is reported once. A report excludes entries that
+/// callers remove, entries that are replaced or damaged, and expired entries found by a read.
 ///
 /// The cache calls the handlers on any thread, outside its locks. A requested trim returns after the handlers have
 /// returned. A background trim is reported without waiting for earlier calls, so calls may overlap. No report is

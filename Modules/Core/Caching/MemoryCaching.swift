@@ -3,21 +3,21 @@
 /// Methods may be called concurrently from any thread. They return without blocking, perform no input or output, and
 /// never call back into the caller.
 public protocol MemoryCaching: Sendable {
-    /// Returns the image stored under `key`, and records a use of it.
+    /// Returns the image stored under `key`, or nil when there is none, and records a use of it.
     func image(for key: ImageKey) -> DecodedImage?
     /// Whether an image is stored under `key`. Does not record a use.
     func contains(_ key: ImageKey) -> Bool
     /// Stores `image` under `key`, replacing any existing image.
     ///
-    /// An image whose cost exceeds the limit of the cache is not stored and evicts no other image. The existing image
-    /// under `key` is removed.
+    /// An image whose cost exceeds the limit of the cache is not stored and evicts no other image. An existing image
+    /// under `key` is then removed.
     func store(_ image: DecodedImage, for key: ImageKey)
     /// Stores the finished image of `request` under ``ImageRequest/key``. The pipeline calls this method.
     ///
-    /// A cache may decline the image because of the request. The existing image under the key is then removed. A cache
+    /// A cache may decline the image because of the request. An existing image under the key is then removed. A cache
     /// that supports times to live applies ``ImageRequest/timeToLive``.
     ///
-    /// Default: stores the image under the key of the request.
+    /// The default implementation stores the image under the key of the request.
     func store(_ image: DecodedImage, for request: ImageRequest)
     /// Removes the image stored under `key`. Returns whether there was an image.
     @discardableResult func remove(_ key: ImageKey) -> Bool

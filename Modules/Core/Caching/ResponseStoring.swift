@@ -8,7 +8,8 @@ public import FoundationEssentials
 /// depends on request fields (`Vary`), it is the digest of those fields. Methods may be called concurrently from any
 /// task. A storage failure is a miss, not an error, because the response can be loaded from the network.
 public protocol ResponseStoring: Sendable {
-    /// Returns the entry stored under `key`, complete and unchanged, and records a use of it.
+    /// Returns the entry stored under `key`, complete and unchanged, and records a use of it. Returns nil when there is
+    /// no entry, or when the storage fails.
     func entry(for key: ImageKey) async -> ResponseEntry?
     /// Stores `entry` under `key`, replacing any existing entry. If the store does not accept the entry, for example
     /// because it is too large, it removes the existing entry.
@@ -21,12 +22,12 @@ public protocol ResponseStoring: Sendable {
     func removeAll(storedSince date: Date) async
     /// Removes all entries.
     func removeAll() async
-    /// Returns when all earlier calls have completed. Default: returns at once.
+    /// Returns when all earlier calls have completed. The default implementation returns immediately.
     func flush() async
 }
 
 extension ResponseStoring {
-    /// Returns at once, for stores that complete each call before it returns.
+    /// Returns immediately, for stores whose methods return only when their work is complete.
     public func flush() async {}
 }
 

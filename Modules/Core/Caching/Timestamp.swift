@@ -2,8 +2,8 @@ package import FoundationEssentials
 
 /// A date with the precision of the cache files: whole milliseconds since 1970.
 package struct Timestamp: Comparable, Sendable {
-    /// The largest distance from 1970 in either direction, more than 30,000 years. The difference of two dates never
-    /// overflows.
+    /// The largest distance from 1970 in either direction, in milliseconds: more than 30,000 years. The difference of
+    /// two dates never overflows.
     private static let limit: Int64 = 1_000_000_000_000_000
 
     package let milliseconds: Int64

@@ -32,7 +32,7 @@ package final class TrimObservers: Sendable {
         }
     }
 
-    /// Calls the handlers, unless no entry was removed.
+    /// Calls the handlers if the report contains a removed entry.
     package func tell(_ report: DataCacheTrimReport) {
         guard !report.removals.isEmpty else { return }
         permanent?(report)

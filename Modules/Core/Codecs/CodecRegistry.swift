@@ -38,7 +38,7 @@ public struct CodecRegistry: Sendable {
         ///     registry uses them to tell a truncated file from a file of an unknown format, and to start incremental
         ///     decoding early. Default: none.
         ///   - recognizes: A closure that receives the first bytes of a file, at most 64, and returns whether the file
-        ///     has the format. With nil, the bytes are compared with the signatures. Default: nil.
+        ///     has the format. With nil, a file has the format when it begins with one of the signatures. Default: nil.
         ///   - makeEncoder: A closure that creates an encoder of the format for a quality from 0 to 1, where 1 is the
         ///     best quality that the format allows. A lossless format may ignore the quality. Pass nil when the format
         ///     cannot be written. Default: nil.
@@ -80,7 +80,8 @@ public struct CodecRegistry: Sendable {
         return CodecRegistry(entries)
     }
 
-    /// Returns the first entry that recognizes the content. File names and content types are ignored.
+    /// Returns the first entry that recognizes the content, or nil when none does. File names and content types are
+    /// ignored.
     package func entry(for data: Data) -> Entry? {
         let bytes = data.bytes
         let prefix = bytes.extracting(first: Self.sniffedByteCount)
@@ -88,7 +89,7 @@ public struct CodecRegistry: Sendable {
         return nil
     }
 
-    /// Returns the entry for a file that begins with `head`, or nil when no entry recognizes `head`, or more bytes
+    /// Returns the entry for a file that begins with `head`, or nil when no entry recognizes `head` or when more bytes
     /// could select an earlier entry.
     private func settledEntry(for head: Data) -> Entry? {
         guard head.count < Self.sniffedByteCount else { return entry(for: head) }
@@ -101,22 +102,29 @@ public struct CodecRegistry: Sendable {
         return nil
     }
 
-    /// Reads the header of an image in any of the formats. Throws ``ImageDecodingError``.
+    /// Returns the properties of an image in any of the formats, without decoding pixels.
+    ///
+    /// Throws ``ImageDecodingError`` when the data is empty, no codec recognizes it, or its codec cannot read the
+    /// properties.
     public func inspect(
         _ data: Data, limits: DecodingLimits = DecodingLimits()
     ) throws(ImageDecodingError) -> ImageInfo {
         try requireEntry(for: data).decoder.inspect(data, limits: limits)
     }
 
-    /// Decodes an image in any of the formats. Blocks while it works. Throws ``ImageDecodingError``.
+    /// Decodes an image in any of the formats. Blocks while it works.
+    ///
+    /// Throws ``ImageDecodingError`` when the data is empty, no codec recognizes it, or its codec cannot decode it.
     public func decode(
         _ data: Data, options: DecodingOptions = DecodingOptions()
     ) throws(ImageDecodingError) -> DecodedImage {
         try requireEntry(for: data).decoder.decode(data, options: options)
     }
 
-    /// Decodes an image in any of the formats row by row. Blocks while it works. Throws ``ImageDecodingError``, or the
-    /// error that the consumer throws.
+    /// Decodes an image in any of the formats and passes its rows to `consumer`. Blocks while it works.
+    ///
+    /// Throws ``ImageDecodingError`` when the data is empty, no codec recognizes it, or its codec cannot decode it.
+    /// Also throws the error that the consumer throws.
     public func decodeRows(
         _ data: Data, options: DecodingOptions = DecodingOptions(), into consumer: any PixelRowConsumer
     ) throws {
@@ -133,7 +141,8 @@ public struct CodecRegistry: Sendable {
             })
     }
 
-    /// Returns the maximum number of bytes that decoding holds at once. Throws ``ImageDecodingError``.
+    /// Returns the maximum number of bytes that decoding holds at once, without the encoded file. Throws
+    /// ``ImageDecodingError`` as ``inspect(_:limits:)`` does.
     package func decodingByteCount(
         _ data: Data, options: DecodingOptions = DecodingOptions()
     ) throws(ImageDecodingError) -> Int {
@@ -165,14 +174,15 @@ public struct CodecRegistry: Sendable {
     }
 
     private func unknownFormat(_ data: Data) -> ImageDecodingError {
-        guard !data.isEmpty else { return ImageDecodingError(.empty, "the data is empty") }
+        guard !data.isEmpty else { return ImageDecodingError(.empty, "cannot decode the data: it is empty") }
         if let entry = entries.first(where: { $0.mayBegin(data.bytes) }) {
             return ImageDecodingError(.truncated, "the data ends within the signature of \(entry.format)")
         }
         let known = entries.map(\.format.rawValue).joined(separator: ", ")
-        let guess =
-            data.looksLikeText ? "the data is text, possibly an HTML page" : "no registered codec recognizes the data"
-        return ImageDecodingError(.unknownFormat, "\(guess) (registered formats: \(known))")
+        let hint =
+            data.looksLikeText ? "the data is text, possibly an HTML page" : "add its codec to the CodecRegistry"
+        return ImageDecodingError(
+            .unknownFormat, "cannot decode the data: no registered codec recognizes it (registered: \(known)); \(hint)")
     }
 }
 
@@ -257,7 +267,11 @@ private final class SniffingState: IncrementalDecodingState {
 
     func finish() throws(ImageDecodingError) -> DecodedImage {
         if decoder == nil { try begin(isEnd: true) }
-        guard let decoder else { throw ImageDecodingError(.unknownFormat, "no registered codec recognizes the data") }
+        guard let decoder else {
+            throw ImageDecodingError(
+                .unknownFormat,
+                "cannot decode the data: no registered codec recognizes it; add its codec to the CodecRegistry")
+        }
         return try decoder.finish()
     }
 }

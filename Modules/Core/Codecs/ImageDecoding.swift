@@ -9,16 +9,20 @@ public import FoundationEssentials
 /// limits allow. A codec must implement ``inspect(_:limits:)`` and ``decode(_:options:)``. The other requirements have
 /// default implementations that decode the whole image.
 public protocol ImageDecoding: Sendable {
-    /// Reads the properties of an image from its file without decoding pixels.
+    /// Returns the properties of an image without decoding pixels.
     ///
-    /// - Throws: ``ImageDecodingError``.
-    /// - Complexity: O(header), for animations O(blocks of the file). Allocates no memory for pixels.
+    /// - Throws: ``ImageDecodingError`` when the properties cannot be read. Some codecs also throw `exceedsLimit` when
+    ///   the image exceeds `limits`.
+    /// - Complexity: O(*n*), where *n* is the number of blocks or chunks in the file, because animations and metadata
+    ///   can continue after the pixels. Allocates no memory for pixels.
     func inspect(_ data: Data, limits: DecodingLimits) throws(ImageDecodingError) -> ImageInfo
 
     /// Decodes an image. For an animation, the result holds the first frame and provides the others through
     /// ``DecodedImage/frames``.
     ///
-    /// - Throws: ``ImageDecodingError``. Never returns an incomplete image without marking it as partial.
+    /// - Throws: ``ImageDecodingError`` when the data is damaged, unsupported or exceeds the limits, or when memory is
+    ///   exhausted. With ``DecodingOptions/allowsPartial``, damaged or truncated data can produce an image that is
+    ///   marked as partial instead.
     /// - Complexity: O(*w* × *h*). Peak memory is one output buffer plus the memory that the format requires.
     func decode(_ data: Data, options: DecodingOptions) throws(ImageDecodingError) -> DecodedImage
 
@@ -29,9 +33,9 @@ public protocol ImageDecoding: Sendable {
     /// the memory that the format and the rotation require.
     ///
     /// An error can occur after rows were passed on, so a consumer must not use its result before
-    /// ``PixelRowConsumer/finish()``. Partial images are not produced.
+    /// ``PixelRowConsumer/finish()``. Partial images are not produced, even if the options allow them.
     ///
-    /// - Throws: ``ImageDecodingError``, or the error that the consumer throws.
+    /// - Throws: ``ImageDecodingError`` as ``decode(_:options:)`` does, or the error that the consumer throws.
     func decodeRows(_ data: Data, options: DecodingOptions, into consumer: any PixelRowConsumer) throws
 
     /// Returns a decoder for an image whose bytes arrive in pieces.
@@ -45,8 +49,8 @@ public protocol ImageDecoding: Sendable {
 }
 
 extension ImageDecoding {
-    /// Decodes the whole image, then passes on its rows. Throws ``ImageDecodingError``, or the error that the consumer
-    /// throws.
+    /// Decodes the whole image, then passes on its rows. Throws the errors of ``decode(_:options:)``, or the error that
+    /// the consumer throws.
     public func decodeRows(_ data: Data, options: DecodingOptions, into consumer: any PixelRowConsumer) throws {
         try decode(data, options: options.forRows).sendRows(to: consumer)
     }
@@ -60,7 +64,7 @@ extension ImageDecoding {
     }
 
     /// Returns the number of bytes of the full-size image, plus those of the upright image when the orientation must be
-    /// applied. Throws ``ImageDecodingError``.
+    /// applied. Throws the errors of ``inspect(_:limits:)``.
     public func decodingByteCount(_ data: Data, options: DecodingOptions) throws(ImageDecodingError) -> Int {
         let info = try inspect(data, limits: options.limits)
         // The rotated image is made in a second buffer beside the stored one. Rows are padded, so an image with swapped
@@ -75,14 +79,17 @@ extension ImageDecoding {
 }
 
 extension Data {
-    /// Passes the bytes to a C decoder. The pointer is valid only inside `body`.
+    /// Calls `body` with the bytes, for a C decoder, and returns its result. The pointer is valid only inside `body`.
     ///
+    /// - Parameters:
+    ///   - format: The name of the format, for the error.
+    ///   - body: The closure that receives the bytes.
     /// - Throws: ``ImageDecodingError`` `empty` when the data is empty, or the error that `body` throws.
     package func withDecoderInput<Result>(
-        _ body: (UnsafeBufferPointer<UInt8>) throws(ImageDecodingError) -> Result
+        of format: String, _ body: (UnsafeBufferPointer<UInt8>) throws(ImageDecodingError) -> Result
     ) throws(ImageDecodingError) -> Result {
         try bytes.withUnsafeBytes { memory throws(ImageDecodingError) in
-            guard !memory.isEmpty else { throw ImageDecodingError(.empty, "the data is empty") }
+            guard !memory.isEmpty else { throw ImageDecodingError(.empty, "\(format): the data is empty") }
             return try body(memory.assumingMemoryBound(to: UInt8.self))
         }
     }
@@ -96,7 +103,7 @@ private final class BufferingState: IncrementalDecodingState {
     private var data = Data()
     private(set) var info: ImageInfo?
 
-    /// Always nil, because `append` and `preview` decode nothing.
+    /// The value is always nil, because `append` and `preview` decode nothing.
     var decodingByteCount: Int? { nil }
 
     init(

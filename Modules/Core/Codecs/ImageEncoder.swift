@@ -29,15 +29,16 @@ public struct ImageEncoder: ImageEncoding {
 
     /// Encodes a whole image.
     ///
-    /// - Throws: ``ImageEncodingError`` when the format cannot represent the image, or memory is exhausted.
+    /// - Throws: ``ImageEncodingError`` when the format cannot represent the image, the codec library fails, or memory
+    ///   is exhausted.
     public func encode(_ image: DecodedImage) throws(ImageEncodingError) -> Data { try encoder.encode(image) }
 
-    /// Returns an encoder that takes an image row by row and passes the encoded bytes to `output`.
+    /// Returns a row consumer that encodes one image and passes the encoded bytes to `output` in pieces.
     public func makeRowEncoder(output: @escaping (RawSpan) throws -> Void) -> any PixelRowConsumer {
         encoder.makeRowEncoder(output: output)
     }
 
-    /// Returns an encoder that also writes EXIF metadata. For a format without EXIF, the returned encoder is equal to
-    /// this one.
+    /// Returns an encoder that also writes EXIF metadata. For a format without EXIF, the returned encoder writes the
+    /// same bytes as this one.
     public func embedding(exif: Data) -> Self { Self(encoder.embedding(exif: exif)) }
 }

@@ -16,15 +16,17 @@ public protocol ImageEncoding: Sendable {
     /// Encodes the image. Encodes all frames of an animation when the format supports animations, otherwise the first
     /// frame.
     ///
-    /// - Throws: ``ImageEncodingError``.
+    /// - Throws: ``ImageEncodingError`` when the format cannot represent the image, the codec library fails, or memory
+    ///   is exhausted.
     func encode(_ image: DecodedImage) throws(ImageEncodingError) -> Data
 
     /// Returns a row consumer that encodes one image at the end of a chain of consumers.
     ///
-    /// Its calls throw ``ImageEncodingError``, or the error that `output` throws. Memory is O(*w*) when the format
-    /// allows it; otherwise the encoder collects the whole image.
+    /// The calls of the consumer throw ``ImageEncodingError``, or the error that `output` throws. Memory is O(*w*) when
+    /// the format allows it; otherwise the encoder collects the whole image.
     ///
-    /// - Parameter output: Receives the encoded bytes in pieces. The bytes are valid only during the call.
+    /// - Parameter output: A closure that receives the encoded bytes in pieces. The bytes are valid only during the
+    ///   call.
     func makeRowEncoder(output: @escaping (RawSpan) throws -> Void) -> any PixelRowConsumer
 
     /// Returns an encoder that also writes EXIF data.
@@ -43,7 +45,8 @@ extension ImageEncoding {
     /// Whether the image is a still image.
     public func canEncode(_ image: DecodedImage) -> Bool { !image.isAnimated }
 
-    /// Returns a row consumer that collects the whole image and encodes it at the end.
+    /// Returns a row consumer that collects the whole image and encodes it at the end. Its calls also throw
+    /// ``ImageDecodingError`` when the image cannot be collected.
     public func makeRowEncoder(output: @escaping (RawSpan) throws -> Void) -> any PixelRowConsumer {
         BufferingRowEncoder(encode: { (image) throws(ImageEncodingError) in try encode(image) }, output: output)
     }

@@ -12,8 +12,8 @@ package struct AnimationLayout: Sendable {
         self.playCount = playCount
     }
 
-    /// Returns the frame at which drawing must begin to show frame `index`: the last frame, up to `index`, that does
-    /// not depend on earlier frames. O(*index*).
+    /// Returns the index of the frame at which drawing must begin to show frame `index`: the last frame, up to and
+    /// including `index`, that does not depend on earlier frames. O(*index*).
     package func keyFrame(for index: Int) -> Int {
         var candidate = index
         while candidate > 0 {

@@ -4,14 +4,15 @@ import AlcedoRuntime
 ///
 /// Memory does not depend on the number of frames: one canvas, a second canvas while a frame with the disposal
 /// `restore` is shown, and the pixels of one frame while it is drawn. Advancing to the next frame draws one frame. A
-/// jump draws all frames from the last key frame. Calls run one at a time.
+/// jump can also draw frames before the requested one, at most those since its key frame. Concurrent calls wait for
+/// each other while they draw.
 package final class CompositedAnimation<Decoder: FrameDecoding>: ImageFrameSource {
     private struct State {
         var canvas: FrameCanvas?
         /// The frame that the canvas shows.
         var index = -1
-        /// The first frame that was drawn on the canvas. The canvas cannot be used for a frame that depends on earlier
-        /// frames.
+        /// The first frame that was drawn on the canvas. The canvas cannot be used for a frame that depends on frames
+        /// before this one.
         var start = 0
     }
 
@@ -60,7 +61,8 @@ package final class CompositedAnimation<Decoder: FrameDecoding>: ImageFrameSourc
 
     package func frame(at index: Int) throws -> PixelBuffer { try composited(index) }
 
-    /// Returns the canvas for frame `index`, converted as the options request. Traps unless `0 <= index < frameCount`.
+    /// Returns the canvas with frame `index` drawn, converted as the options request. Throws the error of the decoder,
+    /// or `outOfMemory`. Traps unless `0 <= index < frameCount`.
     package func composited(_ index: Int) throws(ImageDecodingError) -> PixelBuffer {
         precondition(layout.frames.indices.contains(index), "the animation has no frame \(index)")
         let canvas = try state.withLock { state throws(ImageDecodingError) in try draw(index, &state) }

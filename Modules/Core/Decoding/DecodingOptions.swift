@@ -7,8 +7,8 @@
 public struct DecodingOptions: Sendable, Hashable {
     /// The limits on the memory and the size of the image.
     public var limits: DecodingLimits
-    /// The alpha mode of the result when the file has transparency. `.straight` keeps the samples of the file. Default:
-    /// `.straight`.
+    /// The alpha mode of the result when the file has transparency. `.straight` keeps the samples of the file.
+    /// `.opaque` has the same effect as `.straight`. Default: `.straight`.
     public var alphaMode: AlphaMode
     /// Whether the decoder applies the orientation, so that the result is upright. If false, the rows stay as stored
     /// and ``DecodedImage/orientation`` describes them. Default: true.

@@ -37,7 +37,7 @@ private struct EXIFFilter: ~Escapable {
     ]
     /// The tag that points to the directory of the photo tags.
     private static let photoDirectory = 0x8769
-    /// The number of bytes of one value of each TIFF type, from type 1 on.
+    /// The number of bytes of one value of each TIFF type, starting with type 1.
     private static let typeSizes = [1, 1, 2, 4, 8, 1, 1, 2, 4, 8, 4, 8]
 
     private let tiff: RawSpan
@@ -76,8 +76,8 @@ private struct EXIFFilter: ~Escapable {
         return bytes.count <= tiff.byteCount ? Data(bytes) : nil
     }
 
-    /// Returns the entries of a directory with one of `tags`, each tag once. Skips entries whose values are not within
-    /// the data.
+    /// Returns the entries of a directory whose tags are in `tags`, sorted by tag, with one entry for each tag. Skips
+    /// entries whose values are not within the data.
     private func entries(at directory: Int, in tags: Set<Int>) -> [Entry] {
         guard let count = number(at: directory, bytes: 2) else { return [] }
         var entries: [Entry] = []
@@ -105,7 +105,8 @@ private struct EXIFFilter: ~Escapable {
         return entries.first { number(at: $0, bytes: 2) == tag }.flatMap { number(at: $0 + 8, bytes: 4) }
     }
 
-    /// Returns a directory without a successor, followed by the values that do not fit into its entries.
+    /// Returns the bytes of a directory at offset `start` that has no next directory. The values that do not fit into
+    /// its entries follow it.
     private func directory(_ entries: [Entry], at start: Int) -> [UInt8] {
         var bytes = encoded(entries.count, bytes: 2)
         var values: [UInt8] = []

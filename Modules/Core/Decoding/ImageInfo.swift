@@ -11,8 +11,8 @@ public struct ImageInfo: Sendable, Hashable {
     public var size: PixelSize
     /// The orientation of the stored rows.
     public var orientation: ImageOrientation
-    /// Whether the file declares transparency. All pixels can be opaque even so. Frames of an animation can leave parts
-    /// of the canvas transparent although the file declares none.
+    /// Whether the file declares transparency. If true, all pixels can still be opaque. If false, the frames of an
+    /// animation can still leave parts of the canvas transparent.
     public var hasAlpha: Bool
     /// The number of bits per sample in the file.
     package var bitDepth: Int

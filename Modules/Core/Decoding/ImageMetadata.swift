@@ -40,16 +40,15 @@ extension ImageOrientation {
     /// Returns the EXIF data that an encoder writes with an image of this orientation. Empty when there is nothing to
     /// write.
     ///
-    /// - Parameter exif: The data to write. If it has an orientation tag, the result is the data with this orientation
-    ///   in that tag. Otherwise the result is the data unchanged for an upright image, and only an orientation tag for
-    ///   others.
+    /// - Parameter exif: The data to write; nil for none. If it has an orientation tag, the result is the data with
+    ///   this orientation in that tag. Otherwise the result is the data unchanged for an upright image, and the data
+    ///   with a new orientation tag for others. Data whose directory is damaged is replaced by an orientation tag.
     package func written(in exif: Data?) -> [UInt8] {
         guard var bytes = exif.map({ [UInt8]($0) }), !bytes.isEmpty else { return self == .up ? [] : self.exif }
         guard let bigEndian = TIFF.isBigEndian(bytes.span.bytes),
             let offset = TIFF.orientationOffset(in: bytes.span.bytes)
-        else { return self == .up ? bytes : self.exif }
-        bytes[offset] = bigEndian ? 0 : UInt8(rawValue)
-        bytes[offset + 1] = bigEndian ? UInt8(rawValue) : 0
+        else { return self == .up ? bytes : TIFF.inserting(self, into: bytes) ?? self.exif }
+        bytes.replaceSubrange(offset..<offset + 2, with: TIFF.bytes(rawValue, count: 2, bigEndian: bigEndian))
         return bytes
     }
 
@@ -103,7 +102,8 @@ enum TIFF {
         }
     }
 
-    /// Returns the offset of the two-byte orientation value, or nil when the first directory has no such tag.
+    /// Returns the offset of the two-byte orientation value, or nil when the first directory has no valid orientation
+    /// tag.
     static func orientationOffset(in tiff: RawSpan) -> Int? {
         guard let bigEndian = isBigEndian(tiff) else { return nil }
         func number(at offset: Int, bytes: Int) -> Int? {
@@ -120,5 +120,37 @@ enum TIFF {
             }
         }
         return nil
+    }
+
+    /// Returns the data with an orientation tag in its first directory, which replaces an invalid one. The directory is
+    /// copied to the end of the data, because offsets are absolute and the other values must not move. Returns nil when
+    /// the directory is not within the data.
+    static func inserting(_ orientation: ImageOrientation, into tiff: [UInt8]) -> [UInt8]? {
+        let span = tiff.span.bytes
+        guard let bigEndian = isBigEndian(span),
+            let directory = number(in: span, at: 4, bytes: 4, bigEndian: bigEndian),
+            let count = number(in: span, at: directory, bytes: 2, bigEndian: bigEndian),
+            number(in: span, at: directory + 2 + 12 * count, bytes: 4, bigEndian: bigEndian) != nil
+        else { return nil }
+        func bytes(_ value: Int, _ count: Int) -> [UInt8] { Self.bytes(value, count: count, bigEndian: bigEndian) }
+        let end = directory + 2 + 12 * count
+        var entries = stride(from: directory + 2, to: end, by: 12).map { Array(tiff[$0..<$0 + 12]) }
+        entries.removeAll { $0.starts(with: bytes(0x0112, 2)) }
+        // The tags of a directory are in ascending order.
+        let place = entries.firstIndex {
+            number(in: $0.span.bytes, at: 0, bytes: 2, bigEndian: bigEndian).map { $0 > 0x0112 } == true
+        }
+        let entry = bytes(0x0112, 2) + bytes(3, 2) + bytes(1, 4) + bytes(orientation.rawValue, 2) + [0, 0]
+        entries.insert(entry, at: place ?? entries.endIndex)
+        // A directory begins at an even offset.
+        var result = tiff + Array(repeating: 0, count: tiff.count % 2)
+        result.replaceSubrange(4..<8, with: bytes(result.count, 4))
+        result += bytes(entries.count, 2) + entries.joined() + tiff[end..<end + 4]
+        return result
+    }
+
+    /// Returns the bytes of a number.
+    static func bytes(_ value: Int, count: Int, bigEndian: Bool) -> [UInt8] {
+        (0..<count).map { UInt8(truncatingIfNeeded: value >> (8 * (bigEndian ? count - 1 - $0 : $0))) }
     }
 }

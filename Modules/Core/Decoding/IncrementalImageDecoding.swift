@@ -19,7 +19,7 @@ public protocol IncrementalImageDecoding: AnyObject, Sendable {
     /// ``ImageDecoding/decodingByteCount(_:options:)`` bytes in addition. The decoders of this package allocate no
     /// pixels in the call of ``append(_:)`` that makes the value known, so the caller can still stop.
     ///
-    /// Default: two full-size RGBA8 images, once ``info`` is known.
+    /// Default: the size of two full-size RGBA8 images, or nil until ``info`` is known.
     var decodingByteCount: Int? { get }
 
     /// Appends the next bytes of the file and decodes as many of them as possible.
@@ -31,18 +31,19 @@ public protocol IncrementalImageDecoding: AnyObject, Sendable {
     func append(_ bytes: Data) throws(ImageDecodingError)
 
     /// Returns the image decoded so far, or nil before the first row and when no new pixels have been decoded since the
-    /// last call.
+    /// last call. A decoder without previews always returns nil.
     ///
     /// - Throws: ``ImageDecodingError``: the error of an earlier call, or `outOfMemory`.
     /// - Complexity: O(*w* × *h*), because the pixels are copied. Decoding without previews has no such cost.
     func preview() throws(ImageDecodingError) -> ImagePreview?
 
-    /// Ends the file and returns the image. Call this method once.
+    /// Decodes the remaining bytes and returns the image. Call this method once, after all bytes have been appended.
     ///
     /// The result is bit-identical to the result of decoding all bytes at once. If decoding all bytes at once fails,
     /// this method throws the same error.
     ///
-    /// - Throws: ``ImageDecodingError``; `truncated` when bytes are missing.
+    /// - Throws: ``ImageDecodingError`` as ``ImageDecoding/decode(_:options:)`` does; `truncated` when bytes are
+    ///   missing.
     func finish() throws(ImageDecodingError) -> DecodedImage
 }
 
@@ -68,7 +69,7 @@ public struct ImagePreview: Sendable {
     /// The number of rows, from the top, that this pass has decoded. Equal to the height when the pass is complete.
     package var rowCount: Int
 
-    /// Creates a preview. By default the format has one pass.
+    /// Creates a preview. By default, it shows the first pass.
     public init(image: DecodedImage, pass: Int = 1, rowCount: Int) {
         self.image = image
         self.pass = pass

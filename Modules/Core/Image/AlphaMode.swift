@@ -12,7 +12,7 @@ extension PixelBuffer {
     /// Returns the image in another alpha mode, with samples rounded to nearest.
     ///
     /// Opaque images, images that are in the mode already, and images in a format without alpha are returned unchanged.
-    /// O(*w* × *h*) for all others.
+    /// O(*w* × *h*) for all others, which are copied. Traps when the memory for the copy cannot be allocated.
     ///
     /// - Parameter mode: The alpha mode. With `premultiplied`, color is multiplied by alpha. With `straight`, it is
     ///   divided by alpha, and color with alpha 0 becomes black. With `opaque`, the image is returned unchanged: to

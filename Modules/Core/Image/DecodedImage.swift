@@ -17,7 +17,7 @@ public struct DecodedImage: Sendable {
     public var scale: Double
     /// The format of the file, or nil when the image was created in memory.
     public var format: ImageFormat?
-    /// The animation, when the image has more than one frame. ``pixels`` is its first frame.
+    /// The frames of an animation, of which ``pixels`` is the first; nil for a still image.
     public var frames: (any ImageFrameSource)?
     /// The error that made the image partial, or nil when the image is complete.
     ///
@@ -65,7 +65,7 @@ public struct DecodedImage: Sendable {
 
 extension DecodedImage {
     /// A closure that returns the image while another owner keeps its pixels, and its animation if it has one, in
-    /// memory.
+    /// memory. After that, the closure returns nil.
     ///
     /// The closure itself keeps at most the ICC profile in memory. The value is nil when the animation is not a class
     /// instance, because weak references need one.
@@ -83,49 +83,4 @@ extension DecodedImage {
             return image
         }
     }
-}
-
-/// The frames of an animated image, decoded on demand, so that an animation needs the memory of a few frames only.
-///
-/// Calls may come from any thread. Implementations must bound the memory that they keep, and document the bound as a
-/// number of canvases.
-public protocol ImageFrameSource: Sendable {
-    /// The size of the canvas. Every frame has this size.
-    var canvasSize: PixelSize { get }
-    /// The number of frames; at least one.
-    var frameCount: Int { get }
-    /// The number of times that the animation plays; nil means forever.
-    var playCount: Int? { get }
-    /// The number of bytes that the source keeps in memory, including the encoded file.
-    var cost: Int { get }
-    /// Returns the duration for which frame `index` is shown, always more than 10 ms. Stored durations of at most 10 ms
-    /// become 100 ms, as in browsers.
-    func delay(at index: Int) -> Duration
-    /// Returns the duration of frame `index` as stored in the file.
-    func rawDelay(at index: Int) -> Duration
-    /// Returns the whole canvas with frame `index` drawn. Blocks while it decodes.
-    ///
-    /// Advancing to the next frame decodes one frame. A jump decodes all frames from the last one that does not depend
-    /// on earlier frames.
-    ///
-    /// - Throws: The error of the decoder; ``ImageDecodingError`` for decoders of this package. A frame can be damaged
-    ///   although the frames before it are not.
-    func frame(at index: Int) throws -> PixelBuffer
-}
-
-/// A frame source that derives its frames from another source, and has the same canvas, delays, play count and cost.
-package protocol DerivedFrameSource: ImageFrameSource {
-    /// The source of the original frames.
-    var source: any ImageFrameSource { get }
-}
-
-extension DerivedFrameSource {
-    package var canvasSize: PixelSize { source.canvasSize }
-    package var frameCount: Int { source.frameCount }
-    package var playCount: Int? { source.playCount }
-    package var cost: Int { source.cost }
-
-    package func delay(at index: Int) -> Duration { source.delay(at: index) }
-
-    package func rawDelay(at index: Int) -> Duration { source.rawDelay(at: index) }
 }

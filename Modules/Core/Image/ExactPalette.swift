@@ -1,6 +1,7 @@
 /// The palette of an image with few colors, in the order of their first occurrence.
 ///
-/// An open-addressing hash table with four times as many slots as colors, so that a lookup takes one or two steps.
+/// An open-addressing hash table with four times as many slots as colors, so that a lookup usually takes one or two
+/// steps.
 package struct ExactPalette: Sendable {
     /// The maximum number of colors in a PNG or GIF palette.
     package static let maximumCount = 256

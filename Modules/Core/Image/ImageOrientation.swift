@@ -40,12 +40,12 @@ public enum ImageOrientation: Int, Sendable, Hashable, CaseIterable {
 }
 
 extension PixelBuffer {
-    /// Returns the upright image of rows that were stored in `orientation`. O(*w* × *h*).
+    /// Returns the upright image of rows that were stored in `orientation`. O(*w* × *h*); O(1) for `.up`.
     ///
     /// Allocates a second buffer unless the orientation is `.up`. Because each row is padded to a multiple of 64 bytes,
     /// rotating a very wide and low image by 90 degrees can take many times the memory of the original.
     ///
-    /// - Throws: ``ImageDecodingError`` `outOfMemory`.
+    /// - Throws: ``ImageDecodingError`` `outOfMemory` when the second buffer cannot be allocated.
     public func upright(from orientation: ImageOrientation) throws(ImageDecodingError) -> PixelBuffer {
         guard orientation != .up else { return self }
         let stored = size
@@ -76,7 +76,7 @@ extension PixelBuffer {
     }
 }
 
-/// Copies pixels in square tiles, so that source columns stay in the CPU cache while neighboring columns are copied.
+/// A copy of pixels in square tiles. Tiles keep source columns in the CPU cache while neighboring columns are copied.
 private struct TiledCopy {
     private static let side = 32
 

@@ -84,7 +84,7 @@ public struct PixelBuffer: Sendable {
         }
     }
 
-    /// A closure that returns the buffer while another copy of it keeps the memory alive.
+    /// A closure that returns the buffer while another copy of it keeps the memory alive, and nil after that.
     var weakReference: @Sendable () -> PixelBuffer? {
         { [size, format, alphaMode, bytesPerRow, weak storage] in
             storage.map {
@@ -185,7 +185,8 @@ private final class PixelStorage: @unchecked Sendable {
     private let block: UnsafeMutableRawPointer?
     private let lease: (any PixelMemoryLease)?
 
-    /// Allocates `byteCount` bytes that the caller must initialize. Returns nil when the system refuses.
+    /// Allocates `byteCount` bytes that the caller must initialize. Returns nil when the limit is exceeded or the
+    /// system cannot allocate them.
     init?(byteCount: Int) {
         if let lease = PixelMemory.lease(byteCount) {
             base = lease.base

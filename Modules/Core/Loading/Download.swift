@@ -5,13 +5,14 @@ public import FoundationEssentials
 public struct Download: Sendable {
     /// The whole content.
     public var data: Data
-    /// The head of the response, if the source is a server. Its URL is the last URL of a redirect chain.
+    /// The head of the response; nil if the source is not a server. Its URL is the last URL of a redirect chain.
     public var head: HTTPResponseHead?
     /// The part of the caching transport that supplied the content; nil without a caching transport.
     public var responseSource: ResponseSource? { caching?.source }
     /// The decisions of a response cache about this response; nil without a response cache.
     package var caching: ResponseCaching?
-    /// The times and sizes of the last exchange with the server; nil if the transport does not measure.
+    /// The times and sizes of the last exchange with the server; nil if there was none, or if the transport does not
+    /// measure.
     public var metrics: HTTPTransferMetrics?
 
     /// Creates the result of a download.

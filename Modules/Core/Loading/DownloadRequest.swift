@@ -33,10 +33,11 @@ public struct DownloadRequest: Sendable {
     /// When requests share a transfer, the policy of the first request applies. A downloader without retries ignores
     /// it.
     public var retry: RetryPolicy?
-    /// The requested version of the local file. Requests for different versions do not share a transfer.
+    /// The version of the local file that the caller expects; nil if it does not track versions. Default: nil. Requests
+    /// for different versions do not share a transfer. The downloader does not check the version.
     package var fileVersion: FileVersion?
 
-    /// Creates a request with a priority of its own.
+    /// Creates a request with a priority of its own, which is normal by default.
     public init(_ source: ImageSource, priority: LoadPriority = .normal) {
         self.init(source, following: PriorityHandle(priority))
     }

@@ -2,7 +2,7 @@ public import AlcedoHTTP
 
 /// A downloader of the bytes of image sources.
 ///
-/// Methods may be called concurrently from any task. Equal requests share one transfer. Cancelling a task removes it
+/// Methods may be called concurrently from any task. Equal requests share one transfer. Canceling a task removes it
 /// from the waiters of its transfer; the transfer ends when no waiter is left.
 public protocol Downloading: Sendable {
     /// Downloads the whole content of the source.
@@ -11,7 +11,8 @@ public protocol Downloading: Sendable {
     ///   - request: The source and the priority of the download.
     ///   - progress: A closure that is called while bytes arrive, on any thread; nil for none. It must not block.
     /// - Returns: The content, with the head of the response if the source is a server.
-    /// - Throws: The downloader's error, ``/AlcedoHTTP/HTTPTransportError``, or `CancellationError`.
+    /// - Throws: The downloader's error or ``/AlcedoHTTP/HTTPTransportError`` when the download fails, or
+    ///   `CancellationError` when the task is canceled.
     func download(
         _ request: DownloadRequest, progress: (@Sendable (DownloadProgress) -> Void)?
     ) async throws -> Download
@@ -19,14 +20,15 @@ public protocol Downloading: Sendable {
     /// Returns a request with the fields that the downloader adds to every request.
     ///
     /// A response cache below the downloader sees these fields. Without them, a lookup does not find the responses that
-    /// vary by them (`Vary`). Default: returns `request` unchanged.
+    /// vary by them (`Vary`). The default implementation returns `request` unchanged.
     func addingDefaultFields(to request: HTTPRequest) -> HTTPRequest
 }
 
 extension Downloading {
     /// Downloads the whole content of the source, without progress.
     ///
-    /// - Throws: The downloader's error, ``/AlcedoHTTP/HTTPTransportError``, or `CancellationError`.
+    /// - Throws: The downloader's error or ``/AlcedoHTTP/HTTPTransportError`` when the download fails, or
+    ///   `CancellationError` when the task is canceled.
     public func download(_ request: DownloadRequest) async throws -> Download {
         try await download(request, progress: nil)
     }

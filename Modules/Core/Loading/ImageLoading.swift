@@ -4,8 +4,9 @@ public import FoundationEssentials
 ///
 /// Methods may be called concurrently from any thread or task.
 public protocol ImageLoading: Sendable {
-    /// Returns the finished image if it is in memory. Synchronous. Performs no input or output, except for one `stat`
-    /// call for a local file whose changes are tracked (``ImageRequest/tracksFileChanges``).
+    /// Returns the finished image from the memory cache, or nil when it is not there. Synchronous. Performs no input or
+    /// output, except for one `stat` call for a local file whose changes are tracked
+    /// (``ImageRequest/tracksFileChanges``).
     func cachedImage(for request: ImageRequest) -> DecodedImage?
     /// Loads the image of a request from the nearest layer that has it.
     ///
@@ -16,7 +17,7 @@ public protocol ImageLoading: Sendable {
     ///   - onUpdate: A closure that receives updates of the load, on any thread. It must not block. One last call may
     ///     follow the end of the load.
     /// - Returns: The image and its origin.
-    /// - Throws: The pipeline's error, or `CancellationError`.
+    /// - Throws: The loader's error when the image cannot be loaded, or `CancellationError` when the task is canceled.
     func load(
         _ request: ImageRequest, priority: PriorityHandle, onUpdate: @escaping @Sendable (LoadUpdate) -> Void
     ) async throws -> ImageResponse

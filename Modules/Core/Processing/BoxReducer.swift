@@ -1,5 +1,5 @@
-/// A consumer that averages square blocks of pixels as rows arrive, and passes on the smaller rows. Memory: one row of
-/// sums.
+/// A consumer that averages square cells of pixels as rows arrive, and passes on the smaller rows. Memory: a row of
+/// sums, a row of column sums and a row of output.
 ///
 /// Color is weighted by alpha when alpha is straight. Averages are rounded to nearest.
 package final class BoxReducer: PixelRowConsumer {
@@ -7,8 +7,8 @@ package final class BoxReducer: PixelRowConsumer {
     private let next: any PixelRowConsumer
     private var header: PixelRowHeader?
     private var sums: [SIMD4<UInt64>] = []
-    /// The sums of each column over several rows, for 8-bit samples that need no weights. The columns are then added to
-    /// the cells once for all these rows.
+    /// The sums of each column over several rows, for 8-bit samples that need no weights. Each column sum is then added
+    /// to the sum of its cell once for all these rows. Empty for other samples.
     private var columns: [UInt16] = []
     private var columnRows = 0
     private var output: [UInt8] = []
@@ -163,7 +163,8 @@ package struct BoxReduction: Sendable, Hashable {
     /// The number of source pixels, in each direction, that become one pixel.
     package let factor: Int
 
-    /// Creates the reduction with the largest factor that leaves both sides at least as long as `target` requires.
+    /// Creates the reduction with the largest factor up to ``maximumFactor`` that leaves both sides at least as long as
+    /// `target` requires.
     ///
     /// - Parameters:
     ///   - stored: The size of the rows that are averaged.
@@ -200,7 +201,10 @@ extension PixelBuffer {
         } catch {
             throw error as? ImageDecodingError ?? ImageDecodingError(.corrupt, "\(error)")
         }
-        guard let image = collector.image else { throw ImageDecodingError(.corrupt, "the decoder produced no image") }
+        guard let image = collector.image else {
+            throw ImageDecodingError(
+                .corrupt, "the reduction of \(size) pixels by a factor of \(reduction.factor) produced no image")
+        }
         return image.pixels
     }
 }

@@ -42,7 +42,7 @@ public protocol ImageProcessing: Sendable {
     /// ``DecodedImage/frames`` of its result to nil and returns a still image. All processors of AlcedoProcessing that
     /// change pixels keep animations: they process each frame when it is requested.
     ///
-    /// - Throws: ``ImageProcessingError``.
+    /// - Throws: ``ImageProcessingError`` when the image cannot be processed.
     func process(_ image: DecodedImage) throws(ImageProcessingError) -> DecodedImage
     /// Returns a consumer that processes rows and passes the rows of the result to `next`. The pixels must be
     /// bit-identical to the result of ``process(_:)``.
@@ -70,7 +70,7 @@ public struct ImageProcessingError: CodedError {
         case invalidParameter
         /// The processor does not support the pixel format of the image.
         case unsupportedFormat
-        /// The result would exceed the maximum size of a buffer.
+        /// The result, or the memory that processing needs, exceeds a limit or cannot be allocated.
         case tooLarge
     }
 

@@ -26,7 +26,7 @@ public protocol PixelRowConsumer: AnyObject {
 
 /// The properties of the rows of an image.
 public struct PixelRowHeader: Sendable, Hashable {
-    /// The width and the number of the rows, in pixels.
+    /// The size of the image in pixels: the width of each row and the number of rows.
     public var size: PixelSize
     /// The layout of the samples.
     public var format: PixelFormat
@@ -52,7 +52,7 @@ public struct PixelRowHeader: Sendable, Hashable {
         self.orientation = orientation
     }
 
-    /// The number of bytes in each row.
+    /// The number of bytes in each row, without padding.
     public var bytesPerRow: Int { size.width * format.bytesPerPixel }
 }
 
@@ -64,8 +64,8 @@ extension DecodedImage {
             orientation: orientation)
     }
 
-    /// Sends all rows to `consumer`, including the calls that begin and finish the image. Throws the error that the
-    /// consumer throws.
+    /// Sends the image, or the first frame of an animation, to `consumer`: begins it, sends all rows and finishes it.
+    /// Throws the error that the consumer throws.
     package func sendRows(to consumer: any PixelRowConsumer) throws {
         try consumer.begin(rowHeader)
         for y in 0..<pixels.height { try consumer.consume(pixels.row(y)) }

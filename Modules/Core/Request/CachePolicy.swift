@@ -35,9 +35,10 @@ public struct CachePolicy: Sendable, Hashable {
     public var disk: Access
     /// Access to a response cache below the downloader. Default: all.
     ///
-    /// Without read access, the HTTP request uses the policy `reloadIgnoringLocalCacheData`, unless this policy was
-    /// created from another ``/AlcedoHTTP/HTTPCachePolicy`` than `useProtocolCachePolicy`, or the source's own request
-    /// specifies another. Without write access, the response cache does not store the response.
+    /// Without read access, an HTTP request whose ``/AlcedoHTTP/HTTPCachePolicy`` is `useProtocolCachePolicy` uses
+    /// `reloadIgnoringLocalCacheData` instead. Other policies stay in effect: the one from which this policy was
+    /// created, or else that of the source's own request. Without write access, the response cache does not store the
+    /// response.
     public var response: Access
     /// The policy for a response cache; nil to use the policy of the source's own request. Default: nil.
     package var protocolPolicy: HTTPCachePolicy?
@@ -75,42 +76,17 @@ public struct CachePolicy: Sendable, Hashable {
         }
     }
 
-    /// Reads and writes all caches.
+    /// A policy that reads and writes all caches.
     public static let all = CachePolicy()
-    /// Ignores the caches and stores the result, as `reloadIgnoringLocalCacheData` does.
+    /// A policy that ignores the caches and stores the result, as `reloadIgnoringLocalCacheData` does.
     public static let reload = CachePolicy(.reloadIgnoringLocalCacheData)
-    /// Uses the caches, regardless of age, and fails on a miss, as `returnCacheDataDontLoad` does.
+    /// A policy that uses the caches, regardless of age, and makes the load fail on a miss, as
+    /// `returnCacheDataDontLoad` does.
     public static let cacheOnly = CachePolicy(.returnCacheDataDontLoad)
-    /// Ignores memory and disk, and validates the stored response with the server, as `reloadRevalidatingCacheData`
-    /// does. Stores the result in all caches.
+    /// A policy that ignores memory and disk, and validates the stored response with the server, as
+    /// `reloadRevalidatingCacheData` does. The result is stored in all caches.
     public static let revalidate = CachePolicy(.reloadRevalidatingCacheData)
-    /// Reads and writes no cache. A policy that the source's own HTTP request specifies still applies.
+    /// A policy that reads and writes no cache. A cache policy that the source's own HTTP request specifies still
+    /// applies.
     public static let none = CachePolicy(memory: .none, disk: .none, response: .none)
-}
-
-/// The data that a pipeline stores on disk for the images that it loads.
-///
-/// The original bytes of local files, `data:` URLs and sources in memory are not copied. Images processed from them are
-/// stored under the policies that store processed images.
-public enum DataCachePolicy: String, Sendable, Hashable, CaseIterable {
-    /// The original bytes, which serve every size and processor.
-    case original
-    /// The image as requested, with its size and processors, in a format that preserves it. The original bytes when the
-    /// request does not change the image. Nuke's name for this policy is `automatic`.
-    case processed
-    /// The original bytes and the image as requested.
-    case both
-
-    /// Whether the original bytes are stored.
-    ///
-    /// - Parameter isVariant: Whether the request changes the image.
-    package func keepsOriginal(isVariant: Bool) -> Bool {
-        switch self {
-        case .original, .both: true
-        case .processed: !isVariant
-        }
-    }
-
-    /// Whether changed images are stored.
-    package var keepsVariants: Bool { self != .original }
 }

@@ -32,7 +32,8 @@ package struct FileVersion: Sendable, Hashable, CustomStringConvertible {
     }
 
     /// Returns the version of a file once it is settled. This takes up to one tick of the kernel's clock after a
-    /// change, at most ten milliseconds. Blocks.
+    /// change, at most ten milliseconds. If the file keeps changing or the clock stands still, the last version is
+    /// returned although it is not settled. Blocks.
     package static func settled(path: String) -> FileVersion {
         var version = FileVersion(path: path)
         // The kernel does not announce the ticks of its clock, so the thread sleeps between readings. The number of
@@ -66,7 +67,7 @@ package struct FileVersion: Sendable, Hashable, CustomStringConvertible {
         return nanoseconds(time)
     }
 
-    /// Wraps on overflow, because a file system may report any number.
+    /// Returns a time in nanoseconds since 1970. Wraps around on overflow, because a file system may report any number.
     private static func nanoseconds(_ time: timespec) -> Int64 {
         Int64(time.tv_sec) &* 1_000_000_000 &+ Int64(time.tv_nsec)
     }

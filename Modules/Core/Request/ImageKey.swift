@@ -7,8 +7,9 @@ public import AlcedoRuntime
 /// let image = cache.image(for: key)
 /// ```
 ///
-/// The original has the empty variant. A processed image has a nonempty one, so its key differs from that of the
-/// original. The hash is computed once, when the key is created, so a lookup does not hash the URL again.
+/// The original has the empty variant, or one with only the version of a local file. A processed image has another
+/// variant, so its key differs from that of the original. The hash is computed once, when the key is created, so a
+/// lookup does not hash the URL again.
 public struct ImageKey: Sendable, Hashable, CustomStringConvertible {
     /// The resource, shared by all variants of the image.
     public let resource: ResourceKey
@@ -54,7 +55,7 @@ public struct ImageKey: Sendable, Hashable, CustomStringConvertible {
     /// The hash computed when the key was created.
     @inlinable public var hashValue: Int { hash }
 
-    /// The key of the original of the same resource.
+    /// The key of the same resource with the empty variant.
     package var original: ImageKey { ImageKey(resource) }
 
     /// The resource, followed by the variant in brackets if there is one.
@@ -81,10 +82,10 @@ extension ImageKey {
     /// The additional identifier under which AFNetworking and AlamofireImage would store this variant; nil for the
     /// original.
     ///
-    /// A request with processors, an additional identifier or both, and otherwise default values, has the identifiers
-    /// of its processors, joined by "_" as AlamofireImage joins those of its filters, followed by the additional
-    /// identifier. The version of a local file is ignored. Any other variant is its own identifier. Two variants may
-    /// have the same identifier. O(length of the variant).
+    /// For a request with only processors, an additional identifier or both, the value is the identifiers of the
+    /// processors, joined by "_" as AlamofireImage joins those of its filters, followed by the additional identifier.
+    /// The version of a local file is ignored. Any other variant is its own identifier. Two variants may have the same
+    /// identifier. O(length of the variant).
     package var additionalIdentifier: String? {
         guard !variant.isEmpty else { return nil }
         guard let parts else { return variant }

@@ -12,18 +12,19 @@ import Synchronization
 public struct ImageRequest: Sendable {
     /// The source of the encoded bytes.
     public var source: ImageSource { didSet { memo = KeyMemo() } }
-    /// The processors, applied in order after decoding.
+    /// The processors, applied in order after decoding. Default: none.
     public var processors: [any ImageProcessing] { didSet { memo = KeyMemo() } }
     /// The decoding options. All of them except the limits are part of the key.
     public var decoding: DecodingOptions { didSet { memo = KeyMemo() } }
     /// The scale of the image, in pixels per point. Default: 1.
     public var scale: Double { didSet { memo = KeyMemo() } }
-    /// The initial priority of the load. Not part of the key.
+    /// The initial priority of the load. Default: normal. Not part of the key.
     public var priority: LoadPriority
-    /// The caches that may be read and written, and whether the network may be used. Not part of the key.
+    /// The caches that may be read and written, and whether the network may be used. Default: all caches and the
+    /// network. Not part of the key.
     public var cachePolicy: CachePolicy
-    /// The time for which the memory cache and the disk cache keep the results of this load, counted from the store;
-    /// nil to apply the limits of each cache. Default: nil.
+    /// The time for which the memory cache and the disk cache keep the results of this load, counted from the moment
+    /// they are stored; nil to apply the limits of each cache. Default: nil.
     ///
     /// Entries that are already cached keep their expiry. With zero or less, nothing is kept. Memory caches without
     /// times to live, such as `NSCacheBackend`, and response caches ignore this value. Not part of the key.
@@ -79,7 +80,7 @@ public struct ImageRequest: Sendable {
     /// applies. Default: false.
     public var deliversPreviews = false
     /// The resource under which all caches store the image, for example to ignore tokens in a URL; nil for the source's
-    /// own.
+    /// own. Default: nil.
     ///
     /// Requests with the same resource share a load. When the load fails because of the URL or the fields of a request,
     /// that request fails, and the load is tried again for a waiting request with another URL or other fields.
@@ -97,10 +98,10 @@ public struct ImageRequest: Sendable {
     public var tracksFileChanges = true { didSet { memo = KeyMemo() } }
     /// The version of the local file to load; nil to read the version when a key is needed.
     package var fileVersion: FileVersion? { didSet { memo = KeyMemo() } }
-    /// An identifier for images of one source that the other parameters do not distinguish. An empty string differs
-    /// from nil.
+    /// An identifier for images of one source that the other parameters do not distinguish; nil for none. Default: nil.
+    /// An empty string differs from nil.
     public var additionalIdentifier: String? { didSet { memo = KeyMemo() } }
-    /// Values for the caller, which the pipeline does not use. Not part of the key.
+    /// Values for the caller, which the pipeline does not use. Default: none. Not part of the key.
     public var userInfo: [String: any Sendable]
 
     /// A token that represents ``codecs``, which cannot be compared; nil without codecs.
@@ -155,13 +156,14 @@ public struct ImageRequest: Sendable {
     /// The key of the finished image. Equal requests have equal keys.
     ///
     /// - Complexity: O(length) on the first use, then O(1), also for copies, until the request changes. For a local
-    ///   file, see ``tracksFileChanges``.
+    ///   file with ``tracksFileChanges``, O(length) and one `stat` call at each use.
     public var key: ImageKey {
         if fileNeedingVersion != nil { return withFileVersion.key }
         return memo.key { makeKey() }
     }
 
-    /// The key of the source's original bytes. O(length). For a local file, see ``tracksFileChanges``.
+    /// The key of the source's original bytes. O(length), and one `stat` call for a local file with
+    /// ``tracksFileChanges``.
     package var originalKey: ImageKey {
         if fileNeedingVersion != nil { return withFileVersion.originalKey }
         return ImageKey(resource ?? source.resource, variant: Self.joined(versionParts))
@@ -183,8 +185,9 @@ public struct ImageRequest: Sendable {
 
     /// The target size derived from the first processor, for requests whose decoding options have no target.
     ///
-    /// The value is nil when the orientation is not applied, because processors specify their targets for upright
-    /// images. Not part of the key, because the finished image is the same.
+    /// The value is nil when the first processor needs the full size or there is none. It is also nil when the
+    /// orientation is not applied, because processors specify their targets for upright images. Not part of the key,
+    /// because the finished image is the same.
     package var derivedTarget: TargetSize? {
         guard decoding.target == nil, decoding.appliesOrientation else { return nil }
         return processors.first?.decodingTarget

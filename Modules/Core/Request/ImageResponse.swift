@@ -18,13 +18,14 @@ public struct ImageResponse: Sendable {
     public var image: DecodedImage
     /// The layer that had the image, or the bytes from which it was decoded.
     public var layer: Layer
-    /// The number of encoded bytes that were read; nil for an image from memory.
+    /// The number of encoded bytes that were read; nil when no bytes were read, as for an image from the memory cache
+    /// or a source that is a decoded image.
     public var encodedByteCount: Int?
     /// The head of the HTTP response that supplied the bytes in this load: its status, its fields, and the URL after
     /// all redirects.
     ///
     /// All requests that share the load get the same head. A response cache returns the stored head. The value is nil
-    /// for an image from memory or disk, and for a source that is not HTTP.
+    /// for an image from the memory cache or the disk cache, and for a source that is not HTTP.
     public var httpResponse: HTTPResponseHead?
     /// The times and sizes of the transfer that supplied the bytes in this load. The value is nil when ``httpResponse``
     /// is nil, when a response cache supplied the bytes, and when the transport does not measure.

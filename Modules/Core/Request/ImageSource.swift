@@ -36,7 +36,7 @@ public enum ImageSource: Sendable {
     case url(URL)
 
     /// Creates the source for the scheme of a URL. Schemes are case-insensitive. A scheme other than `http`, `https`,
-    /// `file` and `data`, and a file on another machine, give ``url(_:)``.
+    /// `file` and `data`, and a file on another machine, become ``url(_:)``.
     public init(_ url: URL) {
         switch url.scheme?.lowercased() {
         case "http", "https": self = .http(HTTPRequest(url: url))
@@ -49,7 +49,7 @@ public enum ImageSource: Sendable {
         }
     }
 
-    /// The resource under which the source is stored, unless the caller specifies another.
+    /// The resource under which caches store the image of this source, unless the request specifies another.
     package var resource: ResourceKey {
         switch self {
         case .http(let request): ResourceKey(request)

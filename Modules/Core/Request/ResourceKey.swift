@@ -45,8 +45,8 @@ public struct ResourceKey: Sendable, Hashable, CustomStringConvertible {
     ///
     /// - Parameters:
     ///   - url: The URL of the resource.
-    ///   - ignoredQueryItems: The names of query items that do not affect the image, such as the signature and expiry
-    ///     of a signed URL. Other items keep their order and spelling. Default: none.
+    ///   - ignoredQueryItems: The names, as spelled in the URL, of query items that do not affect the image, such as
+    ///     the signature and expiry of a signed URL. Other items keep their order and spelling. Default: none.
     public init(_ url: URL, ignoringQueryItems ignoredQueryItems: Set<String> = []) {
         var text = Substring(url.absoluteString)
         if let hash = text.firstIndex(of: "#") { text = text[..<hash] }

@@ -27,8 +27,9 @@ public struct RetryPolicy: Sendable, Hashable {
     /// The methods that may be repeated when the server may have received the request. Default: the idempotent methods.
     public var repeatableMethods: Set<HTTPMethod> = HTTPMethod.idempotent
 
-    /// Creates a policy. By default, it allows three attempts, with delays from at most half a second to at most 30
-    /// seconds.
+    /// Creates a policy. By default, it allows three attempts, with a delay of at most half a second before the second
+    /// and at most one second before the third, unless the server specifies a delay. Fewer than one attempt counts as
+    /// one, and negative delays count as zero.
     public init(
         maximumAttempts: Int = 3,
         baseDelay: Duration = .milliseconds(500),

@@ -29,43 +29,6 @@ public enum LoadPriority: Sendable, Comparable, CaseIterable {
     }
 }
 
-/// A priority that may change while its work waits or runs. Copies share one priority.
-///
-/// ```swift
-/// let priority = PriorityHandle(.low)
-/// let load = Task { try await pipeline.load(request, priority: priority) { _ in } }
-/// priority.value = .high
-/// ```
-///
-/// The scheduler of the work observes the priority. When notified, it reads ``value`` under its own lock, so the last
-/// reader sees the latest value regardless of the order of notifications.
-public struct PriorityHandle: Sendable {
-    package let level: AdjustablePriority
-
-    /// Creates a priority without observers.
-    public init(_ value: LoadPriority = .normal) { level = AdjustablePriority(value.level) }
-
-    package init(level: AdjustablePriority) { self.level = level }
-
-    /// The current priority. Setting it calls the observers on the current thread.
-    public var value: LoadPriority {
-        get { LoadPriority(level: level.value) }
-        nonmutating set { level.set(newValue.level) }
-    }
-
-    /// Sets ``value``, unless a change with a higher version was made. Owners that determine a priority under a lock
-    /// and set it outside the lock use this to keep the changes in order.
-    package func set(_ value: LoadPriority, version: Int) { level.set(value.level, version: version) }
-
-    /// Runs `body`, and calls `change` at each change of the priority until `body` returns. `change` may be called on
-    /// any thread and must not block. One last call may follow the end of `body`. Throws the errors of `body`.
-    package func observing<Value: Sendable>(
-        _ change: @escaping @Sendable () -> Void, _ body: () async throws -> Value
-    ) async rethrows -> Value {
-        try await level.observing(change, body)
-    }
-}
-
 // AlcedoRuntime represents priorities as numbers. These overloads accept the types of this module.
 
 extension BlockingExecutor {

@@ -1,6 +1,6 @@
 import AlcedoRuntime
 
-/// Work that is repeated at an interval, from its start until the task is stopped or released.
+/// Work that is repeated at an interval until the task is stopped or released, or the work returns false.
 package final class RepeatingTask: Sendable {
     private struct State: Sendable {
         var task: Task<Void, Never>?
@@ -29,7 +29,8 @@ package final class RepeatingTask: Sendable {
 
     /// Starts the task, unless it has started before or was stopped.
     ///
-    /// - Parameter work: The work. Returns whether it should run again. Must not retain an owner of this task.
+    /// - Parameter work: A closure that performs the work and returns whether it should run again. It must not retain
+    ///   an owner of this task.
     package func start(_ work: @escaping @Sendable () async -> Bool) {
         state.withLock { state in
             guard interval > .zero, state.task == nil, !state.isStopped else { return }

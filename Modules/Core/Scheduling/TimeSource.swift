@@ -1,6 +1,8 @@
 public import FoundationEssentials
 
-/// A source of the time. The package reads the time only from such sources, so tests can replace it.
+/// A source of the time. Caches, the pipeline and the downloader read the time from the source that is their parameter
+/// `clock`, so that tests can control it. Code that waits for sockets reads the system's monotonic clock, by which the
+/// kernel waits.
 ///
 /// Use dates to determine whether something is still fresh. They may jump when the system clock is set. Use uptime to
 /// measure durations. It never decreases. Members may be used from any thread and do not block, except that
@@ -12,26 +14,6 @@ public protocol TimeSource: Sendable {
     var uptime: Duration { get }
     /// Returns after `duration`.
     ///
-    /// - Throws: `CancellationError` when the task is cancelled first.
+    /// - Throws: `CancellationError` when the task is canceled first.
     func sleep(for duration: Duration) async throws
-}
-
-/// The system's clocks.
-public struct SystemClock: TimeSource {
-    private static let start = ContinuousClock.now
-
-    /// Creates a clock. All instances return the same times.
-    public init() {}
-
-    /// The current date of the system clock.
-    public var now: Date { Date() }
-
-    /// The time since the first use of the uptime in this process.
-    public var uptime: Duration { ContinuousClock.now - Self.start }
-
-    /// Returns after `duration`, measured by the continuous clock. Throws `CancellationError` when the task is
-    /// cancelled first.
-    public func sleep(for duration: Duration) async throws {
-        try await Task.sleep(for: duration, clock: .continuous)
-    }
 }

@@ -8,8 +8,8 @@ final class DiskCacheEngine: Sendable {
         var changes = InFlightChanges()
         var staged = StagedEntries()
         var trim: Task<Void, Never>?
-        /// Whether a trim was requested while another one was running. The running trim may have scanned the entries
-        /// before the request.
+        /// Whether a trim was requested and has not begun. A trim that is running does not fulfill the request, because
+        /// it may have scanned the entries before.
         var isTrimDue = false
         var isWritingUses = false
         /// The last task that removes an expired entry. It waits for the earlier ones.
@@ -22,7 +22,7 @@ final class DiskCacheEngine: Sendable {
             return id
         }
 
-        /// Returns whether the trim task continues. If not, the task is released.
+        /// Returns whether a trim is due, and clears the request. If none is due, releases the trim task.
         mutating func takeTrim() -> Bool {
             defer { isTrimDue = false }
             if !isTrimDue { trim = nil }
@@ -46,7 +46,7 @@ final class DiskCacheEngine: Sendable {
         self.trims = trims
     }
 
-    /// Stops the periodic work. Changes that have begun continue.
+    /// Stops the periodic work, and writes the unwritten uses in the background. Changes that have begun continue.
     func close() {
         sweeping.stop()
         Task { await perform { $0.writeUses() } }
@@ -75,7 +75,8 @@ final class DiskCacheEngine: Sendable {
         return await resolve(found.reading, key).map { DiskEntryChunks($0, chunkSize: size) }
     }
 
-    /// Counts a lookup. An expired entry is removed, and an unconfirmed one is checked again on the writer's thread.
+    /// Returns the entry that a read found, or nil, and counts the lookup. An expired entry is removed in the
+    /// background. An unconfirmed one is checked again on the writer's thread.
     private func resolve(_ reading: EntryStore.Reading, _ key: ImageKey) async -> CachedData? {
         var found: CachedData?
         switch reading {
@@ -217,7 +218,7 @@ final class DiskCacheEngine: Sendable {
         }
     }
 
-    /// Records the end of a change, whether it succeeded or failed, and resumes its waiters.
+    /// Records the end of a change, whether it succeeded or failed. Resumes the waiters whose changes have all ended.
     private func end(_ id: Int, storing key: ImageKey? = nil) {
         let waiters = state.withLock { state in
             if let key { state.staged.end(id, for: key) }
@@ -302,14 +303,15 @@ final class DiskCacheEngine: Sendable {
         }
     }
 
-    /// Trims on the writer's thread.
+    /// Applies the limits on the calling thread.
     private func trimNow() {
         var trim = store.limitTrim
         while !store.advance(&trim) {}
         report(trim.report)
     }
 
-    /// Reports a trim from a task of its own, so that the calling thread does not wait for the observers.
+    /// Reports a trim that has removed entries. The report is sent from a task of its own, so that the calling thread
+    /// does not wait for the observers.
     private func report(_ report: DataCacheTrimReport) {
         guard !report.removals.isEmpty else { return }
         Task { trims.tell(report) }
@@ -330,7 +332,7 @@ final class DiskCacheEngine: Sendable {
     /// Whether the cache periodically removes expired entries.
     var isSweeping: Bool { sweeping.hasBegun }
 
-    /// Starts the periodic removal of expired entries, which ends with the cache.
+    /// Starts the periodic trims, which end with the cache. They apply the limits and write the unwritten uses.
     private func startSweeping() {
         sweeping.start { [weak self] in
             guard let self else { return false }
@@ -341,7 +343,7 @@ final class DiskCacheEngine: Sendable {
     }
 
     /// Runs work on the writer's thread, in a task of its own that is never canceled: the work cannot report that it
-    /// was not done.
+    /// was not done. The first call also removes the temporary files of ended processes.
     @discardableResult
     private func perform<Value: Sendable>(
         priority: LoadPriority = .normal, _ work: @escaping @Sendable (EntryStore) -> Value
@@ -360,7 +362,7 @@ final class DiskCacheEngine: Sendable {
     }
 }
 
-/// A trim that the steps of a run share, so that it is not copied between tasks and threads.
+/// A trim in progress. Its steps share this object, so that the trim is not copied between tasks and threads.
 private final class TrimRun: Sendable {
     /// The trim. The lock is held while files are removed, but no other task uses it then.
     private let trim: Locked<EntryTrim>

@@ -2,8 +2,9 @@ import AlcedoCore
 import AlcedoRuntime
 package import FoundationEssentials
 
-/// The data of an entry as a sequence of chunks. It holds one chunk in memory at a time, and each iterator starts at
-/// the beginning.
+/// The data of an entry as a sequence of chunks. Usually, it reads the chunks from the entry's file, and holds one at a
+/// time in memory. If the entry is still being stored, or had to be checked again, the whole data is in memory. Each
+/// iterator starts at the beginning.
 ///
 /// The data stays readable if the entry is replaced or removed.
 package struct DiskEntryChunks: AsyncSequence, Sendable {

@@ -3,9 +3,9 @@ public import FoundationEssentials
 
 /// A data cache that stores each entry in a file of its own.
 ///
-/// A store writes a temporary file and renames it to its final name. Every read verifies a checksum. A torn, truncated,
-/// bit-flipped or foreign file is a cache miss, and the cache removes it. If the directory disappears, the next store
-/// creates it again.
+/// A store writes a temporary file and renames it to its final name. Every read verifies a checksum. If the file with
+/// the name of an entry is torn, truncated, bit-flipped or not an entry at all, the read is a cache miss, and the cache
+/// removes the file. If the directory disappears, the next store creates it again.
 ///
 /// ```swift
 /// import AlcedoCore
@@ -28,17 +28,18 @@ public import FoundationEssentials
 /// Any number of processes can share a directory. A process reads the changes of the others before it makes its own. It
 /// holds a file lock only for the duration of a change, and the system releases the lock if the process ends.
 ///
-/// Sizes are the blocks that the file system has allocated for the entries' files, so the size limit bounds the real
-/// disk usage. The limit does not include the index (up to 176 bytes an entry plus 0.7 MB) and 256 directories (1 MiB
-/// on most file systems).
+/// The size of an entry is the number of bytes that the file system has allocated for its file, so the size limit
+/// bounds the real disk usage. The limit does not include the index (up to 176 bytes an entry plus 0.7 MB) and 256
+/// directories (1 MiB on most file systems).
 ///
-/// Reads run on two threads and writes on one, so a hit never waits for a write or a trim. A search in the index makes
-/// no system call if it finds the entry. `contains` and a miss make one.
+/// Reads run on two threads and writes on one. A hit waits for a store or a trim only while that operation accesses the
+/// index. A search in the index makes no system call if it finds the entry. `contains` and a miss make one, and more if
+/// another process has changed the index.
 ///
-/// - Complexity: The cache uses about 120 bytes of memory an entry. Opening reads 88 bytes an entry and none of the
-///   entries' files. The first change, count or listing after a boot lists the names of all files. If the index is
-///   damaged, it also reads the size and date of each file; if the index is lost, it reads the end of each file. Reads
-///   do not wait for this.
+/// - Complexity: The cache uses about 120 bytes of memory an entry. Opening reads the index, at least 88 bytes an
+///   entry, and none of the entries' files. The first change, count or listing after a boot lists the names of all
+///   files. If the index is damaged, it also reads the size and date of each file; if the index is lost, it reads the
+///   end of each file. Reads do not wait for this.
 public final class FileDiskCache: MaintainableDataCache, TrimReportingDataCache {
     /// The directory that contains the files.
     package let directory: URL
@@ -57,18 +58,20 @@ public final class FileDiskCache: MaintainableDataCache, TrimReportingDataCache 
     /// - Parameters:
     ///   - directory: A directory that contains nothing but the cache, on a local file system.
     ///   - limits: The limits of the cache. The default is 256 MiB, and seven days since the last use.
-    ///   - pathExtension: The extension of the files' names, without a dot: 1 to 16 letters and digits. Any other value
-    ///     counts as no extension. An entry's file begins with its data, so image viewers can open it. The default is
-    ///     no extension.
+    ///   - pathExtension: The extension of the files' names, without a dot: 1 to 16 ASCII letters and digits. Any other
+    ///     value counts as no extension. An entry's file begins with its data, so image viewers can open it. The
+    ///     default is no extension.
     ///   - durability: The data that survives a power failure. The default is ``/AlcedoCore/Durability/none``.
-    ///   - sweepInterval: The time between two removals of expired entries while the cache is in use. With zero or
-    ///     less, the cache does not remove them periodically. The default is ten minutes.
+    ///   - sweepInterval: The time between two periodic trims, which remove expired entries and apply the limits. They
+    ///     start with the first hit or store. With zero or less, there are none. The default is ten minutes.
     ///   - lockTimeout: The maximum time that a change waits for another process to release the index. After it, the
     ///     change fails. The default is ten seconds.
-    ///   - clock: The clock that dates the uses of entries. The default is the system clock.
-    ///   - onTrim: A closure that receives a report after the limits, a full disk or ``trim(toSize:count:)`` have
-    ///     removed entries. The cache calls it outside its locks, on a thread of the cooperative pool. It does not
-    ///     report an entry that a read found expired.
+    ///   - clock: The clock for the dates of entries, their expiration and the sweep interval. The default is the
+    ///     system clock.
+    ///   - onTrim: A closure that receives a report after a trim has removed entries. A trim runs periodically, when a
+    ///     limit is exceeded, when the disk is full, and in ``trim(toSize:count:)``. Entries that a read finds expired
+    ///     are not reported. The cache calls the closure outside its locks, on a thread of the cooperative pool. The
+    ///     default is nil.
     public init(
         directory: URL,
         limits: DataCacheLimits = DataCacheLimits(),
@@ -96,7 +99,7 @@ public final class FileDiskCache: MaintainableDataCache, TrimReportingDataCache 
     /// - Parameters:
     ///   - directory: A directory that contains nothing but the cache, on a local file system.
     ///   - sizeLimit: The maximum number of bytes that the entries occupy.
-    ///   - clock: The clock that dates the uses of entries. The default is the system clock.
+    ///   - clock: The clock for the dates of entries and their expiration. The default is the system clock.
     public convenience init(directory: URL, sizeLimit: Int, clock: any TimeSource = SystemClock()) {
         self.init(directory: directory, limits: DataCacheLimits(maximumSize: sizeLimit), clock: clock)
     }
@@ -105,13 +108,16 @@ public final class FileDiskCache: MaintainableDataCache, TrimReportingDataCache 
 
     // MARK: Reading
 
-    /// Returns the entry that was stored under `key`, or nil if it is absent, expired or damaged.
+    /// Returns the entry that was stored under `key`, and records a use of it.
+    ///
+    /// Returns nil if the entry is absent, expired, damaged or unreadable, or if the task is canceled before the read
+    /// begins. The cache removes an expired or damaged entry.
     public func entry(for key: ImageKey) async -> CachedData? { await engine?.entry(for: key, isMapped: false) }
 
     /// Returns an entry with its data mapped into memory instead of copied.
     ///
-    /// The result is the same as that of ``entry(for:)``. Mapping is faster from about one megabyte on. The call
-    /// verifies the checksum, which reads the whole file once.
+    /// The result is the same as that of ``entry(for:)``. Mapping is faster for data of about one megabyte or more. The
+    /// call verifies the checksum, which reads the whole file once.
     ///
     /// Use it only for a directory that no untrusted process can write to: if another process truncates a mapped file,
     /// this process ends with SIGBUS. The caches themselves never modify a file, so several caches can share a
@@ -125,7 +131,7 @@ public final class FileDiskCache: MaintainableDataCache, TrimReportingDataCache 
     ///
     /// - Parameters:
     ///   - key: The key that the entry was stored under.
-    ///   - chunkSize: The maximum number of bytes in a chunk; at least 4096. The default is 64 KiB.
+    ///   - chunkSize: The maximum number of bytes in a chunk. A value below 4096 counts as 4096. The default is 64 KiB.
     package func chunks(for key: ImageKey, chunkSize: Int = 64 << 10) async -> DiskEntryChunks? {
         await engine?.chunks(for: key, chunkSize: chunkSize)
     }
@@ -136,13 +142,14 @@ public final class FileDiskCache: MaintainableDataCache, TrimReportingDataCache 
 
     // MARK: Changing
 
-    /// Stores `entry` under `key`.
+    /// Stores `entry` under `key`, replacing an existing entry.
     ///
-    /// Reads find the entry as soon as this call begins, before it is on disk. If the disk is full, the cache halves
-    /// its size by removing the least recently used entries, and tries once more.
+    /// Reads of this cache find the entry as soon as this call begins, before it is on disk. If the disk is full, the
+    /// cache halves its size by removing the least recently used entries, and tries once more. If the expiry of `entry`
+    /// has passed, the call only removes the existing entry.
     ///
-    /// - Throws: ``/AlcedoCore/DataCacheError``, or `CancellationError` if the task is canceled before the write
-    ///   begins.
+    /// - Throws: ``/AlcedoCore/DataCacheError``: `tooLarge` if the entry exceeds the limits; `notWritable`, `noSpace`
+    ///   or `failed` if it cannot be written. `CancellationError` if the task is canceled before the write begins.
     public func store(_ entry: CachedData, for key: ImageKey) async throws {
         guard let engine else { throw noDirectory }
         try await engine.store(entry, for: key)
@@ -154,15 +161,15 @@ public final class FileDiskCache: MaintainableDataCache, TrimReportingDataCache 
 
     /// Removes the original and every variant of a resource. Returns the number of removed entries.
     ///
-    /// - Complexity: O(*n*) for *n* entries in the index, in memory, and one file operation for each removed entry.
+    /// - Complexity: O(*n*) in memory for *n* entries in the index, and a few system calls for each removed entry.
     @discardableResult
     public func removeAll(of resource: ResourceKey) async -> Int { await engine?.removeAll(of: resource) ?? 0 }
 
     /// Removes all entries.
     public func removeAll() async { await engine?.removeAll() }
 
-    /// Waits until all stores, removals and trims that have begun are done, and the uses of entries are written to the
-    /// index file, where other processes find them.
+    /// Waits until all stores, removals and trims that have begun are done, the uses of entries are in the index file,
+    /// where other processes find them, and the limits are applied.
     public func flush() async { await engine?.flush() }
 
     // MARK: Blocking calls
@@ -170,17 +177,18 @@ public final class FileDiskCache: MaintainableDataCache, TrimReportingDataCache 
     /// Returns an entry as ``entry(for:)`` does, but blocks the caller's thread.
     ///
     /// Use it on threads that may block: it avoids the switch to another thread and back.
-    @available(*, noasync, message: "blocks the thread; a task has entry(for:)")
+    @available(*, noasync, message: "entryBlocking(for:) blocks the thread; use entry(for:) in async code")
     package func entryBlocking(for key: ImageKey) -> CachedData? { engine?.entryBlocking(for: key) }
 
-    /// Stores an entry as ``store(_:for:)`` does, but blocks the caller's thread. A trim that becomes necessary runs in
-    /// the background.
+    /// Stores an entry as ``store(_:for:)`` does, but blocks the caller's thread. If the cache then exceeds a limit, it
+    /// is trimmed in the background; if it exceeds a limit by more than 10 percent, it is trimmed before the call
+    /// returns.
     ///
     /// Stores and removals of one key take effect in the order of their calls, on any threads: if two stores are in
     /// progress, the entry of the later call remains.
     ///
     /// - Throws: ``/AlcedoCore/DataCacheError``.
-    @available(*, noasync, message: "blocks the thread; a task has store(_:for:)")
+    @available(*, noasync, message: "storeBlocking(_:for:) blocks the thread; use store(_:for:) in async code")
     package func storeBlocking(_ entry: CachedData, for key: ImageKey) throws(DataCacheError) {
         guard let engine else { throw noDirectory }
         try engine.storeBlocking(entry, for: key)
@@ -194,14 +202,14 @@ public final class FileDiskCache: MaintainableDataCache, TrimReportingDataCache 
     /// The number of entries.
     public var count: Int { get async { await engine?.totals.count ?? 0 } }
 
-    /// The hits, misses, stores and removals since the cache was created.
+    /// The counts of lookups, stores and evictions since the cache was created.
     public var statistics: CacheStatistics { engine?.store.statistics ?? CacheStatistics() }
 
     /// Returns all entries that have not expired, the least recently used first. The call does not count as a use.
     public func items() async -> [DataCacheItem] { await engine?.items() ?? [] }
 
-    /// Returns the key of the entry with a name that ``items()`` or a trim report has given, or nil if the entry is
-    /// absent, expired or damaged.
+    /// Returns the key of the entry whose ``/AlcedoCore/DataCacheItem/name`` is `name`, or nil if the entry is absent,
+    /// expired, damaged or unreadable. The call reads the whole entry and does not count as a use.
     public func key(named name: String) async -> ImageKey? { await engine?.key(named: name) }
 
     /// Returns the location of an entry's file, whether or not the file exists. Returns nil if the cache's directory is
@@ -212,8 +220,8 @@ public final class FileDiskCache: MaintainableDataCache, TrimReportingDataCache 
 
     /// Returns the reason why ``count``, ``totalSize`` and ``items()`` may not include all entries, or nil if they do.
     ///
-    /// The directory may be unreadable, or the index missing with no space on disk for a new one. A directory that does
-    /// not exist is no error.
+    /// Possible reasons are a directory that cannot be read, or a full disk without space for a new index. A directory
+    /// that does not exist is not an error.
     package func listingError() async -> DataCacheError? {
         if let engine { await engine.listingError() } else { noDirectory }
     }
@@ -254,9 +262,10 @@ public final class FileDiskCache: MaintainableDataCache, TrimReportingDataCache 
     ///
     /// An entry that this cache has already stays unchanged, and the other directory's entry of the same key is
     /// removed. Damaged and expired entries of the other directory are removed as well. An entry that cannot be stored
-    /// now stays in the other directory. No other cache may use the other directory meanwhile.
+    /// now stays in the other directory. If nothing is left in the other directory, it is removed. No other cache may
+    /// use the other directory meanwhile.
     ///
-    /// - Returns: The number of moved entries.
+    /// - Returns: The number of moved entries. Zero if `other` is not a file URL, or is this cache's directory.
     @discardableResult
     public func adoptEntries(of other: URL) async -> Int { await engine?.adoptEntries(of: other) ?? 0 }
 }

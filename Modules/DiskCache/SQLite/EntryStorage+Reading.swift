@@ -11,7 +11,7 @@ extension EntryStorage {
         case unconfirmed
     }
 
-    /// Returns an entry, and records its use. Removes a damaged or expired entry.
+    /// Returns an entry and records its use, or returns nil. Counts the lookup. Removes a damaged or expired entry.
     func entry(for key: ImageKey) async -> CachedData? {
         let found = await find(key)
         counts.change { counts in
@@ -69,7 +69,8 @@ extension EntryStorage {
         return .unconfirmed
     }
 
-    /// Returns the entry if it is intact and has not expired. Otherwise, removes it.
+    /// Returns the entry and records its use, if it is intact and has not expired. Otherwise, removes it and returns
+    /// nil.
     private func resolve(_ key: ImageKey, in changes: EntryChanges) throws(SQLiteFailure) -> CachedData? {
         var found: CachedData?
         var isDamaged = false

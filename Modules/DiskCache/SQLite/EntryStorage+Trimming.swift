@@ -2,7 +2,7 @@ import AlcedoCore
 import AlcedoRuntime
 
 extension EntryStorage {
-    /// Performs the background work.
+    /// Writes the unwritten uses, performs the other background work in `needs`, and reports the removed entries.
     func perform(_ needs: MaintenanceQueue.Needs) async {
         await writeUses(priority: .low)
         var trimmed = DataCacheTrimReport()
@@ -42,7 +42,7 @@ extension EntryStorage {
         }
     }
 
-    /// Reports the trimmed entries to the observers, outside any lock.
+    /// Reports the trimmed entries that have not been reported to the observers, outside any lock.
     func report() {
         let removals = unreported.withLock { unreported in
             defer { unreported = [] }
@@ -61,7 +61,8 @@ extension EntryStorage {
         }
     }
 
-    /// Writes the unwritten uses. Uses that cannot be written are dropped, which affects only the order of removal.
+    /// Writes the unwritten uses. Uses that cannot be written are dropped. This affects only the order of removal and
+    /// the expiration of the used entries.
     func writeUses(in changes: EntryChanges) { try? changes.write(uses.takeAll()) }
 
     @discardableResult
@@ -71,8 +72,8 @@ extension EntryStorage {
         return slice
     }
 
-    /// Returns the report of a trim. Drops its error if nothing had to be removed, as in a directory that cannot be
-    /// written to.
+    /// Returns the report of a trim. Drops its error if nothing is left to remove: in a directory that cannot be
+    /// written to, a trim fails even then.
     private func resolved(
         _ trimmed: DataCacheTrimReport, goal makeGoal: @escaping @Sendable (EntryTotals) -> TrimGoal?
     ) async -> DataCacheTrimReport {

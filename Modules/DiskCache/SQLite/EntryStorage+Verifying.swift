@@ -4,7 +4,8 @@ extension EntryStorage {
     /// The number of entries that one step verifies. Other work runs between the steps.
     private static let pageCount = 16
 
-    /// Reads every entry, and removes damaged ones and rows and files without an entry.
+    /// Reads every entry, and removes damaged ones and rows and files without an entry. Removes a database whose
+    /// structure is damaged, and recomputes the totals. Returns a report of what it found.
     func verify() async -> DataCacheVerification {
         await Self.uncancelled { [self] in
             var verification = DataCacheVerification()
@@ -59,7 +60,7 @@ extension EntryStorage {
         var page = Page()
         for id in try queries.ids(after: id, count: Self.pageCount) {
             page.last = id
-            // The entry was removed meanwhile.
+            // Without a row, the entry was removed meanwhile.
             guard let found = try queries.unverifiedEntry(id) else { continue }
             page.count += 1
             do throws(SQLiteFailure) {
@@ -81,7 +82,7 @@ extension EntryStorage {
         await change(recording: &error) { try $0.removeDamaged(id) } ?? false
     }
 
-    /// Replaces a database whose structure is damaged. All entries that it still lists count as damaged.
+    /// Removes a database whose structure is damaged. All entries that it still lists count as damaged.
     private func verifyStructure(_ verification: inout DataCacheVerification) async {
         let isSound = await read(recording: &verification.error, priority: .low) { try $0.isSound() }
         guard isSound == false else { return }

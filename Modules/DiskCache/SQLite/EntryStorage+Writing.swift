@@ -3,7 +3,10 @@ import AlcedoRuntime
 import FoundationEssentials
 
 extension EntryStorage {
-    /// Stores an entry. Throws `DataCacheError`, or `CancellationError`.
+    /// Stores an entry, or only removes the existing one if the entry has expired.
+    ///
+    /// - Throws: `DataCacheError` if the entry exceeds the limits or cannot be written, or `CancellationError` if the
+    ///   task is canceled before the write begins.
     func store(_ entry: CachedData, for key: ImageKey) async throws {
         var entry = entry
         let expiry = entry.expiry.map(Timestamp.init)
@@ -27,13 +30,13 @@ extension EntryStorage {
         report()
     }
 
-    /// Performs a write that only removes entries. Returns the number of removed entries.
+    /// Performs a write that only removes entries. Returns the number of removed entries, or zero if the write fails.
     @discardableResult
     func remove(_ write: WriteQueue.Write) async -> Int {
         await Self.uncancelled { [self] in (try? await self.write(write)) ?? 0 }
     }
 
-    /// Performs the writes up to a ticket.
+    /// Performs the writes up to a ticket. Drops an error of the database.
     func finishWrites(upTo ticket: Int) async {
         let stores = pending.withLock { $0.hasStores(upTo: ticket) }
         _ = try? await change(makesFile: stores) { [self] in try perform(upTo: ticket, in: $0) }
@@ -55,7 +58,7 @@ extension EntryStorage {
         do {
             _ = try await change(makesFile: stores) { [self] in try perform(upTo: ticket, in: $0) }
         } catch {
-            // Another writer may have performed the write meanwhile.
+            // Another caller may have performed the write meanwhile.
             guard let outcome = pending.withLock({ $0.take(ticket) }) else { throw error }
             return try outcome.get()
         }
@@ -111,7 +114,7 @@ extension EntryStorage {
         startSweeping()
     }
 
-    /// Trims at once if the entries exceed a limit by 10 percent, because the background work is too slow.
+    /// Trims at once if the entries exceed a limit by more than 10 percent: the background work is then too slow.
     private func makeRoom(in changes: EntryChanges) throws(SQLiteFailure) {
         let totals = try changes.queries.totals()
         let size = totals.occupiedSize
@@ -123,8 +126,11 @@ extension EntryStorage {
         while !isDone { isDone = try record(changes.trim(to: goal)).isDone }
     }
 
-    /// Removes entries with half of the bytes, because the disk is full. Removing entries needs space in the log, and
-    /// writing the log back needs space in the database.
+    /// Removes the least recently used entries until half of the bytes are left, because the disk is full. Removing
+    /// entries needs space in the log, and writing the log back needs space in the database.
+    ///
+    /// - Throws: `reason` if there are no entries. A failure of the kind `abandoned` if the database has to be replaced
+    ///   to free space.
     private func evictHalf(in changes: EntryChanges, orThrow reason: SQLiteFailure) throws(SQLiteFailure) {
         guard try changes.queries.totals().count > 0 else { throw reason }
         let goal = TrimGoal(size: try changes.queries.totals().occupiedSize / 2, count: .max, reason: .noSpace)

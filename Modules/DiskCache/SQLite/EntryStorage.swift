@@ -6,8 +6,8 @@ import FoundationEssentials
 /// changes that have begun are done.
 ///
 /// Reads have connections of their own beside the one that writes: they never wait for a store or a trim, and change
-/// nothing. If a reader finds a damaged or expired entry, the writer checks it again, under its lock, before it removes
-/// it.
+/// nothing. If a reader finds a damaged or expired entry, the writer locks the database and checks the entry again
+/// before it removes the entry.
 final class EntryStorage: Sendable {
     let limits: DataCacheLimits
     let values: ValueDirectory
@@ -59,7 +59,11 @@ final class EntryStorage: Sendable {
 
     /// Runs `work` on the writer's thread. Returns nil if there is no database and `makesFile` is false.
     ///
-    /// - Throws: The errors of `work`, ``SQLiteFailure``, or `CancellationError`.
+    /// If the database has to be replaced, removes it and tries once more. The first use of a connection also schedules
+    /// a trim and the removal of leftover files.
+    ///
+    /// - Throws: The errors of `work`, ``SQLiteFailure``, or `CancellationError` if the task is canceled before the
+    ///   work begins.
     func change<Value: Sendable>(
         makesFile: Bool = false, priority: LoadPriority = .normal,
         _ work: @escaping @Sendable (EntryChanges) throws -> Value
@@ -73,8 +77,8 @@ final class EntryStorage: Sendable {
         }
     }
 
-    /// Runs `work` on the writer's thread. Returns nil if there is no database or if it fails, and sets `failure` to
-    /// the first failure.
+    /// Runs `work` on the writer's thread. Returns nil if there is no database or if the work fails. If `failure` is
+    /// nil, sets it to the reason of a failure. A cancellation is not recorded.
     func change<Value: Sendable>(
         recording failure: inout DataCacheError?, priority: LoadPriority = .normal,
         _ work: @escaping @Sendable (EntryChanges) throws -> Value
@@ -87,8 +91,9 @@ final class EntryStorage: Sendable {
         }
     }
 
-    /// Runs `work` on a reader's thread, in a task that is never canceled. Returns nil if there is no database or if it
-    /// fails. If the database is damaged, replaces it and runs `work` on the writer's thread.
+    /// Runs `work` on a reader's thread, in a task that is never canceled. Returns nil if there is no database or if
+    /// the work fails. If a reader finds the database damaged, runs `work` on the writer's thread, which removes a
+    /// damaged database.
     func read<Value: Sendable>(
         priority: LoadPriority = .normal, _ work: @escaping @Sendable (EntryQueries) throws -> Value
     ) async -> Value? {
@@ -115,7 +120,8 @@ final class EntryStorage: Sendable {
         return found
     }
 
-    /// Runs `work` on a reader's thread. Throws ``SQLiteFailure``, or `CancellationError`.
+    /// Runs `work` on a reader's thread. Returns nil if there is no database. Throws the errors of `work`,
+    /// ``SQLiteFailure``, or `CancellationError` if the task is canceled before the work begins.
     func readNow<Value: Sendable>(_ work: @escaping @Sendable (EntryQueries) throws -> Value) async throws -> Value? {
         try await readers.run(work)
     }
@@ -124,7 +130,7 @@ final class EntryStorage: Sendable {
         background.schedule(needs) { [self] in await perform($0) }
     }
 
-    /// Starts the periodic removal of expired entries, which ends with the cache.
+    /// Starts the periodic trims, which end with the cache. They remove expired entries and apply the limits.
     func startSweeping() {
         sweeping.start { [weak self] in
             guard let self else { return false }
@@ -145,13 +151,13 @@ final class EntryStorage: Sendable {
     /// Stops the periodic work. Changes that have begun continue.
     func stop() { sweeping.stop() }
 
-    /// Writes the unwritten uses, and closes the files.
+    /// Writes the unwritten uses, and closes the connections.
     func close() async {
         await writeUses()
         await forget()
     }
 
-    /// Closes the files, so that the next read sees the bytes on disk instead of the caches of the connections.
+    /// Closes the connections, so that the next read sees the bytes on disk instead of the connections' page caches.
     func forget() async {
         await writer.close()
         await readers.close()
@@ -188,7 +194,7 @@ final class MaintenanceQueue: Sendable {
 
     private let state = Locked(State())
 
-    /// Schedules a batch of work that `perform` runs soon.
+    /// Requests work that `perform` runs after the batch in progress. Does nothing if the work is already requested.
     func schedule(_ needs: Needs, perform: @escaping @Sendable (Needs) async -> Void) {
         state.withLock { state in
             guard !state.requested.isSuperset(of: needs) else { return }

@@ -1,7 +1,7 @@
 public import AlcedoCore
 public import FoundationEssentials
 
-/// A data cache that stores its entries in a SQLite database, and large values in files beside it.
+/// A data cache that stores its entries in a SQLite database, and data of more than 32 KiB in files beside it.
 ///
 /// ```swift
 /// import AlcedoCore
@@ -17,9 +17,10 @@ public import FoundationEssentials
 /// ```
 ///
 /// Several caches, in any number of processes, can share a directory. A store that has returned survives the end of the
-/// process at any time. A power failure may lose the last stores, but does not damage the database. Every read verifies
-/// a checksum. The cache replaces a database file that is not usable. It also replaces a symbolic link, or a directory
-/// with its content, that has the name of the database. It can read a directory that it cannot write to.
+/// process at any time. By default, a power failure may lose the last stores, but it does not damage the database.
+/// Every read verifies a checksum. The cache replaces a database file that is not usable. It also replaces a symbolic
+/// link, or a directory with its content, that has the name of the database. It can read a directory that it cannot
+/// write to.
 ///
 /// The size limit bounds the sum of the database's pages and of the blocks of the large values' files. An entry counts
 /// for its share of them. The limit does not include the write-ahead log (up to 4 MiB) and 64 KiB of pages.
@@ -48,13 +49,15 @@ public final class SQLiteDiskCache: MaintainableDataCache, TrimReportingDataCach
     ///   - durability: The data that survives a power failure. The default is `Durability.none`: the database stays
     ///     valid, but the last stores may be lost. With the other values, each store waits until the log, and the file
     ///     of a large value, are on the storage medium.
-    ///   - sweepInterval: The time between two removals of expired entries while the cache is in use. With zero or
-    ///     less, the cache does not remove them periodically. The default is ten minutes.
-    ///   - lockTimeout: The maximum time that a change waits for another process that writes. After it, the change
-    ///     fails. The default is ten seconds.
-    ///   - clock: The clock that dates the uses of entries. The default is the system clock.
-    ///   - onTrim: A closure that receives a report after the limits, a full disk or a call have trimmed the cache. It
-    ///     is called on any thread.
+    ///   - sweepInterval: The time between two periodic trims, which remove expired entries and apply the limits. They
+    ///     start with the first hit or store. With zero or less, there are none. The default is ten minutes.
+    ///   - lockTimeout: The maximum time that a change, or the opening of the database, waits for another process.
+    ///     After it, the operation fails. The default is ten seconds.
+    ///   - clock: The clock for the dates of entries, their expiration and the sweep interval. The default is the
+    ///     system clock.
+    ///   - onTrim: A closure that receives a report after a trim has removed entries. A trim runs periodically, when a
+    ///     limit is exceeded, when the disk is full, and in ``trim(toSize:count:)``. Entries that a read finds expired
+    ///     are not reported. The closure is called on any thread. The default is nil.
     public init(
         directory: URL, limits: DataCacheLimits = DataCacheLimits(), durability: Durability = .none,
         sweepInterval: Duration = .seconds(600), lockTimeout: Duration = .seconds(10),
@@ -72,7 +75,7 @@ public final class SQLiteDiskCache: MaintainableDataCache, TrimReportingDataCach
     /// - Parameters:
     ///   - directory: A directory that contains nothing but the cache. The first store creates it.
     ///   - sizeLimit: The maximum number of bytes that the entries occupy.
-    ///   - clock: The clock that dates the uses of entries. The default is the system clock.
+    ///   - clock: The clock for the dates of entries and their expiration. The default is the system clock.
     public convenience init(directory: URL, sizeLimit: Int, clock: any TimeSource = SystemClock()) {
         self.init(directory: directory, limits: DataCacheLimits(maximumSize: sizeLimit), clock: clock)
     }
@@ -84,7 +87,10 @@ public final class SQLiteDiskCache: MaintainableDataCache, TrimReportingDataCach
         Task { await storage.close() }
     }
 
-    /// Returns the entry that was stored under `key`, or nil if it is absent, expired or damaged.
+    /// Returns the entry that was stored under `key`, and records a use of it.
+    ///
+    /// Returns nil if the entry is absent, expired, damaged or unreadable, or if the task is canceled before the read
+    /// begins. The cache removes an expired or damaged entry.
     public func entry(for key: ImageKey) async -> CachedData? { await storage.entry(for: key) }
 
     /// Returns whether the cache has an entry for `key` that has not expired. The call does not read the data and does
@@ -95,7 +101,8 @@ public final class SQLiteDiskCache: MaintainableDataCache, TrimReportingDataCach
     ///
     /// Reads of this cache find the entry as soon as this call begins. After it returns, all processes find the entry,
     /// and the end of this process does not undo the store. If the disk is full, the cache halves its size by removing
-    /// the least recently used entries, and tries once more.
+    /// the least recently used entries, and tries once more. If the expiry of `entry` has passed, the call only removes
+    /// the existing entry.
     ///
     /// - Throws: `DataCacheError`: `tooLarge` if the entry exceeds the limits, and then nothing changes; `notWritable`,
     ///   `noSpace` or `failed` if it cannot be written. `CancellationError` if the task is canceled before the write
@@ -110,7 +117,7 @@ public final class SQLiteDiskCache: MaintainableDataCache, TrimReportingDataCach
 
     /// Removes the original and every variant of a resource. Returns the number of removed entries.
     ///
-    /// - Complexity: O(*n*) for *n* variants of the resource.
+    /// - Complexity: O(*n* log *m*) for *n* variants of the resource and *m* entries in the cache.
     @discardableResult
     public func removeAll(of resource: ResourceKey) async -> Int { await storage.remove(.removeResource(resource)) }
 
@@ -121,14 +128,14 @@ public final class SQLiteDiskCache: MaintainableDataCache, TrimReportingDataCach
     /// applied.
     public func flush() async { await storage.flush() }
 
-    /// The number of bytes that the entries occupy.
+    /// The number of bytes that the entries occupy, or zero if the database cannot be read.
     ///
     /// - Complexity: O(1).
     public var totalSize: Int {
         get async { await storage.read { try $0.totals().size } ?? 0 }
     }
 
-    /// The number of entries.
+    /// The number of entries, or zero if the database cannot be read.
     ///
     /// - Complexity: O(1).
     public var count: Int {
@@ -137,10 +144,11 @@ public final class SQLiteDiskCache: MaintainableDataCache, TrimReportingDataCach
 }
 
 extension SQLiteDiskCache {
-    /// The hits, misses, stores and removals since the cache was created.
+    /// The counts of lookups, stores and evictions since the cache was created.
     public var statistics: CacheStatistics { storage.counts.statistics }
 
-    /// Returns all entries that have not expired, the least recently used first. The call does not count as a use.
+    /// Returns all entries that have not expired, the least recently used first. The result is empty if the database
+    /// cannot be read. The call does not count as a use.
     public func items() async -> [DataCacheItem] {
         await storage.writeUses()
         return await storage.read { [storage] queries in
@@ -149,8 +157,8 @@ extension SQLiteDiskCache {
         } ?? []
     }
 
-    /// Returns the key of the entry with a name that ``items()`` or a trim report has given, or nil if the entry is
-    /// absent, expired or damaged.
+    /// Returns the key of the entry whose ``/AlcedoCore/DataCacheItem/name`` is `name`, or nil if the entry is absent
+    /// or expired, or if its key is damaged. The call does not verify the data and does not count as a use.
     public func key(named name: String) async -> ImageKey? {
         let key = await storage.read { [storage] queries -> ImageKey? in
             guard let times = try queries.times(named: name, uses: storage.uses),
@@ -179,8 +187,8 @@ extension SQLiteDiskCache {
         storage.trims.add(handler)
     }
 
-    /// Reads every entry, and removes damaged ones and files without an entry. Replaces a database with a damaged
-    /// structure by an empty one. Returns a report of what it found.
+    /// Reads every entry, and removes damaged ones and files without an entry. Removes a database with a damaged
+    /// structure, so that the cache is empty. Returns a report of what it found.
     @discardableResult
     package func verify() async -> DataCacheVerification { await storage.verify() }
 }

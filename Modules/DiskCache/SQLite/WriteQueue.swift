@@ -67,7 +67,7 @@ struct WriteQueue: Sendable {
         }
     }
 
-    /// Returns the next write, or nil if it comes after `ticket`.
+    /// Returns the first write in the queue, or nil if the queue has none up to `ticket`. The write stays in the queue.
     func next(upTo ticket: Int) -> (ticket: Int, write: Write)? {
         guard let first = queue.first, first.ticket <= ticket else { return nil }
         return (first.ticket, first.write)
@@ -79,7 +79,7 @@ struct WriteQueue: Sendable {
         if remove(ticket) { outcomes[ticket] = outcome }
     }
 
-    /// Returns the outcome of a write. If it has none, withdraws the write and returns nil.
+    /// Removes and returns the outcome of a write. If it has none, withdraws the write and returns nil.
     mutating func take(_ ticket: Int) -> Outcome? {
         if let outcome = outcomes.removeValue(forKey: ticket) { return outcome }
         remove(ticket)

@@ -36,11 +36,11 @@ struct alcedo_curl_loop {
     int shares_connections;
     char *proxy;
     char *ca_file;
-    struct curl_blob ca;  // no data if there are no authorities
+    struct curl_blob ca;  // empty without `ca_bytes`
 };
 
 /// Returns whether the machine is offline: no running interface except the loopback has an IPv4 address, or an IPv6
-/// address that is not link-local.
+/// address that is not link-local. Returns 0 if the interfaces cannot be listed.
 int alcedo_curl_is_offline(void);
 
 struct alcedo_curl_transfer {

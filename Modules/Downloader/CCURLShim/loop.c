@@ -13,8 +13,8 @@
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 // Keeps OpenSSL from freeing its data at exit. All threads share the data, and the thread of a loop uses it until the
-// thread has ended. Only the first initialization of OpenSSL can set this option. The function is looked up at run time,
-// because libcurl may use another TLS library.
+// thread has ended. Only the first initialization of OpenSSL can set this option. The function is looked up at run
+// time, because libcurl may use another TLS library.
 static void keep_openssl_at_exit(void) {
     enum { NO_ATEXIT = 0x00080000 };  // OPENSSL_INIT_NO_ATEXIT of openssl/crypto.h
     int (*init)(uint64_t, const void *) = NULL;
@@ -41,7 +41,7 @@ static int on_socket(CURL *easy, curl_socket_t socket, int what, void *data, voi
     alcedo_curl_loop *loop = data;
     alcedo_curl_transfer *transfer = NULL;
     if (curl_easy_getinfo(easy, CURLINFO_PRIVATE, (char **)&transfer) == CURLE_OK && transfer) {
-        // The socket is watched for the events that libcurl has requested from here on.
+        // From here on, the socket is watched for the events that libcurl requests.
         transfer->is_held = 0;
         transfer->socket = what == CURL_POLL_REMOVE ? CURL_SOCKET_BAD : socket;
     }

@@ -29,7 +29,8 @@ static size_t on_header(char *bytes, size_t size, size_t count, void *data) {
 static void hold(alcedo_curl_transfer *t) {
     long version = 0;
     // From HTTP/2 on, other transfers use the connection as well.
-    if (curl_easy_getinfo(t->easy, CURLINFO_HTTP_VERSION, &version) != CURLE_OK || version > CURL_HTTP_VERSION_1_1) return;
+    CURLcode status = curl_easy_getinfo(t->easy, CURLINFO_HTTP_VERSION, &version);
+    if (status != CURLE_OK || version > CURL_HTTP_VERSION_1_1) return;
     if (t->socket == CURL_SOCKET_BAD || t->is_held) return;
     t->is_held = !epoll_ctl(t->loop->watch, EPOLL_CTL_DEL, t->socket, NULL);
 }

@@ -53,7 +53,8 @@ final class CURLExchange: HTTPBodySource {
 
     func cancel() { body.cancel() }
 
-    /// Stores the continuation of the task that waits for the head.
+    /// Stores the continuation of the task that waits for the head, or resumes it with `CancellationError` if the
+    /// exchange is already settled.
     ///
     /// - Parameter continuation: The continuation, which is resumed exactly once, by the caller that removes it from
     ///   the state.

@@ -29,7 +29,8 @@ final class CURLLoop {
         loop = settings.makeLoop()
     }
 
-    /// Runs until the mailbox has a stop command. Returns immediately if libcurl's loop could not be created.
+    /// Runs until the mailbox has a stop command. If libcurl's loop could not be created, fails the waiting requests
+    /// and returns immediately.
     func run() {
         guard let loop else { return mailbox.close(Self.startFailure) }
         mailbox.attach(loop)
@@ -179,7 +180,8 @@ final class CURLLoop {
                     unresponsiveServers.recordTimeout(transfer.exchange.request.host)
                     alcedo_curl_transfer_abandon_connection(handle)
                 }
-                end(transfer, HTTPTransportError(.timedOut, deadline.message))
+                let message = deadline.message(origin: transfer.exchange.request.host)
+                end(transfer, HTTPTransportError(.timedOut, message))
             }
         }
         // Events in between only move deadlines to later times, so the check is never too late.
@@ -221,7 +223,12 @@ final class CURLLoop {
         case ALCEDO_CURL_OFFLINE: HTTPTransportError(.offline, message)
         case ALCEDO_CURL_RESOLVE: HTTPTransportError(.cannotResolveHost, message)
         case ALCEDO_CURL_CONNECT where transfer.hasRefusedAddress:
-            HTTPTransportError(.addressRefused, "the server's address is not public")
+            HTTPTransportError(
+                .addressRefused,
+                """
+                cannot connect to \(transfer.exchange.request.host): its address is not public \
+                (CURLOptions.allowsPrivateAddresses is false)
+                """)
         case ALCEDO_CURL_CONNECT: HTTPTransportError(.cannotConnect, message)
         case ALCEDO_CURL_SECURE: HTTPTransportError(.secureConnectionFailed, message)
         case ALCEDO_CURL_TIMEOUT: HTTPTransportError(.timedOut, message)
@@ -241,7 +248,7 @@ final class CURLLoop {
 /// The servers that have timed out and not responded since. Connections to them may be dead without an error, for
 /// example after a change of the network.
 struct UnresponsiveServers {
-    /// The maximum number of servers. At the limit, all are removed; each then costs another timeout.
+    /// The maximum number of servers. At the limit, all are removed, and each removed server costs another timeout.
     private static let limit = 256
 
     private var hosts: Set<String> = []

@@ -25,8 +25,9 @@ final class CURLMailbox: Sendable {
 
     private let state = Locked(State())
 
-    /// Adds a command. Returns whether the caller must start a loop, which is the case for the first request, and for
-    /// the first request after a loop could not be created. Without a loop, other commands are ignored.
+    /// Adds a command and wakes a waiting loop. Returns whether the caller must start a loop, which is the case for the
+    /// first request, and for the first request after a loop could not be created. Without a loop, other commands are
+    /// ignored.
     func post(_ command: Command) -> Bool {
         state.withLock { state in
             var isFirst = false

@@ -11,22 +11,23 @@
 /// ```
 public struct CURLOptions: Sendable {
     /// The maximum number of concurrent transfers, and of connections that are kept open. Further requests wait.
-    /// Requests to one host begin in the order they were sent, and hosts take turns. Default: 64.
+    /// Requests to one host begin in the order they were sent, and hosts take turns. Values below 1 count as 1.
+    /// Default: 64.
     public var maxConcurrentTransfers = 64
-    /// The maximum number of concurrent transfers to one host. Default: 16.
+    /// The maximum number of concurrent transfers to one scheme, host and port. Values below 1 count as 1. Default: 16.
     public var maxConcurrentTransfersPerHost = 16
     /// Whether content codings are requested and decoded. Default: true.
     public var decodesContent = true
     /// The maximum number of decoded bytes of a body with a content coding, which limits compression bombs. A larger
     /// body fails with `bodyTooLarge`. Bodies without a coding are not limited here. Default: 128 MiB.
     public var decodedByteLimit = 128 << 20
-    /// The maximum time to connect, including TLS. Nil, zero or less means the request's idle timeout, which always
-    /// applies as well. Default: nil.
+    /// The maximum time to connect, including TLS. After that time, the request fails with `timedOut`. Nil, zero or
+    /// less means the request's idle timeout, which always applies as well. Default: nil.
     public var connectTimeout: Duration?
     /// The HTTP version. Default: HTTP/2 if a TLS server offers it, otherwise HTTP/1.1.
     public var version = CURLVersion.automatic
-    /// Whether requests wait for a connection to their host that is being established, to share it if the host supports
-    /// HTTP/2. If false, each may open its own connection. Default: true.
+    /// Whether `https` requests wait for a connection to their host that is being established, to share it if the host
+    /// supports HTTP/2. If false, each request may open its own connection. Default: true.
     package var sharesConnections = true
     /// Whether the cookies of responses are stored in memory and sent to their hosts and paths (RFC 6265; with the
     /// public suffix list if libcurl includes one). Default: false.
@@ -53,7 +54,8 @@ public struct CURLOptions: Sendable {
     /// The certificate authorities that are trusted. Default: the system's.
     public var authorities = CURLCertificateAuthorities.system
     /// The pinned public keys by host name. A listed host must have one of its keys, in addition to a valid
-    /// certificate. A host that is not listed, or has an empty set, may have any key. Default: empty.
+    /// certificate; otherwise requests to it fail with `secureConnectionFailed`. A host that is not listed, or has an
+    /// empty set, may have any key. Default: empty.
     ///
     /// Host names are stored in lowercase and without a trailing dot. Names that become equal share their keys.
     public var pinnedKeys: [String: Set<PublicKeyPin>] = [:] {
@@ -73,7 +75,8 @@ public struct CURLOptions: Sendable {
     /// Creates the default options.
     public init() {}
 
-    /// Returns a host name as libcurl uses it, which is the form in which pins and exceptions are looked up.
+    /// Returns a host name in lowercase and without a trailing dot, as libcurl uses it. Pins and trusted hosts are
+    /// looked up in this form.
     static func normalized(host: String) -> String {
         let name = host.lowercased()
         return name.hasSuffix(".") ? String(name.dropLast()) : name

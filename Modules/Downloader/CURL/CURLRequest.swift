@@ -6,7 +6,7 @@ import FoundationEssentials
 struct CURLRequest: Sendable {
     let method: String
     let url: URL
-    /// The scheme, host and port, by which connections are counted.
+    /// The scheme, host and port of the URL, by which transfers are counted.
     let host: String
     let body: Data?
     /// The header lines in libcurl's format, each ending in a NUL.
@@ -23,9 +23,9 @@ struct CURLRequest: Sendable {
     /// Converts and validates a request.
     ///
     /// - Throws: ``/AlcedoHTTP/HTTPTransportError`` `invalidRequest`. The scheme must be `http` or `https`, and the URL
-    ///   must have a host. The method must be a token, and a HEAD request must not have a body. Header values must not
-    ///   have line breaks or NULs, which could begin another header line (RFC 9110 section 5.5), or characters outside
-    ///   of ISO-8859-1.
+    ///   must have a host. The method must be a token, and a HEAD request must not have a body. A field's name must be
+    ///   a token. A field's value must not have a line break, which could begin another header line (RFC 9110 section
+    ///   5.5), a NUL, or a character outside of ISO-8859-1.
     init(_ request: HTTPRequest, _ settings: CURLSettings) throws(HTTPTransportError) {
         guard let scheme = request.url.scheme?.lowercased(), scheme == "http" || scheme == "https" else {
             throw HTTPTransportError(.invalidRequest, "not an HTTP URL: \(request.url.shown)")

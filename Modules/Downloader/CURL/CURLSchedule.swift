@@ -2,9 +2,9 @@
 /// Exchanges with one host begin in the order they were added, and hosts take turns.
 ///
 /// libcurl has such limits too, but counts the time in its queue as silence of the server. All operations are O(1),
-/// except the removal of a waiting exchange.
+/// amortized, except those that remove waiting exchanges.
 struct CURLSchedule {
-    /// A class, so that its properties are changed in place.
+    /// The exchanges of one host. A class, so that its properties are changed in place.
     private final class Host {
         var running = 0
         var waiting = ExchangeQueue()
@@ -34,7 +34,7 @@ struct CURLSchedule {
         makeReady(name, host)
     }
 
-    /// Returns the next exchange to begin and counts it as running.
+    /// Returns the next exchange to begin and counts it as running. Returns nil if no exchange may begin.
     mutating func next() -> CURLExchange? {
         while running < limit, let name = ready.popFirst() {
             guard let host = hosts[name] else { continue }
@@ -96,7 +96,7 @@ struct ExchangeQueue {
 
     mutating func append(_ exchange: CURLExchange) { elements.append(exchange) }
 
-    /// Removes and returns the first exchange.
+    /// Removes and returns the first exchange. Returns nil if the queue is empty.
     ///
     /// - Complexity: O(1), amortized.
     mutating func popFirst() -> CURLExchange? {

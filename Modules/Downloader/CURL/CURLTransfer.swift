@@ -4,8 +4,8 @@ import CCURLShim
 
 /// The loop's part of an exchange that has begun. It is used only on the loop's thread.
 ///
-/// The head is passed to the waiting task at the end of the loop's iteration. A small body has arrived completely by
-/// then, so the task is resumed once for both.
+/// The head is passed to the waiting task at the end of the loop's iteration. A small body has often arrived completely
+/// by then, and the task is then resumed once for both.
 final class CURLTransfer {
     let exchange: CURLExchange
     /// libcurl's handle; nil before the transfer is started.
@@ -16,7 +16,7 @@ final class CURLTransfer {
     private var clock: TransferClock
     /// The heads that have not been delivered yet.
     private var heads: ResponseHeads?
-    /// The number of decoded bytes of the body; nil if the body has no content coding.
+    /// The number of decoded bytes of the body; nil if libcurl does not decode the body.
     private var unpackedCount: Int?
     private var failure: HTTPTransportError?
 
@@ -46,7 +46,7 @@ final class CURLTransfer {
     /// The time at which the exchange times out unless it makes progress; nil if it never does.
     var deadline: CURLDeadline? { clock.deadline(exchange.request.timeouts) }
 
-    /// Continues after a pause, because the reader has consumed the buffered bytes.
+    /// Restarts the idle timeout after a pause, because the reader has consumed the buffered bytes.
     func resume() { clock.resume() }
 
     /// Whether an address of the server was refused. The server may have other addresses.
@@ -54,7 +54,8 @@ final class CURLTransfer {
 
     static let undoesListsOfCodings = alcedo_curl_undoes_lists_of_codings() != 0
 
-    /// Returns whether a connection to an address is allowed. Called only if private addresses are refused.
+    /// Returns whether a connection to an address is allowed, and records a refusal. Called only if private addresses
+    /// are refused.
     func mayConnect(to bytes: UnsafeBufferPointer<UInt8>) -> Bool {
         guard InternetAddress(bytes)?.isPublic == true else {
             hasRefusedAddress = true
@@ -108,7 +109,8 @@ final class CURLTransfer {
 
     /// Ends the exchange.
     ///
-    /// - Parameter error: The error; nil if the response is complete.
+    /// - Parameter error: The error; nil if the response is complete. An earlier error of this transfer takes
+    ///   precedence.
     func finish(_ error: HTTPTransportError?) {
         let error = failure ?? error
         guard heads != nil else { return exchange.finish(error) }

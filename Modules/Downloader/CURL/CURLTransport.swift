@@ -25,9 +25,9 @@ import AlcedoRuntime
 /// - **Requests.** Any token is a valid method. Fields are sent in their order, and repeated names as repeated lines.
 ///   Values are sent in ISO-8859-1: the code points U+0080 to U+00FF are one byte each, and a value with another code
 ///   point fails with `invalidRequest`, as does a HEAD request with a body. `Host`, `Accept: */*`, `Accept-Encoding`
-///   and `Content-Length` are added if they are missing, and `Expect` before a large body. A request on a reused
-///   connection that ends before a byte of the response is sent once more if its method is idempotent (RFC 9110 section
-///   9.2.2), and never otherwise.
+///   and `Content-Length` are added if they are missing, and `Expect` before a large body. When a reused connection
+///   ends before the first byte of a response, the request is sent once more if its method is idempotent (RFC 9110
+///   section 9.2.2), and never otherwise.
 /// - **Content codings.** The transport requests and decodes gzip, deflate, br and zstd, as far as the installed
 ///   libcurl supports them. The response's fields stay unchanged. An unknown coding fails with `invalidResponse`. A
 ///   body with more decoded bytes than ``CURLOptions/decodedByteLimit`` fails with `bodyTooLarge`. While its reader is
@@ -60,7 +60,8 @@ public final class CURLTransport: HTTPTransport {
 
     /// Sends a request. Returns when the head of the final response has arrived.
     ///
-    /// - Throws: ``/AlcedoHTTP/HTTPTransportError``, or `CancellationError`.
+    /// - Throws: ``/AlcedoHTTP/HTTPTransportError`` if the request is invalid or the exchange fails before the head has
+    ///   arrived, or `CancellationError` if the task is canceled.
     public func send(_ request: HTTPRequest) async throws -> HTTPResponse {
         let exchange = try exchange(for: request)
         let heads = try await heads(of: exchange)

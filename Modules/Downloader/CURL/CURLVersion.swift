@@ -4,6 +4,6 @@ public enum CURLVersion: Sendable, Hashable {
     case automatic
     /// HTTP/1.1 only.
     case http1
-    /// HTTP/2 without negotiation, with or without TLS. A server that does not support it is an error.
+    /// HTTP/2 without negotiation, with or without TLS. Requests to a server that does not support it fail.
     case http2
 }

@@ -59,7 +59,7 @@ struct CURLTimeouts: Sendable {
         total = request.totalTimeout.map { min($0, Self.longest) }
     }
 
-    /// About four years. Longer durations would overflow an instant.
+    /// The maximum timeout, about four years. The limit prevents an overflow when a timeout is added to an instant.
     private static let longest = Duration.seconds(1 << 27)
 }
 
@@ -79,15 +79,16 @@ struct CURLDeadline {
         time = start + timeout
     }
 
-    /// Whether the server sent nothing for too long, as opposed to a transfer that took too long in total.
+    /// Whether the server sent no data or no head in time, as opposed to a transfer that took too long in total.
     var isSilence: Bool { kind != .total }
 
-    var message: String {
+    /// Returns the message of the error that ends a transfer from a server.
+    func message(origin: String) -> String {
         let seconds = Double(timeout.milliseconds) / 1000
         return switch kind {
-        case .idle: "no data received for \(seconds) seconds"
-        case .firstByte: "no response within \(seconds) seconds"
-        case .total: "the transfer took longer than \(seconds) seconds"
+        case .idle: "no data from \(origin) for \(seconds) seconds"
+        case .firstByte: "no response from \(origin) within \(seconds) seconds"
+        case .total: "the transfer from \(origin) took longer than \(seconds) seconds"
         }
     }
 }

@@ -11,7 +11,8 @@ public struct DownloadedFile: Sendable {
     public var head: HTTPResponseHead?
     /// The result of a response cache below the downloader; nil without one.
     package var caching: ResponseCaching?
-    /// The metrics of the last exchange with the server; nil if the transport does not measure.
+    /// The metrics of the last exchange with the server; nil if the transport does not measure, or if the response did
+    /// not come from the network.
     public var metrics: HTTPTransferMetrics?
 
     init(_ result: TransferResult, path: String) {

@@ -4,10 +4,11 @@ import AlcedoRuntime
 // Starts and runs transfers, and pauses them before retries.
 
 extension Downloader {
-    /// Begins the transfers that the schedule admits.
+    /// Begins the transfers that the schedule admits, and resumes those that waited for a slot before a retry. If the
+    /// rate limit delays others, a timer calls this method again.
     ///
-    /// - Parameter isInTask: Whether the caller is a task that is about to suspend. Requests to servers then begin
-    ///   immediately on its thread, which avoids a switch to another thread.
+    /// - Parameter isInTask: Whether the caller is a task that is about to suspend. Without a task executor, requests
+    ///   to servers then begin immediately on its thread, which avoids a switch to another thread. Default: false.
     func pump(isInTask: Bool = false) {
         let now = clock.uptime
         let (beginnings, delay) = table.withLock { $0.begin(at: now) }
@@ -32,7 +33,7 @@ extension Downloader {
     private func pump(after delay: Duration) {
         guard table.withLock({ $0.setTimer() }) else { return }
         let task = Task(executorPreference: taskExecutor) { [self] in
-            // The task is canceled early when no transfer is left.
+            // Canceling all downloads also cancels this task, and `sleep` then throws early.
             try? await clock.sleep(for: delay)
             table.withLock { $0.clearTimer() }
             pump()
@@ -66,7 +67,7 @@ extension Downloader {
         pump()
     }
 
-    /// Pauses without a slot, then waits for a slot.
+    /// Releases the transfer's slot, pauses, then waits for a slot. Throws `CancellationError` if the task is canceled.
     private func backOff(_ id: Int, for pause: Duration) async throws {
         table.withLock { $0.backOff(id) }
         pump()

@@ -26,16 +26,16 @@ import FoundationEssentials
 ///   its last waiter leaves.
 /// - **Limits.** The configuration limits the number of concurrent transfers in total and for each host. Further
 ///   transfers wait; those with a higher priority begin first. A transfer that pauses before a retry releases its slot.
-///   At most four local files are read at the same time. Other sources that are not servers need no slot.
+///   At most four transfers of local files run at the same time. Transfers of all other sources begin immediately.
 /// - **Redirects.** By default at most 20 redirects are followed, only to `http` and `https` URLs. Credentials are not
 ///   sent to another origin.
 /// - **Files.** Downloaded data is kept in memory or written directly to a file. Equal requests for the same path share
-///   a transfer. While a file is being downloaded, its bytes are in a hidden file in the same directory; its name ends
-///   in `.alcedo-part`, possibly followed by a number. If the process is killed, the next download to the same path
-///   removes that file.
+///   a transfer. During a download to a file, the received bytes are in a hidden file in the same directory. The name
+///   of the hidden file ends in `.alcedo-part`, possibly followed by a number. If the process is killed, the next
+///   download to the same path reuses or removes the hidden file.
 /// - **Errors.** Methods throw ``DownloadError`` or `CancellationError`.
-/// - **Lifetime.** Running transfers keep the downloader alive. When a downloader is released with waiters whose
-///   transfers have not begun, for example because it is paused, they receive `CancellationError`.
+/// - **Lifetime.** Running transfers keep the downloader alive. When the downloader is released, for example while it
+///   is paused, the waiters whose transfers have not begun receive `CancellationError`.
 public final class Downloader: Downloading {
     typealias Table = TransferTable<TransferKey, TransferRequest, DownloadWaiter>
 
@@ -45,13 +45,13 @@ public final class Downloader: Downloading {
     let table: Locked<Table>
     /// The waiters whose request is still being modified. The table's lock may be acquired while this one is held.
     private let preparing = Locked<[DownloadReceipt: Preparation]>([:])
-    /// The transfers that have paused before a retry and now wait for a slot.
+    /// The continuations of the transfers that have paused before a retry and now wait for a slot, by transfer.
     let requeued = Locked<[Int: CheckedContinuation<Void, any Error>]>([:])
     private let shutdownWaiters = Locked<[CheckedContinuation<Void, Never>]>([])
     private let order = ResumptionOrder()
 
-    /// Creates a downloader that sends its requests over a transport. No transfer begins before the first request. The
-    /// default clock is the system's clock.
+    /// Creates a downloader that sends its requests over a transport. By default, it uses the default configuration and
+    /// the system's clock.
     public init(
         transport: any HTTPTransport, configuration: DownloaderConfiguration = DownloaderConfiguration(),
         clock: any TimeSource = SystemClock()
@@ -71,35 +71,36 @@ public final class Downloader: Downloading {
     /// alive.
     deinit { endAll(with: CancellationError()) }
 
-    /// Downloads the content of a source into memory, or joins the transfer of an equal request. Canceling the task
-    /// cancels this caller's download only.
+    /// Downloads the content of a source into memory, or joins the transfer of an equal request. Returns the whole
+    /// content. Canceling the task cancels this caller's download only.
     ///
     /// - Parameters:
-    ///   - request: The source and the priority.
-    ///   - progress: A closure that is called while bytes arrive, from any thread; it must not block.
-    /// - Throws: ``DownloadError``, or `CancellationError`.
+    ///   - request: The source and its options, such as the priority.
+    ///   - progress: A closure that is called while bytes arrive, from any thread; nil for none. It must not block.
+    /// - Throws: ``DownloadError`` if the download fails, or `CancellationError` if it is canceled.
     public func download(_ request: DownloadRequest, progress: (@Sendable (DownloadProgress) -> Void)?) async throws
         -> Download
     {
         Download(try await result(of: request, to: nil, progress))
     }
 
-    /// Returns the request as it is sent, with the configuration's default fields and idle timeout where it has none of
-    /// its own.
+    /// Returns the request with the configuration's default fields and idle timeout, apart from those that it sets
+    /// itself. The configuration's `modifyRequest` is not applied.
     public func addingDefaultFields(to request: HTTPRequest) -> HTTPRequest {
         fetcher.http.configuration.addingDefaultFields(to: request)
     }
 
-    /// Downloads the content of a source to a file in constant memory. If the configuration has a transform, the whole
-    /// content is held in memory once.
+    /// Downloads the content of a source to a file. A download from a server, and a copy of a local file, take constant
+    /// memory. If the configuration has a transform, the whole content from a server is held in memory.
     ///
     /// - Parameters:
-    ///   - request: The source and the priority.
+    ///   - request: The source and its options, such as the priority. Its `onBytes` handler is not called.
     ///   - path: The path of the file, whose directory must exist. The file is replaced after the whole content has
     ///     been written to disk, and is left unchanged if the download fails. When different requests write to the same
     ///     path, the last one to finish determines the content.
     ///   - progress: A closure that is called while bytes arrive, from any thread; it must not block. Default: nil.
-    /// - Throws: ``DownloadError``, for example `unwritableFile`, or `CancellationError`.
+    /// - Throws: ``DownloadError`` if the download fails or the file cannot be written (`unwritableFile`), or
+    ///   `CancellationError` if the download is canceled.
     public func download(
         _ request: DownloadRequest, to path: String, progress: (@Sendable (DownloadProgress) -> Void)? = nil
     ) async throws -> DownloadedFile {
@@ -109,12 +110,13 @@ public final class Downloader: Downloading {
     /// Begins a download, or joins the transfer of an equal request, for callers outside of a task.
     ///
     /// - Parameters:
-    ///   - request: The source and the priority. The current value of the priority is used; ``setPriority(_:of:)``
-    ///     changes it later.
+    ///   - request: The source and its options, such as the priority. Its priority is read once, when this method is
+    ///     called; ``setPriority(_:of:)`` changes it later.
     ///   - progress: A closure that is called while bytes arrive, from any thread; it must not block. Default: nil.
     ///   - completion: A closure that is called exactly once, from any thread, with the result, a ``DownloadError``, or
-    ///     `CancellationError` if the receipt was canceled.
-    /// - Returns: A receipt that cancels this download and no other one that waits for the same bytes.
+    ///     `CancellationError` if the download was canceled. It may be called before this method returns.
+    /// - Returns: A receipt with which this caller's download can be canceled or get another priority. Other callers
+    ///   that wait for the same bytes are not affected.
     @discardableResult
     public func start(
         _ request: DownloadRequest, progress: (@Sendable (DownloadProgress) -> Void)? = nil,
@@ -154,16 +156,16 @@ public final class Downloader: Downloading {
         pump()
     }
 
-    /// Changes the priority of one caller's download. The new priority has no effect on a running transfer until it has
-    /// to wait again. Does nothing if the download has ended.
+    /// Changes the priority of one caller's download. A running transfer is affected only when it waits for a slot
+    /// again, before a retry. Does nothing if the download has ended.
     public func setPriority(_ priority: LoadPriority, of receipt: DownloadReceipt) {
         preparing.withLock { $0[receipt]?.priority = priority }
         table.withLock { _ = $0.setPriority(priority, of: receipt.id) }
         pump()
     }
 
-    /// Whether the downloader holds back new transfers from servers. Running transfers continue, and other sources are
-    /// not affected. Default: false.
+    /// Whether the downloader holds back new transfers from servers. Running transfers continue, but their retries
+    /// wait. Other sources are not affected. Default: false.
     public var isPaused: Bool {
         get { table.withLock { $0.isPaused } }
         set {
@@ -335,7 +337,7 @@ struct DownloadWaiter: Sendable {
     typealias Completion = @Sendable (Result<TransferResult, any Error>) -> Void
 
     var progress: (@Sendable (DownloadProgress) -> Void)?
-    /// Receives the bytes of a transfer that delivers them as they arrive.
+    /// A closure that receives the bytes as they arrive, if the transfer delivers them; nil for none.
     var onBytes: DownloadRequest.BytesHandler?
     var complete: Completion
 }

@@ -43,15 +43,17 @@ final class Exchange: Sendable {
     private let request: HTTPRequest
     private let start = ContinuousClock.now
     private let record = HTTPTransferRecord()
-    private let unreadLimit: Int
+    private let maximumUnreadByteCount: Int
     private let sessionQueue: DispatchQueue
     private let callbackQueue: OperationQueue
     private let state = Locked(State())
     let order = ResumptionOrder()
 
-    init(_ request: HTTPRequest, unreadLimit: Int, sessionQueue: DispatchQueue, callbackQueue: OperationQueue) {
+    init(
+        _ request: HTTPRequest, maximumUnreadByteCount: Int, sessionQueue: DispatchQueue, callbackQueue: OperationQueue
+    ) {
         self.request = request
-        self.unreadLimit = max(0, unreadLimit)
+        self.maximumUnreadByteCount = max(0, maximumUnreadByteCount)
         self.sessionQueue = sessionQueue
         self.callbackQueue = callbackQueue
     }
@@ -72,8 +74,8 @@ final class Exchange: Sendable {
 
     /// Starts the timers for timeouts that the session does not support.
     func startTimers() {
-        end(after: request.firstByteTimeout, "no response within", if: { $0.head != nil })
-        end(after: request.totalTimeout, "the transfer took longer than", if: { !$0.isFinished })
+        end(after: request.firstByteTimeout, "no response from", "within", if: { $0.head != nil })
+        end(after: request.totalTimeout, "the transfer from", "took longer than", if: { !$0.isFinished })
     }
 
     /// Stores the session's task. Returns false if the exchange has ended, so that the caller must cancel the task.
@@ -120,8 +122,10 @@ final class Exchange: Sendable {
             state.unreadCount += data.count
         }
         drain()
-        guard state.withLock({ $0.unreadCount > unreadLimit }) else { return }
-        end(HTTPTransportError(.bodyTooLarge, "more than \(unreadLimit) received bytes of the body were not read"))
+        guard state.withLock({ $0.unreadCount > maximumUnreadByteCount }) else { return }
+        end(
+            HTTPTransportError(
+                .bodyTooLarge, "more than \(maximumUnreadByteCount) received bytes of the body were not read"))
     }
 
     /// Processes the end of the transfer.
@@ -169,17 +173,23 @@ final class Exchange: Sendable {
         record.finish(metrics)
     }
 
-    private func end(after timeout: Duration?, _ message: String, if applies: @escaping @Sendable (State) -> Bool) {
+    /// Ends the exchange after a timeout if `applies` is true then. The error's message names the origin between
+    /// `subject` and `verb`.
+    private func end(
+        after timeout: Duration?, _ subject: String, _ verb: String, if applies: @escaping @Sendable (State) -> Bool
+    ) {
         guard let timeout else { return }
         // Limited to a day, because longer times would overflow.
         let milliseconds = min(max(0, timeout.milliseconds), 86_400_000)
         sessionQueue.asyncAfter(deadline: .now() + .milliseconds(milliseconds)) { [weak self] in
             guard let self, state.withLock({ applies($0) }) else { return }
-            end(HTTPTransportError(.timedOut, "\(message) \(Double(milliseconds) / 1000) seconds"))
+            let seconds = Double(milliseconds) / 1000
+            end(HTTPTransportError(.timedOut, "\(subject) \(request.url.origin) \(verb) \(seconds) seconds"))
         }
     }
 
-    /// Moves as many unread bytes into the pipe as it accepts.
+    /// Moves as many unread bytes into the pipe as it accepts. Finishes the exchange after the last byte of a transfer
+    /// that has ended.
     private func drain() {
         while let (pipe, piece) = state.withLock({ $0.nextPiece }) {
             guard piece.withUnsafeBytes({ pipe.write($0) }) else { return }

@@ -13,9 +13,11 @@ extension URLRequest {
     ///   unchanged.
     init(_ request: HTTPRequest) throws {
         guard let scheme = request.url.scheme?.lowercased(), ["http", "https"].contains(scheme) else {
-            throw Self.invalid("the URL's scheme is not http or https")
+            throw Self.invalid("not an HTTP URL: \(request.url.shown)")
         }
-        guard let host = request.url.host, !host.isEmpty else { throw Self.invalid("the URL has no host") }
+        guard let host = request.url.host, !host.isEmpty else {
+            throw Self.invalid("the URL has no host: \(request.url.shown)")
+        }
         guard request.method.rawValue.isToken else { throw Self.invalid("invalid method: not an HTTP token") }
         guard request.body == nil || ![.get, .head].contains(request.method) else {
             throw Self.invalid("a \(request.method) request cannot have a body")

@@ -16,10 +16,10 @@ import FoundationNetworking
 ///
 /// One long-lived session with delegate tasks serves all requests. Simpler APIs of the session cannot meet the contract
 /// of ``/AlcedoHTTP/HTTPTransport``. Tasks with a completion handler hold the whole body in memory, follow redirects
-/// that only a delegate can refuse, and do not respond to a 401 with a challenge. The `async` methods deadlock when
-/// they are canceled (swift-corelibs-foundation issue 5412, Swift 6.3). A delegate is as safe as a completion handler:
-/// both run on the delegate queue, and never under a lock of the session. The session is never called while a lock is
-/// held or in a cancellation handler, but on a queue of its own.
+/// that only a delegate can refuse, and do not return a 401 response that has a challenge. The `async` methods deadlock
+/// when they are canceled (swift-corelibs-foundation issue 5412, Swift 6.3). A delegate is as safe as a completion
+/// handler: both run on the delegate queue, and never under a lock of the session. The transport calls the session only
+/// on a queue of its own, never while a lock is held and never in a cancellation handler.
 ///
 /// Cookies, the URL cache and stored credentials are off. FoundationNetworking (6.3, on Linux) has the following
 /// limitations.
@@ -27,9 +27,9 @@ import FoundationNetworking
 /// - **Crashes.** It ends the process when a connection is closed inside the head of a response, when a chunked body
 ///   has trailer fields, and when a `Content-Length` is about 2^63. This transport cannot prevent that. Use it with
 ///   servers you trust, and the libcurl transport for the public internet.
-/// - **No back-pressure.** Unread bytes are held in memory up to `unreadLimit`; beyond that, the transfer fails with
-///   `bodyTooLarge`. The body of a redirect is not delivered before its end, so no limit applies to it. The body of a
-///   redirect without a usable `Location` is lost; the response has an empty one.
+/// - **No back-pressure.** Unread bytes are held in memory up to `maximumUnreadByteCount`; beyond that, the transfer
+///   fails with `bodyTooLarge`. The body of a redirect is not delivered before its end, so no limit applies to it. The
+///   body of a redirect without a usable `Location` is lost; the response has an empty one.
 /// - **Imprecise timeouts.** The idle timeout is rounded up to whole seconds. The time to wait for one of the
 ///   `maxConcurrentConnectionsPerHost` connections counts toward all timeouts. The first byte is measured at the end of
 ///   the head.
@@ -53,17 +53,17 @@ public final class URLSessionTransport: HTTPTransport {
     /// The queue of all calls to the session, most of which wait for the session's own queue.
     private let sessionQueue = DispatchQueue(label: "URLSessionTransport.control")
     private let callbackQueue = OperationQueue()
-    private let unreadLimit: Int
+    private let maximumUnreadByteCount: Int
 
     /// Creates a transport with its own ephemeral session, without caches, cookies and credentials.
     ///
     /// - Parameters:
     ///   - maxConcurrentConnectionsPerHost: The maximum number of connections to one host. Further requests wait.
-    ///     Default: 6.
-    ///   - unreadLimit: The maximum number of bytes of one response that are received but not yet read. More fail with
-    ///     `bodyTooLarge`. Default: 64 MiB.
-    public init(maxConcurrentConnectionsPerHost: Int = 6, unreadLimit: Int = 64 << 20) {
-        self.unreadLimit = unreadLimit
+    ///     Values below 1 count as 1. Default: 6.
+    ///   - maximumUnreadByteCount: The maximum number of bytes of one response that are received but not yet read. If
+    ///     there are more, the transfer fails with `bodyTooLarge`. Default: 64 MiB.
+    public init(maxConcurrentConnectionsPerHost: Int = 6, maximumUnreadByteCount: Int = 64 << 20) {
+        self.maximumUnreadByteCount = maximumUnreadByteCount
         let configuration = URLSessionConfiguration.ephemeral
         configuration.urlCache = nil
         configuration.urlCredentialStorage = nil
@@ -87,12 +87,14 @@ public final class URLSessionTransport: HTTPTransport {
 
     /// Sends a request. Returns when the head of the response has arrived.
     ///
-    /// - Throws: ``/AlcedoHTTP/HTTPTransportError``, or `CancellationError`.
+    /// - Throws: ``/AlcedoHTTP/HTTPTransportError`` if the request is invalid or the exchange fails before the head has
+    ///   arrived, or `CancellationError` if the task is canceled.
     public func send(_ request: HTTPRequest) async throws -> HTTPResponse {
         let urlRequest = try URLRequest(request)
         try Task.checkCancellation()
         let exchange = Exchange(
-            request, unreadLimit: unreadLimit, sessionQueue: sessionQueue, callbackQueue: callbackQueue)
+            request, maximumUnreadByteCount: maximumUnreadByteCount, sessionQueue: sessionQueue,
+            callbackQueue: callbackQueue)
         defer { exchange.order.didResume() }
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
@@ -104,7 +106,8 @@ public final class URLSessionTransport: HTTPTransport {
         }
     }
 
-    /// Ends all exchanges with `shutDown`, and rejects later requests with the same error.
+    /// Ends all exchanges with `shutDown`, and rejects later requests with the same error. Does not wait for the
+    /// exchanges to end.
     public func shutDown() {
         sessionQueue.async { [session, exchanges] in
             let running = exchanges.all

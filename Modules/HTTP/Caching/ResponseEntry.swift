@@ -6,10 +6,10 @@ public enum ResponseEntry: Sendable, Hashable {
     case variants(ResponseVariants)
 }
 
-/// The variants of a resource whose responses have a `Vary` field and match only some requests.
+/// The variants of a resource whose responses depend on request fields, usually because they have a `Vary` field.
 ///
-/// The variants themselves are separate entries. A lookup therefore depends on the number of different `Vary` fields
-/// that the server has sent for the resource, not on the number of variants. Source: RFC 9111 section 4.1.
+/// The responses themselves are separate entries. The cost of a lookup therefore grows with the number of different
+/// lists of field names, not with the number of variants. Source: RFC 9111 section 4.1.
 public struct ResponseVariants: Sendable, Hashable {
     /// A variant with an entity tag. The tag is offered to the server when no variant matches a request.
     package struct Tagged: Sendable, Hashable {
@@ -25,10 +25,10 @@ public struct ResponseVariants: Sendable, Hashable {
         }
     }
 
-    /// The lists of field names by which responses varied, in lower case and sorted; the newest list first. An empty
-    /// list belongs to a response for all requests.
+    /// The lists of field names by which responses varied; the newest list first. The names in a list are in lower case
+    /// and sorted. An empty list belongs to a response for all requests.
     package var nameLists: [[String]]
-    /// The most recently stored variants; the newest first.
+    /// The most recently stored variants that have an entity tag; the newest first.
     package var tagged: [Tagged]
 
     /// Creates the variants of a resource; by default none.

@@ -12,9 +12,9 @@ public struct StoredResponse: Sendable, Hashable {
     /// The request fields by which the response varies, normalized: those that its `Vary` field names, and those that
     /// the cache adds.
     package var varyingFields: HTTPFields
-    /// The time at which the request was sent.
+    /// The time at which the request for this response was sent, or the last request that validated it.
     package var requestTime: Date
-    /// The time at which the head of the response arrived, or that of the last response that validated it.
+    /// The time at which the head of this response arrived, or the head of the last response that validated it.
     package var responseTime: Date
     /// The conditions under which the response may be reused.
     package var terms: Freshness

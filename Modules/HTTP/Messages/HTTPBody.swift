@@ -8,8 +8,8 @@ public import FoundationEssentials
 /// ```
 ///
 /// A read returns all bytes that arrived since the last read, so a slow reader receives few large chunks. A transport
-/// with back-pressure stops reading from its socket while the reader lags. Releasing the last copy of the body before
-/// its end cancels the transfer.
+/// with back-pressure stops reading from its socket while the reader lags. Releasing the last copy or iterator of the
+/// body before its end cancels the transfer.
 public struct HTTPBody: AsyncSequence, Sendable {
     private let handle: Handle
 
@@ -22,13 +22,14 @@ public struct HTTPBody: AsyncSequence, Sendable {
     /// Returns an iterator. All iterators of a body continue at the same position.
     public func makeAsyncIterator() -> Iterator { Iterator(handle: handle) }
 
-    /// Cancels the transfer. Reading then throws `CancellationError`.
+    /// Cancels the transfer. Reading then throws `CancellationError`. If the transfer has already ended and all bytes
+    /// were read, the call has no effect.
     public func cancel() { handle.source.cancel() }
 
-    /// Reads the whole body.
+    /// Reads the rest of the body and returns it. If it exceeds the limit, cancels the transfer.
     ///
     /// - Parameter limit: The maximum number of bytes.
-    /// - Returns: The bytes of the body.
+    /// - Returns: The bytes that were not read before, usually the whole body.
     /// - Throws: ``HTTPTransportError`` (`bodyTooLarge` if the body exceeds the limit), or `CancellationError`.
     public func collect(limit: Int) async throws -> Data {
         var whole = Data()

@@ -4,7 +4,8 @@
 /// in `Vary` are never used. A transport without a cache ignores the policy.
 public enum HTTPCachePolicy: String, Sendable, Hashable, CaseIterable {
     /// Follows the rules of HTTP: serves a fresh stored response, otherwise uses the network, with a conditional
-    /// request if a response is stored.
+    /// request if a response is stored. A stale response is served only as far as the response, the request and the
+    /// cache's configuration allow it.
     case useProtocolCachePolicy
     /// Uses the network with an unconditional request. Stored responses are not served, but the new response may be
     /// stored.

@@ -1,8 +1,8 @@
 /// The header fields of a message: an ordered list in which names may repeat. Names are compared without case.
 ///
 /// ```swift
-/// for field in response.fields { print(field.name, field.value) }
-/// let type = response.fields["Content-Type"]
+/// for field in response.head.fields { print(field.name, field.value) }
+/// let type = response.head.fields["Content-Type"]
 /// ```
 ///
 /// Source: RFC 9110 section 5.
@@ -11,8 +11,8 @@ public struct HTTPFields: Sendable, Hashable, ExpressibleByDictionaryLiteral, Se
     public struct Field: Sendable, Hashable {
         /// The name in its original case. Names are compared without case.
         public var name: String
-        /// The value, without white space at its ends. Bytes above 127 are represented as the code points U+0080 to
-        /// U+00FF.
+        /// The value. White space at the ends of a received value has been removed. Bytes above 127 are represented as
+        /// the code points U+0080 to U+00FF.
         public var value: String
 
         /// Creates a field line.
@@ -45,7 +45,7 @@ public struct HTTPFields: Sendable, Hashable, ExpressibleByDictionaryLiteral, Se
     }
 
     /// The value of a field: the values of its lines, joined by commas (RFC 9110 section 5.3); nil if the field is
-    /// missing. Setting a value replaces all lines by one. Setting nil removes them.
+    /// missing. Setting a value replaces all lines with one line after all other fields. Setting nil removes them.
     ///
     /// - Complexity: O(*n*), where *n* is the number of lines.
     public subscript(name: String) -> String? {
@@ -98,7 +98,7 @@ public struct HTTPFields: Sendable, Hashable, ExpressibleByDictionaryLiteral, Se
 }
 
 extension HTTPFields {
-    /// The content of the `Content-Length` field. Source: RFC 9110 section 8.6.
+    /// The length that the `Content-Length` field declares. Source: RFC 9110 section 8.6.
     package enum DeclaredLength: Equatable {
         case none
         /// One number, which the field may repeat.
@@ -154,8 +154,8 @@ extension HTTPFields {
         return framed
     }
 
-    /// Whether there is at most one `Content-Length`, which is a plain number, and no transfer coding except `chunked`.
-    /// Most responses have this form. Allocates no memory.
+    /// Whether ``framed()`` returns the fields unchanged, because they have one `Content-Length` that is a plain
+    /// number, or only the transfer coding `chunked`, or neither. Most responses have this form. Allocates no memory.
     private var isPlainlyFramed: Bool {
         var length: String.UTF8View?
         var isTransferEncoded = false

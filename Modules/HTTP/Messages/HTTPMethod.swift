@@ -14,7 +14,7 @@ public struct HTTPMethod: OpenName, Sendable, Hashable {
     public static let head = HTTPMethod(rawValue: "HEAD")
     /// The method that lets the resource process the body.
     public static let post = HTTPMethod(rawValue: "POST")
-    /// The method that replaces the content of the resource by the body.
+    /// The method that replaces the content of the resource with the body.
     package static let put = HTTPMethod(rawValue: "PUT")
     /// The method that removes the resource.
     package static let delete = HTTPMethod(rawValue: "DELETE")

@@ -16,13 +16,14 @@ public struct HTTPRequest: Sendable, Hashable {
     /// The body of the request. Default: nil, no body.
     public var body: Data?
     /// The maximum time without a byte from the server, including the time to connect. Zero or less, the default,
-    /// selects the timeout of the downloader that sends the request, or 15 seconds.
+    /// selects the timeout of the downloader that sends the request; without a downloader, it is 15 seconds. Reading
+    /// the property then returns 15 seconds.
     public var idleTimeout: Duration {
         get { ownIdleTimeout ?? Self.defaultIdleTimeout }
         set { ownIdleTimeout = Self.positive(newValue) }
     }
     /// The maximum time until the head of the final response arrives; interim responses do not count. With nil, or with
-    /// zero or less, only the idle timeout applies. Default: nil.
+    /// zero or less, there is no such limit. Default: nil.
     ///
     /// All three timeouts begin when the request leaves the transport's queue.
     public var firstByteTimeout: Duration? {
@@ -33,9 +34,10 @@ public struct HTTPRequest: Sendable, Hashable {
     public var totalTimeout: Duration? {
         didSet { totalTimeout = Self.positive(totalTimeout) }
     }
-    /// The use of response caches on the path. Default: the rules of HTTP.
+    /// The use of response caches between the caller and the network. Default: the rules of HTTP,
+    /// `useProtocolCachePolicy`.
     public var cachePolicy: HTTPCachePolicy
-    /// Whether response caches on the path may store the response. Default: true.
+    /// Whether response caches between the caller and the network may store the response. Default: true.
     public var allowsStoring: Bool
 
     /// The idle timeout that the request specifies itself; nil if it specifies none.

@@ -1,7 +1,7 @@
 /// An HTTP response: the head, which has arrived, and the body, which may still be in transfer.
 ///
 /// ```swift
-/// let head = HTTPResponseHead(url: request.url, status: 200, fields: ["Content-Type": "image/png"])
+/// let head = HTTPResponseHead(url: url, status: 200, fields: ["Content-Type": "image/png"])
 /// let response = HTTPResponse(head: head, body: HTTPBody(data))
 /// ```
 public struct HTTPResponse: Sendable {
@@ -16,11 +16,12 @@ public struct HTTPResponse: Sendable {
     public var responseSource: ResponseSource? { caching?.source }
     /// The decisions of a response cache about the response; nil without a response cache.
     package var caching: ResponseCaching?
-    /// The record of the metrics; nil if the response did not come from the network.
+    /// The record of the metrics; nil if the response did not come from the network, or if the transport does not
+    /// measure.
     package var transfer: HTTPTransferRecord?
 
-    /// The times and sizes of the exchange; nil before the body has ended, and for a response that did not come from
-    /// the network.
+    /// The times and sizes of the exchange; nil before the body has ended or failed. Also nil if the response did not
+    /// come from the network, or if the transport does not measure.
     public var metrics: HTTPTransferMetrics? { transfer?.metrics }
 
     /// Creates the response of a transport.

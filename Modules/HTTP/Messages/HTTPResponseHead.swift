@@ -16,8 +16,8 @@ public struct HTTPResponseHead: Sendable, Hashable {
         self.fields = fields
     }
 
-    /// The length that the head declares for the body; nil if it is not one non-negative decimal number, or if the body
-    /// has a content coding, which may change the length.
+    /// The length that the head declares for the body. The value is nil if `Content-Length` is missing or is not one
+    /// decimal number within the range of `Int`, or if the body has a content coding, which may change the length.
     package var declaredBodyLength: Int? {
         guard fields["Content-Encoding"] == nil, let value = fields["Content-Length"] else { return nil }
         guard !value.isEmpty, value.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }

@@ -5,7 +5,8 @@ import AlcedoRuntime
 /// A value is nil if the transport cannot measure it, or if the step did not take place: a reused connection has no
 /// lookup, connection setup or handshake.
 public struct HTTPTransferMetrics: Sendable, Hashable {
-    /// The time in the transport's queue, waiting for a free connection. The other times begin after it.
+    /// The time for which the request waited in the transport's queue for a free connection. The other times begin
+    /// after it.
     public var queued: Duration?
     /// The time to resolve the host's addresses.
     public var nameLookup: Duration?

@@ -4,12 +4,12 @@ public import AlcedoRuntime
 public struct HTTPTransportError: CodedError {
     /// The kind of a failure.
     public enum Code: String, Sendable {
-        /// The URL, a header field or the body cannot be sent.
+        /// The URL, the method, a header field or the body cannot be sent.
         case invalidRequest
         /// The machine has no network: no interface except the loopback has an address, or there is no route.
         case offline
-        /// The network must not be used for this request: it is metered, in low-data mode or roaming, and the system or
-        /// a transport of the app avoids it. A smaller version of the content may be available elsewhere.
+        /// The system or the app's transport does not allow the request on the current network, which is metered, in
+        /// low-data mode or roaming. The app can request a smaller version of the content instead.
         case dataNotAllowed
         /// The host name has no address, or no name server responded.
         case cannotResolveHost
@@ -22,14 +22,14 @@ public struct HTTPTransportError: CodedError {
         case secureConnectionFailed
         /// One of the request's timeouts expired. The message states which.
         case timedOut
-        /// The connection was closed, or the body was shorter than the head declared.
+        /// The connection was closed before the response was complete, or the body was shorter than the head declared.
         case connectionLost
         /// The response is not valid HTTP.
         case invalidResponse
         /// A redirect cannot be followed: the target is not an HTTP URL, there are too many redirects, or the app
         /// rejects it.
         case badRedirect
-        /// The body exceeds the caller's limit, or its decoded size exceeds the transport's limit.
+        /// The body exceeds the caller's limit, or the transport's limit for decoded or unread bytes.
         case bodyTooLarge
         /// No response is stored for a request that must not use the network.
         case notCached

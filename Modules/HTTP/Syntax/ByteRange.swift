@@ -1,6 +1,6 @@
 /// A range of bytes in a `Range` field. Source: RFC 9110 section 14.1.2.
 package enum ByteRange: Equatable {
-    /// The bytes from an offset through a last position, or to the end.
+    /// The bytes from an offset through a last position. If the last position is nil, the range extends to the end.
     case from(Int, through: Int?)
     /// The given number of bytes at the end.
     case last(Int)
@@ -47,13 +47,13 @@ extension Int {
 
 /// The range of the content that a response holds. Source: RFC 9110 section 14.4.
 package struct ContentRange: Equatable {
-    /// The bytes of the content.
+    /// The offsets of the response's bytes in the whole content.
     package let bytes: Range<Int>
     /// The number of bytes of the whole content; nil if the server does not specify it.
     package let completeCount: Int?
 
-    /// Creates a range from the value of a `Content-Range` field. Returns nil if the value is not a valid range of
-    /// bytes.
+    /// Creates a range from the value of a `Content-Range` field. Returns nil if the value contains no valid range of
+    /// bytes, as in `bytes */100`.
     package init?(_ text: String) {
         let words = text.split(separator: " ", omittingEmptySubsequences: true)
         guard words.count == 2, words[0].lowercased() == "bytes" else { return nil }

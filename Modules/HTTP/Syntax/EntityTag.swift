@@ -21,8 +21,8 @@ package struct EntityTag: Equatable {
         self.text = text
     }
 
-    /// Returns the tags of a list such as `If-None-Match`, without invalid members. Commas inside quotes are part of a
-    /// tag.
+    /// Returns the tags in the lines of a list field such as `If-None-Match`. Invalid members and `*` are omitted.
+    /// Commas inside quotes are part of a tag.
     package static func list(_ lines: [String]) -> [EntityTag] {
         lines.flatMap { QuotedList.members(of: $0, hasEscapes: false) }.compactMap { EntityTag(String($0)) }
     }

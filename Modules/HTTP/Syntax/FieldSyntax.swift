@@ -32,13 +32,14 @@ package enum QuotedList {
 package enum DeltaSeconds: Equatable {
     /// A number from 0 to ``limit``.
     case value(Int)
-    /// An invalid value, which is not a non-negative integer.
+    /// A value that is empty or does not consist of digits only.
     case invalid
 
-    /// The maximum, 68 years. Larger numbers are reduced to it.
+    /// The maximum number of seconds, 68 years. Larger numbers are reduced to it.
     package static let limit = 1 << 31
 
-    /// Creates a number of seconds from text, which must consist of digits only.
+    /// Creates a number of seconds from text. The result is ``invalid`` if the text is empty or does not consist of
+    /// digits only.
     package init(_ text: some StringProtocol) {
         guard !text.isEmpty, text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else {
             self = .invalid
@@ -63,8 +64,8 @@ extension Substring {
     }
 }
 
-// The conversion between the text and the bytes of an HTTP message. Inlinable, because other modules call it for every
-// line of every head and could not specialize it otherwise.
+// Conversions between the text and the bytes of an HTTP message. The initializer is inlinable, because other modules
+// call it for every line of every head and could not specialize it otherwise.
 
 extension String {
     /// Creates text from bytes, one code point for each byte (ISO-8859-1).

@@ -38,7 +38,8 @@ package enum HTTPDate {
         return date(year: number(parts[parts.count - 1], digits: 4), parts[1], day, parts[parts.count - 2])
     }
 
-    /// Returns the date in the preferred format (IMF-fixdate), rounded down to seconds.
+    /// Returns the date in the preferred format (IMF-fixdate), rounded down to seconds. A date before the year 1 or
+    /// after the year 9999 is replaced by the nearest date in that range.
     package static func format(_ date: Date) -> String {
         // The format can represent the years 1 to 9999.
         let seconds = Int(min(max(date.timeIntervalSince1970, -62_135_596_800), 253_402_300_799).rounded(.down))

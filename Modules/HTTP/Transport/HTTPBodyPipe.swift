@@ -36,13 +36,15 @@ package final class HTTPBodyPipe: HTTPBodySource {
         self.onCancel = onCancel
     }
 
-    /// Declares the number of bytes to come, so that bytes which are buffered are stored in one allocation. A wrong
-    /// number costs at most ``capacity`` bytes.
+    /// Declares the number of bytes to come, so that the buffer is allocated once. A number that is too large wastes at
+    /// most ``capacity`` bytes.
     package func expect(_ count: Int) { state.withLock { $0.expected = count } }
 
-    /// Writes all the bytes, or returns false if the buffer has no space for them. The writer then waits for `onSpace`.
+    /// Writes all the bytes and returns true, or writes none and returns false if the buffer has no space for them.
+    /// After false, the writer waits for `onSpace`.
     ///
-    /// Bytes that exceed the whole capacity are accepted if the buffer is empty.
+    /// Bytes that exceed the whole capacity are accepted if the buffer is empty. After the end or a cancellation, bytes
+    /// are discarded and the result is true.
     package func write(_ bytes: UnsafeRawBufferPointer) -> Bool {
         guard !bytes.isEmpty else { return true }
         let (taken, reader) = state.withLock { state -> (Bool, UnsafeContinuation<Data?, any Error>?) in
@@ -79,7 +81,7 @@ package final class HTTPBodyPipe: HTTPBodySource {
         return buffer
     }
 
-    /// Ends the body, with an error or, with nil, as a complete one. Later calls have no effect.
+    /// Ends the body. If `error` is nil, the body is complete. Later calls have no effect.
     package func finish(_ error: (any Error)? = nil) {
         let reader = state.withLock { state -> UnsafeContinuation<Data?, any Error>? in
             guard state.end == nil else { return nil }
@@ -107,8 +109,8 @@ package final class HTTPBodyPipe: HTTPBodySource {
         }
     }
 
-    /// Returns the bytes or the end that can be read now. Returns nil if the reader must wait; `reader` is then resumed
-    /// later.
+    /// Removes and returns the bytes that can be read now, or returns the end or an error. Returns nil if the reader
+    /// must wait. In this case, `reader` is stored and resumed later, if it is not nil.
     private func take(orWakeLater reader: UnsafeContinuation<Data?, any Error>?) -> Result<Data?, any Error>? {
         let (result, hasSpace) = state.withLock { state -> (Result<Data?, any Error>?, Bool) in
             if !state.buffer.isEmpty {

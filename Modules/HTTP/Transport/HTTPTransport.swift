@@ -17,8 +17,8 @@
 ///
 /// - Calls may come from any task at the same time.
 /// - Redirects are returned, not followed. No status is an error.
-/// - Content codings that the transport requested are decoded. If it can choose, it requests none for a request with an
-///   `Accept-Encoding` or `Range` field of its own.
+/// - Content codings that the transport requested are decoded. A transport that can choose requests no coding for a
+///   request that has its own `Accept-Encoding` or `Range` field.
 /// - The request's timeouts end the exchange with `timedOut`, before or after the head has arrived.
 /// - The metrics of the exchange are available from ``HTTPResponse/metrics`` when its body has ended.
 /// - Canceling the task ends the exchange and throws `CancellationError`.

@@ -1,3 +1,4 @@
+import AlcedoRuntime
 import FoundationEssentials
 
 extension HTTPTransport {
@@ -13,9 +14,11 @@ extension HTTPTransport {
     ///
     /// - Parameters:
     ///   - request: The first request.
-    ///   - maximumRedirectCount: The maximum number of consecutive redirects. Default: 20, as in the Fetch standard.
+    ///   - maximumRedirectCount: The maximum number of consecutive redirects. Values below zero count as zero. Default:
+    ///     20, as in the Fetch standard.
     /// - Returns: The first response that is not a redirect, or is a redirect without a `Location`.
-    /// - Throws: ``HTTPTransportError`` with `badRedirect`, or the transport's error.
+    /// - Throws: ``HTTPTransportError`` with `badRedirect` if the redirects exceed the limit or a target is not an HTTP
+    ///   URL; `CancellationError` if the task is canceled; otherwise, the transport's error.
     public func sendFollowingRedirects(
         _ request: HTTPRequest, maximumRedirectCount: Int = 20
     ) async throws -> HTTPResponse {
@@ -49,7 +52,7 @@ package struct RedirectFollower: Sendable {
         sleep: @escaping Sleep = { try await Task.sleep(for: $0, clock: .continuous) }
     ) {
         self.transport = transport
-        self.limit = limit
+        self.limit = max(0, limit)
         self.hook = hook
         self.sleep = sleep
     }
@@ -57,7 +60,9 @@ package struct RedirectFollower: Sendable {
     /// Sends a request and follows redirects. Returns the first response that is not a redirect, or is a redirect
     /// without a `Location`.
     ///
-    /// - Throws: ``HTTPTransportError`` with `badRedirect`, or the transport's error.
+    /// - Throws: ``HTTPTransportError`` with `badRedirect` if the redirects exceed the limit, a target is not an HTTP
+    ///   URL, or the hook rejects a redirect; `CancellationError` if the task is canceled; otherwise, the error of the
+    ///   transport or the hook.
     package func send(_ first: HTTPRequest) async throws -> HTTPResponse {
         let response = try await transport.send(first)
         // Most responses are not redirects.
@@ -67,7 +72,7 @@ package struct RedirectFollower: Sendable {
 
     private func follow(_ redirect: HTTPResponse, of first: HTTPRequest) async throws -> HTTPResponse {
         var (request, response) = (first, redirect)
-        for step in 0...max(0, limit) {
+        for step in 0...limit {
             if step > 0 { response = try await transport.send(request) }
             do {
                 guard let next = try Redirect.request(after: request, head: response.head) else { return response }
@@ -138,11 +143,7 @@ enum Redirect {
     private static func reference(_ location: String) -> String {
         let bytes = location.latin1 ?? Array(location.utf8)
         guard bytes.contains(where: { $0 >= 0x80 }) else { return location }
-        let hexadecimal = Array("0123456789ABCDEF".utf8)
-        let encoded = bytes.flatMap { byte in
-            byte < 0x80 ? [byte] : [UInt8(ascii: "%"), hexadecimal[Int(byte >> 4)], hexadecimal[Int(byte & 15)]]
-        }
-        return String(decoding: encoded, as: UTF8.self)
+        return bytes.percentEncoded { $0 < 0x80 }
     }
 }
 
@@ -158,7 +159,7 @@ extension HTTPBody {
     private static let drainTime = Duration.milliseconds(100)
 
     /// Reads a discarded body to its end, so that the connection can be reused and a cache on the path can store the
-    /// body. Cancels the body if it exceeds 16 KiB or takes longer than 100 ms.
+    /// body. Cancels the body if it exceeds 16 KiB or takes longer than 100 ms. Ignores errors of the transfer.
     ///
     /// - Throws: `CancellationError`.
     package func drain(_ sleep: @escaping RedirectFollower.Sleep) async throws {
@@ -179,7 +180,7 @@ extension HTTPBody {
                 }
             }
         } catch is HTTPTransportError {
-            // The body exceeds a limit, so it is not read further.
+            // The body exceeds a limit or has failed, so it is not read further.
         }
     }
 }

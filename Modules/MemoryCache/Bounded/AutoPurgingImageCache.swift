@@ -30,7 +30,8 @@ import AlcedoRuntime
 /// stored or requested. The name is AFNetworking's: the URL followed by the additional identifier. The additional
 /// identifier of a request consists of the identifiers of its processors, joined by "_", followed by
 /// ``/AlcedoCore/ImageRequest/additionalIdentifier``. AlamofireImage uses the identifiers of its filters in the same
-/// way. A request that differs in another property, such as the target size, finds only the image of an equal request.
+/// way. A request whose key depends on another property, such as the target size, finds only the image of a request
+/// with the same key.
 ///
 /// As a result, ``image(for:withAdditionalIdentifier:)`` finds the image that the pipeline stored for the request, or
 /// for its URL with a processor of that identifier. The pipeline finds the images that
@@ -43,7 +44,8 @@ import AlcedoRuntime
 ///
 /// Source: AFNetworking 4, `AFAutoPurgingImageCache.h` and `.m`; AlamofireImage 4, `ImageCache.swift`.
 public final class AutoPurgingImageCache: Sendable {
-    /// A function that decides whether an image is cached, by the image, its request and the additional identifier.
+    /// A function that receives an image, its request and the additional identifier, and returns whether to store the
+    /// image.
     package typealias Admission = @Sendable (DecodedImage, ImageRequest, String?) -> Bool
 
     private struct Entry: Sendable {
@@ -109,12 +111,14 @@ public final class AutoPurgingImageCache: Sendable {
     /// The counts of lookups, stores and evictions since the cache was created.
     public var statistics: CacheStatistics { images.statistics }
 
-    /// Adds an image under an identifier and replaces an existing image.
+    /// Adds an image under an identifier and replaces an existing image. Does not call `shouldCache`.
+    ///
+    /// If the usage then exceeds the capacity, a purge begins, which may remove this image as well.
     public func add(_ image: DecodedImage, withIdentifier identifier: String) {
         add(image, for: AutoPurgingKey(identifier: identifier))
     }
 
-    /// Returns the image under an identifier and makes it the most recently used.
+    /// Returns the image under an identifier and makes it the most recently used; nil if there is none.
     public func image(withIdentifier identifier: String) -> DecodedImage? {
         image(for: AutoPurgingKey(identifier: identifier))
     }
@@ -132,7 +136,10 @@ public final class AutoPurgingImageCache: Sendable {
         admission(image, request, additionalIdentifier)
     }
 
-    /// Adds an image for a request and an additional identifier if `shouldCache` accepts it.
+    /// Adds an image for a request and an additional identifier if `shouldCache` accepts it. Otherwise, the call has no
+    /// effect.
+    ///
+    /// If the usage then exceeds the capacity, a purge begins, which may remove this image as well.
     ///
     /// - Parameters:
     ///   - image: The image to add.
@@ -147,7 +154,7 @@ public final class AutoPurgingImageCache: Sendable {
     }
 
     /// Returns the image that was added, or that a pipeline stored, for the same resource with the same additional
-    /// identifier.
+    /// identifier; nil if there is none. Makes the image the most recently used.
     public func image(
         for request: ImageRequest, withAdditionalIdentifier additionalIdentifier: String? = nil
     ) -> DecodedImage? {
@@ -190,7 +197,8 @@ public final class AutoPurgingImageCache: Sendable {
         images.removeValue(for: key.identifier) { key.finds($0.key) }
     }
 
-    /// Returns four bytes per pixel for every pixel format; `Int.max` on overflow.
+    /// Returns the number of bytes that an image counts: four per pixel, whatever its pixel format; `Int.max` on
+    /// overflow.
     private static func byteCount(of image: DecodedImage) -> Int {
         let (pixels, overflows) = image.size.width.multipliedReportingOverflow(by: image.size.height)
         let (bytes, overflowsBytes) = pixels.multipliedReportingOverflow(by: 4)
@@ -199,13 +207,14 @@ public final class AutoPurgingImageCache: Sendable {
 }
 
 extension AutoPurgingImageCache: MaintainableMemoryCache {
-    /// Returns the image stored under `key`, and records a use of it.
+    /// Returns the image stored under `key`, and records a use of it; nil if there is none.
     public func image(for key: ImageKey) -> DecodedImage? { image(for: AutoPurgingKey(key)) }
 
     /// Whether an image is stored under `key`. Does not record a use.
     public func contains(_ key: ImageKey) -> Bool { contains(AutoPurgingKey(key)) }
 
-    /// Stores an image under `key`. An image above the capacity is not stored, and removes the image under its key.
+    /// Stores an image under `key`. If the usage then exceeds the capacity, a purge begins. An image that itself
+    /// exceeds the capacity is not stored, and the previous image under `key` is removed.
     public func store(_ image: DecodedImage, for key: ImageKey) {
         let capacity = capacity.withLock { $0 }
         guard capacity.admits(Self.byteCount(of: image)) else {
@@ -285,7 +294,7 @@ extension MemoryCache {
         return !releases.isEmpty
     }
 
-    /// Returns the value stored under `key`. The call is not a use and is not counted.
+    /// Returns the value stored under `key`; nil if there is none. The call is not a use and is not counted.
     fileprivate func unusedValue(for key: Key) -> Value? {
         let hash = key.hashValue
         return lock.withSharedLock { state, _ in

@@ -2,7 +2,7 @@ public import AlcedoCore
 import FoundationEssentials
 
 extension MemoryCache where Key == ImageKey {
-    /// Removes the value stored under `key`. Returns whether there was one.
+    /// Removes the value stored under `key`. Returns whether there was a value that had not expired.
     @discardableResult
     @inlinable
     public func remove(_ key: ImageKey) -> Bool { removeValue(for: key) != nil }
@@ -27,11 +27,13 @@ public typealias ImageMemoryCache = MemoryCache<ImageKey, DecodedImage>
 
 extension MemoryCache: MemoryCaching, MaintainableMemoryCache
 where Key == ImageKey, Value == DecodedImage {
-    /// Returns the image stored under `key`, and records a use of it.
+    /// Returns the image stored under `key`, and records a use of it. Returns nil if no image is stored or the image
+    /// has expired.
     @inlinable
     public func image(for key: ImageKey) -> DecodedImage? { value(for: key) }
 
-    /// Stores an image under `key`. Its cost is the number of bytes of its pixels.
+    /// Stores an image under `key` with the cost ``/AlcedoCore/DecodedImage/cost``. An image whose cost exceeds a limit
+    /// is not stored, and the previous image under `key` is removed.
     @inlinable
     public func store(_ image: DecodedImage, for key: ImageKey) { store(image, for: key, cost: image.cost) }
 
@@ -76,7 +78,8 @@ extension MemoryCache where Key == ImageKey, Value == CachedData {
 
 extension MemoryCache: DataCaching, MeasurableDataCache
 where Key == ImageKey, Value == CachedData {
-    /// Returns the entry stored under `key`, and records a use of it.
+    /// Returns the entry stored under `key`, and records a use of it. Returns nil if no entry is stored or the entry
+    /// has expired.
     public func entry(for key: ImageKey) -> CachedData? { value(for: key) }
 
     /// Stores `entry` under `key` and replaces an existing entry.

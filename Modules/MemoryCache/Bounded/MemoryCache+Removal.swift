@@ -3,8 +3,8 @@ public import AlcedoCore
 extension MemoryCache {
     /// Removes and returns the value stored under `key`.
     ///
-    /// Returns nil for an expired entry, which is removed. Also returns nil for a value that is not stored but that
-    /// another owner holds. Afterwards, the cache no longer finds that value.
+    /// Returns nil if no value is stored, or if the value has expired; an expired entry is removed. Also returns nil
+    /// for a value that is not stored but that another owner holds. Afterwards, the cache no longer finds that value.
     @discardableResult
     @inlinable
     public func removeValue(for key: Key) -> Value? {
@@ -40,7 +40,8 @@ extension MemoryCache {
     ///
     /// If no entry is left, the cache also frees its memory for entries and resets the policy.
     ///
-    /// - Complexity: O(number of evicted entries); O(number of entries) if any entry has a time to live.
+    /// - Complexity: O(number of evicted entries); O(number of entries) if any entry has a time to live. With
+    ///   `findsReferencedValues`, also O(number of weak references).
     @inlinable
     public func trim(toCost cost: Int = .max, count: Int = .max) {
         let now = time
@@ -61,7 +62,8 @@ extension MemoryCache {
     ///
     /// A source calls this when the level changes, so a lasting warning halves the cache once.
     ///
-    /// - Complexity: O(number of evicted entries); with priorities O(n log n) for n entries.
+    /// - Complexity: O(number of evicted entries); with priorities O(n log n) for n entries. At critical, also O(number
+    ///   of weak references).
     @usableFromInline package func respond(to level: MemoryPressure) {
         switch level {
         case .normal: break
@@ -85,7 +87,7 @@ extension MemoryCache {
     }
 
     /// Removes the entries of a group that satisfy `isMember`. Returns the number of removed entries. O(number of
-    /// entries whose group has that hash).
+    /// entries whose group has that hash, plus the number of weak references).
     @inlinable
     func removeGroup(_ hash: Int, where isMember: (Key) -> Bool) -> Int {
         var releases = PendingReleases<Key, Value>()

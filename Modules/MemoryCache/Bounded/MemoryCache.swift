@@ -15,14 +15,14 @@ import Synchronization
 /// ```
 ///
 /// All calls are synchronous and safe from any thread. The cache uses no task, actor or timer. Several threads can read
-/// at the same time if the policy supports it, as the default policy does. The cache holds its lock for a few memory
-/// accesses only. It releases values and calls the eviction listener outside the lock, so both may call the cache. It
-/// compares keys and resolves weak references under the lock: `==` of `Key` and ``WeaklyReferenceable/weakReference``
-/// must not call the cache and should be fast.
+/// at the same time if the policy supports it, as the default policy does. A lookup holds the cache's lock for a few
+/// memory accesses only. The cache releases values and calls the eviction listener outside the lock, so both may call
+/// the cache. It compares keys and resolves weak references under the lock: `==` of `Key` and
+/// ``WeaklyReferenceable/weakReference`` must not call the cache and should be fast.
 ///
-/// Entries expire by the clock's uptime. The cache never returns an expired entry. It removes one when the entry is
-/// looked up, when ``trim(toCost:count:)`` is called, or during a store: while any entry has a time to live, each store
-/// checks three entries.
+/// Entries expire by the clock's uptime. The cache never returns an expired entry. An expired entry is removed when
+/// ``value(for:)`` looks it up, when ``trim(toCost:count:)`` is called, or during a store: while any entry has a time
+/// to live, each store checks three entries.
 ///
 /// - Complexity: O(1) for every operation unless its comment says otherwise. Stores are O(1) amortized.
 public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Sendable {
@@ -52,15 +52,16 @@ public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Senda
     ///   - entryCostLimit: The maximum cost of one entry. A more expensive entry is not stored and evicts nothing. With
     ///     zero or less, the cache stores nothing. Default: no separate limit.
     ///   - timeToLive: The time to live of an entry that is stored without its own. Default: nil, no limit.
-    ///   - extendsLifeOnUse: Whether each use restarts an entry's time to live. Default: false.
+    ///   - extendsExpiryOnUse: Whether each use restarts an entry's time to live. Default: false.
     ///   - policy: The eviction policy. Default: ``MemoryCachePolicy/adaptive``.
     ///   - findsReferencedValues: Whether the cache still finds a value that was evicted, or was too expensive to
     ///     store, while another owner holds it. Such a value adds no cost, and finding it does not store it again.
     ///     Requires values that are ``WeaklyReferenceable``. Values that were removed, replaced or have expired are not
     ///     found. Default: false.
     ///   - pressureSource: Reports memory pressure. When the level changes to warning, the cache evicts half of its
-    ///     contents; when it changes to critical, it evicts everything. With `findsReferencedValues`, evicted values
-    ///     that another owner holds can still be found. Default: nil.
+    ///     total cost, or half of its entries if they have no cost. When the level changes to critical, the cache
+    ///     evicts everything. With `findsReferencedValues`, evicted values that another owner holds can still be found.
+    ///     Default: nil.
     ///   - clock: The clock for expiration. Default: the system's.
     ///   - onEviction: Called with the key, the value and the reason for each entry that leaves the cache. The call
     ///     happens outside the lock, on the thread whose call removed the entry, before that call returns. The listener
@@ -74,7 +75,7 @@ public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Senda
         countLimit: Int = .max,
         entryCostLimit: Int = .max,
         timeToLive: Duration? = nil,
-        extendsLifeOnUse: Bool = false,
+        extendsExpiryOnUse: Bool = false,
         policy: MemoryCachePolicy = .adaptive,
         findsReferencedValues: Bool = false,
         pressureSource: (any MemoryPressureSource)? = nil,
@@ -84,7 +85,7 @@ public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Senda
         self.init(
             limits: MemoryCacheLimits(
                 costLimit: costLimit, countLimit: countLimit, entryCostLimit: entryCostLimit, timeToLive: timeToLive,
-                extendsLifeOnUse: extendsLifeOnUse),
+                extendsExpiryOnUse: extendsExpiryOnUse),
             policy: policy, findsReferencedValues: findsReferencedValues, pressureSource: pressureSource, clock: clock,
             onEviction: onEviction)
     }
@@ -115,14 +116,14 @@ public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Senda
 
     /// The default cost limit in bytes: 15 % of the memory that this process may use, and at most 768 MiB.
     ///
-    /// The limits of the process's control groups apply. The figures are read from the system on each call.
+    /// The limits of the process's control groups apply. The figures are read from the system on each access.
     public static var defaultCostLimit: Int { MemoryCacheLimits.defaultCostLimit }
 
-    /// The total cost of all entries.
+    /// The total cost of all entries, including expired entries that have not been removed yet.
     @inlinable
     public var totalCost: Int { lock.withSharedLock { state, _ in state.pointee.table.totalCost } }
 
-    /// The number of entries.
+    /// The number of entries, including expired entries that have not been removed yet.
     @inlinable
     public var count: Int { lock.withSharedLock { state, _ in state.pointee.table.slots.count } }
 
@@ -139,7 +140,11 @@ public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Senda
         }
     }
 
-    /// Returns the value stored under `key` and records a use of it.
+    /// Returns the value stored under `key` and records a use of it. Returns nil if no value is stored or the value has
+    /// expired. An expired entry is removed.
+    ///
+    /// With `findsReferencedValues`, the call also returns a value that is not stored but that another owner holds.
+    /// ``statistics`` counts such a lookup as a miss and as a weak hit.
     @inlinable
     public func value(for key: Key) -> Value? {
         let hash = key.hashValue
@@ -180,7 +185,7 @@ public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Senda
         }
     }
 
-    /// Looks up an entry that has a deadline.
+    /// Looks up a value with the current time, which the deadline of an entry requires.
     @inlinable @inline(never)
     func valueWithTime(for key: Key, hash: Int) -> Value? {
         let now = time
@@ -233,7 +238,7 @@ public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Senda
         return value
     }
 
-    /// Returns whether a value is stored under `key`.
+    /// Returns whether a value is stored under `key` and has not expired.
     ///
     /// The call is not a use and is not counted in ``statistics``. A value that is not stored but that another owner
     /// holds does not count, although ``value(for:)`` may find it.
@@ -269,7 +274,9 @@ public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Senda
         let (cost, hash) = (max(0, cost), key.hashValue)
         let span = (timeToLive ?? limits.timeToLive).map(CacheTime.units)
         let now = span != nil || mayExpire ? time : nil
-        let expiration = span.map { EntryExpiration(from: now ?? 0, for: $0, isExtendedByUse: limits.extendsLifeOnUse) }
+        let expiration = span.map {
+            EntryExpiration(from: now ?? 0, for: $0, isExtendedByUse: limits.extendsExpiryOnUse)
+        }
         let isTooOld = (span ?? .max) <= 0
         var releases = PendingReleases<Key, Value>()
         let isStored = lock.withLock { (state, _) -> Bool in

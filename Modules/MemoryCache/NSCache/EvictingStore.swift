@@ -49,7 +49,7 @@ final class EvictingStore: @unchecked Sendable {
     /// neither the total cost nor the position of `box`.
     ///
     /// - Parameters:
-    ///   - cost: The maximum cost. It must be greater than zero, which would mean no limit.
+    ///   - cost: The maximum cost. It must be greater than zero, because zero would mean no limit.
     ///   - box: A box that is already stored.
     func evict(toCost cost: Int, storingAgain box: ImageBox) -> [ImageBox] {
         cache.totalCostLimit = min(cost, costLimit)

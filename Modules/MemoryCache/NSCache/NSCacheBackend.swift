@@ -94,7 +94,7 @@ public final class NSCacheBackend: MaintainableMemoryCache {
     package var count: Int { records.withLock { $0.count } }
 
     /// The counts of lookups, stores and evictions since the cache was created. `NSCache` has no expiration and no weak
-    /// references, so these counts are zero.
+    /// references, so the counts of expired entries and of weak hits are zero.
     public var statistics: CacheStatistics {
         var statistics = records.withLock { $0.statistics }
         statistics.recordLookups(
@@ -103,7 +103,7 @@ public final class NSCacheBackend: MaintainableMemoryCache {
         return statistics
     }
 
-    /// Returns the image stored under `key`. `NSCache` does not record this as a use.
+    /// Returns the image stored under `key`; nil if there is none. `NSCache` does not record this as a use.
     public func image(for key: ImageKey) -> DecodedImage? {
         guard let box = store.box(for: key) else {
             misses.wrappingAdd(1, ordering: .relaxed)
@@ -119,8 +119,9 @@ public final class NSCacheBackend: MaintainableMemoryCache {
 
     /// Stores `image` under `key` and replaces an existing image.
     ///
-    /// `NSCache` may evict the image at once if it is the cheapest. An image whose cost exceeds the limit is not stored
-    /// and evicts no other image. The previous image under `key` is removed in this case.
+    /// When a limit is exceeded, `NSCache` may evict the image at once, because it evicts the cheapest images first. An
+    /// image whose cost exceeds the limit is not stored and evicts no other image. The previous image under `key` is
+    /// removed in this case.
     ///
     /// - Complexity: O(number of cheaper images).
     public func store(_ image: DecodedImage, for key: ImageKey) {
@@ -244,7 +245,7 @@ private struct ImageRecords: Sendable {
     /// Any of the boxes; nil if there are none.
     var anyBox: ImageBox? { boxes.values.first?.values.first }
 
-    /// Adds `box`, and returns the box it replaces.
+    /// Adds `box`, and returns the box it replaces; nil if there is none.
     mutating func insert(_ box: ImageBox) -> ImageBox? {
         let key = box.key.key
         let old = boxes[key.resource, default: [:]].updateValue(box, forKey: key)
@@ -253,12 +254,12 @@ private struct ImageRecords: Sendable {
         return old
     }
 
-    /// Removes the records of `boxes`.
+    /// Removes the records of `boxes`. O(number of boxes).
     mutating func remove(_ boxes: [ImageBox]) {
         for box in boxes { _ = remove(box.key.key) }
     }
 
-    /// Removes and returns the box under `key`.
+    /// Removes and returns the box under `key`; nil if there is none.
     mutating func remove(_ key: ImageKey) -> ImageBox? {
         guard let old = boxes[key.resource]?.removeValue(forKey: key) else { return nil }
         if boxes[key.resource]?.isEmpty == true { boxes[key.resource] = nil }
@@ -281,7 +282,7 @@ private struct ImageRecords: Sendable {
         return boxes.values.flatMap(\.values)
     }
 
-    /// Counts images that left the cache.
+    /// Counts images that left the cache. O(number of images).
     mutating func recordEvictions(_ boxes: [ImageBox], _ reason: EvictionReason) {
         statistics.recordEvictions(reason, count: boxes.count, cost: boxes.reduce(0) { $0 &+ $1.cost })
     }

@@ -7,8 +7,8 @@ import AlcedoHTTP
 /// The ``/AlcedoHTTP/HTTPCachePolicy`` of a request decides whether the cache is read. Requests with
 /// `reloadIgnoringLocalCacheData` (the policy of ``/AlcedoCore/CachePolicy/reload``) or
 /// `reloadIgnoringLocalAndRemoteCacheData` do not read it. Requests with any other policy do, including
-/// ``/AlcedoCore/CachePolicy/revalidate``. If the request's ``/AlcedoCore/CachePolicy`` was created without such a
-/// policy, the policy of the source's own HTTP request applies.
+/// ``/AlcedoCore/CachePolicy/revalidate``. If the request's ``/AlcedoCore/CachePolicy`` specifies no HTTP cache policy,
+/// the policy of the source's own HTTP request applies.
 ///
 /// Requests with ``/AlcedoCore/CachePolicy/none`` do not read it either. The same applies to any policy without read
 /// access to ``/AlcedoCore/CachePolicy/memory``, except with `reloadRevalidatingCacheData`.
@@ -42,7 +42,8 @@ public struct RequestImageCache: Sendable {
     /// - Parameter cache: Any memory cache. AFNetworking uses `NSCache`, which ``NSCacheBackend`` provides.
     public init(_ cache: any MemoryCaching) { self.cache = cache }
 
-    /// Returns the image stored for the source of `request`, or nil if the request's policy does not read the cache.
+    /// Returns the image stored for the source of `request`. Returns nil if there is none, or if the request's policy
+    /// does not read the cache.
     ///
     /// - Complexity: O(length of the request's URL), plus the lookup in the memory cache.
     public func cachedImage(for request: ImageRequest) -> DecodedImage? {

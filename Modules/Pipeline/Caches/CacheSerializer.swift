@@ -42,11 +42,10 @@ extension CacheSerializer {
 ///
 /// **Without a `format`:**
 ///
-/// - An unprocessed image is stored as its original bytes.
-/// - A processed image is written in the format of its original, such as PNG, JPEG, GIF or WebP, if a codec writes
-///   that.
-/// - It is written as PNG when there is no original, when the original's format is unknown, and when that format cannot
-///   hold the image. For example, JPEG holds no transparency.
+/// - An unprocessed image is stored as its original bytes, if they are known.
+/// - Any other image is written in the format of its original, such as PNG, JPEG, GIF or WebP, if a codec writes that.
+/// - It is written as PNG when there is no original, when the original's format is unknown or cannot be written, and
+///   when that format cannot hold the image. For example, JPEG holds no transparency.
 /// - When no codec writes PNG, it is written in the first of the codecs' formats that can hold the image.
 /// - A processed animation is written in the format of its original. When that format cannot hold all frames, or no
 ///   codec writes it, the original bytes are kept. An animation without an original is written in a format that holds
@@ -71,15 +70,16 @@ public struct DefaultCacheSerializer: CacheSerializer {
     /// - Parameters:
     ///   - format: The format of every image, or nil for the format of its original. Default: nil.
     ///   - quality: The quality of lossy formats, from 0 to 1. Default: 1, the best that a format supports.
-    ///   - prefersOriginalData: Whether to keep the original bytes of processed images, too. The processing is then
-    ///     repeated after each read. Has no effect with a `format`. Default: false.
+    ///   - prefersOriginalData: Whether the original bytes are stored in place of processed images, too. The processing
+    ///     is then repeated after each read. Has no effect with a `format`. Default: false.
     public init(format: ImageFormat? = nil, quality: Double = 1, prefersOriginalData: Bool = false) {
         self.format = format
         self.quality = quality
         self.prefersOriginalData = prefersOriginalData
     }
 
-    /// Returns the original bytes or the encoded image, by the rules in the description of this type.
+    /// Returns the original bytes or the encoded image, by the rules in the description of this type. Returns nil when
+    /// no codec can write the image and there are no original bytes.
     public func bytes(
         of image: DecodedImage, original: Data?, isProcessed: Bool, codecs: CodecRegistry
     ) -> (data: Data, isOriginal: Bool)? {
@@ -97,7 +97,8 @@ public struct DefaultCacheSerializer: CacheSerializer {
         return encoded.map { ($0, false) } ?? nonemptyOriginal.map { ($0, true) }
     }
 
-    /// Returns the image encoded in the most suitable format, or nil when no format can hold it.
+    /// Returns the image encoded in the most suitable format. Returns nil when no codec can encode it, and when the
+    /// original bytes of an animation must be kept.
     private func encoded(by writer: ImageWriter, _ original: Data?, _ originalFormat: ImageFormat?) -> Data? {
         let image = writer.image
         let format = original == nil && image.isAnimated ? image.format : originalFormat
@@ -117,7 +118,7 @@ private struct ImageWriter {
     /// Encodes the image. Returns nil when no codec writes the format, or the encoder cannot write this image.
     func data(in format: ImageFormat) -> Data? { codecs.encoder(for: format, quality: quality).flatMap(data) }
 
-    /// Encodes the image in the first of the formats that works.
+    /// Encodes the image in the first of the formats that works. Returns nil when none does.
     func data(inFirstOf formats: [ImageFormat?]) -> Data? {
         for case let format? in formats {
             if let data = data(in: format) { return data }
@@ -125,14 +126,15 @@ private struct ImageWriter {
         return nil
     }
 
-    /// Encodes the image as ``data(in:)`` does. Also returns nil when the format cannot hold all frames and the
+    /// Encodes the image as ``data(in:)`` does. Also returns nil when the format cannot hold all frames or the
     /// transparency of the image.
     func faithfulData(in format: ImageFormat) -> Data? {
         guard let encoder = codecs.encoder(for: format, quality: quality), encoder.canEncode(image) else { return nil }
         return data(by: encoder)
     }
 
-    /// The image encoded in the first of the codecs' formats that can hold all of it.
+    /// The image encoded in the first of the codecs' formats that can hold all frames and the transparency, or nil when
+    /// none can.
     var faithfulDataInAnyFormat: Data? {
         for entry in codecs.entries {
             if let data = faithfulData(in: entry.format) { return data }

@@ -64,14 +64,14 @@ extension ImageCache {
 
     // MARK: Maintaining
 
-    /// Removes expired entries from disk, and entries beyond the disk cache's limits. Calls the `onClean` closure of
-    /// the initializer.
+    /// Removes expired entries from disk, and entries beyond the disk cache's limits. If any were removed, calls the
+    /// `onClean` closure of the initializer.
     ///
     /// The number of removed entries depends on the disk cache. A `trimTarget` of one half in its limits removes as
     /// many as Kingfisher.
     ///
     /// - Returns: The ``/AlcedoCore/ImageKey/fileName`` of each removed entry. Empty when the disk cache has no
-    ///   ``/AlcedoCore/MeasurableDataCache/maintenance``.
+    ///   ``/AlcedoCore/MeasurableDataCache/maintenance``; it is then only flushed.
     @discardableResult
     public func cleanExpired() async -> [String] {
         await generations.settle(.everything)
@@ -82,7 +82,7 @@ extension ImageCache {
         return await disk.trim(toSize: nil, count: nil).removals.map(\.name)
     }
 
-    /// The number of bytes that the entries on disk occupy, after pending writes have ended.
+    /// The number of bytes that the entries on disk occupy, after pending writes have ended. Zero without a disk cache.
     public var totalDiskSize: Int {
         get async {
             await generations.settle(.everything)

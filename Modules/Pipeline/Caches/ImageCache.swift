@@ -53,7 +53,7 @@ public final class ImageCache: Sendable {
     ///   - decoding: The decoding options of all images, because keys do not contain them. Default: the default
     ///     options.
     ///   - maxConcurrentDecodes: The maximum number of images that are decoded or encoded concurrently, each on its own
-    ///     thread. Default: 2.
+    ///     thread. Values below one count as one. Default: 2.
     ///   - maximumDecodingByteCount: The maximum number of bytes that concurrent decodes hold together. Returned images
     ///     do not count. Default: 512 MiB.
     ///   - onClean: A closure that receives the ``/AlcedoCore/ImageKey/fileName`` of each entry that a clean of the
@@ -96,8 +96,9 @@ public final class ImageCache: Sendable {
     /// ended. Until then, the image stays in memory, even if the memory cache evicts it. To write in the background,
     /// call this method in a task of its own.
     ///
-    /// The serializer decides which bytes are written. When nothing is written, for any reason, the disk has no entry
-    /// under this key; memory keeps the image.
+    /// The serializer decides which bytes are written. When it returns no bytes, or the write fails or is canceled, the
+    /// previous entry under this key is removed from disk; memory keeps the image. A partial image is not stored and
+    /// replaces nothing.
     ///
     /// - Parameters:
     ///   - image: The image to store.
@@ -106,8 +107,8 @@ public final class ImageCache: Sendable {
     ///   - processorIdentifier: The identifier of the processing that was applied. Default: empty, for an unprocessed
     ///     image.
     ///   - toDisk: Whether to write the image to disk. When false, the disk does not change. Default: true.
-    /// - Returns: Whether the image is on disk. False also when the serializer returns no bytes, and for a partial
-    ///   image.
+    /// - Returns: Whether the image was written to disk. False also when the serializer returns no bytes, without a
+    ///   disk cache, and for a partial image.
     /// - Throws: The disk cache's ``/AlcedoCore/DataCacheError``, or `CancellationError`.
     @discardableResult
     public func store(
@@ -125,7 +126,8 @@ public final class ImageCache: Sendable {
 
     // MARK: Reading
 
-    /// Returns the image if it is in memory. Synchronous. Updates the recency of the entry.
+    /// Returns the image from memory, or nil when memory does not have it. Synchronous. Updates the recency of the
+    /// entry.
     public func imageInMemory(forKey key: String, processorIdentifier: String = "") -> DecodedImage? {
         let image = memoryCache?.image(for: Self.imageKey(key, processorIdentifier: processorIdentifier))
         recordRead(isHit: image != nil)
@@ -133,13 +135,13 @@ public final class ImageCache: Sendable {
     }
 
     /// Returns an image from memory or disk, or nil when neither has it. An image found on disk is then stored in
-    /// memory.
+    /// memory, if it is whole and its ``ImageCacheHit/needsProcessing`` is false.
     ///
     /// Damaged bytes are removed, and count as a miss.
     ///
     /// - Throws: ``/AlcedoCore/ImageDecodingError`` when the bytes exceed the limits or use an unsupported variant of
-    ///   their format. `CancellationError` when the task is cancelled; the image is then stored in memory only if
-    ///   another caller waits for it.
+    ///   their format, or when the memory cannot be allocated. `CancellationError` when the task is canceled; the image
+    ///   is then stored in memory only if another caller waits for it.
     public func image(forKey key: String, processorIdentifier: String = "") async throws -> ImageCacheHit? {
         let hit = try await find(Self.imageKey(key, processorIdentifier: processorIdentifier))
         recordRead(isHit: hit != nil)
@@ -183,7 +185,8 @@ public final class ImageCache: Sendable {
 
     // MARK: Parts
 
-    /// Stores an image in memory and starts the write to disk. Returns nil when there is nothing to write.
+    /// Stores an image in memory and starts the write to disk. Returns nil when there is nothing to write. Does nothing
+    /// for a partial image.
     private func begin(
         _ image: DecodedImage, original: Data?, for key: ImageKey, toDisk: Bool
     ) -> Task<Result<Bool, any Error>, Never>? {
@@ -227,7 +230,8 @@ public final class ImageCache: Sendable {
         }
     }
 
-    /// Reads and decodes an image from disk.
+    /// Reads and decodes an image from disk, and stores it in memory. Returns nil if the entry is missing or damaged. A
+    /// damaged entry is removed.
     ///
     /// - Parameters:
     ///   - key: The key of the image.
@@ -253,7 +257,7 @@ public final class ImageCache: Sendable {
             }
             return nil
         }
-        // A read that was cancelled, or followed by a change, does not store its image in memory.
+        // A read that was canceled, or followed by a change, does not store its image in memory.
         try Task.checkCancellation()
         image.scale = metadata.scale
         let hit = ImageCacheHit(image, .disk, needsProcessing: metadata.isOriginal)

@@ -21,9 +21,9 @@ public struct ImageCacheHit: Sendable {
 
 /// The metadata of an image that its encoded bytes do not contain.
 ///
-/// The format is ten bytes: 0xA1, flags (bit 0: the original's bytes), and the bit pattern of the scale, little-endian.
-/// The defaults are stored as empty metadata, as in the entries of other caches. Unknown bytes are read as the
-/// defaults.
+/// The format is ten bytes: 0xA1, flags (bit 0 is set for the original's bytes), and the bit pattern of the scale,
+/// little-endian. Default values are stored as empty metadata, which entries written by other caches also have. Any
+/// other metadata is read as the default values.
 struct ImageCacheMetadata: Equatable {
     private static let signature: UInt8 = 0xA1
 

@@ -53,6 +53,7 @@ public final class TieredDataCache: MeasurableDataCache {
     private var writableTiers: [DataCacheTier] { tiers.filter { $0.writes != .readOnly } }
 
     /// Returns the entry of the first tier that has one, after storing it in the tiers above that accept promotions.
+    /// Returns nil when no tier has the entry.
     public func entry(for key: ImageKey) async -> CachedData? {
         let generation = generations.current(key.resource)
         for (index, tier) in tiers.enumerated() {
@@ -74,8 +75,8 @@ public final class TieredDataCache: MeasurableDataCache {
     /// Stores `entry` in all tiers that accept stores, in order.
     ///
     /// When a tier has no space for the entry (`tooLarge`), the store succeeds if another tier stores it. The previous
-    /// entry under `key` is removed from each tier that does not store the new one, so that no outdated entry is found.
-    ///
+    /// entry under `key` is removed from each tier that does not store the new one and is not read-only, so that no
+    /// outdated entry is found there.
     /// - Throws: The first error of a tier, after all tiers were tried; other tiers may have stored the entry.
     ///   `tooLarge` is thrown only when no tier stored the entry. `DataCacheError` `notWritable` when no tier accepts
     ///   stores.
@@ -171,7 +172,7 @@ public final class TieredDataCache: MeasurableDataCache {
             }
         }
         if failure == nil, !isStored {
-            failure = tooLargeError ?? DataCacheError(.notWritable, "no tier accepts stores")
+            failure = tooLargeError ?? DataCacheError(.notWritable, "cannot store the entry: no tier accepts stores")
         }
         guard let failure else {
             counts.withLock { $0.stores += 1 }
@@ -179,36 +180,5 @@ public final class TieredDataCache: MeasurableDataCache {
         }
         counts.withLock { $0.failures += 1 }
         return .failure(failure)
-    }
-}
-
-/// A cache of a ``TieredDataCache``, with the changes that it accepts.
-public struct DataCacheTier: Sendable {
-    /// The changes that a tier accepts.
-    public enum Writes: Sendable, Hashable {
-        /// Stores, and promotions of entries found in a lower tier.
-        case all
-        /// Only stores.
-        case stores
-        /// Only promotions of entries found in a lower tier.
-        case promotions
-        /// No changes, including removals.
-        case readOnly
-
-        var includesStores: Bool { self == .all || self == .stores }
-        var includesPromotions: Bool { self == .all || self == .promotions }
-    }
-
-    let cache: any MeasurableDataCache
-    let writes: Writes
-
-    /// Creates a tier.
-    ///
-    /// - Parameters:
-    ///   - cache: The cache that stores the bytes of the tier.
-    ///   - writes: The changes that the tier accepts. Default: all.
-    public init(_ cache: any MeasurableDataCache, writes: Writes = .all) {
-        self.cache = cache
-        self.writes = writes
     }
 }

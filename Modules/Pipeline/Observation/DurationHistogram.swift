@@ -29,8 +29,9 @@ public struct DurationHistogram: Sendable {
         counts[Self.step(of: duration)] += 1
     }
 
-    /// Returns a duration that the given fraction of all durations does not exceed. The result is at most an eighth too
-    /// long. It is zero for an empty histogram.
+    /// Returns a duration that at least the given fraction of all durations does not exceed. The result is at most an
+    /// eighth too long. A result above 2.4 hours is always the longest duration. The result is zero for an empty
+    /// histogram.
     ///
     /// - Parameter part: The fraction, from 0 to 1. The result for 1 is the longest duration, exactly. Values outside
     ///   this range are clamped, and NaN counts as zero.
@@ -47,8 +48,8 @@ public struct DurationHistogram: Sendable {
         return longest
     }
 
-    /// Returns the step of a duration. A step begins at 2^octave ns plus some eighths of that, so that no logarithm is
-    /// needed.
+    /// Returns the step of a duration. Each octave begins at a power of two, in nanoseconds, and is divided into eight
+    /// equal steps, so that no logarithm is needed.
     private static func step(of duration: Duration) -> Int {
         let (seconds, attoseconds) = duration.components
         guard seconds < 1 << 32 else { return stepsPerOctave * octaves - 1 }

@@ -14,9 +14,10 @@ import AlcedoRuntime
 public final class PipelineMetrics: PipelineObserving, CustomStringConvertible {
     /// The counts up to one moment.
     public struct Snapshot: Sendable, CustomStringConvertible {
-        /// The number of images found in memory.
+        /// The number of loads that found their image in memory. Calls of ``ImagePipeline/cachedImage(for:)`` are not
+        /// counted.
         public var memoryHits = 0
-        /// The number of memory misses, by reason.
+        /// The number of loads that did not find their image in memory, by reason.
         public var memoryMisses: [CacheMissReason: Int] = [:]
         /// The durations of disk reads that found an image or its bytes. Their number is the histogram's `count`.
         public var diskHits = DurationHistogram()
@@ -26,8 +27,8 @@ public final class PipelineMetrics: PipelineObserving, CustomStringConvertible {
         public var diskReadByteCount = 0
         /// The number of failed writes to disk.
         public var diskWriteFailures = 0
-        /// The durations of downloads, including responses from a response cache. Their number is the histogram's
-        /// `count`.
+        /// The durations of downloads, including responses from a response cache and reads of local sources. Their
+        /// number is the histogram's `count`.
         public var downloads = DurationHistogram()
         /// The number of downloads whose response came from a response cache.
         public var responseCacheHits = 0
@@ -36,9 +37,10 @@ public final class PipelineMetrics: PipelineObserving, CustomStringConvertible {
         /// The number of loads that ended with an image, not counting memory hits. For a request with
         /// ``/AlcedoCore/ImageRequest/showsCachedFirst``, the load from the source counts separately.
         public var finished = 0
-        /// The number of loads that ended with an error.
+        /// The number of loads that ended with an error. Includes a failed load from the source whose caller kept the
+        /// cached image.
         public var failed = 0
-        /// The number of loads that ended because all their callers had cancelled.
+        /// The number of loads that ended because all their callers had canceled.
         public var cancelled = 0
         /// The durations of decodes.
         public var decodes = DurationHistogram()

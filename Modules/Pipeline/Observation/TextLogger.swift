@@ -54,8 +54,9 @@ public struct TextLogger: PipelineObserving {
         }
     }
 
-    /// Replaces control and formatting characters and shortens the text to 500 characters, because URLs and server
-    /// messages are untrusted: they must not break lines, change the direction of text or control a terminal.
+    /// Returns the text with control and formatting characters replaced by question marks, shortened to 500 Unicode
+    /// scalars. URLs and server messages are untrusted: they must not break lines, change the direction of text or
+    /// control a terminal.
     private static func printable(_ text: String) -> String {
         var line = String(String.UnicodeScalarView(text.unicodeScalars.prefix(500).map { isShown($0) ? $0 : "?" }))
         if text.unicodeScalars.count > 500 { line += "…" }

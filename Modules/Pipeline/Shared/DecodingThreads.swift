@@ -24,7 +24,7 @@ struct DecodingThreads: Sendable {
     ///
     /// - Parameters:
     ///   - codecs: The codecs of the pipeline.
-    ///   - maxConcurrentDecodes: The number of threads.
+    ///   - maxConcurrentDecodes: The number of threads. Values below one count as one.
     ///   - byteBudget: The maximum number of bytes that concurrent decodes hold. Previews have a separate budget of a
     ///     quarter of that.
     ///   - taskExecutor: An executor that replaces the threads, or nil to use threads.
@@ -69,8 +69,8 @@ struct DecodingThreads: Sendable {
         }
     }
 
-    /// Runs work that does not decode, before decodes of the same priority, because a decoded image takes the most
-    /// memory until it has been processed. Throws the errors of `work`, or `CancellationError`.
+    /// Runs work that does not decode. The work begins before waiting decodes of the same priority, because a decoded
+    /// image takes the most memory until it has been processed. Throws the errors of `work`, or `CancellationError`.
     func run<Value: Sendable>(
         priority: PriorityHandle = PriorityHandle(), _ work: @escaping @Sendable () throws -> Value
     ) async throws -> Value {

@@ -19,8 +19,8 @@ final class EncodedByteBudget: Sendable {
         budget = ByteBudget(limit: limit)
     }
 
-    /// Waits for admission, higher priorities first, and returns the number of reserved bytes. Throws
-    /// `CancellationError` only.
+    /// Waits for admission, higher priorities first. Reserves the expected size of a transfer, and returns it in bytes.
+    /// Throws `CancellationError` only.
     func reserveExpected(_ priority: PriorityHandle) async throws -> Int {
         // Before the first transfer has ended, a small estimate lets many transfers begin while one waits for its
         // server.
@@ -32,7 +32,8 @@ final class EncodedByteBudget: Sendable {
     /// Waits for admission as ``reserveExpected(_:)`` does, and reserves nothing. Throws `CancellationError` only.
     func waitForAdmission(_ priority: PriorityHandle) async throws { release(try await reserveExpected(priority)) }
 
-    /// Reserves bytes that have been received, even beyond the limit.
+    /// Reserves bytes that have been received, even beyond the limit, and includes their number in the mean size of
+    /// transfers.
     func reserveArrived(_ byteCount: Int) {
         mean.withLock { mean in mean = mean.map { $0 + (byteCount - $0) / 4 } ?? byteCount }
         budget.reserveUnconditionally(byteCount)
@@ -57,7 +58,7 @@ final class EncodedByteReservation: Sendable {
 
     deinit { release() }
 
-    /// Waits until the transfer may begin. Throws `CancellationError` only.
+    /// Waits until the transfer may begin, and reserves its expected size. Throws `CancellationError` only.
     func waitForAdmission(_ priority: PriorityHandle) async throws {
         replace(with: try await budget.reserveExpected(priority))
     }

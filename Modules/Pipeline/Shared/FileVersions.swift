@@ -15,7 +15,8 @@ final class FileVersions: Sendable {
         threads = BlockingExecutor(name: "alcedo.versions", maxConcurrent: 2, taskExecutor: taskExecutor)
     }
 
-    /// Returns the request with the current version of its local file, after that version has settled.
+    /// Returns the request with the current version of its local file, after that version has settled. A request whose
+    /// key needs no version is returned unchanged.
     func settled(_ request: ImageRequest) async -> ImageRequest {
         guard let path = request.fileNeedingVersion else { return request }
         var settled = request
@@ -23,7 +24,8 @@ final class FileVersions: Sendable {
         return settled
     }
 
-    /// Returns whether the local file of a request still has the version in the request. True for other sources.
+    /// Returns whether the local file of a request still has the version in the request. True for other sources, and
+    /// for a request without a version.
     func isCurrent(_ request: ImageRequest) async -> Bool {
         guard case .file(let path) = request.source, let version = request.fileVersion else { return true }
         return await self.version(path) == version

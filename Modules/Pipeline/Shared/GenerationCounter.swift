@@ -6,7 +6,7 @@ import AlcedoRuntime
 ///
 /// A value that was read may be stored in a cache only if its resource has not changed since the read began. Otherwise
 /// the store would restore a removed entry or replace a newer one. ``GenerationState`` decides under the lock. Changes
-/// run outside the lock, each in its own task, so that cancelling the caller does not cancel the change.
+/// run outside the lock, each in its own task, so that canceling the caller does not cancel the change.
 final class GenerationCounter: Sendable {
     private let state = Locked(GenerationState())
     private let taskExecutor: (any TaskExecutor)?
@@ -16,7 +16,7 @@ final class GenerationCounter: Sendable {
     /// - Parameter taskExecutor: The executor of the changes, or nil for Swift's own.
     init(taskExecutor: (any TaskExecutor)?) { self.taskExecutor = taskExecutor }
 
-    /// Starts a change, which begins when the earlier changes of `scope` have ended.
+    /// Submits a change and returns its task. The change begins when the earlier changes of `scope` have ended.
     ///
     /// - Parameters:
     ///   - scope: The resource that changes, or everything.
@@ -32,7 +32,8 @@ final class GenerationCounter: Sendable {
         }
     }
 
-    /// Starts a change of `resource` if the resource has not changed since the generation. Otherwise returns nil.
+    /// Submits a change of `resource` and returns its task, if the resource has not changed since the generation.
+    /// Otherwise returns nil.
     func submitIfUnchanged<Value: Sendable>(
         _ resource: ResourceKey, since generation: Generation, _ change: @escaping @Sendable () async -> Value
     ) -> Task<Value, Never>? {
@@ -42,7 +43,8 @@ final class GenerationCounter: Sendable {
         }
     }
 
-    /// Records a change that consists of `atOnce` alone, which runs under the lock as in ``submit(_:atOnce:_:)``.
+    /// Records a change that consists of `atOnce` alone, and returns its result. `atOnce` runs under the lock, as in
+    /// ``submit(_:atOnce:_:)``.
     func recordChange<Value>(of scope: ChangeScope, atOnce: () -> Value) -> Value {
         state.withLock { state in
             state.recordChange(of: scope)
@@ -50,8 +52,8 @@ final class GenerationCounter: Sendable {
         }
     }
 
-    /// Records a change of a resource as ``recordChange(of:atOnce:)`` does. Returns the generation after it, as
-    /// ``current(_:)`` does.
+    /// Records a change of a resource as ``recordChange(of:atOnce:)`` does. Returns the generation after it, or nil
+    /// while another change of the resource is in progress.
     func advance(of resource: ResourceKey, atOnce: () -> Void) -> Generation? {
         state.withLock { state in
             state.recordChange(of: .resource(resource))
@@ -107,8 +109,8 @@ enum ChangeScope: Sendable {
     case everything
 }
 
-/// A state of a resource in a ``GenerationCounter``. Two generations of a resource are equal when it did not change
-/// between them.
+/// A state of a resource in a ``GenerationCounter``. If two generations of a resource are equal, the resource did not
+/// change between them. They may differ without a change, because resources share counters.
 struct Generation: Sendable, Hashable {
     /// The number of changes of the resource and of the resources that share its counter.
     var count: Int
@@ -130,7 +132,7 @@ private struct GenerationState: Sendable {
     private static let counterCount = 64
 
     private var lastID = 0
-    /// The last change of each resource that has not ended.
+    /// The last change of each resource, if it has not ended.
     private var latest: [ResourceKey: Change] = [:]
     /// The last change of all resources, if it has not ended. The changes in ``latest`` were submitted after it.
     private var latestOfAll: Change?
@@ -185,7 +187,7 @@ private struct GenerationState: Sendable {
     }
 
     /// Returns whether the resource has not changed since the generation. Generations are read between changes, and
-    /// each change is counted when it begins.
+    /// each change is counted when it is submitted.
     func isUnchanged(_ resource: ResourceKey, since generation: Generation) -> Bool {
         snapshot(of: resource) == generation
     }

@@ -14,14 +14,16 @@ public struct PipelineError: Error, Sendable, CustomStringConvertible {
     public enum Code: Sendable, Hashable {
         /// No cache has the image, and the request may not use the network.
         case notInCache
-        /// The bytes could not be downloaded. ``PipelineError/cause`` is the downloader's error.
+        /// The bytes could not be downloaded. ``PipelineError/cause`` is the error of the downloader or of the
+        /// request's ``/AlcedoCore/ImageRequest/modifyRequest``. It is nil for a provider closure that would wait for
+        /// itself.
         case download
         /// The bytes could not be decoded. ``PipelineError/cause`` is an `ImageDecodingError`.
         case decoding(ImageDecodingError.Code)
         /// A processor failed. ``PipelineError/cause`` is its error.
         case processing
-        /// Data could not be stored on disk. Never makes a load fail. Thrown by ``ImagePipeline/Cache/store(_:for:)``,
-        /// passed to observers, and part of a prefetcher's report.
+        /// Data could not be stored on disk, or an image is partial and cannot be stored. Never makes a load fail.
+        /// Thrown by ``ImagePipeline/Cache/store(_:for:)``, passed to observers, and part of a prefetcher's report.
         case notStored
         /// The pipeline has been shut down.
         case shutDown

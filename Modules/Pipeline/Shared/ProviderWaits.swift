@@ -53,7 +53,8 @@ final class ProviderWaits: Sendable {
 
     /// Begins a wait for the bytes of a request.
     ///
-    /// - Returns: The wait; nil when the current task belongs to no closure, or when the request cannot wait for one.
+    /// - Returns: The wait. Nil when the current task belongs to no running closure of this pipeline. Also nil when the
+    ///   request may not use the network, because it then waits for no closure.
     /// - Throws: ``PipelineError`` `download` when the closure of the current task would wait for itself.
     func begin(_ request: ImageRequest) throws(PipelineError) -> Wait? {
         guard request.cachePolicy.allowsNetwork, let run = Self.current, run.waits === self,

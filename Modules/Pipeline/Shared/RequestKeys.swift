@@ -1,6 +1,7 @@
 import AlcedoCore
 
-/// The key of a load. Loads are equal when they have the same image, decoding and permitted caches.
+/// The key of a load. Requests with equal keys share a load. They need the same image and decoding, and have the same
+/// cache policies, time to live, codecs and closures.
 struct LoadKey: Hashable, Sendable {
     /// The phase of a load.
     enum Phase: Hashable, Sendable {
@@ -37,7 +38,8 @@ struct LoadKey: Hashable, Sendable {
     }
 }
 
-/// The key of a processing step. Steps are equal when they have the same bytes, decoding and first processors.
+/// The key of a processing step. Requests with equal keys share the step. They have the same bytes, decoding, codecs,
+/// first processors, request modifier and cache policy, except for writing to memory.
 struct StepKey: Hashable, Sendable {
     private let original: ImageKey
     private let decoding: DecodingOptions
@@ -75,7 +77,8 @@ struct StepKey: Hashable, Sendable {
     }
 }
 
-/// The key of a download. Downloads are equal when they have the same resource and permitted caches.
+/// The key of a download. Requests with equal keys share the download. They have the same original, request modifier
+/// and cache policy, except for memory.
 struct DownloadKey: Hashable, Sendable {
     private let original: ImageKey
     private let policy: CachePolicy

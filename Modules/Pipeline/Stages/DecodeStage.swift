@@ -33,8 +33,9 @@ struct DecodeStage: Sendable {
         return digest == last
     }
 
-    /// Loads and decodes the bytes of a request. When bytes from disk do not decode to a whole image, they are
-    /// downloaded again.
+    /// Loads and decodes the bytes of a request. When bytes from disk are damaged or give only a partial image, they
+    /// are removed from disk and loaded again from the source. If the source then has no bytes, a partial image is
+    /// returned.
     ///
     /// - Throws: ``PipelineError`` or `CancellationError`.
     func load(
@@ -85,7 +86,8 @@ struct DecodeStage: Sendable {
         return try await load(changedRequest, priority, update)
     }
 
-    /// Decodes the bytes of a request. Throws ``PipelineError`` or `CancellationError`.
+    /// Decodes the bytes of a request, and records their digest as that of the newest bytes. Throws ``PipelineError``
+    /// or `CancellationError`.
     func decode(
         _ original: Original, for request: ImageRequest, _ priority: PriorityHandle
     ) async throws -> LoadedImage {

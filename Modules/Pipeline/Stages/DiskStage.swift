@@ -20,7 +20,8 @@ struct DiskStage: Sendable {
         self.report = report
     }
 
-    /// Reads the bytes under a key if the request allows it, after admission by the budget of encoded bytes.
+    /// Returns the bytes under a key, after admission by the budget of encoded bytes. Returns nil when the request does
+    /// not allow reading, or the cache has no entry.
     ///
     /// - Parameters:
     ///   - key: The key of the entry.
@@ -50,8 +51,8 @@ struct DiskStage: Sendable {
 
     func contains(_ key: ImageKey) async -> Bool { await cache?.contains(key) == true }
 
-    /// Stores bytes in the background, unless the resource changed after the generation. Waits while the write queue is
-    /// full.
+    /// Stores bytes in the background, unless the resource changed after the generation. When the write queue is full,
+    /// waits for this write, at most until the timeout. A failure is reported to the observers.
     ///
     /// - Parameters:
     ///   - key: The key of the entry.
@@ -85,7 +86,7 @@ struct DiskStage: Sendable {
     /// Stores bytes after the earlier writes under their key. Returns when they are stored, or when the resource
     /// changed after the generation.
     ///
-    /// - Throws: ``PipelineError`` `notStored`.
+    /// - Throws: ``PipelineError`` `notStored` when the cache fails, the write times out, or the disk is stalled.
     func store(_ data: Data, for key: ImageKey, since generation: Generation) async throws {
         guard let cache else { return }
         let outcome = Locked<Result<Void, any Error>?>(nil)
@@ -99,11 +100,14 @@ struct DiskStage: Sendable {
             outcome.withLock { [result] in $0 = result }
         }
         if isAccepted { await writes.flushEntry(key) }
-        guard isAccepted, let result = outcome.withLock({ $0 }) else { throw Self.stalled }
+        guard isAccepted else { throw Self.stalled }
+        guard let result = outcome.withLock({ $0 }) else {
+            throw PipelineError(.notStored, "the disk cache has not stored the data in time; it may still store it")
+        }
         if case .failure(let error) = result { throw PipelineError(.notStored, "\(error)", cause: error) }
     }
 
-    /// Removes everything, including pending writes. The caller has already recorded the change.
+    /// Removes all entries, after the pending writes have ended. The caller has already recorded the change.
     func removeAll() async {
         await writes.flush()
         await cache?.removeAll()
@@ -118,16 +122,17 @@ struct DiskStage: Sendable {
         _ = await writes.submit(key, byteCount: 0) { await cache.remove(key) }
     }
 
-    /// Removes the entries of a resource, including pending writes. The caller has already recorded the change.
+    /// Removes the entries of a resource, after the pending writes have ended. The caller has already recorded the
+    /// change.
     func removeResource(_ resource: ResourceKey) async {
         await writes.flush()
         await cache?.removeAll(of: resource)
     }
 
-    /// Returns when all writes so far have ended, or the disk is stalled.
+    /// Returns when all writes so far have ended or timed out, or when the disk is stalled.
     func flush() async { await writes.flush() }
 
-    /// Returns when the last write under a key has ended or timed out.
+    /// Returns when the last write under a key has ended or timed out, or when the disk is stalled.
     func flushEntry(_ key: ImageKey) async { await writes.flushEntry(key) }
 
     private static let stalled = PipelineError(.notStored, "the disk cache is stalled, and its write queue is full")

@@ -73,7 +73,7 @@ final class DiskWriteQueue: Sendable {
         }
     }
 
-    /// Returns when the last write under a key has ended or timed out.
+    /// Returns when the last write under a key has ended or timed out, or when the disk is stalled.
     func flushEntry(_ key: ImageKey) async {
         let write = state.withLock { state in
             state.isStalled ? nil : state.latest[key].flatMap { state.writes[$0] }

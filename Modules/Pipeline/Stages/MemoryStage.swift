@@ -14,7 +14,8 @@ struct MemoryStage: Sendable {
         self.generations = generations
     }
 
-    /// Returns the finished image of a request, or a larger one if the request accepts that.
+    /// Returns the finished image of a request from memory, or a larger one if the request accepts that. Returns nil
+    /// when memory has neither, or the request's cache policy forbids reading it.
     ///
     /// - Parameters:
     ///   - request: The request.
@@ -113,7 +114,8 @@ final class StoredSizes: Sendable {
         }
     }
 
-    /// Returns the keys of the sizes that cover the requested one, the smallest first.
+    /// Returns the keys of the stored sizes that have the same mode as the requested one and cover it, the smallest
+    /// first.
     func keys(of full: ImageKey, atLeast target: TargetSize) -> [ImageKey] {
         let found = table.withLock { $0[full] } ?? []
         return found.filter { $0.target.mode == target.mode && $0.target.size.covers(target.size) }

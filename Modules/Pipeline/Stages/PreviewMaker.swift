@@ -87,7 +87,7 @@ final class PreviewMaker: Sendable {
         take(step)
     }
 
-    /// Returns the next step. Must be called under the lock.
+    /// Returns the next step, and records it as begun. Must be called under the lock.
     private func next(_ state: inout State) -> Step {
         // A running or waiting task checks for further bytes when it ends.
         guard !state.hasEnded, !state.pending.isEmpty, !state.isWorking, !state.isWaiting else { return .nothing }
@@ -134,7 +134,7 @@ final class PreviewMaker: Sendable {
 
     private func start() {
         Task(executorPreference: threads.taskExecutor) { [threads, self] in
-            // This throws only when the task is cancelled, which no code does.
+            // This throws only when the task is canceled, which no code does.
             try? await threads.run(priority: PriorityHandle(.low)) { self.work() }
         }
     }
@@ -152,7 +152,7 @@ final class PreviewMaker: Sendable {
             if hasFailed, isCurrent { state.hasEnded = true }
             state.lastTime = clock.uptime
             guard state.hasEnded else { return (next(&state) as Step?, isCurrent, nil as Int?) }
-            // Releasing the decoder releases its canvas, and thus its reserved bytes.
+            // The canvas is released with the decoder, so its reserved bytes are released below.
             (state.decoder, state.pending) = (nil, Data())
             defer { state.reserved = nil }
             return (nil, isCurrent, state.reserved)
@@ -187,7 +187,7 @@ final class PreviewMaker: Sendable {
     }
 
     /// Reserves the bytes that the decoder will hold, beyond those already reserved. After a restarted transfer, the
-    /// previous decoder may have needed fewer.
+    /// previous decoder may have needed fewer. Returns false when the preview budget does not have the bytes.
     private func reserve(_ byteCount: Int) -> Bool {
         let missing = byteCount - (state.withLock { $0.reserved } ?? 0)
         guard missing > 0 else { return true }

@@ -22,7 +22,8 @@ struct ProcessedImageStore: Sendable {
         self.report = report
     }
 
-    /// Returns the processed image of a request if it is on disk. Damaged bytes are removed, and count as a miss.
+    /// Returns the processed image of a request from disk, or nil when it is missing or cannot be decoded. Damaged
+    /// bytes are removed, and reported as a miss.
     ///
     /// - Throws: `CancellationError` only.
     func image(_ request: ImageRequest, _ priority: PriorityHandle) async throws -> LoadedImage? {
@@ -60,7 +61,8 @@ struct ProcessedImageStore: Sendable {
         }
     }
 
-    /// Writes a processed image in the background, if the server permits storing.
+    /// Writes a processed image in the background, if the server permits storing. Does nothing for a partial image, for
+    /// an image of an outdated file, or when the request's cache policy forbids writing to disk.
     func keep(_ loaded: LoadedImage, for request: ImageRequest, since generation: Generation?) async {
         guard !loaded.image.isPartial, loaded.isCurrent, request.cachePolicy.disk.writes else { return }
         let byteCount = loaded.image.cost + (loaded.original?.data.count ?? 0)
@@ -87,7 +89,10 @@ struct ProcessedImageStore: Sendable {
         let serialized = try await threads.run(priority: PriorityHandle(request.priority)) {
             serializer.bytes(of: image, original: nil, isProcessed: true, codecs: codecs)
         }
-        guard let serialized else { throw PipelineError(.notStored, "no registered codec can encode the image") }
+        guard let serialized else {
+            throw PipelineError(
+                .notStored, "cannot store the image: no registered codec can encode it; add one to the CodecRegistry")
+        }
         try await disk.store(serialized.data, for: request.key, since: generation)
     }
 

@@ -36,15 +36,15 @@ final class RecentImages: Sendable {
         self.generations = generations
     }
 
-    /// Returns the current generation for ``remember(_:for:_:since:)``, or nil when the request's images must not be
-    /// stored.
+    /// Returns the current generation for ``remember(_:for:_:since:)``. Returns nil when the request's images must not
+    /// be stored, or while a change of the resource is in progress.
     func generation(_ request: ImageRequest) -> Generation? {
         guard limit > 0, request.cachePolicy.memory.writes, request.shouldCache == nil else { return nil }
         return generations.current(request.key.resource)
     }
 
-    /// Returns the image after the first processors of a request, or nil when there is none or the resource has
-    /// changed.
+    /// Returns the image after the first processors of a request. Returns nil when there is none, when the request's
+    /// cache policy forbids reading memory, or when the resource has changed.
     func image(_ key: StepKey, _ request: ImageRequest) -> LoadedImage? {
         guard limit > 0, request.cachePolicy.memory.reads else { return nil }
         let found = entries.withLock { entries -> (image: DecodedImage, entry: Entry)? in

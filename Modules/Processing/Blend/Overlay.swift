@@ -16,8 +16,8 @@ extension ImageProcessing where Self == ImageProcessors.BuiltIn {
     /// ```
     ///
     /// - Parameters:
-    ///   - overlay: The overlay in its final size. Its pixels are part of the identifier and are read once, when the
-    ///     processor is created.
+    ///   - overlay: The overlay in its final size. The identifier contains a digest of its pixels, which is computed
+    ///     once, when the processor is created.
     ///   - anchor: The position of the overlay in the image. Default: `.center`.
     ///   - x: The number of pixels by which the overlay is moved to the right of the anchor; to the left if negative.
     ///     Default: 0.

@@ -8,7 +8,7 @@ extension ImageProcessing where Self == ImageProcessors.BuiltIn {
     /// `gray8` becomes `rgbx8` unless the color is gray.
     ///
     /// - Parameters:
-    ///   - color: The color. Its alpha is the strength of the tint.
+    ///   - color: The color. Its alpha is the strength of the tint. With an alpha of 0, the image does not change.
     ///   - mode: The formula that combines the color with the colors of the image. Default: `.normal`, which replaces
     ///     them.
     /// - Complexity: O(*w* × *h*). Needs one new buffer for a whole image, and two rows of memory for arriving rows.

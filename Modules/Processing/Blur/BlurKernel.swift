@@ -6,8 +6,8 @@ import AlcedoLibc
 enum BlurKernel {
     /// An odd number of weights whose sum is 1.
     case weights([Float])
-    /// Three running averages of 2 × `radius` + 1 samples of weight 1 and the next sample on each side of weight
-    /// `edge`.
+    /// Three running averages. Each window has 2 × `radius` + 1 samples with weight 1, and one more sample on each side
+    /// with weight `edge`.
     case boxes(radius: Int, edge: Float)
 
     /// The largest sigma whose weights are summed directly. In measurements, running averages are slower up to this
@@ -67,8 +67,8 @@ struct RunningAverage {
         share = 1 / (Float(2 * radius + 1) + 2 * edge)
     }
 
-    /// Writes the averages of the pixels in a row of `length` pixels whose windows lie within the row. Returns the
-    /// number of averages.
+    /// Writes the average of each pixel whose window lies within the row. `length` is the number of pixels in the row.
+    /// Returns the number of averages.
     func average(
         _ row: UnsafePointer<Float>, _ length: Int, channels: Int, into out: UnsafeMutablePointer<Float>
     ) -> Int {

@@ -13,10 +13,11 @@ extension ImageProcessing where Self == ImageProcessors.BuiltIn {
     /// Source: Gwosdek, Grewenig, Bruhn, Weickert, "Theoretical Foundations of Gaussian Convolution by Extended Box
     /// Filtering", SSVM 2011.
     ///
-    /// - Parameter sigma: The standard deviation in pixels, from 0 to 4,096. 0 changes nothing. Processing throws
-    ///   `invalidParameter` for other values, and `tooLarge` when the rows in flight need more than 1 GiB.
+    /// - Parameter sigma: The standard deviation in pixels, from 0 to 4,096. Values below 0.15 change nothing.
+    ///   Processing throws `invalidParameter` for values outside the range, and `tooLarge` when the rows in flight need
+    ///   more than 1 GiB or there is no memory for the result.
     /// - Complexity: O(*w* × *h* × sigma) up to a sigma of 4, O(*w* × *h* + (*w* + *h*) × sigma) above. Whole images
-    ///   and rows both need memory for about 6 sigma rows of floats in addition to the result.
+    ///   and rows both need memory for about 6 to 7 sigma rows of floats in addition to the result.
     public static func blur(sigma: Double) -> Self { Self(ImageProcessors.GaussianBlur(sigma: sigma)) }
 }
 
@@ -28,7 +29,7 @@ extension ImageProcessors {
         /// The maximum number of bytes for the rows in flight: 1 GiB.
         package static let maximumBytes = 1 << 30
 
-        /// The standard deviation in pixels. 0 changes nothing.
+        /// The standard deviation in pixels. Values below 0.15 change nothing.
         package let sigma: Double
 
         package init(sigma: Double) { self.sigma = sigma }
@@ -55,7 +56,8 @@ extension ImageProcessors {
             BlurConsumer(makeBlurrer, next: next)
         }
 
-        /// Returns the blurrer for images with this header, or `nil` when the blur does not change them.
+        /// Returns the blurrer for images with this header, or `nil` when the blur does not change them. Throws
+        /// `invalidParameter` for an invalid sigma, and `tooLarge` when the rows in flight exceed ``maximumBytes``.
         func makeBlurrer(for header: PixelRowHeader) throws(ImageProcessingError) -> Blurrer? {
             guard (0...Self.maximumSigma).contains(sigma) else {
                 throw ImageProcessingError(.invalidParameter, "invalid blur sigma: \(sigma) pixels")
@@ -64,7 +66,8 @@ extension ImageProcessors {
             guard kernel.byteCount(for: header) <= Self.maximumBytes else {
                 throw ImageProcessingError(
                     .tooLarge,
-                    "blurring rows of \(header.size.width) pixels with a sigma of \(sigma) needs too much memory")
+                    "cannot blur rows of \(header.size.width) pixels with a sigma of \(sigma): the rows need more than "
+                        + "\(Self.maximumBytes) bytes; use a smaller sigma")
             }
             return Blurrer(header, kernel)
         }
@@ -201,7 +204,7 @@ private struct RowBlurrer: ~Copyable {
     /// The position at which the caller writes the row before ``blur(into:)``.
     var input: UnsafeMutablePointer<Float> { padded.base + reach * channels }
 
-    /// Blurs the row at ``input``. Writes a multiple of 16 floats.
+    /// Blurs the row at ``input``. May write up to the next multiple of 16 floats.
     mutating func blur(into out: UnsafeMutablePointer<Float>) {
         extend()
         switch kernel {

@@ -54,8 +54,8 @@ void alcedo_sum_rows(
 
 FOR_EACH_MACHINE
 void alcedo_filter_pixels(
-    const float *row, const intptr_t *firsts, const intptr_t *counts, const float *weights, size_t stride, size_t length,
-    float *out)
+    const float *row, const intptr_t *firsts, const intptr_t *counts, const float *weights, size_t stride,
+    size_t length, float *out)
 {
     for (size_t x = 0; x < length; x++) {
         const float *pixels = row + firsts[x] * 4;
@@ -288,7 +288,8 @@ static inline float4 cubic_weights(float t)
 
 FOR_EACH_MACHINE
 void alcedo_sample_line(
-    const alcedo_source_image *image, double x, double y, double cosine, double sine, double across, size_t count, float *out)
+    const alcedo_source_image *image, double x, double y, double cosine, double sine, double across,
+    size_t count, float *out)
 {
     const float16 ones = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
     for (size_t index = 0; index < count; index++, across += 1, out += 4) {

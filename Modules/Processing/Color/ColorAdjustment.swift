@@ -9,17 +9,17 @@ extension ImageProcessing where Self == ImageProcessors.BuiltIn {
     /// let request = ImageRequest(url: url, processors: [.adjust(brightness: 1.1, saturation: 0.8)])
     /// ```
     ///
-    /// Works on every pixel format and on stored samples, like CSS filters. Brightness multiplies the
-    /// samples, contrast multiplies their distance from middle gray, and saturation multiplies their distance from the
-    /// gray of the same luminance. Samples are clamped once, at the end. The format and alpha are kept.
+    /// Works on every pixel format and on stored samples, like CSS filters. Brightness multiplies the samples, contrast
+    /// multiplies their distance from middle gray, and saturation multiplies their distance from the gray of the same
+    /// luminance. Samples are clamped once, at the end. The format and alpha are kept. Processing throws
+    /// `invalidParameter` when a factor is negative or not finite.
     ///
     /// Source: W3C, Filter Effects Module Level 1, §9.
     ///
     /// - Parameters:
     ///   - brightness: A factor from 0, which makes the image black. Default: 1, no change.
     ///   - contrast: A factor from 0, which makes the image middle gray. Default: 1, no change.
-    ///   - saturation: A factor from 0, which makes the image gray. Default: 1, no change. Processing throws
-    ///     `invalidParameter` when any of the three factors is negative or not finite.
+    ///   - saturation: A factor from 0, which makes the image gray. Default: 1, no change.
     /// - Complexity: O(*w* × *h*). Needs one new buffer for a whole image, and two rows of memory for arriving rows.
     public static func adjust(brightness: Double = 1, contrast: Double = 1, saturation: Double = 1) -> Self {
         Self(ImageProcessors.ColorAdjustment(brightness: brightness, contrast: contrast, saturation: saturation))
@@ -41,7 +41,7 @@ extension ImageProcessors {
         package let brightness: Double
         /// The factor of every sample's distance from middle gray.
         package let contrast: Double
-        /// The factor of every sample's distance from the gray of its pixel.
+        /// The factor of every sample's distance from the gray of the same luminance as its pixel.
         package let saturation: Double
 
         package init(brightness: Double = 1, contrast: Double = 1, saturation: Double = 1) {
@@ -93,8 +93,8 @@ extension ImageProcessors {
 
 /// A linear transformation of color with an offset, on samples from 0 to 1.
 struct ColorMatrix {
-    /// The contribution of the pixel's red to the red, green and blue of the result. The next two do the same for green
-    /// and blue.
+    /// The contribution of the pixel's red to the red, green and blue of the result. `green` and `blue` are those of
+    /// its green and blue.
     private let red: SIMD4<Float>
     private let green: SIMD4<Float>
     private let blue: SIMD4<Float>
@@ -106,7 +106,7 @@ struct ColorMatrix {
     /// The matrix that converts every pixel to the gray of the same luminance.
     static let gray = ColorMatrix(brightness: 1, contrast: 1, saturation: 0)
 
-    /// Creates a matrix that scales the distance of colors from their own gray, then from black, then from middle gray.
+    /// Creates a matrix that scales the distance of colors from black, then from middle gray, then from their own gray.
     ///
     /// Source: W3C, Filter Effects Module Level 1, §9.5 and §9.6; saturation with the luminance weights above.
     init(brightness: Float, contrast: Float, saturation: Float) {
@@ -119,7 +119,8 @@ struct ColorMatrix {
         red = columns[0]
         green = columns[1]
         blue = columns[2]
-        // Saturation does not change gray, so that the offset of contrast passes through unchanged.
+        // The offset of contrast is gray, and saturation does not change gray. The offset is therefore the same before
+        // and after saturation.
         offset = SIMD4<Float>(1, 1, 1, 0) * ((1 - contrast) / 2)
     }
 

@@ -10,12 +10,12 @@ extension ImageProcessing where Self == ImageProcessors.BuiltIn {
     /// ```
     ///
     /// The function may be called from any thread, several times at once, and may block. Its result is returned
-    /// unchanged, including its animation.
+    /// unchanged, including its animation. Rows are collected into a whole image.
     ///
     /// - Parameters:
     ///   - identifier: The name of the function, including every value that it captures. Caches distinguish results by
     ///     this name only: two functions with the same identifier receive each other's images.
-    ///   - body: Returns the processed image.
+    ///   - body: Returns the processed image. Processing throws the error of this function.
     public static func closure(
         identifier: String, _ body: @escaping @Sendable (DecodedImage) throws(ImageProcessingError) -> DecodedImage
     ) -> Self {

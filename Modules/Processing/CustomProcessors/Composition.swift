@@ -13,7 +13,7 @@ extension ImageProcessing where Self == ImageProcessors.BuiltIn {
     /// - Parameter processors: The processors in the order in which they are applied. An empty list returns images
     ///   unchanged.
     /// - Complexity: The sum of the costs of the processors. The image between two processors is in memory until the
-    ///   second has finished. For rows, each processor keeps the number of rows that it needs.
+    ///   second has finished. For rows, each processor keeps the rows that it needs, or the whole image.
     public static func composition(_ processors: [any ImageProcessing]) -> Self {
         Self(ImageProcessors.Composition(processors))
     }

@@ -77,8 +77,8 @@ public struct PointOperation {
         self.init(header.format, alphaMode) { row, _, out in out.copyMemory(from: row, byteCount: byteCount) }
     }
 
-    /// Creates an operation that changes red, green, blue and alpha from 0 to 1, with color not multiplied by alpha,
-    /// for every pixel format of the image.
+    /// Creates an operation on pixels of any format, which `change` receives as red, green, blue and alpha from 0 to 1,
+    /// with color not multiplied by alpha.
     ///
     /// - Parameters:
     ///   - header: The size and format of the image.

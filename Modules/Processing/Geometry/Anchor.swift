@@ -48,7 +48,8 @@ extension ImageProcessors {
         var identifier: String { "\(shares.x);\(shares.y)" }
 
         /// Returns the top left corner of a rectangle of `size` inside one of `bounds`, rounded to the left and up.
-        /// Coordinates are negative where `size` is larger than `bounds`. Both must be valid image sizes.
+        /// Coordinates are negative where `size` is larger than `bounds`. Both must be valid image sizes. Throws
+        /// `invalidParameter` for a share outside 0 to 1.
         func origin(of size: PixelSize, in bounds: PixelSize) throws(ImageProcessingError) -> (x: Int, y: Int) {
             let (x, y) = shares
             guard (0...1).contains(x), (0...1).contains(y) else {

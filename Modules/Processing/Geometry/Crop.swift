@@ -6,7 +6,7 @@ extension ImageProcessing where Self == ImageProcessors.BuiltIn {
     /// Works on every pixel format and on every frame of an animation. Positions and sizes refer to the rows in memory,
     /// before ``/AlcedoCore/DecodedImage/orientation`` is applied. The color profile, scale, orientation, format and
     /// alpha mode are kept. Processing throws `invalidParameter` when a side is shorter than one pixel or the rectangle
-    /// lies outside the image.
+    /// lies outside the image, and `tooLarge` when there is no memory for the result.
     ///
     /// - Parameters:
     ///   - x: The left edge in pixels. The rectangle may begin outside the image.
@@ -21,8 +21,9 @@ extension ImageProcessing where Self == ImageProcessors.BuiltIn {
     /// Crops the image to at most `size` pixels at the position of `anchor`. Otherwise behaves like
     /// `crop(x:y:width:height:)`.
     ///
-    /// When the removed pixels cannot be split evenly, the larger part is removed at the right and the bottom.
-    /// Processing throws `invalidParameter` when a side of `size` is shorter than one pixel.
+    /// The origin of the result is rounded to the left and up: a centered crop that removes an odd number of pixels
+    /// removes one more at the right or the bottom. Processing throws `invalidParameter` when a side of `size` is
+    /// shorter than one pixel.
     ///
     /// - Parameters:
     ///   - size: The size of the result in pixels.
@@ -83,7 +84,8 @@ extension ImageProcessors {
 
         package func rows(into next: any PixelRowConsumer) -> any PixelRowConsumer { RowCropper(rect, next: next) }
 
-        /// Returns the part of an image of size `bounds` that is kept.
+        /// Returns the part of an image of size `bounds` that is kept. Throws `invalidParameter` for an invalid
+        /// rectangle, size, aspect ratio or anchor.
         func rect(in bounds: PixelSize) throws(ImageProcessingError) -> PixelRect {
             switch region {
             case .rect(let rect):

@@ -11,12 +11,13 @@ extension ImageProcessing where Self == ImageProcessors.BuiltIn {
     ///   the memory of one row. For other orientations, the rows are collected into a whole image.
     public static var orient: Self { Self(ImageProcessors.Orient()) }
 
-    /// Mirrors the image along an axis.
+    /// Mirrors the image: exchanges its left and right sides, or its top and bottom.
     ///
     /// Works on every pixel format and keeps it. Directions refer to the rows in memory, before
     /// ``/AlcedoCore/DecodedImage/orientation`` is applied. Put `.orient` first to mirror the displayed image.
     /// Processing throws `tooLarge` when there is no memory for the result.
     ///
+    /// - Parameter axis: The two sides to exchange.
     /// - Complexity: O(*w* × *h*), one new buffer. With `leftAndRight`, rows are mirrored as they arrive; with
     ///   `topAndBottom`, they are collected into a whole image.
     public static func flip(_ axis: ImageProcessors.FlipAxis) -> Self { Self(ImageProcessors.Flip(axis)) }
@@ -68,7 +69,8 @@ extension ImageProcessors {
 }
 
 extension DecodedImage {
-    /// Returns a still image whose rows are made upright from the orientation `stored`.
+    /// Returns a still image whose rows are made upright from the orientation `stored`. The image keeps the value of
+    /// its own orientation.
     ///
     /// - Throws: `tooLarge` when the result exceeds the size limit or there is no memory for it. Row padding makes the
     ///   result large when a single long row becomes a column.
@@ -77,7 +79,11 @@ extension DecodedImage {
         let sourceByteCount = PixelBuffer.byteCount(size: self.size, format: pixels.format) ?? 0
         guard let byteCount = PixelBuffer.byteCount(size: size, format: pixels.format),
             byteCount <= max(PixelLimits.maximumOrientedByteCount, sourceByteCount)
-        else { throw ImageProcessingError(.tooLarge, "a result of \(size) pixels exceeds the maximum size") }
+        else {
+            throw ImageProcessingError(
+                .tooLarge,
+                "a result of \(size) pixels exceeds the limit of \(PixelLimits.maximumOrientedByteCount) bytes")
+        }
         do {
             return still(try pixels.upright(from: stored))
         } catch {

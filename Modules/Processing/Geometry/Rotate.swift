@@ -14,8 +14,9 @@ extension ImageProcessing where Self == ImageProcessors.BuiltIn {
     /// images with straight alpha, and `gray8` and `rgbx8` become `rgba8`. Directions refer to the rows in memory,
     /// before ``/AlcedoCore/DecodedImage/orientation`` is applied.
     ///
-    /// Processing throws `invalidParameter` for an angle that is not finite. It throws `tooLarge` for a result that is
-    /// larger than the source and exceeds 2²⁸ pixels or 2¹⁶ pixels on a side.
+    /// Processing throws `invalidParameter` for an angle that is not finite. It throws `tooLarge` when there is no
+    /// memory for the result, or when the result is larger than the source and exceeds 2²⁸ pixels or 2¹⁶ pixels on a
+    /// side.
     ///
     /// - Parameters:
     ///   - angle: The clockwise angle in degrees. Any finite number.
@@ -40,7 +41,7 @@ extension ImageProcessors {
         }
 
         /// The angle without full turns, and the background. The remainder is exact, so that 370 and 10 degrees have
-        /// one identifier. Negative angles keep their sign, because the equivalent positive angle is not always a
+        /// the same identifier. Negative angles keep their sign, because the equivalent positive angle is not always a
         /// `Double`.
         package var identifier: String {
             // Adding 0 turns -0 into 0.
@@ -123,7 +124,8 @@ struct Rotation {
         return (pixels.format == .gray8 && !background.isGray ? .rgbx8 : pixels.format, .opaque)
     }
 
-    /// Writes some columns of row `y` of the result: color multiplied by alpha, transparent outside the image.
+    /// Writes the pixels of row `y` of the result in the given columns, with color multiplied by alpha. Pixels outside
+    /// the image are transparent.
     func sample(
         _ y: Int, _ columns: Range<Int>, of size: PixelSize, _ pixels: PixelBuffer, _ base: UnsafeRawPointer,
         into out: UnsafeMutablePointer<Float>
@@ -185,7 +187,7 @@ struct Rotation {
         }
     }
 
-    /// Returns the source position of the center of row `y` of the result.
+    /// Returns the position in the source of the midpoint of row `y` of the result.
     private func start(_ y: Int, _ size: PixelSize, _ pixels: PixelBuffer) -> (x: Double, y: Double) {
         let down = Self.distance(y, of: size.height)
         return (

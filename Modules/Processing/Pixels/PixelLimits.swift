@@ -14,7 +14,9 @@ enum PixelLimits {
         guard size.pixelCount <= max(maximumPixelCount, source.pixelCount),
             size.width <= max(maximumSide, source.width), size.height <= max(maximumSide, source.height)
         else {
-            throw ImageProcessingError(.tooLarge, "a result of \(size) pixels exceeds the maximum size")
+            throw ImageProcessingError(
+                .tooLarge,
+                "a result of \(size) pixels exceeds the limit of \(maximumPixelCount) pixels, or \(maximumSide) a side")
         }
     }
 

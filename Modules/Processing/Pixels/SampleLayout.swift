@@ -76,7 +76,7 @@ enum RowReader {
 
     @inline(__always)
     static func color16(_ row: UnsafeRawPointer, _ x: Int) -> SIMD4<Float> {
-        let samples = row.load(fromByteOffset: x &* 8, as: SIMD4<UInt16>.self)
+        let samples = row.loadUnaligned(fromByteOffset: x &* 8, as: SIMD4<UInt16>.self)
         return Lanes.floats(SIMD4<UInt32>(truncatingIfNeeded: samples))
     }
 

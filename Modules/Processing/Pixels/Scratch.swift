@@ -5,7 +5,8 @@
 struct Scratch<Element: BitwiseCopyable>: ~Copyable {
     let base: UnsafeMutablePointer<Element>
 
-    /// - Parameter count: The number of elements, at least zero. Must be a multiple of the step of the vector loops.
+    /// - Parameter count: The number of elements, at least zero. Memory for vector loops needs a multiple of their
+    ///   step.
     init(count: Int) {
         let byteCount = count * MemoryLayout<Element>.stride
         let memory = UnsafeMutableRawPointer.allocate(byteCount: max(byteCount, 1), alignment: 64)

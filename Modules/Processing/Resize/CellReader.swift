@@ -4,10 +4,10 @@ private import CSampleKernels
 
 /// A reader that turns rows of pixels into rows of cells.
 ///
-/// A cell is the average of `horizontal` × `vertical` pixels as floats, with color multiplied by alpha. Averages are
-/// exact for 8-bit samples and are not rounded to whole numbers. The cells of the last row and column are averages of
-/// the remaining pixels. The rows of a cell can be added in one call or in several, with the same result: integer sums
-/// do not depend on the order, and floats are always added row by row.
+/// A cell is the average of `horizontal` × `vertical` pixels as floats, with color multiplied by alpha. Sums of stored
+/// 8-bit samples are exact, and averages are not rounded to whole numbers. The cells of the last row and column are
+/// averages of the remaining pixels. The rows of a cell can be added in one call or in several, with the same result:
+/// integer sums do not depend on the order, and floats are always added row by row.
 struct CellReader: ~Copyable {
     private let width: Int
     /// The number of bytes that are read from each row, including padding.
@@ -166,7 +166,7 @@ struct CellReader: ~Copyable {
         while x < width {
             let end = min(width, x &+ horizontal)
             let count = Float(rows &* (end &- x))
-            // For boxes of 256 × 256 pixels, sums of bytes are below 2²⁴, which a `Float` represents exactly.
+            // For cells of up to 256 × 256 pixels, sums of bytes are below 2²⁴, which a `Float` represents exactly.
             var sum: Float = 0
             while x < end {
                 sum += float(sums[x])

@@ -14,10 +14,10 @@ extension ImageProcessing where Self == ImageProcessors.BuiltIn {
     /// Sizes refer to the rows in memory, before ``/AlcedoCore/DecodedImage/orientation`` is applied. The color
     /// profile, scale, orientation, format and alpha mode are kept. Every frame of an animation is resized when it is
     /// requested. An image that already has the size keeps its pixels. Processing throws `invalidParameter` for a side
-    /// below 1, and `tooLarge` for a result that is larger than the source and exceeds 2²⁸ pixels or 2¹⁶ pixels on a
-    /// side.
+    /// below 1, and `tooLarge` when there is no memory for the result, or when the result is larger than the source and
+    /// exceeds 2²⁸ pixels or 2¹⁶ pixels on a side.
     ///
-    /// A pipeline decodes the image only at the size that the result needs.
+    /// A pipeline decodes the image only at the size that the result needs, unless `sampling` requires the full size.
     ///
     /// - Parameters:
     ///   - width: The maximum width in pixels. Default: unlimited.
@@ -70,7 +70,7 @@ extension ImageProcessors {
         package let target: PixelSize
         /// The rule that relates the image to the target size.
         package let mode: ResizeMode
-        /// Whether a side may grow. When `false`, `exact` keeps a side that is already shorter.
+        /// Whether a side may grow. When `false`, the mode `exact` keeps a side that is already shorter.
         package let enlarges: Bool
         /// The filter and its options.
         package let sampling: ResizeSampling
@@ -132,7 +132,8 @@ extension ImageProcessors {
 
         package func rows(into next: any PixelRowConsumer) -> any PixelRowConsumer { RowResizer(self, next: next) }
 
-        /// Returns the size of the result for an image of size `source`. Throws an error when the size is invalid.
+        /// Returns the size of the result for an image of size `source`. Throws `invalidParameter` when a side of the
+        /// target is below 1, and `tooLarge` when the result exceeds the limits and is larger than the source.
         func checkedSize(for source: PixelSize) throws(ImageProcessingError) -> PixelSize {
             guard target.isPositive else {
                 throw ImageProcessingError(.invalidParameter, "invalid target size: \(target) pixels")

@@ -7,8 +7,8 @@ import AlcedoCore
 /// let request = ImageRequest(url: url, processors: [.roundedCorners(radii)])
 /// ```
 ///
-/// When the radii of two adjacent corners exceed the length of their side, all radii are reduced by the same factor
-/// until they fit.
+/// When the radii of two adjacent corners together exceed the length of the side between them, all radii are reduced by
+/// the same factor until they fit.
 ///
 /// Source: W3C, CSS Backgrounds and Borders Level 3, §5.5.
 public struct CornerRadii: Sendable, Hashable {
@@ -26,7 +26,8 @@ public struct CornerRadii: Sendable, Hashable {
     private let bottomLeft: Double
     private let unit: Unit
 
-    /// Creates radii in the given unit. Processors throw `invalidParameter` for radii that are negative or not finite.
+    /// Creates radii in the given unit. By default, each radius is 0 and the unit is `.pixels`. Processors throw
+    /// `invalidParameter` for radii that are negative or not finite.
     public init(
         topLeft: Double = 0, topRight: Double = 0, bottomRight: Double = 0, bottomLeft: Double = 0,
         unit: Unit = .pixels
@@ -53,7 +54,8 @@ public struct CornerRadii: Sendable, Hashable {
     /// Whether all radii are 0.
     var areZero: Bool { all.allSatisfy { $0 == 0 } }
 
-    /// Returns the radii in pixels for an image of `size`, clockwise from the top left corner.
+    /// Returns the radii in pixels for an image of `size`, clockwise from the top left corner. Throws
+    /// `invalidParameter` for radii that are negative or not finite.
     func pixels(in size: PixelSize) throws(ImageProcessingError) -> SIMD4<Double> {
         let (width, height) = (Double(size.width), Double(size.height))
         let scale = unit == .pixels ? 1 : min(width, height)

@@ -27,7 +27,8 @@ extension ImageProcessing where Self == ImageProcessors.BuiltIn {
     /// `gray8` becomes `rgbx8` when the border has color.
     ///
     /// Corners refer to the rows in memory, before ``/AlcedoCore/DecodedImage/orientation`` is applied. Put `.orient`
-    /// first to round the corners of the displayed image.
+    /// first to round the corners of the displayed image. Processing throws `invalidParameter` when a radius or the
+    /// width of the border is negative or not finite, and `tooLarge` when there is no memory for the result.
     ///
     /// - Parameters:
     ///   - radii: The radius of each corner.
@@ -89,7 +90,8 @@ extension ImageProcessors {
             }
         }
 
-        /// Returns the border, or `nil` when it is invisible.
+        /// Returns the border, or `nil` when it is invisible. Throws `invalidParameter` when its width is negative or
+        /// not finite.
         private func checkedBorder() throws(ImageProcessingError) -> Border? {
             guard let border else { return nil }
             guard border.width.isFinite, border.width >= 0 else {
@@ -162,7 +164,8 @@ private final class ShapeDrawing {
         return inner.cover(row: y, width: width, into: innerCoverage.base)
     }
 
-    /// Changes the pixels of `range` in the row. `pixels` points to the first of them.
+    /// Changes the pixels of `range` in the row that was passed to ``prepare(row:)``. `pixels` points to the first of
+    /// them.
     func draw(_ range: Range<Int>, _ pixels: UnsafeMutablePointer<SIMD4<Float>>) {
         for (offset, x) in range.enumerated() {
             var pixel = pixels[offset]
@@ -202,8 +205,8 @@ private struct RoundedRectangle {
         self.radii = (radii - inset).clamped(lowerBound: SIMD4(repeating: 0), upperBound: radii)
     }
 
-    /// Writes the share of each pixel of row `y` that lies inside to `out`. Returns the range of pixels that lie inside
-    /// completely.
+    /// Computes the share of each pixel of row `y` that lies inside the rectangle, and writes the shares to `out`.
+    /// Returns the range of pixels that lie inside completely.
     func cover(row y: Int, width: Int, into out: UnsafeMutablePointer<Float>) -> Range<Int> {
         out.update(repeating: 0, count: width)
         var spans: [(left: Double, right: Double)] = []
@@ -246,7 +249,8 @@ private struct RoundedRectangle {
         return 0
     }
 
-    /// Returns half the chord of a circle at a distance from its center that is at most the radius.
+    /// Returns half the length of the chord at `distance` from the center of a circle. `distance` must not exceed
+    /// `radius`.
     private static func chord(_ radius: Double, _ distance: Double) -> Double {
         max(0, (radius - distance) * (radius + distance)).squareRoot()
     }

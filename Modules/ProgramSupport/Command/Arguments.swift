@@ -10,6 +10,8 @@ package struct Arguments {
 
     /// Returns the next option, or nil at the end. Collects other arguments in ``rest``. No argument after `--` is an
     /// option.
+    ///
+    /// For `--name=value`, returns `--name`. ``value(of:)`` then returns the value.
     package mutating func nextOption() -> String? {
         valuelessOption = valuelessOption ?? pendingValueOf
         pendingValueOf = nil
@@ -28,14 +30,16 @@ package struct Arguments {
         return nil
     }
 
-    /// The last option returned, if it has a value after `=` that was not read yet.
+    /// The last option returned, if it has a value after `=` that has not been read yet.
     private var pendingValueOf: String?
     /// The first option whose value after `=` was not read.
     private var valuelessOption: String?
 
-    /// Returns the value of the last option. Throws ``UsageError`` if there is no value, or if the next argument looks
-    /// like an option, because the value was probably forgotten. A value that begins with a hyphen can be given after
-    /// `=`.
+    /// Returns the value of the last option: the text after `=`, or else the next argument.
+    ///
+    /// - Throws: ``UsageError`` if the value is missing or empty, or if the next argument begins with a hyphen and is
+    ///   neither `-` nor a negative number. Such an argument is probably an option. As a value, it can be given after
+    ///   `=`.
     package mutating func value(of option: String) throws -> String {
         let isAttached = pendingValueOf != nil
         pendingValueOf = nil
@@ -47,7 +51,8 @@ package struct Arguments {
         return value
     }
 
-    /// Returns the value as an integer. Throws ``UsageError`` if it is not an integer in the range.
+    /// Returns the value of the last option as an integer. Throws ``UsageError`` if it is missing or not an integer in
+    /// the range.
     package mutating func number(of option: String, in range: ClosedRange<Int>) throws -> Int {
         let text = try value(of: option)
         guard let number = Int(text), range.contains(number) else {
@@ -57,8 +62,8 @@ package struct Arguments {
         return number
     }
 
-    /// Returns the value as a number of seconds, with decimals. Throws ``UsageError`` if it is not a plain decimal
-    /// number from 0.001 to 86,400.
+    /// Returns the value of the last option as a duration. Throws ``UsageError`` if the value is missing or not a
+    /// number of seconds from 0.001 to 86,400, written with digits and at most one decimal point.
     package mutating func seconds(of option: String) throws -> Duration {
         let text = try value(of: option)
         // `Double` would also accept "1e3", "0x10" and "inf".

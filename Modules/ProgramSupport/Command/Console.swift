@@ -2,8 +2,8 @@ import AlcedoLibc
 package import FoundationEssentials
 import Synchronization
 
-/// The standard streams of the process. Each text is written with one call if the stream accepts it, so that lines of
-/// concurrent tasks do not mix.
+/// The standard streams of the process. Each text is written with a single system call if the stream accepts all of it,
+/// so that lines of concurrent tasks do not mix.
 package enum Console {
     /// Whether standard output is a terminal.
     package static var outputIsTerminal: Bool { isatty(STDOUT_FILENO) == 1 }
@@ -11,7 +11,7 @@ package enum Console {
     /// Whether standard error is a terminal.
     package static var errorIsTerminal: Bool { isatty(STDERR_FILENO) == 1 }
 
-    /// Whether standard error is a terminal that a line can be rewritten on.
+    /// Whether standard error is a terminal that can rewrite its current line.
     package static var errorIsLive: Bool { errorIsTerminal && variable("TERM") != "dumb" }
 
     /// Whether problems are colored. Source: no-color.org, which treats an empty `NO_COLOR` as absent.
@@ -19,10 +19,11 @@ package enum Console {
 
     private static func variable(_ name: String) -> String? { getenv(name).map { String(cString: $0) } }
 
-    /// The error number of the last failed write to standard output, or 0.
+    /// The error number of the last failed write of text to standard output, or 0.
     private static let lostOutput = Atomic<Int32>(0)
 
-    /// The error of a failed write of text to standard output, which no call has reported, or nil.
+    /// The error of the last failed write of text to standard output, or nil if no such write failed. The call that
+    /// wrote the text did not throw it.
     static var outputError: OutputError? {
         let number = lostOutput.load(ordering: .relaxed)
         return number == 0 ? nil : lossError(number)
@@ -39,7 +40,7 @@ package enum Console {
         for file in STDIN_FILENO...STDERR_FILENO where fcntl(file, F_GETFD) < 0 { _ = open("/dev/null", O_RDONLY) }
     }
 
-    /// Writes text to standard output. A failure is reported at the end of the process.
+    /// Writes text to standard output. Does not throw: ``ExitStatus`` reports a failure when the process ends.
     package static func output(_ text: String) {
         if !write(text, to: STDOUT_FILENO) { lostOutput.store(errno, ordering: .relaxed) }
     }
@@ -49,7 +50,7 @@ package enum Console {
         if !write(data.bytes, to: STDOUT_FILENO) { throw lossError(errno) }
     }
 
-    /// Writes a problem to standard error, as one line even if the text quotes line feeds.
+    /// Writes a problem to standard error, as one line even if the text contains line feeds.
     ///
     /// - Parameters:
     ///   - text: The text. On a color terminal, the part up to the first colon and space is red.
@@ -67,16 +68,16 @@ package enum Console {
     }
 
     /// The escape codes that clear the current line of a terminal.
-    static let clearing = "\r\u{1B}[K"
+    package static let clearing = "\r\u{1B}[K"
 
-    /// Returns the text with control characters replaced by question marks, so that a name cannot break a line, control
-    /// the terminal or reorder adjacent text.
+    /// Returns the text with a question mark in place of each control character and each character that changes the
+    /// direction of text. A name then cannot break a line, control the terminal or reorder adjacent text.
     package static func printable(_ text: String) -> String {
         String(String.UnicodeScalarView(text.unicodeScalars.map { $0.isTerminalControl ? "?" : $0 }))
     }
 
     /// Writes text to standard error unchanged, for a progress line.
-    static func progress(_ text: String) { _ = write(text, to: STDERR_FILENO) }
+    package static func progress(_ text: String) { _ = write(text, to: STDERR_FILENO) }
 
     private static func write(_ text: String, to file: Int32) -> Bool {
         let bytes = Array(text.utf8)
@@ -107,7 +108,7 @@ package enum Console {
 extension Unicode.Scalar {
     /// Whether terminals may interpret the scalar: a control character (C0, DEL, C1) or one that changes the direction
     /// of text (Unicode's `Bidi_Control`).
-    var isTerminalControl: Bool { properties.generalCategory == .control || properties.isBidiControl }
+    package var isTerminalControl: Bool { properties.generalCategory == .control || properties.isBidiControl }
 }
 
 /// A failure to write a file or standard output.

@@ -1,4 +1,3 @@
-import Alcedo
 import AlcedoLibc
 import AlcedoRuntime
 import Dispatch
@@ -13,8 +12,9 @@ package enum ExitStatus: Int32, Sendable {
     case interrupted = 130
     case terminated = 143
 
-    /// Runs a program's body and ends the process with the status that it returns. The status is ``usage`` after a
-    /// ``UsageError``, and ``failure`` after another error or a failed write to standard output.
+    /// Runs a program's body and ends the process with the status that it returns. Prints a thrown error to standard
+    /// error. The status is ``usage`` after a ``UsageError``, and ``failure`` after another error or a failed write to
+    /// standard output.
     ///
     /// Ends the process with `_exit`. Exit handlers of TLS libraries would free state that libcurl's thread may still
     /// use, and no buffered output needs them.
@@ -51,8 +51,8 @@ package enum ExitStatus: Int32, Sendable {
 /// The handling of SIGINT, SIGTERM and SIGHUP, which ask the process to end early.
 ///
 /// After the value is created, these signals no longer end the process by default. The first signal runs `stop`, after
-/// which the work should end soon. The second signal runs ``TerminalRestoration`` and ends the process at once. Ignored
-/// signals stay ignored. Create at most one per process.
+/// which the work should end soon. The second signal runs ``TerminalRestoration`` and ends the process at once with
+/// status 128 plus the signal's number. Ignored signals stay ignored. Create at most one value per process.
 package final class Interruption: Sendable {
     private struct First: Sendable {
         var signal: Int32
@@ -157,7 +157,7 @@ package enum TerminalRestoration {
     private static let restoration = Locked<(@Sendable () -> Void)?>(nil)
 
     /// Sets the action that runs before ``ExitStatus`` or a second signal ends the process, and replaces an earlier
-    /// one. It may block briefly and must not call this type. ``end()`` removes it.
+    /// action. The action may block briefly and must not call this type. ``end()`` removes the action.
     package static func begin(_ restoration: @escaping @Sendable () -> Void) {
         self.restoration.withLock { $0 = restoration }
     }
@@ -165,7 +165,8 @@ package enum TerminalRestoration {
     /// Removes the action. Call it when the terminal is restored.
     package static func end() { restoration.withLock { $0 = nil } }
 
-    /// Runs the action once. A concurrent call returns when the action has run. Not async-signal-safe.
+    /// Runs the action, if there is one, and removes it. A concurrent call returns when the action has run. Not
+    /// async-signal-safe.
     static func run() {
         restoration.withLock { restoration in
             restoration?()

@@ -6,11 +6,12 @@ package protocol ProgramCommand: Sendable {
 
     init()
 
-    /// Parses an option, and its value if it has one. Returns false if the command has no such option.
+    /// Parses an option, and its value if it has one. Returns false if the command has no such option. Throws
+    /// ``UsageError`` if the value is missing or invalid.
     mutating func take(_ option: String, from arguments: inout Arguments) throws -> Bool
 
     /// Receives the arguments that are not options, and validates the command line. Not called if help is requested.
-    /// The default implementation throws ``UsageError`` for any argument.
+    /// Throws ``UsageError`` if the command line is invalid. The default implementation throws it for any argument.
     mutating func finish(_ words: [String]) throws
 
     func run() async throws -> ExitStatus
@@ -24,7 +25,8 @@ extension ProgramCommand {
         if let extra = words.first { throw UsageError("\(name) has an unexpected argument '\(extra)'") }
     }
 
-    /// Parses the arguments and runs the command, or prints its help. A ``UsageError`` refers to this command's help.
+    /// Parses the arguments and runs the command, or prints its help. Prints a ``UsageError`` with a reference to this
+    /// command's help, and returns ``ExitStatus/usage``. Throws the other errors of the command.
     fileprivate static func start(_ words: some Sequence<String>, of program: String) async throws -> ExitStatus {
         do {
             return try await startOrThrow(words)
@@ -72,7 +74,8 @@ package struct CommandProgram: Sendable {
     /// Runs the command that the arguments name, or prints help or the version.
     ///
     /// - Parameter words: The arguments after the program's name.
-    /// - Throws: ``UsageError`` if no command has the name; the error of the command.
+    /// - Throws: ``UsageError`` if the name is missing or unknown. Any error of the command, except a ``UsageError``,
+    ///   which is printed and returned as ``ExitStatus/usage``.
     package func run(_ words: some Sequence<String>) async throws -> ExitStatus {
         var words = Array(words)
         if words.first == "help", words.count > 1 { words = words.dropFirst() + ["--help"] }

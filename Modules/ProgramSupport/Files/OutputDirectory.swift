@@ -1,11 +1,10 @@
-import Alcedo
 import AlcedoLibc
 package import AlcedoRuntime
 package import FoundationEssentials
 
 /// The directory of output files.
 package struct OutputDirectory: Sendable {
-    /// The path of the directory, unchanged from the command line.
+    /// The path of the directory as given on the command line; `.` for a file name without a directory.
     let directory: String
     /// Whether existing files are replaced. Files in ``inputs`` are never replaced.
     var replaces: Bool
@@ -18,7 +17,8 @@ package struct OutputDirectory: Sendable {
         self.inputs = inputs
     }
 
-    /// Returns the directory of a path, or `.`, and the name in the directory.
+    /// Returns the directory of a path, up to and including the last slash, and the name after the slash. The directory
+    /// of a path without a slash is `.`.
     package static func split(_ path: String) -> (directory: String, name: String) {
         let directory = PathParts.directory(of: path)
         return (directory.isEmpty ? "." : directory, PathParts.name(of: path))
@@ -28,11 +28,14 @@ package struct OutputDirectory: Sendable {
         directory == "." ? name : directory.hasSuffix("/") ? directory + name : "\(directory)/\(name)"
     }
 
-    /// Creates the directory and checks that files with these names can be written. Call it before the work begins.
-    /// Queries the file system once for each name; blocks.
+    /// Checks whether files with these names can be written, and creates the directory if it is missing. Call it before
+    /// the work begins. Makes one or two system calls for each name. Blocks.
     ///
-    /// - Throws: ``OutputError`` if existing files must not be replaced, if a name belongs to a directory, or if the
-    ///   directory cannot be created or written.
+    /// If files are replaced, the method checks only that no name belongs to a directory and that the directory can be
+    /// written.
+    ///
+    /// - Throws: ``OutputError`` if a file with one of the names exists and must not be replaced, if a name belongs to
+    ///   a directory, or if the directory cannot be created or written.
     package func prepare(for names: some Sequence<String>) throws(OutputError) {
         if let obstacle = obstacle(to: names) { throw obstacle }
         let shown = directory.count > 1 && directory.hasSuffix("/") ? String(directory.dropLast()) : directory
@@ -44,7 +47,7 @@ package struct OutputDirectory: Sendable {
         if access(directory, W_OK | X_OK) != 0 { throw OutputError(path: shown, number: errno) }
     }
 
-    /// Returns the reason why files with these names cannot be written, or nil.
+    /// Returns the reason why files with these names cannot be written, or nil if there is none.
     private func obstacle(to names: some Sequence<String>) -> OutputError? {
         var taken: (first: String, others: Int)?
         for name in names {
@@ -52,7 +55,7 @@ package struct OutputDirectory: Sendable {
             var status = stat()
             guard lstat(path, &status) == 0 else { continue }
             if status.st_mode & S_IFMT == S_IFDIR { return OutputError(path: path, number: EISDIR) }
-            // When files are replaced, a file that cannot be written fails only its own image.
+            // When files are replaced, a file that cannot be written makes only its own image fail, in `file(named:)`.
             if replaces { continue }
             if let file = FileIdentity(path: path), inputs.contains(file) { return Self.isInput(path) }
             taken = (taken?.first ?? path, (taken?.others ?? -1) + 1)
@@ -65,8 +68,11 @@ package struct OutputDirectory: Sendable {
         return OutputError(description: text)
     }
 
-    /// Creates an output file. Throws ``OutputError`` if it would replace an input image or something that is not a
-    /// file.
+    /// Creates an output file, and the directory if it is missing. The file gets its name in ``OutputFile/finish()``.
+    /// Blocks.
+    ///
+    /// - Throws: ``OutputError`` if the name belongs to an input image, a device, a pipe or a socket, or if the
+    ///   directory or the file cannot be created.
     package func file(named name: String) throws(OutputError) -> OutputFile {
         let path = path(of: name)
         if let file = FileIdentity(path: path), inputs.contains(file) { throw Self.isInput(path) }
@@ -82,7 +88,8 @@ package struct OutputDirectory: Sendable {
         return try OutputFile(path: path, replaces: replaces)
     }
 
-    /// Writes a whole file and returns its path. Blocks.
+    /// Writes a whole file and returns its path. Blocks. Throws ``OutputError`` if the file cannot be created, written
+    /// or named, for example because it exists and must not be replaced.
     @discardableResult
     package func write(_ data: Data, named name: String) throws(OutputError) -> String {
         let file = try file(named: name)
@@ -96,10 +103,11 @@ package struct OutputDirectory: Sendable {
     }
 }
 
-/// A file that appears under its name only when it is complete, so that a killed run leaves no partial file.
+/// A file that appears under its name only when it is complete, so that a killed process leaves no partial file under
+/// that name.
 ///
-/// Until then the file has no name (`O_TMPFILE`), or a hidden name on file systems without nameless files. Not for
-/// concurrent calls.
+/// Until then the file has no name (`O_TMPFILE`). It has a hidden name, under which a killed process leaves it, on file
+/// systems without nameless files, and briefly while it replaces a file. Methods must not be called concurrently.
 package final class OutputFile: Sendable {
     /// The value of `O_TMPFILE`: its own bit and `O_DIRECTORY`, whose value differs between architectures. Source:
     /// open(2).
@@ -141,12 +149,14 @@ package final class OutputFile: Sendable {
         if let hidden = hiddenPath.withLock({ $0 }) { unlink(hidden) }
     }
 
-    /// Appends bytes. Blocks.
+    /// Appends bytes. Blocks. Throws ``OutputError`` if not all bytes can be written.
     package func append(_ data: Data) throws(OutputError) {
         if !Console.write(data.bytes, to: file) { throw OutputError(path: path, number: errno) }
     }
 
-    /// Gives the complete file its name. Call it once.
+    /// Gives the complete file its name. Call it once. Blocks.
+    ///
+    /// - Throws: ``OutputError`` if a file with the name exists and must not be replaced, or if a system call fails.
     package func finish() throws(OutputError) {
         if hiddenPath.withLock({ $0 == nil }) {
             let inside = "/proc/self/fd/\(file)"
@@ -156,7 +166,8 @@ package final class OutputFile: Sendable {
             hiddenPath.withLock { $0 = name }
         }
         guard let hidden = hiddenPath.withLock({ $0 }) else { return }
-        // `link` fails if the name was taken in the meantime; `rename` would replace that file.
+        // `link` fails if the name was taken in the meantime; `rename` would replace that file. On file systems without
+        // hard links, `rename` is used if no file has the name.
         if !replaces {
             if link(hidden, path) == 0 { return }
             guard errno != EEXIST, FileIdentity(linkAt: path) == nil else { throw finishError(EEXIST) }
@@ -177,8 +188,9 @@ package final class OutputFile: Sendable {
 }
 
 extension Error {
-    /// The reason in a few words. The description of a Foundation file error contains a dictionary.
-    fileprivate var localizedReason: String {
+    /// The reason for the error. For a Foundation file error it is a few words, because the error's description
+    /// contains a dictionary.
+    package var localizedReason: String {
         switch (self as? CocoaError)?.code {
         case .fileWriteNoPermission: "permission denied"
         case .fileWriteOutOfSpace: "no space left on device"
@@ -188,7 +200,7 @@ extension Error {
         }
     }
 
-    /// The system's description of the underlying error, or nil.
+    /// The system's description of the underlying error, or nil if no system error caused this one.
     private var systemReason: String? {
         guard let cause = (self as? CocoaError)?.underlying as? POSIXError else { return nil }
         return String(cString: strerror(cause.code.rawValue))

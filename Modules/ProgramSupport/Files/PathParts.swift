@@ -13,7 +13,7 @@ package enum PathParts {
         path.utf8.lastIndex(of: slash).map { String(path[path.utf8.index(after: $0)...]) } ?? path
     }
 
-    /// Returns the last part that is not empty, or an empty text.
+    /// Returns the last part that is not empty, or an empty text if there is none.
     package static func last(of path: String) -> String {
         path.utf8.split(separator: slash).last.map { String(Substring($0)) } ?? ""
     }

@@ -31,8 +31,8 @@ struct RedisBulkOperation {
         self.end = end
     }
 
-    /// Removes the records in some sets and the entries that they name, and returns the number of removed entries. Each
-    /// batch is removed atomically, so that an entry that is stored meanwhile does not lose its record.
+    /// Removes the records in the given sets and the entries that they name. Returns the number of removed entries.
+    /// Each batch is removed atomically, so that an entry that is stored meanwhile does not lose its record.
     ///
     /// - Throws: ``RedisFailure``, like all methods of this type.
     func removeAll(recordedIn sets: [Data]) throws(RedisFailure) -> Int {
@@ -62,8 +62,8 @@ struct RedisBulkOperation {
         return count
     }
 
-    /// Removes all keys with the cache's prefix. Records are removed last, each together with an entry that was stored
-    /// meanwhile, because an entry without a record would be missed by a removal of its resource.
+    /// Removes all entries and records of the cache. Records are removed last, each together with an entry that was
+    /// stored meanwhile, because an entry without a record would be missed by a removal of its resource.
     func removeAll() throws(RedisFailure) {
         try scan(RedisKeys.entryKind) { (names) throws(RedisFailure) in
             try Self.forEachPart(names) { (part) throws(RedisFailure) in _ = try execute([[Self.unlink] + part]) }
@@ -101,7 +101,7 @@ struct RedisBulkOperation {
         return try connection.execute(commands)
     }
 
-    /// Runs commands as one atomic step.
+    /// Runs commands as one atomic step and returns their replies.
     private func transact(_ commands: [[Data]]) throws(RedisFailure) -> [RedisReply] {
         try checkTime()
         return try connection.transact { _ in commands }
@@ -111,7 +111,8 @@ struct RedisBulkOperation {
         guard clock.uptime < end else { throw Self.rejection("the operation exceeded its time limit") }
     }
 
-    /// Returns the number in a reply, limited to a valid range, because the server is not trusted.
+    /// Returns the number in a reply; 0 if it has none. The number is limited to a valid range, because the server is
+    /// not trusted.
     private static func number(_ reply: RedisReply?, upTo limit: Int) -> Int { min(max(0, reply?.number ?? 0), limit) }
 
     /// Passes the keys of a kind to a closure as they arrive, without blocking the server for other clients. A key may

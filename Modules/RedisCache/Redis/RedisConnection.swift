@@ -11,7 +11,7 @@ import FoundationEssentials
 ///
 /// It is `@unchecked Sendable` because the caller that has taken it out of the pool is its only user.
 final class RedisConnection: @unchecked Sendable {
-    /// The maximum nesting of lists in a reply, with a margin over the lists of lists that occur.
+    /// The maximum nesting depth of lists in a reply. The commands of this module nest at most two lists.
     private static let maximumReplyDepth = 4
     /// The number of bytes by which a reply may exceed the maximum size of an entry. Lists of keys may be longer than
     /// an entry if that size is small.
@@ -177,7 +177,7 @@ final class RedisConnection: @unchecked Sendable {
     ///
     /// - Parameters:
     ///   - received: The number of received bytes, which is increased.
-    ///   - deadline: The time at which the call ends.
+    ///   - deadline: The time at which the call fails.
     private func read(
         _ received: inout Int, by deadline: ContinuousClock.Instant
     ) throws(RedisFailure) -> UnsafeMutablePointer<redisReply> {

@@ -20,18 +20,18 @@ import FoundationEssentials
 ///   `maxmemory-policy`, such as `allkeys-lru`). The server also removes expired entries.
 /// - **Damage.** Entries have a checksum. A damaged entry is a miss.
 /// - **Failures.** A server that is slow, full, restarting or dead causes misses, not errors. Each call and each of its
-///   parts has a time limit. After several consecutive failures, no calls are sent for a while, so that callers do not
-///   wait for the server. When the server is overloaded, calls that would wait too long are misses. An entry that could
-///   not be stored is a later miss, and ``statistics`` counts it as a failure. A removal that does not reach the server
-///   removes nothing.
+///   parts has a time limit. After `failureLimit` consecutive failures, no calls are sent for the time `retryDelay`, so
+///   that callers do not wait for the server. When the server is overloaded, reads and stores that would wait too long
+///   are not performed. An entry that could not be stored is a later miss, and ``statistics`` counts it as a failure. A
+///   removal that does not reach the server removes nothing.
 /// - **Threads.** Calls block dedicated threads, one for each connection. Reads and stores wait for a thread for at
 ///   most `responseTimeout`. Removals, ``count`` and ``totalSize`` wait without a limit. Operations that need many
 ///   calls have a total time limit, `bulkOperationTimeout`.
 public final class RedisDataCache: MeasurableDataCache {
     /// The lifetime in milliseconds of the record of an entry without an expiry: 90 days.
     private static let recordLifetime = 90 * 24 * 60 * 60 * 1000
-    /// The time in milliseconds by which the record of an entry with an expiry outlasts the lifetime of the entry. The
-    /// entry's lifetime begins later, when the entry reaches the server.
+    /// The time in milliseconds that is added to the lifetime of the record of an entry with an expiry, so that the
+    /// record outlasts the entry. The record's lifetime begins earlier, when the server returns its time.
     private static let recordLifetimeSlack = 60 * 1000
 
     /// The options of the cache.
@@ -45,7 +45,8 @@ public final class RedisDataCache: MeasurableDataCache {
     ///
     /// - Parameters:
     ///   - options: The server and the limits. Default: a server on this machine.
-    ///   - clock: The clock for expiries and for pauses after failures. Default: the system's clock.
+    ///   - clock: The clock for expiries, for pauses after failures, for the wait for a free connection and for the
+    ///     time limit of bulk operations. Default: the system's clock.
     public init(_ options: RedisOptions = RedisOptions(), clock: any TimeSource = SystemClock()) {
         self.options = options
         self.clock = clock
@@ -56,16 +57,18 @@ public final class RedisDataCache: MeasurableDataCache {
     /// The statistics of this cache object. Stores that the server did not accept count as failures.
     public var statistics: CacheStatistics { counts.withLock { $0 } }
 
-    /// Whether the server is failing. After several consecutive failures, no calls are sent for a while, and then one
-    /// trial call at a time until one succeeds.
+    /// Whether the server is failing. After `failureLimit` consecutive failures, no calls are sent for the time
+    /// `retryDelay`. Then one trial call is sent. If it fails, the delay starts again. If it succeeds, all calls are
+    /// sent again.
     public var isServerFailing: Bool { pool.isServerFailing }
 
-    /// Returns the entry for a key; nil if it is missing, expired, damaged or too large, or if the server does not
-    /// respond in time. A damaged entry is removed.
+    /// Returns the entry for a key; nil if it is missing, expired, damaged or too large. Also returns nil if the server
+    /// is unavailable or does not respond in time, or if the task is canceled while it waits for a connection. A
+    /// damaged entry is removed.
     public func entry(for key: ImageKey) async -> CachedData? {
         let limit = max(0, options.maximumEntryByteCount)
-        // One byte more than the limit is requested, which detects an entry that is too large without reading it. Such
-        // an entry is not removed, because another cache may have a higher limit.
+        // One byte more than the limit is requested, which detects an entry that is too large without reading all of
+        // it. Such an entry is not removed, because another cache may have a higher limit.
         let command = [Data("GETRANGE".utf8), keys.entry(key), Data("0".utf8), Data("\(limit)".utf8)]
         let found = try? await pool.run { try $0.execute([command]).first?.bytes } ?? nil
         // The server returns an empty value for a missing key; a valid entry is never empty.
@@ -76,13 +79,13 @@ public final class RedisDataCache: MeasurableDataCache {
             if entry != nil, !isExpired { counts.hits += 1 } else { counts.misses += 1 }
             if value != nil, entry == nil { counts.damagedEntries += 1 }
         }
-        // The reader waits for this removal no longer than for an entry.
+        // The removal has the time limits of a read, because the caller waits for it.
         if value != nil, entry == nil { _ = try? await pool.run(removal(of: key)) }
         return isExpired ? nil : entry
     }
 
     /// Returns whether the server has an entry for a key, also in a canceled task. Does not check that the entry is
-    /// valid. Returns false if the server does not respond in time.
+    /// valid. Returns false if the server is unavailable or does not respond in time.
     public func contains(_ key: ImageKey) async -> Bool {
         let name = keys.entry(key)
         // A separate task, so that a canceled caller receives the correct result as well.
@@ -91,10 +94,14 @@ public final class RedisDataCache: MeasurableDataCache {
         }.value ?? false
     }
 
-    /// Stores an entry and replaces an existing one. After it returns, the entry can be read, unless the server could
-    /// not be reached or had no space. If the entry has expired already, the existing entry is removed instead.
+    /// Stores an entry and replaces an existing one. If the entry has expired already, the existing entry is removed
+    /// instead.
     ///
-    /// - Throws: ``/AlcedoCore/DataCacheError`` `tooLarge`, or `CancellationError`.
+    /// After the method returns, the entry can be read, unless the server is unavailable, overloaded or full. In these
+    /// cases, no error is thrown, and ``statistics`` counts a failure.
+    ///
+    /// - Throws: ``/AlcedoCore/DataCacheError`` with `tooLarge` if the entry exceeds `maximumEntryByteCount`;
+    ///   `CancellationError` if the task is canceled before the store begins or while it waits for a connection.
     public func store(_ entry: CachedData, for key: ImageKey) async throws {
         try Task.checkCancellation()
         let byteCount = RedisEntry.byteCount(of: entry)
@@ -139,8 +146,8 @@ public final class RedisDataCache: MeasurableDataCache {
         return replies?.first?.number ?? 0 > 0
     }
 
-    /// Returns the removal of an entry and its record as one atomic step, so that a concurrent store does not lose only
-    /// its record.
+    /// Returns a function that removes an entry and its record in one atomic step. In two steps, a concurrent store
+    /// could lose its record and keep its entry.
     private func removal(of key: ImageKey) -> @Sendable (RedisConnection) throws -> [RedisReply] {
         let commands = [
             [Data("UNLINK".utf8), keys.entry(key)],
@@ -150,8 +157,8 @@ public final class RedisDataCache: MeasurableDataCache {
     }
 
     /// Removes all entries of a resource. They are found by their records on the server. The server may evict records
-    /// as it evicts entries, and records expire 90 days after the last entry without an expiry was stored. An entry
-    /// without a record is not removed by this method.
+    /// as it evicts entries, and the record of an entry without an expiry may expire 90 days after the entry was
+    /// stored. An entry without a record is not removed by this method.
     ///
     /// - Returns: The number of removed entries; 0 if the operation failed, although some entries may have been
     ///   removed. If a connection ends and the operation continues on another one, only the entries removed there are
@@ -163,7 +170,7 @@ public final class RedisDataCache: MeasurableDataCache {
     }
 
     /// Removes all entries with the cache's prefix, and none of another cache with a longer prefix. Some entries remain
-    /// if it takes longer than `bulkOperationTimeout`.
+    /// if the removal fails or takes longer than `bulkOperationTimeout`.
     ///
     /// - Complexity: O(*n*), where *n* is the number of keys on the server.
     public func removeAll() async {

@@ -60,7 +60,8 @@ enum RedisEntry {
 /// A record that a resource has an entry. It is a member of the resource's sorted set. Its score is the time at which
 /// it expires, in milliseconds since 1970 by the server's clock, which also determines when entries expire.
 struct EntryRecord: Sendable {
-    /// About 31,700 years in milliseconds. Scores are floating-point numbers, which are exact up to this value.
+    /// The latest time of a record in milliseconds since 1970: about 31,700 years. Scores are floating-point numbers,
+    /// which represent all integers up to this value exactly.
     private static let latestTime = 1_000_000_000_000_000
 
     /// The file name of the entry's key.

@@ -29,7 +29,7 @@ public struct RedisOptions: Sendable, Hashable {
     /// The maximum number of connections, and so of concurrent calls. Values below 1 count as 1. Default: 4.
     package var maxConcurrentConnections: Int
     /// The maximum time to connect. Host name lookup by the system's resolver is not included; use an IP address or a
-    /// socket where that matters. Default: half a second.
+    /// socket where that matters. Values below one millisecond count as one. Default: half a second.
     package var connectTimeout: Duration
     /// The maximum time to wait for each part of a reply, and for a free connection. Default: half a second.
     package var responseTimeout: Duration

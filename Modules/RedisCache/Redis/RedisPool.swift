@@ -1,8 +1,8 @@
 import AlcedoCore
 import AlcedoRuntime
 
-/// A pool of connections and threads that runs blocking calls to a server. It sends no calls for a while to a server
-/// that fails.
+/// A pool of connections and threads that runs blocking calls to a server. After repeated failures, it sends no calls
+/// for the retry delay.
 final class RedisPool: Sendable {
     private struct State: Sendable {
         var idle: [RedisConnection] = []
@@ -93,7 +93,8 @@ final class RedisPool: Sendable {
         }
     }
 
-    /// Performs a call, unless the server has failed while the call waited.
+    /// Performs a call and returns its result. Returns nil if the call fails, or is not allowed because the server has
+    /// failed while the call waited.
     private func attempt<Value>(_ work: (RedisConnection) throws -> Value) -> Value? {
         let start = clock.uptime
         guard state.withLock({ $0.breaker.allowsCall(at: start) }) else {
@@ -131,7 +132,8 @@ final class RedisPool: Sendable {
 
     private func fail() { state.withLock { $0.breaker.failed(at: clock.uptime) } }
 
-    /// Performs a call and keeps the connection unless it has failed.
+    /// Performs a call and returns its result. Records a response, including a rejection, as a success of the server.
+    /// Keeps the connection for later calls, unless it has failed or is in a transaction.
     private func call<Value>(
         _ work: (RedisConnection) throws -> Value, _ connection: RedisConnection
     ) -> Result<Value, RedisFailure> {
@@ -161,8 +163,8 @@ final class RedisPool: Sendable {
 /// A circuit breaker that decides whether calls to a failing server are allowed. It only decides: it uses neither
 /// threads nor clocks.
 ///
-/// After a number of consecutive failures, no call is allowed for a while. Then one trial call is allowed, and all
-/// others after it has succeeded.
+/// After a number of consecutive failures, no call is allowed for the retry delay. Then one trial call is allowed. If
+/// it succeeds, all calls are allowed again. If it fails, the delay starts again.
 struct CircuitBreaker: Sendable {
     private let failureLimit: Int
     private let retryDelay: Duration
@@ -175,7 +177,7 @@ struct CircuitBreaker: Sendable {
         self.retryDelay = retryDelay
     }
 
-    /// Whether the last calls have failed and none has succeeded since.
+    /// Whether consecutive failures have reached the limit and no call has succeeded since.
     var isOpen: Bool { openUntil != nil }
 
     /// Returns whether ``allowsCall(at:)`` would return false. Unlike that method, does not change the state, so a

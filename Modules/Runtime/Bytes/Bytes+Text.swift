@@ -6,6 +6,16 @@ extension UInt8 {
         default: false
         }
     }
+
+    /// The value of the byte as a hexadecimal digit, or nil if it is not one.
+    @inlinable package var hexadecimalValue: UInt8? {
+        switch self {
+        case 0x30...0x39: self - 0x30
+        case 0x41...0x46: self - 0x41 + 10
+        case 0x61...0x66: self - 0x61 + 10
+        default: nil
+        }
+    }
 }
 
 extension Sequence<UInt8> {
@@ -25,6 +35,45 @@ extension Sequence<UInt8> {
             isPlain(byte) ? [byte] : [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
         }
         return String(decoding: bytes, as: UTF8.self)
+    }
+
+    /// Returns the bytes with their percent-encoding decoded, or nil if a percent sign is not followed by two
+    /// hexadecimal digits. Source: RFC 3986, section 2.1.
+    @inlinable
+    package func percentDecoded() -> [UInt8]? {
+        var bytes: [UInt8] = []
+        var rest = makeIterator()
+        while let byte = rest.next() {
+            guard byte == UInt8(ascii: "%") else {
+                bytes.append(byte)
+                continue
+            }
+            guard let high = rest.next()?.hexadecimalValue, let low = rest.next()?.hexadecimalValue else { return nil }
+            bytes.append(high << 4 | low)
+        }
+        return bytes
+    }
+}
+
+extension Collection<UInt8> {
+    /// Returns the bytes with their percent-encoding decoded. A percent sign that is not followed by two hexadecimal
+    /// digits stays unchanged. Source: URL Standard (WHATWG), section 1.3.
+    @inlinable
+    package func percentDecodedLeniently() -> [UInt8] {
+        var bytes: [UInt8] = []
+        var rest = self[...]
+        while let byte = rest.popFirst() {
+            var next = rest
+            if byte == UInt8(ascii: "%"), let high = next.popFirst()?.hexadecimalValue,
+                let low = next.popFirst()?.hexadecimalValue
+            {
+                bytes.append(high << 4 | low)
+                rest = next
+            } else {
+                bytes.append(byte)
+            }
+        }
+        return bytes
     }
 }
 

@@ -32,7 +32,8 @@ package struct SHA256: Sendable {
         text.withUTF8 { add(UnsafeRawBufferPointer($0)) }
     }
 
-    /// Ends the message and returns its digest as eight big-endian words.
+    /// Ends the message and returns its digest as eight words. Each word holds four bytes of the digest, the first one
+    /// in its most significant bits.
     package consuming func finalizedWords() -> SIMD8<UInt32> {
         let bitCount = byteCount &* 8
         let tailCount = 1 + (119 - pendingCount) % Self.blockSize + 8

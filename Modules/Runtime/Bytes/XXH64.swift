@@ -16,7 +16,7 @@ package struct XXH64: Sendable {
     private var pending = SIMD32<UInt8>(repeating: 0)
     private var byteCount = 0
 
-    /// Creates a hash to which bytes are added in parts.
+    /// Creates a hash of an empty input, to which bytes can be added. The default seed is 0.
     package init(seed: UInt64 = 0) {
         self.seed = seed
         lanes = Self.lanes(seed)
@@ -35,7 +35,7 @@ package struct XXH64: Sendable {
         }
     }
 
-    /// Returns the hash of `bytes`. Complexity: O(*n*).
+    /// Returns the hash of `bytes`. The default seed is 0. Complexity: O(*n*).
     package static func hash(_ bytes: RawSpan, seed: UInt64 = 0) -> UInt64 {
         bytes.withUnsafeBytes { bytes in
             let whole = bytes.count / 32 * 32

@@ -19,7 +19,7 @@ package final class AdjustablePriority: Sendable {
     /// The current priority.
     package var value: Int { state.withLock { $0.value } }
 
-    /// Changes the priority and notifies the observers on the calling thread.
+    /// Changes the priority and, if the value differs, notifies the observers on the calling thread.
     package func set(_ value: Int) {
         let observers = state.withLock { state in
             state.version += 1
@@ -42,7 +42,8 @@ package final class AdjustablePriority: Sendable {
 
     /// Calls `change` at each change of the priority while `body` runs. Throws the error of `body`.
     ///
-    /// Any thread may call `change`, which must not block. It may be called once more after `body` has ended.
+    /// Any thread may call `change`, which must not block. Calls for changes that were made before `body` ended may
+    /// arrive after its end.
     package func observing<Value: Sendable>(
         _ change: @escaping @Sendable () -> Void, _ body: () async throws -> Value
     ) async rethrows -> Value {

@@ -1,12 +1,13 @@
 import Dispatch
 
-/// An executor that runs blocking work (files, C decoders) on a fixed number of its own threads, never on Swift's
-/// cooperative pool.
+/// An executor that runs blocking work (files, C decoders) on a limited number of threads, never on Swift's cooperative
+/// pool.
 ///
 /// At most `maxConcurrent` jobs run at the same time. The others wait, ordered by priority and, within a priority, by
-/// arrival. Each lane is a serial dispatch queue, which always gets a thread. A global queue adds threads slowly when
-/// its threads block, and a thread switch with dedicated threads and semaphores takes about ten times as long as with
-/// Dispatch. For these reasons, the module imports Dispatch in addition to the standard library.
+/// arrival. The executor has one lane for each concurrent job. A lane is a serial dispatch queue, which always gets a
+/// thread. A global queue adds threads slowly when its threads block, and a thread switch with dedicated threads and
+/// semaphores takes about ten times as long as with Dispatch. For these reasons, the module imports Dispatch in
+/// addition to the standard library.
 ///
 /// With a task executor, there are no threads. Each lane is a task on that executor, so a test can decide when blocking
 /// work runs.
@@ -20,7 +21,7 @@ package final class BlockingExecutor: Sendable {
     /// Creates an executor.
     ///
     /// - Parameters:
-    ///   - name: The label of the threads, for debuggers.
+    ///   - name: The label of the dispatch queues, for debuggers. The number of the lane is appended.
     ///   - maxConcurrent: The maximum number of jobs that run at the same time. Values below 1 count as 1.
     ///   - taskExecutor: The executor that runs the work in place of threads. Default: nil, threads.
     package init(name: String, maxConcurrent: Int, taskExecutor: (any TaskExecutor)? = nil) {
@@ -30,7 +31,7 @@ package final class BlockingExecutor: Sendable {
         state = Locked(JobQueue(lanes: laneCount))
     }
 
-    /// Runs `work` on one of the threads and returns its result.
+    /// Runs `work` on one of the threads and returns its result. The default priority is 0.
     ///
     /// - Throws: The error of `work`, or `CancellationError` if the task is canceled while the work waits for a thread.
     ///   Work that has started runs to its end.
@@ -47,7 +48,7 @@ package final class BlockingExecutor: Sendable {
     ///   - priority: The priority of the work.
     ///   - goesFirst: Whether the work runs before waiting work of the same priority. Use it for work that ends
     ///     something and releases its resources. Default: false.
-    ///   - work: The work, which runs once on one of the threads.
+    ///   - work: The work. It runs at most once, on one of the threads.
     /// - Throws: The error of `work`, or `CancellationError` if the task is canceled while the work waits for a thread.
     package func run<Value: Sendable>(
         priority: AdjustablePriority,

@@ -47,8 +47,9 @@ package final class ByteBudget: Sendable {
         }
     }
 
-    /// Runs `body` while the bytes are reserved, if they are available immediately. Otherwise, returns nil without
-    /// running it.
+    /// Runs `body` while the bytes are reserved, if they are available immediately and no operation of the same or a
+    /// higher priority waits for bytes. Otherwise, returns nil without running it. The default priority is 0. Values
+    /// below zero count as zero.
     ///
     /// Never waits, so that it can be called from a blocking thread. Throws the error of `body`.
     package func withReservationNow<Value>(
@@ -60,8 +61,8 @@ package final class ByteBudget: Sendable {
         return try body()
     }
 
-    /// Reserves the bytes until ``release(_:)`` is called with the same number, if they are available immediately.
-    /// Returns whether they are reserved. Values below zero count as zero.
+    /// Reserves the bytes until ``release(_:)`` is called with the same number, if they are available immediately and
+    /// no operation waits for bytes. Returns whether they are reserved. Values below zero count as zero.
     package func reserveNow(_ byteCount: Int) -> Bool {
         state.withLock { $0.tryReserve(max(0, byteCount), priority: .min) }
     }

@@ -35,7 +35,9 @@ package final class Coalescer<Key: Hashable & Sendable, Update: Sendable, Value:
         self.isOfSource = isOfSource
     }
 
-    /// Returns the outcome of `body`, or of equal work that is in progress.
+    /// Returns the outcome of `body`, or of equal work that is in progress. The priority of this waiter is 0.
+    ///
+    /// - Throws: The error of the work, `CancellationError` if the task is canceled, or the error of a shutdown.
     package func value(
         for key: Key, onUpdate: Report? = nil, _ body: @escaping Body
     ) async throws -> Value {

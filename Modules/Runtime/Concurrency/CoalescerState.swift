@@ -44,6 +44,7 @@ struct CoalescerState<Key: Hashable & Sendable, Update: Sendable, Value: Sendabl
         var priorityChange: PriorityChange?
     }
 
+    /// A piece of shared work that waiters can join: one or more attempts, each with the body of one waiter.
     private struct Flight: Sendable {
         var id: Int
         let priority: AdjustablePriority
@@ -102,8 +103,8 @@ struct CoalescerState<Key: Hashable & Sendable, Update: Sendable, Value: Sendabl
         return lastID
     }
 
-    /// Adds a waiter, and reads its priority under the lock. Returns a new flight if the caller must start the work;
-    /// otherwise returns the change of the work's priority.
+    /// Adds a waiter to the flight of its key, and reads its priority under the lock. Returns a new flight if the
+    /// caller must start the work; otherwise returns the change of the work's priority.
     mutating func join(
         _ key: Key, id: Int, waiter: Waiter, priority: () -> Int
     ) -> (start: Start?, change: PriorityChange?) {
@@ -120,7 +121,8 @@ struct CoalescerState<Key: Hashable & Sendable, Update: Sendable, Value: Sendabl
         return (Start(flight: flight.id, priority: flight.priority), nil)
     }
 
-    /// Records the task of a flight. Returns true if all waiters have already left.
+    /// Records the task of a flight. Returns true if the flight has no waiters left, so that the caller must cancel
+    /// the task.
     mutating func started(_ key: Key, flight: Int, task: Task<Void, Never>) -> Bool {
         running[flight]?.task = task
         guard flights[key]?.id == flight else { return true }
@@ -147,7 +149,8 @@ struct CoalescerState<Key: Hashable & Sendable, Update: Sendable, Value: Sendabl
 
     func listeners(_ key: Key, flight: Int) -> [@Sendable (Update) -> Void] {
         guard let found = flights[key], found.id == flight else { return [] }
-        return found.waiters.values.compactMap(\.onUpdate)
+        // A key path of a generic type would be created again by each call, which takes longer than all the rest.
+        return found.waiters.values.compactMap { $0.onUpdate }
     }
 
     /// Ends an attempt. Also ends the flight, unless waiters with other work remain. An abandoned flight has no

@@ -1,9 +1,9 @@
 /// A queue of waiters, ordered by priority. Within a priority, either the first or the last waiter to arrive is first.
 ///
-/// All operations are O(log *n*), amortized. The queue is a heap of positions. The positions of waiters that were
-/// removed or moved stay in it until they reach the top, or until they make up more than three quarters of a heap of
-/// more than 64 positions. The type is inlinable, because queues in other modules are short and every request uses
-/// them.
+/// All operations are O(log *n*), amortized, except ``removeAll()``, which is O(*n*). The queue is a heap of positions.
+/// The positions of waiters that were removed or moved stay in it until they reach the top, or until they make up more
+/// than three quarters of a heap of more than 64 positions. The type is inlinable, because queues in other modules are
+/// short and every request uses them.
 @usableFromInline
 package struct WaiterQueue<Member: Sendable>: Sendable {
     /// The order of waiters of one priority.
@@ -63,8 +63,8 @@ package struct WaiterQueue<Member: Sendable>: Sendable {
     @inlinable
     package var count: Int { entries.count }
 
-    /// Adds a waiter at its place by the queue's order, or before the others of its priority if `atHead` is true. `id`
-    /// must not be in the queue.
+    /// Adds a waiter in the queue's order, or before the other waiters of its priority if `atHead` is true. `id` must
+    /// not be in the queue.
     @inlinable
     package mutating func add(_ id: Int, _ element: Member, priority: Int, atHead: Bool = false) {
         lastRank += 1
@@ -99,7 +99,7 @@ package struct WaiterQueue<Member: Sendable>: Sendable {
         entries.removeValue(forKey: id)?.element
     }
 
-    /// Returns the first waiter without removing it.
+    /// Returns the first waiter without removing it; nil if the queue is empty.
     @inlinable
     package mutating func first() -> (element: Member, priority: Int)? {
         while let position = heap.first {
@@ -111,7 +111,7 @@ package struct WaiterQueue<Member: Sendable>: Sendable {
         return nil
     }
 
-    /// Removes and returns the first waiter.
+    /// Removes and returns the first waiter; nil if the queue is empty.
     @inlinable
     package mutating func popFirst() -> First? {
         while let position = popPosition() {
@@ -122,7 +122,7 @@ package struct WaiterQueue<Member: Sendable>: Sendable {
         return nil
     }
 
-    /// Removes and returns all waiters, in no order.
+    /// Removes and returns all waiters, in no particular order.
     @inlinable
     package mutating func removeAll() -> [Member] {
         defer { (entries, heap) = ([:], []) }

@@ -1,14 +1,15 @@
 package import AlcedoLibc
 private import CFileSystemShim
 
-/// A file descriptor, which is closed with the value.
+/// A file descriptor, which is closed when the value is destroyed.
 package struct Descriptor: ~Copyable {
     private let number: Int32
     /// The flags for opening a directory only to look up names in it. The value is that of Linux on the architectures
     /// that Swift supports.
     package static let onlyPath = ALCEDO_O_PATH | O_DIRECTORY
 
-    /// Opens a file. A file that `flags` create is readable and writable only for its owner.
+    /// Opens a file. If `flags` contains `O_CREAT`, a new file is readable and writable only by its owner. Throws the
+    /// error number if the file cannot be opened.
     package init(opening path: UnsafePointer<CChar>, _ flags: Int32) throws(SystemError) {
         let opened = open(path, flags | O_CLOEXEC, 0o600)
         guard opened >= 0 else { throw SystemError(number: errno) }
@@ -18,7 +19,7 @@ package struct Descriptor: ~Copyable {
     /// Opens a file below a directory. A symbolic link anywhere in the path fails with `ELOOP`.
     ///
     /// - Parameters:
-    ///   - path: A path relative to `directory` that does not leave it.
+    ///   - path: A path relative to `directory`, without `..`.
     ///   - directory: The directory to start from.
     ///   - flags: The flags of `open`.
     package init(
@@ -37,13 +38,15 @@ package struct Descriptor: ~Copyable {
         return fstat(number, &status) == 0 ? status : nil
     }
 
-    /// Returns the size of a regular file, or nil for any other kind of file.
+    /// Returns the size of a regular file, or nil for any other kind of file. Throws the error number if the status
+    /// cannot be read.
     package func regularFileSize() throws(SystemError) -> FileSize? {
         guard let status else { throw SystemError(number: errno) }
         return status.st_mode & S_IFMT == S_IFREG ? FileSize(status) : nil
     }
 
-    /// Reads at most `memory.count` bytes from `offset`. Reads fewer only at the end of the file.
+    /// Reads at most `memory.count` bytes from `offset`, and returns the number of bytes that were read. Reads fewer
+    /// only at the end of the file. Throws the error number if a read fails.
     package func read(into memory: UnsafeMutableRawBufferPointer, at offset: Int) throws(SystemError) -> Int {
         var done = 0
         while done < memory.count, let base = memory.baseAddress {
@@ -56,14 +59,16 @@ package struct Descriptor: ~Copyable {
         return done
     }
 
-    /// Returns `count` bytes from `offset`, or nil if the file has fewer.
+    /// Returns `count` bytes from `offset`, or nil if the file has fewer. Throws the error number if a read fails or
+    /// memory is not available.
     package func read(_ count: Int, at offset: Int = 0) throws(SystemError) -> FileBytes? {
         let bytes = try FileBytes(count: count)
         guard try read(into: bytes.room, at: offset) == count else { return nil }
         return bytes
     }
 
-    /// Returns all bytes of a file of `count` bytes, or nil if it has another length.
+    /// Returns all bytes of a file of `count` bytes, or nil if it has another length. Throws the error number if a read
+    /// fails or memory is not available.
     package func readAll(_ count: Int) throws(SystemError) -> FileBytes? {
         // Reading one more byte shows whether the file is longer.
         let bytes = try FileBytes(count: count, spare: 1)
@@ -71,7 +76,8 @@ package struct Descriptor: ~Copyable {
         return bytes
     }
 
-    /// Writes both parts in sequence. Returns false if the system refuses, with the reason in `errno`.
+    /// Writes both spans in sequence at the file position. Returns false if the system refuses, with the reason in
+    /// `errno`. A part of the bytes may then have been written.
     package func write(_ first: RawSpan, _ second: RawSpan) -> Bool {
         first.withUnsafeBytes { first in
             second.withUnsafeBytes { second in
@@ -92,7 +98,8 @@ package struct Descriptor: ~Copyable {
         }
     }
 
-    /// Writes all of `bytes` at `offset`. Returns false if the system refuses, with the reason in `errno`.
+    /// Writes all of `bytes` at `offset`. Returns false if the system refuses, with the reason in `errno`. A part of
+    /// the bytes may then have been written.
     package func write(_ bytes: [UInt8], at offset: Int) -> Bool {
         bytes.withUnsafeBytes { bytes in
             var done = 0
@@ -112,13 +119,14 @@ package struct Descriptor: ~Copyable {
     /// `errno`.
     package func synchronize() -> Bool { fdatasync(number) == 0 }
 
-    /// Locks the file until the descriptor is closed or the process ends. Returns false if another descriptor has the
-    /// lock.
+    /// Locks the file until ``unlock()`` is called, the descriptor is closed or the process ends. Does not wait:
+    /// returns false if another descriptor has the lock, or if the system refuses.
     package func lock() -> Bool { flock(number, LOCK_EX | LOCK_NB) == 0 }
 
     package func unlock() { flock(number, LOCK_UN) }
 
-    /// Maps the file into memory.
+    /// Maps the first `count` bytes of the file into memory for reading. The caller must unmap them. Throws the error
+    /// number if the system refuses.
     package func map(_ count: Int) throws(SystemError) -> UnsafeMutableRawPointer {
         guard let memory = mmap(nil, count, PROT_READ, MAP_PRIVATE, number, 0), memory != MAP_FAILED else {
             throw SystemError(number: errno)
@@ -136,7 +144,8 @@ package struct Descriptor: ~Copyable {
         DirectoryListing.forEachName(in: directory, of: number, body)
     }
 
-    /// Returns the kind of the file with a name, or nil if there is none. Does not follow a symbolic link.
+    /// Returns the kind of the file with a name, or nil if there is none or the system reports an error. Does not
+    /// follow a symbolic link.
     package func kind(of name: UnsafePointer<CChar>) -> mode_t? { status(of: name).map { $0.st_mode & S_IFMT } }
 
     /// Returns the status of a name in the directory, without following a symbolic link. Returns nil on an error, with
@@ -146,12 +155,13 @@ package struct Descriptor: ~Copyable {
         return fstatat(number, name, &status, AT_SYMLINK_NOFOLLOW) == 0 ? status : nil
     }
 
-    /// Creates a directory. Does nothing if the name is taken.
+    /// Creates a directory that only its owner can access. Does nothing if the name is taken, even by a file. Throws
+    /// the error number if the system refuses.
     package func makeDirectory(_ name: UnsafePointer<CChar>) throws(SystemError) {
         guard mkdirat(number, name, 0o700) == 0 || errno == EEXIST else { throw SystemError(number: errno) }
     }
 
-    /// Removes a symbolic link. Does nothing for any other file.
+    /// Removes a symbolic link. Does nothing for any other file. Ignores errors.
     package func removeLink(_ name: UnsafePointer<CChar>) {
         if kind(of: name) == S_IFLNK { _ = unlink(name) }
     }
@@ -159,7 +169,7 @@ package struct Descriptor: ~Copyable {
     /// Removes a file that is not a directory. Returns zero, or the error number.
     package func unlink(_ name: UnsafePointer<CChar>) -> Int32 { unlinkat(number, name, 0) == 0 ? 0 : errno }
 
-    /// Removes a file, or a directory with its content.
+    /// Removes a file, or a directory with its content. Ignores errors.
     package func clear(_ name: UnsafePointer<CChar>) { DirectoryRemoval.remove(name, in: number) }
 
     /// Renames a file, replacing an existing one. Returns zero, or the error number.
@@ -174,7 +184,8 @@ package struct Descriptor: ~Copyable {
         renameat(number, name, AT_FDCWD, path) == 0 ? 0 : errno
     }
 
-    /// Renames a file, or removes it if the new name is taken. Returns whether the file has the new name.
+    /// Renames a file, or removes it if the new name is taken. After any other failure, the file keeps its name.
+    /// Returns whether the file was renamed.
     package func renameOrRemove(_ name: UnsafePointer<CChar>, _ newName: UnsafePointer<CChar>) -> Bool {
         let isMoved = linkat(number, name, number, newName, 0) == 0
         // On a file system without hard links, the file keeps its name.

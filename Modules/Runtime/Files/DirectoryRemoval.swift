@@ -24,7 +24,7 @@ package enum DirectoryRemoval {
         return removeAlone(path, in: parent)
     }
 
-    /// Removes a file, a link, or an empty directory.
+    /// Removes a file, a link, or an empty directory. Returns whether it was removed or did not exist.
     private static func removeAlone(_ path: UnsafePointer<CChar>, in parent: Int32) -> Bool {
         if unlinkat(parent, path, 0) == 0 || errno == ENOENT { return true }
         return errno == EISDIR && (unlinkat(parent, path, AT_REMOVEDIR) == 0 || errno == ENOENT)
@@ -53,7 +53,7 @@ package enum DirectoryRemoval {
         }
     }
 
-    /// Moves a directory to another one, under an unused name.
+    /// Moves an entry from `subdirectory` to `directory`, under an unused name. Returns false if the system refuses.
     private static func moveUp(_ name: Name, from subdirectory: Int32, to directory: Int32, _ serial: inout Int) -> Bool
     {
         while true {

@@ -6,14 +6,16 @@ package struct FileIdentity: Hashable, Sendable {
     private let device: UInt64
     private let node: UInt64
 
-    /// Creates the identity of the file at a path, following links. Returns nil if there is no file.
+    /// Creates the identity of the file at a path, following links. Returns nil if there is no file or it cannot be
+    /// accessed.
     package init?(path: String) {
         var status = stat()
         guard stat(path, &status) == 0 else { return nil }
         self.init(status)
     }
 
-    /// Creates the identity of the file at a path without following a final link. Returns nil if there is no file.
+    /// Creates the identity of the file at a path without following a final link. Returns nil if there is no file or it
+    /// cannot be accessed.
     package init?(linkAt path: String) {
         var status = stat()
         guard lstat(path, &status) == 0 else { return nil }

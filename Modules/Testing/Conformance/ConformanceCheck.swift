@@ -41,7 +41,8 @@ public struct ConformanceCheck<Backend: Sendable>: Sendable, CustomStringConvert
     ///
     /// - Parameters:
     ///   - description: The rule, as a sentence.
-    ///   - body: Tests the rule on backends that the factory creates. Throws when a backend breaks the rule.
+    ///   - body: A closure that tests the rule on backends that the factory creates. It throws an error when a backend
+    ///     breaks the rule.
     package init(_ description: String, _ body: @escaping @Sendable (Factory) async throws -> Void) {
         self.description = description
         self.body = body
@@ -49,7 +50,8 @@ public struct ConformanceCheck<Backend: Sendable>: Sendable, CustomStringConvert
 
     /// Runs the check.
     ///
-    /// - Parameter make: Creates a backend with the options of the check.
+    /// - Parameter make: A closure that creates a backend with the options of the check. A check may call it several
+    ///   times.
     /// - Throws: An error that describes the broken rule, or the error that the backend or the factory throws.
     public func callAsFunction(_ make: @Sendable (ConformanceOptions) throws -> Backend) async throws {
         try await body(make)

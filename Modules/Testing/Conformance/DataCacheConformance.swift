@@ -4,7 +4,7 @@ import FoundationEssentials
 /// The contract of ``/AlcedoCore/DataCaching``, and of ``/AlcedoCore/MeasurableDataCache`` for caches that conform to
 /// it.
 ///
-/// A cache that keeps its entries needs an empty directory for each check, and opens the storage that
+/// A persistent cache needs an empty directory for each check. Within it, the cache opens the storage that
 /// ``ConformanceOptions/storage`` names:
 ///
 /// ```swift
@@ -35,8 +35,7 @@ public enum DataCacheConformance: ConformanceKit {
         Data((0..<count).map { UInt8(truncatingIfNeeded: $0 &* 31) &+ seed })
     }
 
-    /// All checks of the contract, for a parameterized test. Caches that keep their entries also run
-    /// ``persistenceChecks``.
+    /// All checks of the contract, for a parameterized test. Persistent caches also run ``persistenceChecks``.
     public static let checks: [ConformanceCheck<any DataCaching>] = [
         Check("a stored entry is returned with its metadata") { make in
             let cache = try make(options)
@@ -165,7 +164,7 @@ public enum DataCacheConformance: ConformanceKit {
             let found = await cache.data(for: key("a"))
             try ConformanceFailure.require(found == bytes(10), "the entry was lost")
         },
-        Check("removals complete in a cancelled task") { make in
+        Check("removals complete in a canceled task") { make in
             let cache = try make(options)
             for name in ["a", "b", "c"] { try await cache.store(bytes(10), for: key(name)) }
             let task = Task {
@@ -232,7 +231,7 @@ public enum DataCacheConformance: ConformanceKit {
         },
     ]
 
-    /// The additional checks for caches that keep their entries beyond their own lifetime.
+    /// The additional checks for persistent caches, whose entries outlast the cache object.
     public static let persistenceChecks: [ConformanceCheck<any DataCaching>] = [
         Check("entries persist after the cache is deinitialized") { make in
             let first = try make(options)

@@ -1,7 +1,7 @@
 package import AlcedoCore
 package import FoundationEssentials
 
-/// The rules of ``DecoderConformance``, as methods that test any bytes.
+/// The checks of ``DecoderConformance``, as methods that accept any data.
 package struct DecoderChecks {
     private let decoder: any ImageDecoding
     private let options: DecodingOptions
@@ -11,7 +11,7 @@ package struct DecoderChecks {
         self.options = options
     }
 
-    /// Checks that the streamed rows equal the rows of the decoded image, for each option that changes them, and that
+    /// Checks that the streamed rows equal the rows of the decoded image, for several combinations of options, and that
     /// the decoder does not underestimate the bytes it needs.
     package func checkRows(_ data: Data) throws {
         for target in [nil, TargetSize(width: 5, height: 4), TargetSize(width: 3, height: 9, mode: .fill)] {
@@ -39,8 +39,8 @@ package struct DecoderChecks {
         }
     }
 
-    /// Checks that the image is the same for any division of its bytes into pieces, and that every preview has its
-    /// size.
+    /// Checks that the image is the same for several divisions of its bytes into pieces, and that every preview has the
+    /// size of the image.
     ///
     /// - Parameters:
     ///   - data: A valid file.
@@ -77,8 +77,13 @@ package struct DecoderChecks {
         }
     }
 
-    /// Checks that every prefix of the file is an error, with the same code when decoded at once and in pieces. With
-    /// partial images allowed, the prefix must be an error or an image marked as partial. Returns the codes.
+    /// Checks that decoding a prefix of the file throws an error, with the same code at once and in pieces. With
+    /// partial images allowed, decoding must throw an error or return an image whose `partialError` has this code.
+    /// Returns the codes.
+    ///
+    /// - Parameters:
+    ///   - data: A valid file.
+    ///   - step: The difference in length between the tested prefixes. Default: 1, for every prefix.
     @discardableResult
     package func checkTruncation(_ data: Data, by step: Int = 1) throws -> Set<ImageDecodingError.Code> {
         var codes: Set<ImageDecodingError.Code> = []
@@ -95,8 +100,9 @@ package struct DecoderChecks {
         return codes
     }
 
-    /// Checks that damaged bytes give the same error or no error when decoded at once, in pieces and with partial
-    /// images allowed.
+    /// Checks that damaged bytes give the same error code, or no error, when decoded at once and in pieces. With
+    /// partial images allowed, the image must have this code, or no error, as its `partialError`. Decoding may then
+    /// throw an error only if it also throws one without partial images.
     package func checkFlippedBits(_ data: Data, rounds: Int, seed: UInt64 = 17) throws {
         var random = SplitMix64(seed: seed)
         for round in 0..<rounds {
@@ -121,18 +127,17 @@ package struct DecoderChecks {
         }
     }
 
-    /// Checks that inspecting a prefix of the file gives the size and format of the whole file, or the error `empty` or
-    /// `truncated`.
+    /// Checks that inspecting a prefix of the file gives the information of the whole file, or the error `truncated`.
+    /// The error of an empty prefix may also be `empty`.
     package func checkInspection(_ data: Data) throws {
         let complete = try decoder.inspect(data, limits: options.limits)
         for count in 0..<data.count {
             do throws(ImageDecodingError) {
                 let info = try decoder.inspect(Data(data.prefix(count)), limits: options.limits)
-                guard info.size == complete.size, info.format == complete.format else {
-                    throw ImageDecodingError(.corrupt, "the inspected size or format differs")
-                }
+                guard info == complete else { throw ImageDecodingError(.corrupt, "the inspected information differs") }
             } catch {
-                try require(Self.early.contains(error.code), "\(count) of \(data.count) bytes: \(error.message)")
+                let isEarly = count == 0 ? Self.early.contains(error.code) : error.code == .truncated
+                try require(isEarly, "\(count) of \(data.count) bytes: \(error.message)")
             }
         }
     }

@@ -3,8 +3,8 @@ public import FoundationEssentials
 
 /// The contract of ``/AlcedoCore/ImageDecoding``, tested on a valid file of the format.
 ///
-/// A decoder runs the kit once for each of its files. A file must be valid and have at most 100,000 pixels. Files of a
-/// few hundred bytes work best, because some checks decode every prefix of the file:
+/// The tests of a decoder run the kit once for each test file. A file must be valid and have at most 100,000 pixels.
+/// Files of a few hundred bytes work best, because some checks decode every prefix of the file:
 ///
 /// ```swift
 /// import AlcedoTesting

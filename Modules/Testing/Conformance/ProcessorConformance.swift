@@ -81,8 +81,8 @@ public enum ProcessorConformance: ConformanceKit {
         },
     ]
 
-    /// Checks every pixel of the results that have an alpha mode. The rule receives the largest color sample, the alpha
-    /// and full alpha.
+    /// Checks every pixel of the results in `alphaMode` whose format has alpha. The rule receives the largest color
+    /// sample, the alpha and full alpha.
     private static func checkPixels(
         of processor: any ImageProcessing, _ alphaMode: AlphaMode, _ isRight: (Int, Int, Int) -> Bool
     ) throws {

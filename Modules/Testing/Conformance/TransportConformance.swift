@@ -292,7 +292,7 @@ public enum TransportConformance: ConformanceKit {
     }
 
     private static let cancellations: [Check] = [
-        Check("cancelling before the head ends the request with CancellationError") { make in
+        Check("canceling before the head ends the request with CancellationError") { make in
             var reply = OriginReply()
             reply.stalls = [.beforeHead]
             try await with(make, { [reply] _ in reply }) { transport, origin in
@@ -304,7 +304,7 @@ public enum TransportConformance: ConformanceKit {
                 try await origin.waitForDisconnects()
             }
         },
-        Check("cancelling in the body ends the transfer with CancellationError") { make in
+        Check("canceling in the body ends the transfer with CancellationError") { make in
             var reply = OriginReply(body: bytes(100_000))
             reply.stalls = [.afterBody(50_000)]
             try await with(make, { [reply] _ in reply }) { transport, origin in
@@ -330,7 +330,7 @@ public enum TransportConformance: ConformanceKit {
                 try await origin.waitForDisconnects()
             }
         },
-        Check("a task that is already cancelled receives no response") { make in
+        Check("a task that is already canceled receives no response") { make in
             try await with(make, { _ in OriginReply() }) { transport, origin in
                 let request = patient(origin.url(for: "/a"))
                 let task = Task {
@@ -340,7 +340,7 @@ public enum TransportConformance: ConformanceKit {
                 try await requireCancellation(task)
             }
         },
-        Check("each randomly cancelled request has exactly one outcome") { make in
+        Check("each randomly canceled request has exactly one outcome") { make in
             // The reply is created once. Creating it 200 times on the origin's only thread can take longer than the
             // idle timeout on a slow machine.
             let reply = OriginReply(body: bytes(20_000))
@@ -361,7 +361,7 @@ public enum TransportConformance: ConformanceKit {
                         try ConformanceFailure.require(count == 20_000, "no error was thrown after \(count) bytes")
                     } catch is CancellationError {
                         try ConformanceFailure.require(
-                            number % 3 != 2, "a request that was not cancelled threw CancellationError")
+                            number % 3 != 2, "a request that was not canceled threw CancellationError")
                     }
                 }
             }

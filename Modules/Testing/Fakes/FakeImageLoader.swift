@@ -1,8 +1,8 @@
 public import AlcedoCore
 import AlcedoRuntime
 
-/// An image loader without caches, network and decoders, for tests of views. A closure loads, and the loader records
-/// the requests.
+/// An image loader without caches, network and decoders, for tests of views. A closure returns the images, and the
+/// loader records the requests.
 ///
 /// ```swift
 /// import AlcedoCore
@@ -23,8 +23,8 @@ public final class FakeImageLoader: ImageLoading {
 
     /// Creates a loader that loads with a closure.
     ///
-    /// - Parameter respond: Returns the response of a load. It is called for each load, on the task that loads. Its
-    ///   second argument takes previews and progress.
+    /// - Parameter respond: A closure that returns the response of a load, or throws its error. It is called for each
+    ///   load, on the task that loads. Its second argument delivers updates, such as previews, to the caller.
     public init(
         _ respond:
             @escaping @Sendable (
@@ -37,12 +37,12 @@ public final class FakeImageLoader: ImageLoading {
     /// The requests of the loads so far, in the order in which the loads began.
     public var requests: [ImageRequest] { state.withLock { $0.requests } }
 
-    /// Sets the image that ``cachedImage(for:)`` returns for equal requests. Passing nil removes it.
+    /// Sets the image that ``cachedImage(for:)`` returns for requests with the same key. Passing nil removes it.
     public func setCachedImage(_ image: DecodedImage?, for request: ImageRequest) {
         state.withLock { $0.images[request.key] = image }
     }
 
-    /// Returns the image that ``setCachedImage(_:for:)`` has set for equal requests; nil if there is none.
+    /// Returns the image that ``setCachedImage(_:for:)`` has set for requests with the same key; nil if there is none.
     public func cachedImage(for request: ImageRequest) -> DecodedImage? { state.withLock { $0.images[request.key] } }
 
     /// Records the request and returns what the closure returns. Throws what the closure throws.

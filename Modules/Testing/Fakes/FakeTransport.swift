@@ -19,11 +19,12 @@ public final class FakeTransport: HTTPTransport {
 
     /// Creates a transport that responds with a closure.
     ///
-    /// - Parameter respond: Returns the response to a request. It is called for each request, on the task that sends
-    ///   it.
+    /// - Parameter respond: A closure that returns the response to a request, or throws an error. It is called for each
+    ///   request, on the task that sends it.
     public init(_ respond: @escaping @Sendable (HTTPRequest) async throws -> HTTPResponse) { self.respond = respond }
 
-    /// Creates a transport that responds to every request with the same body, status and fields.
+    /// Creates a transport that responds to every request with the same body, status and fields. Default: status 200
+    /// and no fields.
     public convenience init(body: Data, status: Int = 200, fields: HTTPFields = HTTPFields()) {
         self.init {
             HTTPResponse(head: HTTPResponseHead(url: $0.url, status: status, fields: fields), body: HTTPBody(body))
@@ -33,7 +34,7 @@ public final class FakeTransport: HTTPTransport {
     /// The requests received so far, in the order of their arrival.
     public var requests: [HTTPRequest] { received.value }
 
-    /// Returns once at least `count` requests have arrived. Throws `CancellationError` when the task is cancelled
+    /// Returns once at least `count` requests have arrived. Throws `CancellationError` when the task is canceled
     /// first.
     package func waitForRequests(count: Int) async throws { try await received.waitUntil { $0.count >= count } }
 

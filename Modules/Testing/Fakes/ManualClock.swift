@@ -51,8 +51,8 @@ public final class ManualClock: TimeSource {
     /// Advances the date and the uptime, then resumes the sleepers whose deadline has passed.
     ///
     /// Sleepers are resumed in the order of their deadlines, and with equal deadlines in the order in which they began
-    /// to sleep. The runtime decides on which thread each task then runs. A task that sleeps again counts from the new
-    /// uptime. A negative duration counts as zero, because the uptime never decreases.
+    /// to sleep. The runtime decides on which thread each task then runs. The next sleep of such a task begins at the
+    /// new uptime. A negative duration counts as zero, because the uptime never decreases.
     public func advance(by duration: Duration) {
         let duration = max(.zero, duration)
         let due = state.update { state in
@@ -73,7 +73,7 @@ public final class ManualClock: TimeSource {
 
     /// Returns when the uptime has been advanced by `duration`; immediately if `duration` is zero or less.
     ///
-    /// - Throws: `CancellationError` when the task is cancelled first.
+    /// - Throws: `CancellationError` when the task is canceled first.
     public func sleep(for duration: Duration) async throws {
         try Task.checkCancellation()
         guard duration > .zero else { return }
@@ -97,7 +97,7 @@ public final class ManualClock: TimeSource {
 
     /// Returns once at least `count` tasks are sleeping.
     ///
-    /// - Throws: `CancellationError` when the task is cancelled first.
+    /// - Throws: `CancellationError` when the task is canceled first.
     public func waitForSleepers(count: Int) async throws {
         try await state.waitUntil { $0.sleepers.count >= count }
     }

@@ -88,7 +88,7 @@ public final class ManualExecutor: TaskExecutor {
 
     /// Returns once at least `count` jobs wait to run.
     ///
-    /// - Throws: `CancellationError` if the task is cancelled first.
+    /// - Throws: `CancellationError` if the task is canceled first.
     package func waitForJobs(count: Int = 1) async throws {
         try await jobs.waitUntil { $0.count >= count }
     }

@@ -1,14 +1,16 @@
 import AlcedoCore
 import AlcedoHTTP
 import AlcedoLibc
+import AlcedoRuntime
 public import FoundationEssentials
 
 extension LoopbackOrigin {
     /// Starts a server with one reply for each path, and 404 for other paths.
     ///
-    /// A key with a query matches requests with that query only. A key without a query matches any query.
+    /// A key with a query matches requests with that query only. A key without a query matches requests without a query
+    /// and with any other query.
     ///
-    /// - Throws: An error if the system provides no socket.
+    /// - Throws: An error if the system provides no socket or no pipe.
     package convenience init(replies: [String: OriginReply]) throws {
         try self.init { request in
             replies[request.target] ?? replies[request.path] ?? .status(404)
@@ -25,7 +27,7 @@ extension LoopbackOrigin {
     ///   - directory: The directory of the files.
     ///   - validators: Whether responses carry an ETag and a Last-Modified field, and conditional requests receive 304
     ///     for an unchanged file (RFC 9110, section 13). Default: true.
-    /// - Throws: An error if the directory does not exist or the system provides no socket.
+    /// - Throws: An error if the directory does not exist, or if the system provides no socket or no pipe.
     public convenience init(directory: URL, validators: Bool = true) throws {
         let files = try OriginFiles(directory: directory, validators: validators)
         try self.init { files.reply(to: $0) }
@@ -63,9 +65,11 @@ private struct OriginFiles: Sendable {
         return OriginReply(fields: fields, body: body)
     }
 
-    /// Returns the path of the file that a request names; nil if it is not below the directory.
+    /// Returns the path of the file that a request names; nil if no such file exists below the directory.
     private func file(for path: String) -> String? {
-        guard let path = Self.decode(path), !path.utf8.contains(0) else { return nil }
+        guard let bytes = path.utf8.percentDecoded(), !bytes.contains(0),
+            let path = String(validating: bytes, as: UTF8.self)
+        else { return nil }
         let parts = path.split(separator: "/", omittingEmptySubsequences: true)
         guard !parts.contains(".."), !parts.contains(".") else { return nil }
         // A symbolic link may lead out of the directory, so the resolved path is compared.
@@ -82,23 +86,6 @@ private struct OriginFiles: Sendable {
         if tags == "*" { return true }
         guard let tag = fields["ETag"].flatMap({ EntityTag($0) }) else { return false }
         return EntityTag.list([tags]).contains { $0.matchesWeakly(tag) }
-    }
-
-    /// Decodes percent-encoding (RFC 3986, section 2.1). Returns nil if it is malformed or the bytes are not UTF-8.
-    private static func decode(_ text: String) -> String? {
-        var rest = Array(text.utf8)[...]
-        var bytes: [UInt8] = []
-        while let byte = rest.popFirst() {
-            guard byte == UInt8(ascii: "%") else {
-                bytes.append(byte)
-                continue
-            }
-            let digits = rest.prefix(2).compactMap { Character(UnicodeScalar($0)).hexDigitValue }
-            guard digits.count == 2 else { return nil }
-            bytes.append(UInt8(digits[0] << 4 | digits[1]))
-            rest = rest.dropFirst(2)
-        }
-        return String(validating: bytes, as: UTF8.self)
     }
 
     private static func resolve(_ path: String) -> String? {

@@ -26,14 +26,14 @@ public final class LoopbackOrigin: Sendable {
 
     /// Starts a server.
     ///
-    /// - Parameter handler: Returns the reply to a request. It is called on the origin's only thread, one request at a
-    ///   time, so it must not block. To respond late, use ``OriginReply/stalling(at:)``.
-    /// - Throws: An error if the system provides no socket.
+    /// - Parameter handler: A closure that returns the reply to a request. It is called on the origin's only thread,
+    ///   one request at a time, so it must not block. To respond late, use ``OriginReply/stalling(at:)``.
+    /// - Throws: An error if the system provides no socket or no pipe.
     public convenience init(handler: @escaping @Sendable (OriginRequest) -> OriginReply) throws {
         try self.init(options: OriginOptions(), handler: handler)
     }
 
-    /// Starts a server with limits.
+    /// Starts a server with limits. Throws the errors of ``init(handler:)``.
     package init(options: OriginOptions, handler: @escaping @Sendable (OriginRequest) -> OriginReply) throws {
         let alarm = try OriginAlarm()
         hub = OriginHub(alarm: alarm, options: options, handler: handler)
@@ -57,8 +57,8 @@ public final class LoopbackOrigin: Sendable {
 
     deinit { hub.stop() }
 
-    /// Closes every connection and refuses new ones before it returns. Pending and later waits throw
-    /// `CancellationError`.
+    /// Closes every connection and refuses new ones before it returns. Pending waits, and later waits whose condition
+    /// does not hold, throw `CancellationError`.
     public func stop() { hub.stop() }
 
     /// Resumes the stalled replies to all requests that have arrived so far. Later stalls of these replies do not wait
@@ -80,34 +80,35 @@ public final class LoopbackOrigin: Sendable {
     public var requests: [OriginRequest] { state.requests }
 
     /// Returns the number of requests for a path. A path with a query counts requests with that query only. A path
-    /// without a query counts requests with any query or none.
+    /// without a query counts requests with any query or none. Only the first 20,000 different targets are counted.
     public func requestCount(for path: String) -> Int { state.requestCount(for: path) }
 
     /// Returns once the condition holds, now or later. The condition is evaluated after every change.
     ///
-    /// - Throws: `CancellationError` when the task is cancelled or the origin is stopped first.
+    /// - Throws: `CancellationError` when the task is canceled or the origin is stopped first.
     package func waitUntil(_ condition: @escaping @Sendable (OriginState) -> Bool) async throws {
         try await hub.state.waitUntil(condition)
     }
 
-    /// Returns once `count` requests have arrived. Throws `CancellationError` when the task is cancelled or the origin
-    /// is stopped first.
+    /// Returns once at least `count` requests, by default one, have arrived since the origin was created. Throws
+    /// `CancellationError` when the task is canceled or the origin is stopped first.
     public func waitForRequest(count: Int = 1) async throws {
         try await waitUntil { $0.requestCount >= count }
     }
 
-    /// Returns once clients have closed `count` connections.
+    /// Returns once clients have closed at least `count` connections, by default one, since the origin was created.
+    /// Connections that the origin closed first do not count.
     ///
-    /// A client that has ended its side of the connection counts as well, unless a response is being sent to it. A
-    /// half-closed connection receives the rest of that response first.
+    /// A half-closed connection, in which the client has ended only its own side, counts as well. If a response is
+    /// being sent on it, it counts after the rest of that response is sent.
     ///
-    /// Throws `CancellationError` when the task is cancelled or the origin is stopped first.
+    /// Throws `CancellationError` when the task is canceled or the origin is stopped first.
     public func waitForDisconnects(count: Int = 1) async throws {
         try await waitUntil { $0.disconnectCount >= count }
     }
 
-    /// Returns once `count` replies are stalled. Throws `CancellationError` when the task is cancelled or the origin is
-    /// stopped first.
+    /// Returns once at least `count` replies, by default one, are stalled at the same time. Throws `CancellationError`
+    /// when the task is canceled or the origin is stopped first.
     public func waitForStalls(count: Int = 1) async throws {
         try await waitUntil { $0.stalledCount >= count }
     }

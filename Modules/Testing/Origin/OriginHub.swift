@@ -62,7 +62,7 @@ final class OriginHub: Sendable {
         }
     }
 
-    /// Shuts down every connection immediately. The thread then ends by itself.
+    /// Shuts down the listener and every connection immediately, and ends all waits. The thread then ends by itself.
     func stop() {
         control.withLock { control in
             control.isStopped = true
@@ -80,7 +80,7 @@ final class OriginHub: Sendable {
         }
     }
 
-    /// Numbers and logs a request.
+    /// Numbers and counts a request, and returns it. Logs the request unless the log is full.
     func record(_ message: OriginMessage, connection: Int) -> OriginRequest {
         state.update { state in
             state.requestCount += 1
@@ -118,7 +118,7 @@ struct OriginAlarm {
         _ = write(writeEnd, &byte, 1)
     }
 
-    /// Empties the pipe, so that it is unreadable until the next ``ring()``.
+    /// Empties the pipe, so that poll(2) does not report it as readable until the next ``ring()``.
     func silence() {
         var bytes: (UInt64, UInt64) = (0, 0)
         while read(readEnd, &bytes, MemoryLayout.size(ofValue: bytes)) > 0 {}

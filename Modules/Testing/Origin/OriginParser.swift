@@ -34,7 +34,7 @@ struct OriginParser {
         buffer.append(contentsOf: bytes)
     }
 
-    /// Removes the next request from the bytes and returns it.
+    /// Returns the next complete request and removes its bytes, or returns the reason why there is none.
     mutating func next() -> Outcome {
         if awaited == nil {
             if let outcome = readHead() { return outcome }
@@ -47,7 +47,8 @@ struct OriginParser {
         return .message(complete)
     }
 
-    /// Parses the head. Returns nil if the head is complete and its body follows.
+    /// Parses the head and removes its bytes. Returns nil if the head is complete and valid, so that the body can be
+    /// read.
     private mutating func readHead() -> Outcome? {
         // RFC 9112, section 2.2: an empty line before a request is ignored.
         while buffer.starts(with: [13, 10]) { (buffer, scanned) = (Array(buffer.dropFirst(2)), 0) }

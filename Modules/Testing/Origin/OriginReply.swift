@@ -75,7 +75,7 @@ public struct OriginReply: Sendable {
     /// unknown, and the framing `contentLength` is treated as `close`.
     package var isEndless = false
 
-    /// Creates a response without faults. Default: status 200 with an empty body.
+    /// Creates a response without faults. Default: status 200, no fields, an empty body, and a correct Content-Length.
     public init(
         status: Int = 200, fields: HTTPFields = HTTPFields(), body: Data = Data(), framing: Framing = .contentLength
     ) {
@@ -91,7 +91,8 @@ extension OriginReply {
     ///
     /// - Parameters:
     ///   - body: The bytes of the body.
-    ///   - type: The media type in `Content-Type`.
+    ///   - type: The media type in `Content-Type`, which replaces such a field in `fields`. Default:
+    ///     `application/octet-stream`.
     ///   - fields: Further header fields. Default: none.
     public static func ok(
         _ body: Data, type: String = "application/octet-stream", fields: HTTPFields = HTTPFields()
@@ -99,7 +100,7 @@ extension OriginReply {
         OriginReply(fields: fields, body: body).setting("Content-Type", type)
     }
 
-    /// Returns a response with status 200 and a plain text.
+    /// Returns a response with status 200 and a body of plain text in UTF-8.
     package static func text(_ text: String) -> OriginReply {
         ok(Data(text.utf8), type: "text/plain; charset=utf-8")
     }
@@ -109,7 +110,7 @@ extension OriginReply {
         OriginReply(status: status, fields: fields)
     }
 
-    /// Returns a redirect. `location` is sent unchanged.
+    /// Returns a redirect. `location` is sent unchanged. Default: status 302.
     package static func redirect(to location: String, status: Int = 302) -> OriginReply {
         OriginReply(status: status, fields: ["Location": location])
     }

@@ -58,7 +58,8 @@ package struct OriginState: Sendable {
 
 /// The limits of a ``LoopbackOrigin``.
 package struct OriginOptions: Sendable {
-    /// The maximum number of bytes in the head of a request. The response to a longer head is 431. Default: 16 KiB.
+    /// The maximum number of bytes in the head of a request. The response to a longer head is 431. Values below 64
+    /// count as 64. Default: 16 KiB.
     package var headLimit = 16 << 10
     /// The maximum number of bytes in the body of a request. The response to a longer body is 413. Default: 16 MiB.
     package var bodyLimit = 16 << 20

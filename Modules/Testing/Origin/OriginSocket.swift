@@ -54,7 +54,7 @@ struct OriginSocket {
         return UInt16(bigEndian: address.sin_port)
     }
 
-    /// Accepts the next connection. Returns nil if none is pending.
+    /// Accepts the next connection. Returns nil if none is pending or the connection has failed.
     ///
     /// - Throws: ``OriginError`` if no descriptor or no memory is available.
     func accept() throws -> OriginSocket? {
@@ -116,9 +116,9 @@ struct OriginSocket {
     func close() { _ = AlcedoLibc.close(descriptor) }
 }
 
-/// The error of a ``LoopbackOrigin`` that could not start.
+/// The error of a ``LoopbackOrigin`` or a ``ClosedPort`` that could not be created.
 package struct OriginError: Error, Sendable, Equatable, CustomStringConvertible {
-    /// The name of the failed system call and the system's description of the error.
+    /// A description of the error. It contains the name of a failed system call and the system's description.
     package let message: String
 
     package var description: String { message }

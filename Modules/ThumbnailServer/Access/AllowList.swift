@@ -8,13 +8,14 @@ struct AllowList: Sendable {
 
     /// Checks whether a source is allowed.
     ///
-    /// - Throws: ``HTTPError`` 403.
+    /// - Throws: ``HTTPError`` 403 if the list is not empty and no pattern matches.
     func check(_ source: SourceURL) throws(HTTPError) {
         guard patterns.isEmpty || patterns.contains(where: { $0.matches(source) }) else { throw Self.rejection }
     }
 
-    /// The suffix of store keys for thumbnails whose originals and redirects come from these origins. Equal lists have
-    /// equal scopes.
+    /// The suffix of the keys of stored thumbnails. Servers with different lists have different suffixes, because a
+    /// server must not serve originals or follow redirects from origins that it does not allow. Empty if any origin is
+    /// allowed. The order of the patterns has no effect.
     var scope: String {
         let names = Set(patterns.map(\.description)).sorted()
         return names.isEmpty ? "" : ";from:\(SHA256.hexDigest(of: names.joined(separator: " ")))"
@@ -23,7 +24,8 @@ struct AllowList: Sendable {
     static let rejection = HTTPError(403, "the origin is not allowed")
 }
 
-/// A pattern of allowed origins: `https://host`, `https://host:port`, `host`, or `*.host` for the subdomains of a host.
+/// A pattern of allowed origins: a host, or `*.host` for the subdomains of a host, with an optional scheme and port,
+/// such as `https://host:port`.
 struct OriginPattern: Sendable, Equatable, CustomStringConvertible {
     /// The scheme; nil for both `http` and `https`.
     private let scheme: String?

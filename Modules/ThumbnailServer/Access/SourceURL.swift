@@ -13,8 +13,9 @@ struct SourceURL: Sendable, Equatable {
 
     /// Creates a source from the text of a URL.
     ///
-    /// - Throws: ``HTTPError`` 400 for text that is not a plain URL. Parsers disagree about unusual URLs. With such a
-    ///   URL, the server could check one host and request another.
+    /// - Throws: ``HTTPError`` 400 if the URL is longer than 4 KiB, has another scheme, a user name or a password, or
+    ///   has an unusual syntax. Parsers disagree about unusual syntax. With such a URL, the server could check one host
+    ///   and request another.
     init(_ text: String) throws(HTTPError) {
         guard text.utf8.count <= Self.byteLimit else { throw HTTPError(400, "url is too long") }
         guard text.utf8.allSatisfy(Self.isAllowed), let url = URL(string: text) else {

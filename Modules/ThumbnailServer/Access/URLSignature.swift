@@ -17,7 +17,7 @@ struct URLSignature: Sendable {
 
     /// Checks a signature. Returns the date until which the URL is valid; nil for no limit.
     ///
-    /// - Throws: ``HTTPError`` 403 if the signature is missing, wrong or expired.
+    /// - Throws: ``HTTPError`` 403 if the signature is missing or wrong, or if the expiry is invalid or in the past.
     @discardableResult
     func check(path: some StringProtocol, _ items: QueryItems, now: Date) throws(HTTPError) -> Date? {
         guard let text = items[Self.name], let code = Self.code(text),
@@ -32,7 +32,10 @@ struct URLSignature: Sendable {
         return Date(timeIntervalSince1970: Double(seconds))
     }
 
-    /// Returns the target with its signature.
+    /// Returns the target with its signature, which replaces a previous one. The parameters are sorted and encoded
+    /// again.
+    ///
+    /// - Throws: ``HTTPError`` 400 if the query is invalid, 414 if it is too long.
     func signed(_ target: String) throws(HTTPError) -> String {
         let path = target.prefix { $0 != "?" }
         let items = try QueryItems(target[path.endIndex...].dropFirst())
@@ -47,9 +50,9 @@ struct URLSignature: Sendable {
     private static func code(_ text: String) -> [UInt8]? {
         let digits = Array(text.utf8)
         if digits.count == 64 {
-            let nibbles = digits.compactMap { Character(UnicodeScalar($0)).hexDigitValue }
+            let nibbles = digits.compactMap(\.hexadecimalValue)
             guard nibbles.count == 64 else { return nil }
-            return (0..<32).map { UInt8(nibbles[2 * $0] << 4 | nibbles[2 * $0 + 1]) }
+            return (0..<32).map { nibbles[2 * $0] << 4 | nibbles[2 * $0 + 1] }
         }
         let base64 = String(text.map { $0 == "-" ? "+" : $0 == "_" ? "/" : $0 })
         guard text.utf8.count == 43 || text.utf8.count == 44 else { return nil }

@@ -24,7 +24,8 @@ alcedo_http_disconnects *alcedo_http_disconnects_create(void) {
 }
 
 int alcedo_http_disconnects_watch(alcedo_http_disconnects *d, int socket, uint64_t number) {
-    // A client that ends its side counts as disconnected, because most such clients have closed both sides.
+    // A client that shuts down its sending side counts as disconnected, because most such clients have closed both
+    // sides.
     struct epoll_event event = {.events = EPOLLRDHUP | EPOLLONESHOT, .data.u64 = number};
     return epoll_ctl(d->watch, EPOLL_CTL_ADD, socket, &event) == 0;
 }
@@ -43,7 +44,7 @@ uint64_t alcedo_http_disconnects_next(alcedo_http_disconnects *d) {
 
 void alcedo_http_disconnects_end(alcedo_http_disconnects *d) {
     const uint64_t one = 1;
-    // The write fails only if the end has been signaled before.
+    // The write fails only if the counter is full. The end is then already signaled.
     if (write(d->end, &one, sizeof one) < 0) return;
 }
 

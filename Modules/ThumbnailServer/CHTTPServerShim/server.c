@@ -93,7 +93,7 @@ static void on_connection(
 // The first callback of a request. Its result becomes the state of the request.
 static void *on_target(void *data, const char *target, struct MHD_Connection *connection) {
     alcedo_http_server *server = data;
-    // The connection has no state, because memory was short when it began.
+    // A connection has no state if no memory was available when it began. Its requests are then rejected.
     if (!connection_of(connection)) return NULL;
     alcedo_http_request *r = calloc(1, sizeof *r);
     if (!r) return NULL;
@@ -124,8 +124,8 @@ static enum MHD_Result on_access(
         r->has_begun = 1;
         r->method = method;
         r->has_body = announces_body(connection);
-        // The library closes the connection after a response that is queued in this first call. That is correct only
-        // before a body.
+        // The library closes the connection after a response that is queued in this first call, so only a request with
+        // a body receives its response here.
         if (!r->has_body) return MHD_YES;
     }
     if (*upload_count) return MHD_NO;

@@ -8,26 +8,27 @@ import FoundationEssentials
 /// A small HTTP/1.1 server. One thread serves all connections, and waiting requests occupy no thread.
 ///
 /// The server rejects heads of more than 32 KiB. It rejects requests with a body before it receives the body. It closes
-/// connections that are idle for longer than the client timeout. The bodies that are being sent have a common limit of
-/// bytes, and each response has a time limit. Call ``stop(grace:)`` exactly once to close the server.
+/// connections that are idle for longer than the client timeout. It limits the total size of the bodies that are being
+/// sent, and the time for each response. Call ``stop(grace:)`` exactly once to close the server.
 ///
-/// `@unchecked` because of the pointer. It is set before the server is shared, and then used only by the server's
-/// thread and in `stop`.
+/// `@unchecked` because of the pointer and the port. Both are set before the server is shared. Later, only `stop` uses
+/// the pointer, and it clears it.
 final class HTTPServer: @unchecked Sendable {
     struct Settings: Sendable {
         /// The numeric address, IPv4 or IPv6.
         var host = "127.0.0.1"
         /// The port; 0 for any free port.
         var port: UInt16 = 0
-        var maximumConnections = 1024
-        /// The maximum time for which a connection may be idle.
+        /// The maximum number of connections. Further connections wait to be accepted.
+        var maxConcurrentConnections = 1024
+        /// The maximum time for which a connection may be idle. Fractions of a second are ignored.
         var clientTimeout = Duration.seconds(15)
         /// The maximum time to create a response, checked every 250 ms.
         var responseTimeout = Duration.seconds(20)
         /// The maximum time for a client to receive a response, checked every 250 ms.
         var sendingTimeout = Duration.seconds(60)
         /// The maximum number of bytes in distinct bodies that are being sent.
-        var sendingLimit = 256 << 20
+        var maximumSendingByteCount = 256 << 20
         /// The time for which idle connections stay open when the server stops. Requests that arrive in this time
         /// receive a response.
         var idleGracePeriod = Duration.milliseconds(250)
@@ -40,7 +41,7 @@ final class HTTPServer: @unchecked Sendable {
     private static let stopping = BlockingExecutor(name: "thumbnail.stop", maxConcurrent: 1)
 
     private let handler: any HTTPHandling
-    private let exchanges = ExchangeTable()
+    private let exchanges = ServerExchangeTable()
     private let connections = OpenConnections()
     private let bodies: ResponseBodyPool
     private let idleGracePeriod: Duration
@@ -48,15 +49,19 @@ final class HTTPServer: @unchecked Sendable {
     private let clients: DisconnectMonitor
     private let timeoutMonitor: Task<Void, Never>
     private var server: OpaquePointer?
+    /// The port on which the server listens.
+    private(set) var port = 0
 
     /// Starts to listen.
+    ///
+    /// - Throws: ``CannotListen`` if the server cannot listen on the address, or if no file descriptor is available.
     init(_ settings: Settings, handler: any HTTPHandling) throws(CannotListen) {
         guard let clients = DisconnectMonitor() else {
             throw CannotListen(description: "cannot listen: too many open files")
         }
         self.handler = handler
         self.clients = clients
-        bodies = ResponseBodyPool(limit: settings.sendingLimit)
+        bodies = ResponseBodyPool(limit: settings.maximumSendingByteCount)
         idleGracePeriod = settings.idleGracePeriod
         timeoutMonitor = Self.timeoutMonitor(of: exchanges, handler, settings)
         var error: Int32 = 0
@@ -64,7 +69,7 @@ final class HTTPServer: @unchecked Sendable {
         let callbacks = Self.callbacks(Unmanaged.passUnretained(self).toOpaque())
         server = settings.host.withCString { host in
             var settings = alcedo_http_settings(
-                host: host, port: settings.port, connections: UInt32(clamping: settings.maximumConnections),
+                host: host, port: settings.port, connections: UInt32(clamping: settings.maxConcurrentConnections),
                 timeout: UInt32(clamping: settings.clientTimeout.components.seconds), memory: 32 << 10)
             return alcedo_http_server_start(&settings, callbacks, &error)
         }
@@ -73,18 +78,19 @@ final class HTTPServer: @unchecked Sendable {
             let reason = error == 0 ? "unknown reason" : String(cString: strerror(error))
             throw CannotListen(description: "cannot listen on \(settings.host), port \(settings.port): \(reason)")
         }
+        port = server.map { Int(alcedo_http_server_port($0)) } ?? 0
         clients.start { [exchanges] number in exchanges[number]?.settle(.disconnected) }
     }
 
-    var port: Int { server.map { Int(alcedo_http_server_port($0)) } ?? 0 }
-
-    /// Stops accepting connections, waits up to `grace` for the open ones to end, and then ends them. Responses in this
-    /// time contain `Connection: close`. Requests that still wait after `grace` receive ``HTTPError/shuttingDown``.
+    /// Stops accepting connections, waits up to `grace` for the open ones to end, and then closes them. Responses in
+    /// this time contain `Connection: close`. Requests that still wait after `grace` receive
+    /// ``HTTPError/shuttingDown``, which may take one more second.
     func stop(grace: Duration) async {
         guard let server else { return }
         isStopping.withLock { $0 = true }
         alcedo_http_server_quiesce(server)
-        // If a connection is closed just as a request arrives, the client sees a failure.
+        // Idle connections stay open at first. If one were closed just as a request arrives, the client would see a
+        // failure.
         let idleGracePeriod = min(grace, idleGracePeriod)
         await connections.waitUntilNone(for: idleGracePeriod)
         alcedo_http_server_end_idle(server)
@@ -105,11 +111,11 @@ final class HTTPServer: @unchecked Sendable {
         timeoutMonitor.cancel()
     }
 
-    /// Ends requests that exceed their time limits. One task monitors all requests. If each request had its own sleep,
-    /// the sleep would stay in memory until its end, even after cancellation. At thousands of requests a second, these
-    /// sleeps occupy about 100 MB.
+    /// Starts a task that ends requests that exceed their time limits. One task monitors all requests. If each request
+    /// had its own sleep, the sleep would stay in memory until its end, even after cancellation. At thousands of
+    /// requests a second, these sleeps would occupy about 100 MB.
     private static func timeoutMonitor(
-        of exchanges: ExchangeTable, _ handler: any HTTPHandling, _ settings: Settings
+        of exchanges: ServerExchangeTable, _ handler: any HTTPHandling, _ settings: Settings
     ) -> Task<Void, Never> {
         Task {
             while (try? await Task.sleep(for: min(settings.responseTimeout, .milliseconds(250)))) != nil {
@@ -149,7 +155,7 @@ final class HTTPServer: @unchecked Sendable {
     private func begin(_ request: OpaquePointer) -> alcedo_http_step {
         let head = RequestHead(request)
         let (clients, socket, address) = (clients, alcedo_http_socket(request), UInt(bitPattern: request))
-        let exchange = Exchange(
+        let exchange = ServerExchange(
             number: exchanges.makeNumber(), head: head, close: { _ = shutdown(socket, Int32(SHUT_RDWR)) },
             resume: {
                 clients.unwatch(socket)
@@ -184,7 +190,7 @@ final class HTTPServer: @unchecked Sendable {
     private func end(_ request: OpaquePointer, isSent: Bool) {
         guard let token = alcedo_http_token(request) else { return }
         alcedo_http_set_token(request, nil)
-        let exchange = Unmanaged<Exchange>.fromOpaque(token).takeRetainedValue()
+        let exchange = Unmanaged<ServerExchange>.fromOpaque(token).takeRetainedValue()
         let sent = exchange.end().flatMap { isSent ? $0 : nil }
         handler.requestEnded(
             exchange.head, status: sent?.status, byteCount: sent?.byteCount ?? 0,
@@ -192,7 +198,9 @@ final class HTTPServer: @unchecked Sendable {
         exchanges.remove(exchange)
     }
 
-    private func send(_ response: ServerResponse, _ exchange: Exchange, _ request: OpaquePointer) -> alcedo_http_step {
+    private func send(
+        _ response: ServerResponse, _ exchange: ServerExchange, _ request: OpaquePointer
+    ) -> alcedo_http_step {
         var (response, reference) = (response, nil as ResponseBodyPool.Reference?)
         if response.body.count > ResponseBodyPool.copyLimit {
             reference = bodies.acquire(response.body, isImmediate: exchange.hasNoBody(response))
@@ -203,21 +211,22 @@ final class HTTPServer: @unchecked Sendable {
         return response.send(as: request, reference) ? ALCEDO_HTTP_REPLIED : ALCEDO_HTTP_CLOSE
     }
 
-    private static func exchange(of request: OpaquePointer) -> Exchange? {
-        alcedo_http_token(request).map { Unmanaged<Exchange>.fromOpaque($0).takeUnretainedValue() }
+    private static func exchange(of request: OpaquePointer) -> ServerExchange? {
+        alcedo_http_token(request).map { Unmanaged<ServerExchange>.fromOpaque($0).takeUnretainedValue() }
     }
 }
 
-/// A handler that creates the responses of a server. Methods must not block. All run on the server's thread, except
-/// ``timeoutResponse(to:)``, which runs in a task.
+/// A handler that creates the responses of a server. Methods must not block. They run on the server's thread, with two
+/// exceptions: ``timeoutResponse(to:)`` runs in a task, and ``requestEnded(_:status:byteCount:duration:)`` may also run
+/// on the thread that stops the server.
 protocol HTTPHandling: Sendable {
     func respond(to head: RequestHead) -> HandlerResult
-    /// Returns the response that replaces another one whose body exceeds the limit of bytes that are being sent.
+    /// Returns the response that is sent instead of one whose body would exceed the limit on the bytes being sent.
     func overloadResponse() -> ServerResponse
-    /// Returns the response that replaces another one that was not created in time.
+    /// Returns the response that is sent if no other response to the request was created in time.
     func timeoutResponse(to head: RequestHead) -> ServerResponse
-    /// Reports the end of a request. The status is nil if the client disconnected before it received the complete
-    /// response.
+    /// Reports the end of a request. If the client did not receive the complete response, the status is nil and the
+    /// byte count is zero.
     func requestEnded(_ head: RequestHead, status: Int?, byteCount: Int, duration: Duration)
 }
 
@@ -228,7 +237,7 @@ protocol HTTPHandling: Sendable {
 private final class DisconnectMonitor: @unchecked Sendable {
     private let disconnects: OpaquePointer
 
-    /// Creates a monitor. Returns nil if no file descriptor is available.
+    /// Creates a monitor. Returns nil if no file descriptor or no memory is available.
     init?() {
         guard let disconnects = alcedo_http_disconnects_create() else { return nil }
         self.disconnects = disconnects

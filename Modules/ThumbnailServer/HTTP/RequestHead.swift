@@ -99,28 +99,12 @@ struct QueryItems: Sendable, Equatable {
     }
 
     private static func decoded(_ text: some StringProtocol) -> String? {
-        var bytes: [UInt8] = []
-        var rest = text.utf8[...]
-        while let byte = rest.popFirst() {
-            guard byte == UInt8(ascii: "%") else {
-                bytes.append(byte)
-                continue
-            }
-            guard let high = rest.popFirst().flatMap(digit), let low = rest.popFirst().flatMap(digit) else {
-                return nil
-            }
-            bytes.append(high << 4 | low)
-        }
-        return String(validating: bytes, as: UTF8.self)
+        text.utf8.percentDecoded().flatMap { String(validating: $0, as: UTF8.self) }
     }
 
-    /// Returns the text with all bytes percent-encoded, in uppercase, except unreserved characters (RFC 3986 section
-    /// 2.3).
+    /// Returns the text with every byte percent-encoded in uppercase hexadecimal, except unreserved characters (RFC
+    /// 3986 section 2.3).
     static func encoded(_ text: String) -> String {
         text.utf8.percentEncoded(except: \.isUnreserved)
-    }
-
-    private static func digit(_ byte: UInt8) -> UInt8? {
-        Character(UnicodeScalar(byte)).hexDigitValue.map { UInt8($0) }
     }
 }

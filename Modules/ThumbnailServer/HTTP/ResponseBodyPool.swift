@@ -44,7 +44,7 @@ final class ResponseBodyPool: Sendable {
 
     var byteCount: Int { state.withLock { $0.byteCount } }
 
-    /// Returns a reference to a body of more than ``copyLimit`` bytes; nil if the limit is reached.
+    /// Returns a reference to a body of more than ``copyLimit`` bytes; nil if the body would exceed the limit.
     ///
     /// - Parameters:
     ///   - data: The body.

@@ -18,7 +18,7 @@ struct ServerResponse: Sendable {
         self.fields.append("X-Content-Type-Options", "nosniff")
     }
 
-    /// Creates a response with a short text that caches must not store.
+    /// Creates a response with a short text, which caches must not store.
     init(status: Int, text: String, type: String = "text/plain; charset=utf-8") {
         self.init(status: status, fields: ["Content-Type": type, "Cache-Control": "no-store"], body: Data(text.utf8))
     }
@@ -64,6 +64,7 @@ extension ServerResponse {
 /// A response, or an operation that creates it.
 enum HandlerResult: Sendable {
     case response(ServerResponse)
-    /// An operation that runs in a task. The task is canceled when the client disconnects.
+    /// An operation that runs in a task. The task is canceled if the client disconnects, or if the server sends another
+    /// response first, for example after a timeout.
     case asynchronous(@Sendable () async -> ServerResponse)
 }

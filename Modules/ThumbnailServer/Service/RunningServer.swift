@@ -1,13 +1,21 @@
+import Alcedo
+
 /// A listening server with its pipeline and stores.
 struct RunningServer: Sendable {
     private let stack: ServerStack
     private let server: HTTPServer
+    private let clock: any TimeSource
 
-    /// Starts to listen.
+    /// Starts to listen. The clock measures the times of the stack and of ``stop(grace:storeTimeout:)``; by default, it
+    /// is the system's clock.
     ///
-    /// - Throws: `HTTPServer.CannotListen`.
-    init(_ settings: ServerStack.Settings, _ listening: HTTPServer.Settings) throws {
-        stack = ServerStack(settings)
+    /// - Throws: `HTTPServer.CannotListen` if the server cannot listen on the address, or if no file descriptor is
+    ///   available.
+    init(
+        _ settings: ServerStack.Settings, _ listening: HTTPServer.Settings, clock: any TimeSource = SystemClock()
+    ) throws {
+        self.clock = clock
+        stack = ServerStack(settings, clock: clock)
         server = try HTTPServer(listening, handler: stack.service)
     }
 
@@ -27,11 +35,11 @@ struct RunningServer: Sendable {
     ///   - storeTimeout: The maximum time for writing to the stores, because a disk or Redis may hang. Default: the
     ///     rest of `grace`, but at least one second.
     func stop(grace: Duration, storeTimeout: Duration? = nil) async {
-        let start = ContinuousClock.now
+        let start = clock.uptime
         stack.service.beginStopping()
         await server.stop(grace: grace)
-        let rest = max(.seconds(1), grace - (ContinuousClock.now - start))
-        await TimeLimit.wait(for: storeTimeout ?? rest) { [stack] in await stack.shutDown() }
+        let rest = max(.seconds(1), grace - (clock.uptime - start))
+        await TimeLimit.wait(for: storeTimeout ?? rest, clock: clock) { [stack] in await stack.shutDown() }
     }
 }
 
@@ -39,14 +47,16 @@ struct RunningServer: Sendable {
 enum TimeLimit {
     /// Returns when the operation has ended or the limit has elapsed. After the limit, the operation continues without
     /// a waiter.
-    static func wait(for limit: Duration, _ operation: @escaping @Sendable () async -> Void) async {
+    static func wait(
+        for limit: Duration, clock: any TimeSource = SystemClock(), _ operation: @escaping @Sendable () async -> Void
+    ) async {
         let (ends, end) = AsyncStream.makeStream(of: Void.self)
         Task {
             await operation()
             end.finish()
         }
         let alarm = Task {
-            try? await Task.sleep(for: limit)
+            try? await clock.sleep(for: limit)
             end.finish()
         }
         for await _ in ends {}

@@ -21,7 +21,7 @@ struct ServerStack: Sendable {
         var redis: RedisOptions?
         /// The maximum number of bytes of an original.
         var originalLimit = 32 << 20
-        /// The number of threads that decode and encode.
+        /// The number of threads that decode, and of threads that encode.
         var maxConcurrentDecodes = 2
     }
 
@@ -32,7 +32,7 @@ struct ServerStack: Sendable {
     let service: ThumbnailService
     private let generator: ThumbnailGenerator
 
-    init(_ settings: Settings) {
+    init(_ settings: Settings, clock: any TimeSource = SystemClock()) {
         let metrics = PipelineMetrics()
         let shared = settings.redis.map { options in
             var options = options
@@ -41,25 +41,29 @@ struct ServerStack: Sendable {
         }
         let sharedStore = shared.map { SharedStoreMonitor($0) { Console.notice("thumbnail-server: \($0)") } }
         let cache = ThumbnailCache(
-            memoryLimit: settings.memoryLimit, store: Self.store(settings, shared),
+            memoryLimit: settings.memoryLimit, store: Self.store(settings, shared, clock),
             maximumAge: settings.limits.maximumAge,
-            scope: settings.service.allowed.scope
+            scope: settings.service.allowed.scope, clock: clock
         ) { sharedStore?.check() }
         var configuration = ImagePipeline.Configuration(
-            downloader: Self.downloader(settings), codecs: .standard, observers: [metrics])
+            downloader: Self.downloader(settings, clock), codecs: .standard, observers: [metrics])
         configuration.maxConcurrentDecodes = settings.maxConcurrentDecodes
         configuration.maximumDecodingByteCount = settings.limits.decoding.maximumByteCount
-        generator = ThumbnailGenerator(configuration, cache: cache, limits: settings.limits)
+        generator = ThumbnailGenerator(configuration, cache: cache, limits: settings.limits, clock: clock)
         service = ThumbnailService(
-            settings.service, generator: generator, cache: cache, pipelineMetrics: metrics, sharedStore: sharedStore)
+            settings.service, generator: generator, cache: cache, pipelineMetrics: metrics, sharedStore: sharedStore,
+            clock: clock)
     }
 
     func shutDown() async { await generator.shutDown() }
 
-    /// Returns the store of finished thumbnails behind the memory cache: disk, then the store that servers share.
-    private static func store(_ settings: Settings, _ shared: RedisDataCache?) -> (any DataCaching)? {
+    /// Returns the store of finished thumbnails behind the memory cache: disk, then the store that servers share; nil
+    /// if there is neither.
+    private static func store(
+        _ settings: Settings, _ shared: RedisDataCache?, _ clock: any TimeSource
+    ) -> (any DataCaching)? {
         let disk = directory("pictures", settings).map {
-            FileDiskCache(directory: $0, sizeLimit: settings.diskLimit / 2)
+            FileDiskCache(directory: $0, sizeLimit: settings.diskLimit / 2, clock: clock)
         }
         switch (disk, shared) {
         case (let disk?, let shared?): return TieredDataCache([DataCacheTier(disk), DataCacheTier(shared)])
@@ -69,7 +73,7 @@ struct ServerStack: Sendable {
         }
     }
 
-    private static func downloader(_ settings: Settings) -> Downloader {
+    private static func downloader(_ settings: Settings, _ clock: any TimeSource) -> Downloader {
         var network = CURLOptions()
         network.allowsPrivateAddresses = settings.allowsPrivateAddresses
         // The transport checks the address of each connection. With a proxy, it would check the proxy's address
@@ -83,24 +87,27 @@ struct ServerStack: Sendable {
         configuration.acceptsContent = CodecRegistry.standard.recognizes
         // A redirect that cannot be followed is not an image, even if it has a body.
         configuration.acceptsStatus = { (200..<300).contains($0) }
-        // A resource that an origin does not have, for example, is not requested again for 30 seconds.
+        // A download that fails permanently, for example because the origin lacks the resource, is not repeated for 30
+        // seconds.
         configuration.failureCache = FailureCache(lifetime: .seconds(30))
         let allowed = settings.service.allowed
         configuration.redirectHook = { head, next in
             let target = try SourceURL(next.url)
             try allowed.check(target)
-            return RedirectPolicyTransport.recording(head, in: next, now: Date())
+            return RedirectPolicyTransport.recording(head, in: next, now: clock.now)
         }
         let transport = CURLTransport(options: network)
         guard let directory = directory("originals", settings) else {
-            return Downloader(transport: RedirectPolicyTransport(transport), configuration: configuration)
+            return Downloader(
+                transport: RedirectPolicyTransport(transport), configuration: configuration, clock: clock)
         }
         let responses = URLResponseCache(
-            memoryCapacity: 0, disk: FileDiskCache(directory: directory, sizeLimit: settings.diskLimit / 2),
-            rules: ResponseCacheRules(role: .shared()))
+            memoryLimit: 0,
+            disk: FileDiskCache(directory: directory, sizeLimit: settings.diskLimit / 2, clock: clock),
+            rules: ResponseCacheRules(role: .shared()), clock: clock)
         return Downloader(
             transport: RedirectPolicyTransport(CachingTransport(wrapping: transport, cache: responses)),
-            configuration: configuration)
+            configuration: configuration, clock: clock)
     }
 
     private static func directory(_ name: String, _ settings: Settings) -> URL? {

@@ -12,7 +12,7 @@ final class ThumbnailService: HTTPHandling {
         var maximumSide = 2_048
         /// The maximum number of distinct requests that are in progress or wait. At most half of them, rounded up, may
         /// be for one host.
-        var maximumRequests = 512
+        var maxConcurrentRequests = 512
     }
 
     private let settings: Settings
@@ -44,10 +44,10 @@ final class ThumbnailService: HTTPHandling {
         self.pipelineMetrics = pipelineMetrics
         self.sharedStore = sharedStore
         self.clock = clock
-        admission = Admission(limit: settings.maximumRequests)
+        admission = Admission(limit: settings.maxConcurrentRequests)
     }
 
-    /// Makes the service report that it is unhealthy, and reject thumbnails that are not in memory.
+    /// Makes the service report that it is unhealthy, and reject requests for thumbnails that are not in memory.
     func beginStopping() { isStopping.withLock { $0 = true } }
 
     func respond(to head: RequestHead) -> HandlerResult {
@@ -119,8 +119,8 @@ final class ThumbnailService: HTTPHandling {
         }
     }
 
-    /// Checks the signature and the source of a request. Returns its query and the date until which its URL is valid;
-    /// nil for no limit.
+    /// Checks the signature, the parameters and the source of a request. Returns its query and the date until which its
+    /// URL is valid; nil for no limit. Throws the error that the client receives if a check fails.
     private func checkedQuery(_ head: RequestHead) throws(HTTPError) -> (ThumbnailQuery, until: Date?) {
         let items = try QueryItems(head.query)
         var end: Date?

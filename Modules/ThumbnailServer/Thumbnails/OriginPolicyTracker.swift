@@ -10,8 +10,8 @@ import FoundationEssentials
 final class OriginPolicyTracker: Downloading {
     /// The policies of the responses that an operation may have used.
     private struct Use: Sendable {
-        /// The combined policy of the latest download at the beginning and of all downloads during the operation; nil
-        /// if there was none.
+        /// The combined policy of the latest download before the operation and of all downloads during it; nil if there
+        /// was none.
         var own: OriginCachePolicy?
         /// The combined policy of the operations that were in progress at the beginning, which this operation may join;
         /// nil if there was none.
@@ -60,8 +60,8 @@ final class OriginPolicyTracker: Downloading {
         return download
     }
 
-    /// Runs work that downloads a source. Returns the result of the work and the policy of the source. Without a
-    /// download, the policy forbids storing.
+    /// Runs work that downloads a source. Returns the result of the work and the policy of the source, or throws the
+    /// error of the work. If the policy is unknown because there was no download, the returned policy forbids storing.
     func observing<Value: Sendable>(
         _ source: ImageSource, _ work: () async throws -> Value
     ) async throws -> (Value, OriginCachePolicy) {

@@ -50,7 +50,7 @@ struct Thumbnail: Sendable, Equatable {
     }
 
     /// Returns the response with the thumbnail, or 304 (Not Modified) if the client has a current copy. Caches may use
-    /// the response until `end`, the expiry of the URL; nil for no limit.
+    /// the response at most until `end`, the expiry of the URL; nil for no limit.
     func response(to head: RequestHead, isNegotiated: Bool, now: Date, until end: Date?) -> ServerResponse {
         let isKnown = head.ifNoneMatch.map { matches($0) } ?? false
         var response = ServerResponse(status: isKnown ? 304 : 200, body: data)
@@ -83,8 +83,8 @@ struct ThumbnailFreshness: Sendable, Equatable {
         return ThumbnailFreshness(start: start, shared: min(shared, limit), client: min(client, limit))
     }
 
-    /// Returns the value of a `Cache-Control` field that ends no later than `end`, the expiry of the URL; nil for no
-    /// limit. Source: RFC 9111 sections 5.2.2.1 and 5.2.2.10.
+    /// Returns the value of a `Cache-Control` field with lifetimes that end no later than `end`, the expiry of the URL;
+    /// nil for no limit. Source: RFC 9111 sections 5.2.2.1 and 5.2.2.10.
     func cacheControl(now: Date, until end: Date?) -> String {
         let (shared, client) = (Self.seconds(shared, now, end), Self.seconds(client, now, end))
         guard shared == client else { return "max-age=\(client), s-maxage=\(shared)" }

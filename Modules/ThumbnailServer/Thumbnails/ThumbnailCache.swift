@@ -21,7 +21,7 @@ final class ThumbnailCache: Sendable {
     private let maximumAge: Duration
     private let scope: String
     private let clock: any TimeSource
-    private let writeQueue: WriteQueue
+    private let writeQueue: ThumbnailWriteQueue
     private let onWrite: @Sendable () -> Void
     private let failures = Locked(0)
 
@@ -39,7 +39,7 @@ final class ThumbnailCache: Sendable {
     ///   - onWrite: Called after each write to the store, successful or not.
     init(
         memoryLimit: Int, store: (any DataCaching)?, maximumAge: Duration, scope: String = "",
-        writeQueue: WriteQueue = WriteQueue(), clock: any TimeSource = SystemClock(),
+        writeQueue: ThumbnailWriteQueue = ThumbnailWriteQueue(), clock: any TimeSource = SystemClock(),
         onWrite: @escaping @Sendable () -> Void = {}
     ) {
         memory = MemoryCache(limits: MemoryCacheLimits(costLimit: memoryLimit), clock: clock)
@@ -55,11 +55,11 @@ final class ThumbnailCache: Sendable {
         WriteStatistics(failures: failures.withLock { $0 }, dropped: writeQueue.dropped, pending: writeQueue.count)
     }
 
-    /// Returns the thumbnail in memory. Does not wait.
+    /// Returns the thumbnail in memory; nil if it is absent or no longer fresh. Does not wait.
     func memoryThumbnail(for key: ImageKey) -> Thumbnail? { memory.value(for: key) }
 
-    /// Returns the thumbnail in the backing store if it is fresh, and stores it in memory. An entry with invalid
-    /// metadata is removed.
+    /// Returns the thumbnail in the backing store if it is fresh, and stores it in memory; otherwise, returns nil. An
+    /// entry with invalid metadata is removed.
     func storedThumbnail(for key: ImageKey) async -> Thumbnail? {
         let name = name(of: key)
         guard let backingStore, let entry = await backingStore.entry(for: name) else { return nil }
@@ -85,7 +85,7 @@ final class ThumbnailCache: Sendable {
         }
     }
 
-    /// Returns when all pending thumbnails are in the backing store.
+    /// Returns when no write is pending and the backing store is flushed.
     func flush() async {
         await writeQueue.waitUntilEmpty()
         await backingStore?.flush()
@@ -106,7 +106,7 @@ final class ThumbnailCache: Sendable {
 }
 
 /// A limit on pending writes to a store. Writes above the limit are dropped, so a slow store does not delay responses.
-final class WriteQueue: Sendable {
+final class ThumbnailWriteQueue: Sendable {
     private struct State: Sendable {
         var count = 0
         var byteCount = 0
@@ -134,11 +134,11 @@ final class WriteQueue: Sendable {
     /// The number of writes that were dropped because of the limits.
     var dropped: Int { state.withLock { $0.dropped } }
 
-    /// Runs `write`, unless a limit is reached.
+    /// Runs `write` in a new task, or drops and counts it if a limit is reached.
     ///
     /// - Parameters:
     ///   - byteCount: The number of bytes that the write keeps in memory.
-    ///   - write: The write. It runs in a new task.
+    ///   - write: The write.
     func add(_ byteCount: Int, _ write: @escaping @Sendable () async -> Void) {
         let isTaken = state.withLock { state in
             guard state.count == 0 || (state.count < countLimit && state.byteCount + byteCount <= byteLimit) else {

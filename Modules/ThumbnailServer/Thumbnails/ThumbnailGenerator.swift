@@ -4,7 +4,7 @@ import FoundationEssentials
 
 /// A generator of thumbnails. Simultaneous requests for equal thumbnails share one operation.
 final class ThumbnailGenerator: Sendable {
-    /// The origin of a thumbnail: the memory cache, the backing store, or a new decode.
+    /// The source of a thumbnail: the memory cache, the backing store, or its generation from the original.
     enum Source: String, Sendable, CaseIterable {
         case memory, store, generated
     }
@@ -58,8 +58,11 @@ final class ThumbnailGenerator: Sendable {
         threads = BlockingExecutor(name: "thumbnail.encode", maxConcurrent: configuration.maxConcurrentDecodes)
     }
 
-    /// Returns the thumbnail from the backing store, or generates it. Canceling the task does not end the shared
-    /// operation until its last waiter is canceled.
+    /// Returns the thumbnail from the backing store, or generates and caches it. The shared operation is canceled only
+    /// after all of its waiters are canceled.
+    ///
+    /// - Throws: The error of loading or encoding; `CancellationError` if the task is canceled;
+    ///   ``HTTPError/shuttingDown`` after ``shutDown()``.
     func thumbnail(for query: ThumbnailQuery) async throws -> Generated {
         let key = query.key
         return try await coalescer.value(for: key) { [self] _ in

@@ -25,7 +25,7 @@ struct ThumbnailQuery: Sendable {
     ///   - items: The query items of the URL.
     ///   - accept: The value of the `Accept` field; nil without one.
     ///   - maximumSide: The maximum number of pixels of a side.
-    /// - Throws: ``HTTPError`` 400.
+    /// - Throws: ``HTTPError`` 400 if a parameter is unknown, missing or invalid.
     init(_ items: QueryItems, accept: String?, maximumSide: Int) throws(HTTPError) {
         guard items.items.allSatisfy({ Self.names.contains($0.name) }) else {
             throw HTTPError(400, "unknown parameter; available: url, w, h, fit, format, quality")
@@ -66,7 +66,8 @@ struct ThumbnailQuery: Sendable {
         return number
     }
 
-    /// The key of the thumbnail in caches. Queries that give the same bytes have equal keys.
+    /// The key of the thumbnail in caches. Queries with equal parameters have equal keys, whether or not the format is
+    /// negotiated.
     var key: ImageKey {
         ImageKey(
             ResourceKey(source.url),
@@ -79,11 +80,12 @@ struct ThumbnailQuery: Sendable {
     /// - Parameters:
     ///   - limits: The limits of decoding.
     ///   - idleTimeout: The maximum time for which the origin may send nothing.
-    ///   - maximumAge: The maximum age of a stored original that is used without revalidation, in whole seconds.
+    ///   - maximumAge: The maximum age of a stored original that is used without revalidation. Fractions of a second
+    ///     are ignored.
     func imageRequest(_ limits: DecodingLimits, idleTimeout: Duration, maximumAge: Duration) -> ImageRequest {
         let seconds = maximumAge.components.seconds
-        // Caches may treat `max-age=0` as a reload, for which they do not revalidate an `immutable` response
-        // (RFC 8246).
+        // A cache may treat `max-age=0` as a reload, for which it does not revalidate an `immutable` response (RFC
+        // 8246).
         let control = seconds > 0 ? "max-age=\(seconds)" : "no-cache"
         var request = ImageRequest(
             source: .http(HTTPRequest(url: source.url, fields: ["Cache-Control": control], idleTimeout: idleTimeout)))
@@ -92,8 +94,8 @@ struct ThumbnailQuery: Sendable {
         request.decoding.target = TargetSize(size, mode: fit == .fit ? .fit : .fill)
         switch fit {
         case .fit: request.processors = [.resize(fitting: size)]
-        // The crop comes first. If an original is one line of pixels, the image that covers the size has thousands of
-        // times its pixels.
+        // The image is cropped first. If an original of one line of pixels were first resized to cover the size, the
+        // result would have thousands of times as many pixels as the size.
         case .fill:
             request.processors = [.crop(aspect: size), .resize(exactly: size, enlarges: true)]
         case .exact: request.processors = [.resize(exactly: size, enlarges: true)]
@@ -106,7 +108,7 @@ struct ThumbnailQuery: Sendable {
 enum ThumbnailFit: String, Sendable {
     /// Resizes the whole image to fit the size, without enlarging it.
     case fit
-    /// Covers the size and crops the rest.
+    /// Crops the image to the aspect ratio of the size, and resizes it to exactly the size. Small images are enlarged.
     case fill
     /// Resizes the image to exactly the size. Proportions change.
     case exact
@@ -118,7 +120,7 @@ enum ThumbnailFormat: String, Sendable {
     /// PNG for an image with alpha, otherwise JPEG.
     case plain
 
-    /// Whether the quality has an effect.
+    /// Whether the quality may have an effect.
     var isLossy: Bool { self != .png }
 
     /// Returns the encoder for an image.

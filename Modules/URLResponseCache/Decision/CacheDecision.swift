@@ -8,7 +8,7 @@ import FoundationEssentials
 enum CacheDecision {
     /// Serve the stored response.
     case serve(StoredResponse, ResponseCaching.Source)
-    /// Serve the stored response and fetch a newer one in the background. RFC 5861 section 3.
+    /// Serve the stale stored response and validate it in the background. RFC 5861 section 3.
     case serveAndRevalidate(StoredResponse)
     /// Validate the stored response with the server. Section 4.3.
     case revalidate(StoredResponse, ForwardReason)
@@ -51,7 +51,7 @@ enum CacheDecision {
         _ request: HTTPRequest, _ directives: RequestDirectives, _ candidate: StoredCandidate, _ now: Date
     ) -> CacheDecision {
         if let decided = beforeLookup(request, directives) { return decided }
-        // The lookup only serves the later update of the store.
+        // The stored response is needed only for the later update of the store.
         if request.cachePolicy.isReload { return .fetch(.request) }
         // Section 4, first three items.
         guard let stored = candidate.response else { return .fetch(candidate.hasVariants ? .varyMiss : .uriMiss) }
@@ -90,7 +90,7 @@ enum CacheDecision {
         return .revalidate(stored, .stale)
     }
 
-    /// Returns the decision for a request whose bytes are not all stored; nil if all of them are. Section 3.3.
+    /// Returns the decision for a request for bytes that are not all stored; nil if they are. Section 3.3.
     private static func missingBytes(
         _ stored: StoredResponse, _ request: HTTPRequest, _ directives: RequestDirectives
     ) -> CacheDecision? {
@@ -98,12 +98,12 @@ enum CacheDecision {
             // A complete content with a content coding has no byte offsets that the server and the caller agree on.
             guard stored.part != nil || (stored.head.status == 200 && !stored.hasOffsets) else { return nil }
             let isStored =
-                PartialContent.stored(range, of: stored) != nil && Precondition.allowsRange(of: stored, request)
+                PartialContentRules.stored(range, of: stored) != nil && Precondition.allowsRange(of: stored, request)
             return isStored ? nil : .fetch(.partial)
         }
         guard stored.part != nil else { return nil }
         let canComplete = directives.method == .get && !directives.isConditional
-        return canComplete && PartialContent.isBeginning(stored) ? .complete(stored) : .fetch(.partial)
+        return canComplete && PartialContentRules.isBeginning(stored) ? .complete(stored) : .fetch(.partial)
     }
 
     private static func isFresh(_ stored: StoredResponse, at now: Date) -> Bool {

@@ -2,21 +2,22 @@ import AlcedoCore
 import AlcedoHTTP
 import FoundationEssentials
 
-/// The change of the store after a response of the server. A pure function of the request, the head of the response and
-/// the stored response.
+/// The change of the store after a response from the server. A pure function of the request, the head of the response
+/// and the stored response.
 ///
 /// Source: RFC 9111 sections 3, 4.3 and 4.4.
 enum CacheUpdate {
-    /// Store the body under this head once it has arrived completely. Section 3.
+    /// Store this response, which has no body yet, once its body has arrived. Section 3.
     case store(StoredResponse)
-    /// The stored response is still valid and gets this head. It is removed unless `isKept`: the new head may forbid
-    /// storage, or the time to live may have passed. Section 4.3.4.
+    /// The stored response gets this head. If `isKept` is false, it is removed instead, because the new head forbids
+    /// storage or the time to live has passed. Section 4.3.4.
     case freshen(StoredResponse, isKept: Bool)
     /// The stored response is still valid, with this head, but the request forbids storing it. Section 5.2.1.5.
     case confirm(StoredResponse)
-    /// The stored response for the request is outdated.
+    /// Remove the stored response for the request, which is outdated.
     case drop
-    /// The stored responses for these resources are outdated. Section 4.4.
+    /// Remove the stored responses for these resources, which are outdated, and then store the response if there is
+    /// one. Section 4.4.
     case invalidate([ResourceKey], thenStore: StoredResponse?)
     /// Change nothing.
     case keep
@@ -62,7 +63,7 @@ enum CacheUpdate {
         if isUninformative, stored != nil, Freshness(head, exchange).lifetime <= 0 { return .keep }
         guard let new = Self.response(head, exchange) else { return rejection }
         // The complete content is stored already, as far as the validators tell.
-        if head.status == 206, let stored, stored.part == nil, PartialContent.isSameContent(head, stored) {
+        if head.status == 206, let stored, stored.part == nil, PartialContentRules.isSameContent(head, stored) {
             return .keep
         }
         return .store(new)
@@ -95,7 +96,8 @@ enum CacheUpdate {
     }
 
     /// Returns the response to store, without its body. Returns nil for a 206 without a valid `Content-Range`, for a
-    /// response that varies by more than fields, and for a response whose time to live has passed.
+    /// response whose `Vary` field cannot be matched (``Vary/names(of:to:role:)``), and for a response whose time to
+    /// live has passed.
     private static func response(_ head: HTTPResponseHead, _ exchange: ExchangeContext) -> StoredResponse? {
         let role = exchange.rules.role
         guard let names = Vary.names(of: head, to: exchange.request, role: role) else { return nil }

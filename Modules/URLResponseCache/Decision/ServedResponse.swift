@@ -8,7 +8,8 @@ extension StoredResponse {
         "content-length", "content-encoding", "content-type", "content-range", "content-language",
     ]
 
-    /// Returns the response to a request: the whole stored content, a range, or 304 if the caller's copy is current.
+    /// Returns the response to a request: the whole stored content, a range, 304 if the caller's copy is current, or
+    /// 416 if the range cannot be satisfied. The body of a response to HEAD is empty.
     ///
     /// Source: RFC 9111 sections 4 and 4.3.2, RFC 9110 section 14.
     func response(
@@ -38,7 +39,7 @@ extension StoredResponse {
     private func partial(_ head: HTTPResponseHead, _ range: ByteRange) -> (HTTPResponseHead, Data) {
         var head = head
         let complete = part.map(\.completeCount) ?? body.count
-        guard let bytes = PartialContent.stored(range, of: self) else {
+        guard let bytes = PartialContentRules.stored(range, of: self) else {
             head.status = 416
             head.fields = head.fields.removing(Self.bodyFields)
             head.fields["Content-Range"] = "bytes */\(complete.map { String($0) } ?? "*")"
@@ -54,7 +55,8 @@ extension StoredResponse {
 }
 
 extension HTTPResponse {
-    /// Returns the response of a cache that has no usable response and does not reach the server: 504 without a body.
+    /// Returns the response of a cache that has no usable response and cannot or must not contact the server: 504
+    /// without a body.
     static func gatewayTimeout(for request: HTTPRequest, _ status: CacheStatus) -> HTTPResponse {
         var head = HTTPResponseHead(url: request.url, status: 504, fields: ["Content-Length": "0"])
         status.add(to: &head.fields)

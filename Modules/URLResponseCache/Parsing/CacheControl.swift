@@ -35,7 +35,7 @@ struct CacheControl {
         }
     }
 
-    /// Whether the field has no directive.
+    /// Whether the field has no directives and is not malformed.
     var isEmpty: Bool { directives.isEmpty && !isMalformed }
 
     /// Whether the directive is present, with any argument.

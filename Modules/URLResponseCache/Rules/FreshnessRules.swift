@@ -27,15 +27,16 @@ extension Freshness {
         if let limit = rules.lifetime?(head, request) {
             let seconds = max(0, limit / .seconds(1))
             timeToLive = seconds
-            // The time to live starts at the arrival, the freshness lifetime when the server generated the response.
+            // The time to live starts when the response arrives. The freshness lifetime starts when the server
+            // generates it.
             lifetime = rules.lifetimeExtendsFreshness ? initialAge + seconds : min(lifetime, initialAge + seconds)
         }
     }
 
-    /// Returns the age at arrival. RFC 9111 section 4.2.3.
+    /// Returns the age at arrival in seconds. RFC 9111 section 4.2.3.
     ///
-    /// The apparent age is rounded down because `Date` has whole seconds, so that fractions of the local clock do not
-    /// count as age.
+    /// The apparent age is rounded down because the `Date` field has whole seconds, so that fractions of the local
+    /// clock do not count as age.
     private static func initialAge(
         _ fields: HTTPFields, date: Date, requestTime: Date, responseTime: Date
     ) -> TimeInterval {
@@ -47,7 +48,8 @@ extension Freshness {
         return max(apparent, TimeInterval(claimed) + delay)
     }
 
-    /// Returns the heuristic freshness lifetime; nil if the response allows none. RFC 9111 section 4.2.2.
+    /// Returns the heuristic freshness lifetime in seconds; nil if the rules or the response allow none. RFC 9111
+    /// section 4.2.2.
     private static func heuristicLifetime(
         _ head: HTTPResponseHead, _ directives: ResponseDirectives, date: Date, receivedAt: Date,
         _ rules: ResponseCacheRules
@@ -62,8 +64,8 @@ extension Freshness {
 }
 
 extension StoredResponse {
-    /// Returns the number of seconds since the origin server generated or validated the response. RFC 9111 section
-    /// 4.2.3.
+    /// Returns the number of seconds since the origin server generated or validated the response; the maximum number if
+    /// the clock was set back. RFC 9111 section 4.2.3.
     func age(at now: Date) -> TimeInterval {
         let resident = now.timeIntervalSince(responseTime)
         // The clock was set back, so the time in the cache is unknown.
@@ -79,10 +81,10 @@ extension StoredResponse {
         return resident < 0 || resident >= limit
     }
 
-    /// The entity tag of the content; nil if the response has none.
+    /// The entity tag of the content; nil if the response has no valid one.
     var entityTag: EntityTag? { head.fields.entityTag }
 
-    /// The date of the content's last change; nil if the response has none.
+    /// The date of the content's last change; nil if the response has no valid one.
     var lastModified: Date? { head.fields.date("Last-Modified", now: responseTime) }
 
     /// The date of the last change, if it is a strong validator; otherwise nil.
@@ -94,13 +96,14 @@ extension StoredResponse {
     }
 
     /// The strong validator of the content for `If-Range`: the entity tag, or the date of the last change of a content
-    /// without a tag. The value is nil if there is none. RFC 9110 section 13.1.5.
+    /// without a tag. The value is nil if the content has no strong validator. RFC 9110 section 13.1.5.
     var rangeCondition: String? {
         guard head.fields.contains("ETag") else { return strongDate == nil ? nil : head.fields["Last-Modified"] }
         return entityTag.flatMap { $0.isWeak ? nil : $0.text }
     }
 
-    /// Whether byte offsets identify bytes of the content: it is stored in the form in which the server sent it.
+    /// Whether byte offsets identify bytes of the content: the status is 200, and the content has no content coding,
+    /// which the transport may have decoded.
     var hasOffsets: Bool { head.status == 200 && !head.fields.contains("Content-Encoding") }
 }
 
@@ -128,7 +131,7 @@ enum Staleness {
             && stored.terms.staleWhileRevalidate > 0
     }
 
-    /// Whether the request accepts a response that has been stale for this time. Section 5.2.1.2.
+    /// Whether the request accepts the response if it is stale at this age. Section 5.2.1.2.
     static func isAccepted(_ stored: StoredResponse, age: TimeInterval, by request: RequestDirectives) -> Bool {
         // A request that requires remaining freshness (section 5.2.1.3) accepts no stale response.
         guard let limit = request.maximumStaleness, !request.requiresValidation, request.minimumFreshness == nil,

@@ -12,15 +12,16 @@ struct RequestDirectives {
     private(set) var requiresValidation = false
     /// Whether the fields of the request forbid storing its response. Section 5.2.1.5.
     private(set) var forbidsStoring = false
-    /// The maximum age of the response in seconds; an invalid value counts as 0.
+    /// The maximum age of the response in seconds; nil if the request sets none. An invalid value counts as 0.
     private(set) var maximumAge: Int?
-    /// The time in seconds for which the response must stay fresh; an invalid value counts as the maximum.
+    /// The time in seconds for which the response must stay fresh; nil if the request sets none. An invalid value
+    /// counts as the maximum.
     private(set) var minimumFreshness: Int?
     /// The maximum time in seconds for which the response may have been stale; nil if it must be fresh.
     private(set) var maximumStaleness: Int?
     /// The maximum time in seconds for which the response may have been stale if the server fails. RFC 5861 section 4.
     private(set) var staleIfError = 0
-    /// The requested range, if it is one range of bytes.
+    /// The requested range, if it is one range of bytes; otherwise nil.
     private(set) var range: ByteRange?
     /// Whether only the origin server can evaluate the request: it has a body, a precondition for a change, or a range
     /// that is not one range of bytes.

@@ -22,7 +22,7 @@ extension HTTPRequest {
     var hasCredentials: Bool { fields.contains("Authorization") || url.hasCredentials }
 
     /// The credentials as the server receives them: those of the field, or those of the URL in the same form (RFC 7617
-    /// section 2).
+    /// section 2). The value is nil if the request has none.
     var credentials: String? {
         if let field = fields["Authorization"] { return field }
         guard url.hasCredentials else { return nil }
@@ -106,7 +106,8 @@ private enum URLNormalization {
         return text == "." || text == ".." ? unescaped(segment, keepingDots: true) : text
     }
 
-    /// Returns the text with percent-encodings in upper case, without those of unreserved characters.
+    /// Returns the text with percent-encodings in upper case, without those of unreserved characters. If `keepingDots`
+    /// is true, percent-encoded dots stay encoded.
     private static func unescaped(_ text: some StringProtocol, keepingDots: Bool = false) -> String {
         var bytes: [UInt8] = []
         var rest = Array(text.utf8)[...]

@@ -30,14 +30,14 @@ public struct ResponseCacheRules: Sendable {
     ///     `stale-if-error` is served in any case. Default: true.
     ///   - respondsWhenDisconnected: Whether a request receives a 504 response, instead of the transport's error, if
     ///     the server cannot be reached and the stored response must not be served (RFC 9111 sections 4.2.4 and
-    ///     5.2.2.2): it has `must-revalidate` or `no-cache`, or the request requires validation. If no response is
-    ///     stored, the error is thrown in any case. Default: false.
+    ///     5.2.2.2), for example because it has `must-revalidate` or `no-cache`, or because the request requires
+    ///     validation. If no response is stored, the error is thrown in any case. Default: false.
     ///   - lifetime: Returns the app's own time to live of a response, counted from its arrival or its last validation;
     ///     nil for no limit. After that time the response is removed: no cache policy, directive or network failure
-    ///     makes it available again, and ``URLResponseCache/response(for:)`` does not return it. Before that, its own
-    ///     fields determine its freshness, unless `lifetimeExtendsFreshness` is set. A response with a time of zero or
-    ///     less is not stored. Called once for each response that arrives, and again after a hook has changed its
-    ///     fields; on any thread; must not block. Default: nil.
+    ///     makes it available again, and ``URLResponseCache/response(for:)`` does not return it. Before that, the
+    ///     response's own fields determine its freshness, unless `lifetimeExtendsFreshness` is set. A response with a
+    ///     time of zero or less is not stored. Called once or several times for each response that may be stored or
+    ///     that updates a stored one. Any thread may call it, and it must not block. Default: nil.
     ///   - lifetimeExtendsFreshness: Whether a response with a `lifetime` is fresh for all of that time, even if the
     ///     response specifies a shorter time or none. Directives that forbid storage or require validation still apply.
     ///     Default: false.
@@ -65,7 +65,7 @@ public enum CacheRole: Sendable, Hashable {
     /// A shared cache, for many users: a server. A response for one user never reaches another.
     ///
     /// - Parameter targets: The targeted fields that take precedence over `Cache-Control`, the most specific first,
-    ///   such as `CDN-Cache-Control`. Source: RFC 9213.
+    ///   such as `CDN-Cache-Control`. Default: none. Source: RFC 9213.
     case shared(targets: [String] = [])
 
     var isShared: Bool { self != .private }

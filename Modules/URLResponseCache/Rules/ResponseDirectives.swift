@@ -32,7 +32,8 @@ struct ResponseDirectives {
             || (control.isEmpty && !isTargeted && fields.list("Pragma", contains: "no-cache"))
     }
 
-    /// Whether the response must not be used when it is stale. RFC 9111 sections 5.2.2.2, 5.2.2.8 and 5.2.2.10.
+    /// Whether the response must not be used without validation when it is stale. RFC 9111 sections 5.2.2.2, 5.2.2.8
+    /// and 5.2.2.10.
     var neverStale: Bool {
         control.contains("must-revalidate")
             || (isShared && (control.contains("proxy-revalidate") || control.contains("s-maxage")))
@@ -59,8 +60,8 @@ struct ResponseDirectives {
         control.containsUnqualified(name) || !Self.representationFields.isDisjoint(with: control.fieldNames(of: name))
     }
 
-    /// Returns the freshness lifetime that the server specified, in seconds; nil if it specified none. The value is
-    /// negative if the response had expired before it was sent. RFC 9111 section 4.2.1.
+    /// Returns the freshness lifetime that the server specified, in seconds; nil if it specified none. The result is 0
+    /// for an invalid value, and negative if the response had expired before it was sent. RFC 9111 section 4.2.1.
     ///
     /// - Parameters:
     ///   - date: The time at which the server generated the response.

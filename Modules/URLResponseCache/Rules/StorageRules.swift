@@ -117,7 +117,8 @@ enum StoredHead {
     /// The fields that describe the stored bytes, which a response without these bytes must not change (section 3.2).
     private static let bodyFields: Set = ["content-length", "content-encoding", "content-range"]
 
-    /// Returns the head with the fields that may be stored, and with a date (RFC 9110 section 6.6.1).
+    /// Returns the head with the fields that may be stored, with a date (RFC 9110 section 6.6.1), and without
+    /// credentials in the URL.
     static func make(_ head: HTTPResponseHead, role: CacheRole, receivedAt: Date) -> HTTPResponseHead {
         var head = head
         head.url = head.url.withoutCredentials

@@ -6,8 +6,9 @@ import FoundationEssentials
 enum Validation {
     private static let names: Set = ["if-none-match", "if-modified-since"]
 
-    /// Returns the request with the validators of a stored response as conditions, in addition to the caller's own
-    /// entity tags. Returns nil if the response has no validator. Sections 4.3.1 and 4.3.2.
+    /// Returns the request with the validators of a stored response as its conditions. They replace the caller's
+    /// conditions, but if the response has an entity tag, the caller's own tags follow it. Returns nil if the response
+    /// has no validator. Sections 4.3.1 and 4.3.2.
     static func request(_ request: HTTPRequest, confirming stored: StoredResponse) -> HTTPRequest? {
         let tag = stored.entityTag
         let modified = stored.lastModified == nil ? nil : stored.head.fields["Last-Modified"]
@@ -43,13 +44,13 @@ enum Validation {
         return isAbout(stored, exchange)
     }
 
-    /// Whether a 304 confirms a copy of the caller's own.
+    /// Whether a 304 confirms, by its entity tag, the caller's own copy.
     static func isAboutCaller(_ notModified: HTTPResponseHead, _ request: HTTPRequest) -> Bool {
         guard let tag = notModified.fields.entityTag else { return false }
         return EntityTag.list(request.fields.values(of: "If-None-Match")).contains { $0.matchesWeakly(tag) }
     }
 
-    /// Whether the request that was sent can only have been about this response.
+    /// Whether the validators of the sent request identify this stored response and no other.
     private static func isAbout(_ stored: StoredResponse, _ exchange: ExchangeContext) -> Bool {
         let tags = EntityTag.list(exchange.request.fields.values(of: "If-None-Match"))
         let modified = stored.lastModified == nil ? nil : stored.head.fields["Last-Modified"]

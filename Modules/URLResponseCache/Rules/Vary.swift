@@ -44,8 +44,8 @@ enum Vary {
             names.compactMap { name in normalized(name, of: request).map { HTTPFields.Field(name, $0) } })
     }
 
-    /// Returns the variant part of the key for responses that vary by these names, to requests with these fields: a
-    /// digest. The stored fields distinguish two responses whose digests collide. O(length of the fields).
+    /// Returns a digest of the fields that select a variant, for use in its key. The stored fields distinguish two
+    /// responses whose digests collide. O(length of the fields).
     static func variant(_ names: [String], _ fields: HTTPFields) -> String {
         // The length distinguishes two fields from one whose value has a line break.
         var text = names.joined(separator: ",") + "\n"
@@ -61,7 +61,8 @@ enum Vary {
     /// Returns the normalized value of a field; nil if the request does not have it.
     ///
     /// Values with the same meaning become equal, as far as section 4.1 allows: several lines become one list, and
-    /// blanks around commas are removed. In lists with weights, the case and the order of the members do not matter.
+    /// blanks around commas are removed. In lists with weights, the case and the order of the members do not matter. A
+    /// field with credentials or cookies is replaced by a digest.
     private static func normalized(_ name: String, of request: HTTPRequest) -> String? {
         guard let value = name == "authorization" ? request.credentials : request.fields[name] else { return nil }
         if value.utf8.allSatisfy(plain.contains), !secret.contains(name) { return value }

@@ -3,11 +3,12 @@ package import AlcedoHTTP
 import AlcedoRuntime
 package import FoundationEssentials
 
-/// A store of HTTP responses in a data cache, usually on disk. The body is the entry's data, the rest its metadata.
+/// A store of HTTP responses in a data cache, usually on disk. The body of a response is the data of a cache entry, and
+/// everything else is its metadata.
 ///
 /// The data cache enforces its own limits and detects damage. An entry that cannot be decoded is a miss and is removed.
 /// No other component should use the data cache. If the data cache fails to remove an entry, such as in a read-only
-/// directory, this store no longer returns the entry, but the next process does.
+/// directory, this store no longer returns the entry, but a store that is created later does.
 package final class DataResponseStore: ResponseStoring {
     private let cache: any MeasurableDataCache
     /// A function that returns the keys of the entries stored at a date or later; nil if the cache cannot list its
@@ -15,8 +16,8 @@ package final class DataResponseStore: ResponseStoring {
     private let keysStoredSince: (@Sendable (Date) async -> [ImageKey])?
     private let unremoved = UnremovedEntries()
 
-    /// Creates a store in a data cache. If the cache can list its entries, ``removeAll(storedSince:)`` removes only the
-    /// entries in question.
+    /// Creates a store in a data cache. If the cache can list its entries, ``removeAll(storedSince:)`` removes only
+    /// those that were stored since the date; otherwise, it removes all.
     package init(_ cache: any MeasurableDataCache) {
         self.cache = cache
         guard let maintenance = cache.maintenance else {
@@ -39,8 +40,8 @@ package final class DataResponseStore: ResponseStoring {
         return nil
     }
 
-    /// Stores an entry. If the write fails, or the response may only be kept in memory, the entry under its key is
-    /// removed.
+    /// Stores an entry. If the write fails, or the storage policy of the response is not `allowed`, the entry under its
+    /// key is removed.
     package func store(_ entry: ResponseEntry, for key: ImageKey) async {
         if entry.storagePolicy == .allowed {
             let (metadata, body) = entry.encoded
@@ -97,7 +98,7 @@ private final class UnremovedEntries: Sendable {
 
     private let state = Locked(State())
 
-    /// Whether the entry under the key was removed before.
+    /// Whether the entry under the key counts as removed.
     func contains(_ key: ImageKey) -> Bool {
         state.withLock { state in
             guard state.count > 0 else { return state.isOverfull }

@@ -51,7 +51,7 @@ final class ExchangeTracker: Sendable {
         return Exchange(tracker: self, resource: resource, number: number, generation: generation)
     }
 
-    /// Records that the resource may have changed.
+    /// Records that the resource may have changed, so that the exchanges in progress no longer change its entries.
     func invalidate(_ resource: ResourceKey) { state.withLock { $0.entries[resource]?.generation += 1 } }
 
     private func acquire(_ key: ImageKey, for exchange: Exchange) -> Bool {

@@ -32,13 +32,13 @@ package final class MemoryResponseStore: ResponseStoring {
     /// - Parameter byteLimit: The maximum number of bytes. With 0 or less, the store keeps nothing. Default: 20 MiB.
     package init(byteLimit: Int = 20 << 20) { self.byteLimit = max(0, byteLimit) }
 
-    /// Returns an entry and makes it the most recently used. O(1).
+    /// Returns an entry and makes it the most recently used. Returns nil if the key has none. O(1).
     package func entry(for key: ImageKey) async -> ResponseEntry? { state.withLock { $0.list.use(key) } }
 
     /// Stores an entry, and removes the least recently used ones beyond the limit. O(1) amortized.
     ///
-    /// An entry that exceeds the whole limit is not stored and evicts no other entry, but an entry under its key is
-    /// removed.
+    /// An entry that exceeds the whole limit, or whose policy is `notAllowed`, is not stored and evicts no other entry,
+    /// but an entry under its key is removed.
     package func store(_ entry: ResponseEntry, for key: ImageKey) async {
         let cost = entry.cost
         let isAccepted = cost <= byteLimit && entry.storagePolicy != .notAllowed
@@ -120,7 +120,8 @@ extension ResponseEntry {
 }
 
 /// A list of entries in the order of their last use: a dictionary of indices into an array of nodes. The nodes are
-/// linked by index, so that a use allocates no memory. All operations are O(1), except `entries`.
+/// linked by index, so that a use allocates no memory. All operations are O(1), except `entries`, and `trim`, which is
+/// O(removed entries).
 private struct LRUList<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     struct Node: Sendable {
         var key: Key

@@ -5,7 +5,8 @@ public import FoundationEssentials
 extension ResponseEntry {
     /// The entry as bytes, for a store that keeps it in a file or a database.
     ///
-    /// The metadata has a few hundred bytes in a format of this module. Later versions of the module may not read it.
+    /// The metadata, usually a few hundred bytes, is in a format of this module. Later versions of the module may not
+    /// read it.
     public var encoded: (metadata: Data, body: Data) { ResponseEntryCoder.encode(self) }
 
     /// Creates an entry from the data of ``encoded``.

@@ -5,10 +5,11 @@ import FoundationEssentials
 
 /// The writer of a response store. It makes one change at a time for each resource.
 struct ResponseWriter: Sendable {
-    /// The maximum number of different `Vary` fields that are kept for a resource. A server usually sends the same one,
-    /// and rarely changes it.
+    /// The maximum number of different `Vary` fields that are kept for a resource. Beyond it, the oldest is dropped. A
+    /// server usually sends the same one, and rarely changes it.
     private static let nameListLimit = 4
-    /// The maximum number of variants whose entity tags are offered to the server when none matches a request.
+    /// The maximum number of variants whose entity tags are offered to the server when none matches a request. Beyond
+    /// it, the oldest is dropped.
     private static let taggedLimit = 16
 
     let store: any ResponseStoring
@@ -32,8 +33,8 @@ struct ResponseWriter: Sendable {
     /// Stores the response to a request, unless the resource has changed since the exchange began or a later response
     /// is stored. A part is combined with the stored part. Returns whether the response was passed to the store.
     ///
-    /// The parameter `old` is the key of the stored response that this one replaces; its entry is removed if the new
-    /// key differs.
+    /// The parameter `old` is the key of the stored response that this one replaces. Its entry is removed if the new
+    /// key differs, and so are the other stored responses for the request with the same strong entity tag.
     @discardableResult
     func store(
         _ response: StoredResponse, for request: HTTPRequest, of exchange: ExchangeTracker.Exchange,
@@ -95,11 +96,11 @@ struct ResponseWriter: Sendable {
         _ part: StoredResponse, with key: ImageKey, for request: HTTPRequest
     ) async -> StoredResponse? {
         guard case .response(let stored) = await store.entry(for: key), !stored.isExpired(at: part.responseTime) else {
-            return PartialContent.completed(part)
+            return PartialContentRules.completed(part)
         }
-        if stored.part == nil, PartialContent.isSameContent(part.head, stored) { return nil }
-        return PartialContent.combined(stored, with: part, for: request, rules, limit: combinedByteLimit)
-            ?? PartialContent.completed(part)
+        if stored.part == nil, PartialContentRules.isSameContent(part.head, stored) { return nil }
+        return PartialContentRules.combined(stored, with: part, for: request, rules, limit: combinedByteLimit)
+            ?? PartialContentRules.completed(part)
     }
 
     /// Removes the other stored responses for the request with the same strong entity tag, because an update of one
@@ -111,7 +112,7 @@ struct ResponseWriter: Sendable {
         for names in variants.nameLists {
             let other = ImageKey(key.resource, variant: Vary.variant(names, of: request))
             guard other != key, case .response(let found) = await store.entry(for: other),
-                PartialContent.hasSameTag(response.head, found)
+                PartialContentRules.hasSameTag(response.head, found)
             else { continue }
             await store.remove(other)
         }
@@ -162,7 +163,7 @@ final class ResourceLock: Sendable {
     /// The locked resources, with the waiters of each in order.
     private let waiting = Locked<[ResourceKey: [CheckedContinuation<Void, Never>]]>([:])
 
-    /// Runs `work` while no other work for this resource runs. Waits even in a cancelled task, because each work is
+    /// Runs `work` while no other work for this resource runs. Waits even in a canceled task, because each work is
     /// short.
     func withLock(on resource: ResourceKey, _ work: () async -> Void) async {
         await enter(resource)

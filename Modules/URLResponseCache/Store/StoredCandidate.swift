@@ -8,9 +8,9 @@ struct StoredCandidate: Sendable {
     var response: StoredResponse?
     /// The key of the response, or of the resource if no response matches.
     var key: ImageKey
-    /// The entity tags of the responses to other requests for the resource, the newest first.
+    /// The entity tags of the resource's stored variants, the newest first.
     var otherTags: [ResponseVariants.Tagged] = []
-    /// Whether responses to other requests are stored.
+    /// Whether variants of the resource are recorded in the store.
     var hasVariants = false
 }
 
@@ -55,7 +55,8 @@ extension ResponseStoring {
 }
 
 extension StoredResponse {
-    /// Whether the response was stored by a cache of the same role. Its freshness was calculated for that role.
+    /// Whether the response may be used by a cache of this role. Its freshness was calculated for the role of the cache
+    /// that stored it.
     fileprivate func isUsable(in role: CacheRole) -> Bool {
         terms.conditions.contains(.shared) == role.isShared && storagePolicy != .notAllowed
     }

@@ -21,7 +21,7 @@ final class FrameBuffer: Sendable {
     ///   - source: The source of the frames.
     ///   - first: The first frame.
     ///   - executor: The executor that decodes the frames.
-    ///   - budget: The number of bytes that may be used, which depends on the memory pressure.
+    ///   - budget: The budget of the pool, which limits the number of frames to keep.
     init(_ source: any ImageFrameSource, first: PixelBuffer, executor: BlockingExecutor, budget: FrameBudget) {
         self.source = source
         self.executor = executor
@@ -41,8 +41,8 @@ final class FrameBuffer: Sendable {
 
     /// Adds a viewer, and returns its identifier.
     ///
-    /// - Parameter wake: A closure that is called on any thread when a frame that the viewer waited for has been
-    ///   decoded.
+    /// - Parameter wake: A closure that is called on any thread when decoding of a frame ends, with or without an
+    ///   error, while the viewer waits for a frame.
     func makeViewer(wake: @escaping @Sendable () -> Void) -> Int {
         state.withLock { state in
             let viewer = state.buffer.makeViewer()
@@ -79,7 +79,7 @@ final class FrameBuffer: Sendable {
     /// Returns the frame that a viewer needs. If it is not decoded yet, returns the last decoded frame before it and
     /// after `limit`, or nil if there is none or the viewer already shows the frame.
     ///
-    /// Starts decoding the frame, unless it is shown already, and the frames after it.
+    /// Records the viewer's position. Starts decoding the frame, unless it is shown already, and the frames after it.
     func frame(
         _ frame: Int, isShown: Bool, after limit: Int, remaining: Int, viewer: Int
     ) -> (index: Int, pixels: PixelBuffer)? {
@@ -137,14 +137,14 @@ final class FrameBuffer: Sendable {
 /// Viewers play in a loop. When frames exceed the capacity, the frame that all viewers need last is dropped first. The
 /// first frame belongs to the image itself. It is always available and does not count.
 struct FrameBufferState: Sendable {
-    /// The number of frames that are decoded ahead of the shown frame.
+    /// The maximum number of frames that are decoded ahead of the shown frame.
     static let ahead = 4
 
     private struct Viewer: Sendable {
         var frame: Int
         /// The number of frames that follow before the animation ends.
         var remaining: Int
-        /// Whether the viewer shows that frame already.
+        /// Whether the viewer already shows `frame`.
         var isShown: Bool
         var isWaiting: Bool
     }
@@ -191,7 +191,8 @@ struct FrameBufferState: Sendable {
         return found
     }
 
-    /// Returns the last available frame after `limit` and before `requested`, to show instead of a frame that is late.
+    /// Returns the last available frame after `limit` and before `requested`, to show instead of a frame that is late;
+    /// nil if there is none. The order is cyclic: the first frame follows the last one.
     func latest(before requested: Int, after limit: Int) -> (index: Int, pixels: PixelBuffer)? {
         var index = requested
         for _ in 0..<frameCount {
@@ -211,8 +212,8 @@ struct FrameBufferState: Sendable {
     /// Marks the most urgent missing frame as being decoded, and returns it; returns nil if no frame is needed or one
     /// is being decoded already. Drops frames that exceed the capacity.
     ///
-    /// - Parameter capacity: The maximum number of frames to keep. It is exceeded when more viewers each wait for a
-    ///   different frame.
+    /// - Parameter capacity: The maximum number of frames to keep, at least one. It is exceeded when viewers wait for
+    ///   more different frames than that.
     mutating func beginDecoding(capacity: Int) -> Int? {
         trim(to: capacity)
         guard !isDecoding, frames.count < frameCount - 1,
@@ -222,7 +223,8 @@ struct FrameBufferState: Sendable {
         return frame
     }
 
-    /// Stores the result of decoding a frame. Returns the viewers that waited.
+    /// Stores the result of decoding a frame, and returns the viewers that waited for any frame. If no viewers remain,
+    /// drops the result.
     mutating func endDecoding(_ frame: Int, _ result: Result<PixelBuffer, any Error>, capacity: Int) -> [Int] {
         isDecoding = false
         guard !viewers.isEmpty else { return [] }

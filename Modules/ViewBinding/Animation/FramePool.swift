@@ -9,9 +9,11 @@ import AlcedoRuntime
 /// ```
 ///
 /// Create one pool for an app or a window, and pass it to every ``ImageAnimator``. Frames are decoded off the main
-/// thread, a few ahead of the shown frame. An animation whose frames fit into its share of the limit is decoded once,
-/// however often it plays. With a memory pressure source, the pool drops the frames that are not about to be shown when
-/// memory becomes short, and all frames when it becomes critical.
+/// thread, a few ahead of the shown frame. If the frames of an animation fit into its share of the limit, each frame is
+/// decoded only once while a view shows the animation.
+///
+/// With a memory pressure source, the pool keeps two frames of each animation while the pressure is `warning`. When it
+/// becomes `critical`, the pool drops all frames, and then keeps one frame of each animation.
 public final class FramePool: Sendable {
     private struct Entry: Sendable {
         weak let buffer: FrameBuffer?
@@ -30,7 +32,8 @@ public final class FramePool: Sendable {
     ///
     /// - Parameters:
     ///   - byteLimit: The maximum number of bytes of decoded frames, divided equally among the visible animations. Each
-    ///     animation may keep two frames regardless of the limit. Frames that views hold themselves do not count.
+    ///     animation may keep two frames regardless of the limit, and more if its views wait for more frames. The first
+    ///     frame of an image and frames that views hold themselves do not count. Negative values are treated as zero.
     ///     Default: 64 MiB.
     ///   - maxConcurrentDecodes: The maximum number of frames, of different animations, that are decoded concurrently.
     ///     Values below one are treated as one. Default: 2.
@@ -44,11 +47,11 @@ public final class FramePool: Sendable {
         state.withLock { $0.observation = observation }
     }
 
-    /// The number of decoded frames of all animations.
+    /// The number of decoded frames of all animations, without their first frames.
     package var frameCount: Int { buffers.reduce(0) { $0 + $1.storedCount } }
 
     /// Returns the frame buffer of an animation. If the source is an object, all animations of that object share one
-    /// buffer.
+    /// buffer, which is created by the first call. Otherwise, each call creates a buffer.
     ///
     /// - Parameters:
     ///   - source: The source of the frames.
@@ -96,8 +99,9 @@ final class FrameBudget: Sendable {
 
     func setPressure(_ pressure: MemoryPressure) { state.withLock { $0.pressure = pressure } }
 
-    /// Returns the maximum number of frames that one animation may keep: at least two, for the shown frame and the next
-    /// one. The number is two while the memory pressure is `warning`, and one while it is `critical`.
+    /// Returns the number of frames that one animation may keep. The number is one while the memory pressure is
+    /// `critical`, and two while it is `warning`. Otherwise it is the animation's share of the byte limit, but at least
+    /// two, for the shown frame and the next one.
     func capacity(frameBytes: Int) -> Int {
         state.withLock { state in
             switch state.pressure {

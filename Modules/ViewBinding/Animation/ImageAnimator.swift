@@ -9,9 +9,9 @@ public import AlcedoCore
 /// ```
 ///
 /// The view first shows the image itself, whose pixels are the first frame. It then calls ``advance(to:)`` at each tick
-/// of its frame clock, or at ``nextDeadline``, and shows the returned frame. The delays of the file are kept exactly: a
-/// late tick or a frame that is decoded too late skips frames and does not slow the animation down. Frames are decoded
-/// ahead of time in a ``FramePool``, off the main thread.
+/// of its frame clock, or at ``nextDeadline``, and shows the returned frame. The delays of the image's frame source are
+/// kept exactly: after a late tick, or a frame that is decoded too late, frames are skipped, so the animation does not
+/// slow down. Frames are decoded ahead of time in a ``FramePool``, off the main thread.
 ///
 /// While a due frame is not decoded yet, the last available frame before it is shown. A frame that cannot be decoded is
 /// skipped: the frame before it stays.
@@ -24,7 +24,7 @@ public import AlcedoCore
     /// The index that a replacement for a late frame must follow.
     private var limit = 0
 
-    /// A closure that is called when a late frame has been decoded.
+    /// A closure that is called when decoding of a frame ends while a due frame is not available.
     package var onLateFrame: (@MainActor () -> Void)?
 
     /// Creates an animator for an image.
@@ -32,8 +32,8 @@ public import AlcedoCore
     /// - Parameters:
     ///   - image: The image. Its pixels are the first frame.
     ///   - pool: The pool of decoded frames, shared by all views of the image.
-    ///   - onLateFrame: A closure that is called when a frame that was not available in time has been decoded. The view
-    ///     can then call ``advance(to:)`` without waiting for its next tick. Default: nil.
+    ///   - onLateFrame: A closure that is called when decoding of a frame ends while a due frame is not available. The
+    ///     view can then call ``advance(to:)`` without waiting for its next tick. Default: nil.
     /// - Returns: nil if the image is not animated.
     public init?(_ image: DecodedImage, pool: FramePool, onLateFrame: (@MainActor () -> Void)? = nil) {
         guard image.isAnimated, let source = image.frames else { return nil }
@@ -109,10 +109,10 @@ public import AlcedoCore
 
     // MARK: Frames
 
-    /// The time at which ``advance(to:)`` should be called next; nil if no change is due.
+    /// The time at which ``advance(to:)`` should be called next, on the same clock; nil if no change is due.
     ///
-    /// It is nil while the animation is paused or hidden, during the last frame of the last play, and before the first
-    /// call of ``advance(to:)``, which includes the first call after a pause.
+    /// It is nil while the animation is paused, hidden or stopped by its rate, and from the start of the last frame of
+    /// the last play. It is also nil until the first call of ``advance(to:)``, at the start and after each pause.
     public var nextDeadline: Duration? { playback.deadline }
 
     /// The time at which the last frame of the last play ends; nil before that frame, after its end, and while the
@@ -127,7 +127,8 @@ public import AlcedoCore
 
     /// Advances the animation to a time, and returns the image to show; nil if the shown image does not change.
     ///
-    /// Never waits for a decoder. O(1) in most cases.
+    /// Also starts decoding the frames that are needed next. Never waits for a decoder. For a fixed number of views,
+    /// the cost is O(log *frames*) while frames are decoded in time, and O(*frames*) while a frame is late.
     ///
     /// - Parameter time: The time of a monotonic clock, such as the frame clock of a window. The first call starts the
     ///   animation.

@@ -9,7 +9,8 @@ struct PlaybackState: Sendable {
         var position: Duration
     }
 
-    /// Rates outside of this range make no visible difference, and unbounded numbers overflow.
+    /// The range to which positive playback rates are clamped. Rates outside it make no visible difference, and
+    /// unbounded rates would cause an overflow.
     private static let rates = 0.001...1_000.0
     /// The latest clock time, 35,000 years from the start. At this time, the position of the fastest animation can
     /// still be represented.
@@ -159,7 +160,8 @@ struct AnimationTimeline: Sendable {
         return length * max(0, play) + (frame == 0 ? .zero : ends[frame - 1])
     }
 
-    /// Returns the end of the given number of plays, at least one; at most ``lastMoment``.
+    /// Returns the position at which the given number of plays ends, at most ``lastMoment``. Counts below one are
+    /// treated as one.
     func end(ofPlays count: Int) -> Duration {
         let end = length.attoseconds.multipliedReportingOverflow(by: Int128(max(1, count)))
         return end.overflow ? Self.lastMoment : min(Duration(attoseconds: end.partialValue), Self.lastMoment)
@@ -169,7 +171,8 @@ struct AnimationTimeline: Sendable {
     ///
     /// - Parameters:
     ///   - position: The position from the start of the animation.
-    ///   - playCount: The number of times the animation plays, at least one; nil to repeat forever.
+    ///   - playCount: The number of times the animation plays; nil to repeat forever. Values below one are treated as
+    ///     one.
     func playhead(at position: Duration, playCount: Int?) -> Playhead {
         let position = min(max(.zero, position), Self.lastMoment)
         let play = Int(clamping: position.attoseconds / length.attoseconds)

@@ -7,8 +7,8 @@ public import AlcedoCore
 /// binder.load(request, options: options)
 /// ```
 ///
-/// A binder keeps the options while their load runs, and after a failure for ``ImageBinder/retry(completion:)``.
-/// Closures should therefore capture the view weakly.
+/// A binder keeps the options while their load runs. After a failure, it also keeps them for
+/// ``ImageBinder/retry(completion:)``. Closures should therefore capture the view weakly.
 public struct BindingOptions: Sendable {
     package var placeholder: DecodedImage?
     package var failureImage: DecodedImage?
@@ -19,21 +19,21 @@ public struct BindingOptions: Sendable {
     package var onProgress: (@MainActor (DownloadProgress) -> Void)?
     package var onImage: (@MainActor (ImageResponse) -> Void)?
 
-    /// Creates options. By default, the view shows nothing but the image.
+    /// Creates options. By default, they contain no images and no closures.
     ///
     /// - Parameters:
-    ///   - placeholder: The image to show while the image loads, and for a nil URL. It is never shown when the image is
-    ///     in memory. Default: nil, to show nothing.
+    ///   - placeholder: The image to show while the requested image loads, and for a nil URL. It is never shown when
+    ///     the requested image is in memory. Default: nil, to show nothing.
     ///   - failureImage: The image to show when the load fails and the view does not show a cached image of the
     ///     request. Default: nil, to keep the placeholder or the low-resolution image, or to show nothing if there is
     ///     neither.
-    ///   - keepsCurrentImage: Whether a view without a placeholder keeps its current image until the new image is
-    ///     available. The current image is removed after a failure and for a nil URL. Default: false, so that no view
-    ///     shows the image of another request.
-    ///   - lowResolution: A second request, loaded in parallel, whose image is shown as ``DisplayContent/preview(_:)``
-    ///     until the requested image is available. If it is in memory, it replaces the placeholder. It is loaded
-    ///     unchanged: the view's size is not applied. Its failure has no effect. It is cancelled when the load of the
-    ///     main request ends. Default: nil.
+    ///   - keepsCurrentImage: Whether a view without a placeholder keeps its current image until a preview or the image
+    ///     of the new request is available. The current image is removed after a failure and for a nil URL. Default:
+    ///     false, so that no view shows the image of another request.
+    ///   - lowResolution: A second request, whose image is shown as ``DisplayContent/preview(_:)`` until the main image
+    ///     is available. If the low-resolution image is in memory, it is shown instead of the placeholder. Otherwise
+    ///     the second request is loaded in parallel. It is loaded unchanged: the view's size is not applied. A failure
+    ///     of this load has no effect. The load is canceled when the load of the main request ends. Default: nil.
     ///   - usesViewSize: Whether a request without a target size is loaded at the size of the view. Default: true.
     ///   - usesTransition: Whether the view may show an image that was not in memory with a transition. Default: true.
     ///   - onProgress: A closure that receives the progress of the download, in addition to the view. Default: nil.

@@ -18,8 +18,9 @@ struct BindingState: Sendable {
     enum Start: Equatable, Sendable {
         /// Join the load in flight, which has the same identity.
         case join(Receipt)
-        /// Cancel `abandoned`. Then look up the memory cache and report the result with ``lookedUp(_:_:)``, or call
-        /// ``waitForSize(_:)``.
+        /// Cancel `abandoned`, the previous load, if there is one. Then call ``waitForSize(_:)`` if the view's size is
+        /// needed and not known. Otherwise look up the image in the memory cache and report the result with
+        /// ``lookedUp(_:_:)``.
         case begin(Receipt, abandoned: Receipt?)
     }
 
@@ -55,7 +56,7 @@ struct BindingState: Sendable {
         case cancelled
     }
 
-    /// The images that the options contain, and the option that keeps the current image.
+    /// The options that decide what the view shows: which images exist, and whether the current image is kept.
     struct Placeholders: Equatable, Sendable {
         var hasPlaceholder = false
         var hasFailureImage = false
@@ -92,7 +93,7 @@ struct BindingState: Sendable {
     /// The receipt of the active load; nil if no load is active.
     var activeReceipt: Receipt? { load?.receipt }
 
-    /// Begins a load, or joins the active load if the identity is the same.
+    /// Begins a load, which replaces the active load, or joins the active load if the identity is the same.
     mutating func bind(_ identity: LoadIdentity, placeholders: Placeholders) -> Start {
         if let load, load.identity == identity { return .join(load.receipt) }
         let abandoned = cancel()
@@ -102,15 +103,17 @@ struct BindingState: Sendable {
         return .begin(receipt, abandoned: abandoned)
     }
 
-    /// Marks the load as waiting for the view's size.
+    /// Marks the load as waiting for the view's size. Returns the action that shows the stand-in, if one is needed.
     mutating func waitForSize(_ receipt: Receipt) -> [Action] {
         guard load?.receipt == receipt else { return [] }
         load?.waitsForSize = true
         return showStandIn()
     }
 
-    /// Handles the size of the view, at which the request has the given identity. Returns the receipt of the load that
-    /// waited for the size, to look up in the memory cache; nil if no load waited.
+    /// Handles the size of the view when it becomes known. Returns the receipt of the load that waited for the size,
+    /// whose image is to be looked up in the memory cache next; nil if no load waited.
+    ///
+    /// - Parameter identity: The identity of the request at this size.
     mutating func sizeIsKnown(_ identity: LoadIdentity) -> Receipt? {
         guard let load, load.waitsForSize else { return nil }
         self.load?.waitsForSize = false
@@ -155,8 +158,8 @@ struct BindingState: Sendable {
         }
     }
 
-    /// Handles the end of a load. The result is dropped unless the load is active, because the view shows another
-    /// request by then.
+    /// Handles the end of a load. If the load is no longer active, its result is dropped, because it was canceled or
+    /// replaced by another load.
     mutating func finish(_ receipt: Receipt, _ outcome: Outcome) -> [Action] {
         guard let load, load.receipt == receipt else { return [] }
         self.load = nil
@@ -167,7 +170,8 @@ struct BindingState: Sendable {
         }
     }
 
-    /// Ends the active load and keeps the content of the view. Returns the receipt of the load to cancel.
+    /// Ends the active load and keeps the content of the view. Returns the receipt of the load to cancel; nil if no
+    /// load was active.
     mutating func cancel() -> Receipt? {
         defer { load = nil }
         return load?.receipt

@@ -6,8 +6,8 @@ public import FoundationEssentials
 ///
 /// Create one binder for each view. The view, or its cell, owns the binder; the binder holds the view weakly. Load a
 /// URL or a request whenever the view has to show another image, and call ``cancel()`` when the view leaves the screen.
-/// The load is also cancelled when the binder is released. If the view is released before the binder, the load is
-/// cancelled at its next update.
+/// The load is also canceled when the binder is released. If the view is released before the binder, the load is
+/// canceled at its next update.
 ///
 /// ```swift
 /// let binder = ImageBinder(view: view, pipeline: pipeline)
@@ -47,10 +47,11 @@ public import FoundationEssentials
     /// Whether an image is loading or waits for the view's size.
     public var isLoading: Bool { activeLoad != nil }
 
-    /// The task of the running load. It ends after its result is shown or dropped.
+    /// The task of the active load, which ends after its result is shown or dropped; nil if no load has started.
     package var task: Task<Void, Never>? { activeLoad?.task }
 
-    /// The task of the low-resolution load. It ends after its result is shown or dropped.
+    /// The task of the low-resolution load, which ends after its result is shown or dropped; nil if no such load has
+    /// started.
     package var lowResolutionTask: Task<Void, Never>? { activeLoad?.lowResolutionTask }
 
     // MARK: Loading
@@ -58,7 +59,7 @@ public import FoundationEssentials
     /// Loads the image at a URL into the view.
     ///
     /// - Parameters:
-    ///   - url: The URL of the image. If it is nil, the current load is cancelled, and the view shows the placeholder
+    ///   - url: The URL of the image. If it is nil, the current load is canceled, and the view shows the placeholder
     ///     or nothing. A URL with an unsupported scheme fails the load.
     ///   - options: The images to show while the image loads and after a failure, and the closures to call. Default: no
     ///     images and no closures.
@@ -75,9 +76,11 @@ public import FoundationEssentials
     /// Loads the image of a request into the view.
     ///
     /// An image in memory is shown before this method returns, without a placeholder. Otherwise the view shows the
-    /// low-resolution image if that is in memory, the placeholder, or nothing, until the image is available. A load of
-    /// another request is cancelled. If the binder is already loading an equal request (the same key, source and cache
-    /// policy), the call joins that load and changes nothing else: the options of the first call apply.
+    /// low-resolution image if that is in memory, or else the placeholder. Without a placeholder, the view shows
+    /// nothing, or keeps its current image if `keepsCurrentImage` of the ``BindingOptions`` is true.
+    ///
+    /// A load of another request is canceled. If the binder is already loading an equal request (the same key, source
+    /// and cache policy), the call joins that load and changes nothing else: the options of the first call apply.
     ///
     /// A request without a target size is loaded at the size of the view (``ImageDisplaying/displaySize``), unless the
     /// options disable this. If the size of the view is not known yet, the view shows the placeholder, and the load
@@ -131,7 +134,7 @@ public import FoundationEssentials
         return true
     }
 
-    /// Cancels the load in flight, if any. The view keeps its content.
+    /// Cancels the active load, if any. Its completions receive a `CancellationError`. The view keeps its content.
     public func cancel() {
         let abandoned = takeAbandoned()
         updateActivity()
@@ -139,7 +142,7 @@ public import FoundationEssentials
     }
 
     /// Starts the load that waits for the view's size, if the size is now known. The view or its owner calls this
-    /// method.
+    /// method whenever the size changes.
     ///
     /// A load that is in flight or has ended keeps the size that it was started with. To load a larger image, load the
     /// request again.
@@ -152,12 +155,13 @@ public import FoundationEssentials
         lookUp(receipt)
     }
 
-    /// Changes the priority of the load in flight, if any, for example while its cell is off the screen.
+    /// Changes the priority of the active load, if any, for example when the view scrolls off the screen. The next load
+    /// uses the priority of its own request.
     public func setPriority(_ priority: LoadPriority) { activeLoad?.priority.value = priority }
 
     // MARK: Load steps
 
-    /// Cancels the load and shows the placeholder or nothing.
+    /// Cancels the active load, and shows the placeholder or nothing.
     private func clear(_ options: BindingOptions, _ completion: Completion?) {
         guard let view else {
             cancel()
@@ -197,7 +201,7 @@ public import FoundationEssentials
         self.activeLoad?.task = Task { [weak self, pipeline, priority = activeLoad.priority] in
             let result: Result<ImageResponse, any Error>
             do {
-                // A cell that is bound again before this task runs never reaches the pipeline.
+                // If the load is canceled before this task runs, the pipeline is not called.
                 try Task.checkCancellation()
                 result = .success(try await pipeline.load(request, priority: priority) { mailbox.post($0) })
             } catch {
@@ -240,7 +244,7 @@ public import FoundationEssentials
     }
 
     private func finish(_ receipt: Receipt, _ result: Result<ImageResponse, any Error>) {
-        // A released view shows no result, and no failure is reported for it.
+        // A released view shows no result, and its completions receive a cancellation instead.
         guard view != nil else { return viewWasReleased(receipt) }
         switch result {
         case .success(let response):
@@ -315,9 +319,9 @@ public import FoundationEssentials
     }
 }
 
-/// One load of a binder, with everything that is needed when it ends.
+/// One load of a binder: its request, its tasks, and the completions to call when it ends.
 private struct BindingLoad {
-    /// The original request and its options, which can be loaded again.
+    /// The original request and its options, which are kept for a retry after a failure.
     struct Attempt {
         var request: ImageRequest
         var options: BindingOptions

@@ -41,7 +41,7 @@ extension ImageDisplaying {
     /// Calls ``display(_:)``, without a transition.
     public func transition(to content: DisplayContent) { display(content) }
 
-    /// ``DisplaySize/any``: requests are loaded unchanged.
+    /// The default size, ``DisplaySize/any``: requests are loaded unchanged.
     public var displaySize: DisplaySize { .any }
 
     /// Does nothing.
@@ -91,7 +91,7 @@ public enum DisplayContent: Sendable {
 
 /// The size at which a view shows its image.
 public enum DisplaySize: Sendable, Hashable {
-    /// The size of the image: requests are loaded unchanged.
+    /// No size. Requests are loaded unchanged.
     case any
     /// A size that is not known yet. Loads wait until ``ImageBinder/viewSizeChanged()`` finds a size.
     case pending

@@ -19,7 +19,7 @@
             self.onFrame = onFrame
         }
 
-        /// Starts the ticker, unless it is running.
+        /// Starts the ticker. Does nothing if it is running or the widget was destroyed.
         package func start() {
             guard tick == nil, let widget = widget.pointer else { return }
             tick = gtk_widget_add_tick_callback(

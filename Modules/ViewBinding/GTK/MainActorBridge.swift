@@ -10,8 +10,7 @@
     /// g_main_loop_run(loop)
     /// ```
     ///
-    /// Without the bridge, `@MainActor` tasks and blocks on `DispatchQueue.main` do not run while `g_application_run`
-    /// runs.
+    /// Without the bridge, `@MainActor` tasks and blocks on `DispatchQueue.main` do not run while GTK's main loop runs.
     @MainActor public enum MainActorBridge {
         private static var isInstalled = false
 

@@ -43,7 +43,7 @@
                 { box, _ in box.map { Unmanaged<Box>.fromOpaque($0).release() } }, G_CONNECT_SWAPPED)
         }
 
-        /// Disconnects the handler and releases its closure.
+        /// Disconnects the handler and releases its closure. The object must still exist.
         package func disconnect() { g_signal_handler_disconnect(object, identifier) }
 
         private static func run(_ box: gpointer?, _ argument: gpointer?) {

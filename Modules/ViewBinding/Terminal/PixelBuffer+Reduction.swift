@@ -1,7 +1,8 @@
 import AlcedoCore
 
 extension PixelBuffer {
-    /// Reduces the image to `target` pixels, each the mean of the source pixels that it covers, over `background`.
+    /// Returns the image reduced to `target` pixels, each the mean of the source pixels that it covers, over
+    /// `background`.
     ///
     /// The mean is calculated from the encoded samples, not from linear light. This is fast, and accurate enough for
     /// the cells of a terminal. O(*w* × *h*).
@@ -9,7 +10,7 @@ extension PixelBuffer {
     /// - Parameters:
     ///   - target: The size of the result. Each side is clamped to the range from one pixel to the source's side.
     ///   - background: The color behind transparent pixels.
-    /// - Returns: An `rgbx8` buffer; nil if there is no memory layout for the size.
+    /// - Returns: An `rgbx8` buffer; nil if the image has no pixels or there is no memory for the buffer.
     func reduced(to target: PixelSize, over background: PixelColor) -> PixelBuffer? {
         let target = PixelSize(
             width: min(max(1, target.width), width), height: min(max(1, target.height), height))

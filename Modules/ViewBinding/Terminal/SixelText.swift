@@ -11,7 +11,7 @@ enum SixelText {
     /// Returns the sequence that draws an image at the cursor. The final position of the cursor differs between
     /// terminals.
     static func show(_ image: SixelImage) -> String {
-        // The parameters: pixels without a color stay unchanged, the aspect ratio is 1:1, and the size.
+        // The parameters keep pixels without a color unchanged, and set the aspect ratio to 1:1, and the size.
         var bytes = Array("\u{1B}P0;1;0q\"1;1;\(image.size.width);\(image.size.height)".utf8)
         for (index, color) in image.palette.enumerated() {
             let percents = [color.x, color.y, color.z].map { (Int($0) * 100 + 127) / 255 }
@@ -63,7 +63,7 @@ enum SixelText {
 }
 
 extension [[UInt8]?] {
-    /// The row of a color. On first access, a row of `width` zeros is created.
+    /// The row of a color; `width` zeros if the color has no row yet. A change stores the row.
     fileprivate subscript(index: Int, default width: Int) -> [UInt8] {
         get { self[index] ?? [UInt8](repeating: 0, count: width) }
         _modify {

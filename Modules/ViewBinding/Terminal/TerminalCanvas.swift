@@ -1,7 +1,7 @@
 import AlcedoLibc
 
-/// The terminal cells that an image may fill. A cell shows two pixels, one above the other, because it is about twice
-/// as high as wide.
+/// The terminal cells that an image may fill. Without a graphics protocol, a cell shows two pixels, one above the
+/// other, because it is about twice as high as wide.
 public struct TerminalCanvas: Sendable, Hashable {
     /// The maximum number of columns and of rows.
     package static let maximumSide = 32_767

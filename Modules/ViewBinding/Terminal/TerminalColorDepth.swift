@@ -7,15 +7,15 @@ public enum TerminalColorDepth: Sendable, Hashable, CaseIterable {
     /// 24 bits per pixel.
     case trueColor
 
-    /// Detects the color depth from the environment, by common conventions:
+    /// Detects the color depth from the environment, by common conventions. Color is forced if `FORCE_COLOR` or
+    /// `CLICOLOR_FORCE` has a value that is neither empty nor `0`. The first rule that applies decides:
     ///
     /// 1. If `NO_COLOR` is not empty, the depth is `none` (no-color.org).
-    /// 2. If the output is not a terminal, or if `TERM` is `dumb`, the depth is `none`, unless `FORCE_COLOR` or
-    ///    `CLICOLOR_FORCE` is set to anything but an empty string or `0`.
+    /// 2. If color is not forced, and the output is not a terminal or `TERM` is `dumb`, the depth is `none`.
     /// 3. If `COLORTERM` is `truecolor` or `24bit`, or if `TERM` ends in `-direct`, the depth is `trueColor`.
     /// 4. If `TERM` contains `256color` or begins with `xterm`, `screen` or `tmux`, the depth is `ansi256`. Debian
     ///    builds all three with 256 colors.
-    /// 5. Otherwise, the depth is `none`, or `ansi256` if color is forced.
+    /// 5. If color is forced, the depth is `ansi256`, and otherwise `none`.
     ///
     /// - Parameters:
     ///   - environment: The environment variables of the process.

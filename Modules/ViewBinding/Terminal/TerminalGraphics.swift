@@ -37,7 +37,8 @@ extension TerminalGraphics {
     /// - Parameters:
     ///   - fileDescriptor: The file descriptor of a terminal, open for reading and writing. The caller keeps ownership.
     ///     For anything else, the result is ``blocks``.
-    ///   - timeout: The maximum time for the whole response. A slow connection may need more. Default: 300 ms.
+    ///   - timeout: The maximum time for the whole response. Later responses are ignored, and the result can then be
+    ///     ``blocks`` although the terminal supports more. A slow connection may need more time. Default: 300 ms.
     public init(fileDescriptor: Int32, timeout: Duration = .milliseconds(300)) {
         self.init(asking: TerminalFile(fileDescriptor: fileDescriptor), timeout: timeout)
     }
@@ -56,8 +57,8 @@ extension TerminalGraphics {
         clock: any TimeSource = SystemClock()
     ) -> PixelSize { replies(of: terminal, timeout, clock)?.cell ?? usualCell }
 
-    /// Returns whether the terminal should be queried: the output is a terminal, and the environment does not disable
-    /// colors.
+    /// Returns whether the terminal should be queried: the output is a terminal, and its color depth according to the
+    /// environment is not ``TerminalColorDepth/none``.
     package static func shouldQueryTerminal(environment: [String: String], isTerminal: Bool) -> Bool {
         isTerminal && TerminalColorDepth(environment: environment, isTerminal: true) != .none
     }
@@ -106,8 +107,8 @@ struct TerminalReplies: Sendable {
     private var state = State.text
     private var content: [UInt8] = []
 
-    /// The query: a Kitty request with one invisible pixel, the size of a cell, and finally DA1, to which every
-    /// terminal responds.
+    /// The query: a Kitty request with one invisible pixel, then a request for the size of a cell, and finally DA1, to
+    /// which every terminal responds.
     ///
     /// Source: the Kitty protocol's "Querying support and available transmission mediums"; xterm's ctlseqs, XTWINOPS 16
     /// and DA1.

@@ -24,8 +24,9 @@ package final class TerminalFile: TerminalPort {
     /// - Parameter fileDescriptor: A file descriptor that is open for reading and writing. The caller keeps ownership.
     package init(fileDescriptor: Int32) { descriptor = fileDescriptor }
 
-    /// Disables echo and line buffering; Ctrl-C keeps its effect. Returns false in a background process, which the
-    /// system would stop.
+    /// Disables echo and line buffering; Ctrl-C keeps its effect. Returns false if the file descriptor does not refer
+    /// to a terminal or the settings cannot be changed. Also returns false in a background process, because the system
+    /// would stop the process.
     package func begin() -> Bool {
         var settings = termios()
         let foreground = tcgetpgrp(descriptor)

@@ -50,7 +50,7 @@ public struct TerminalRenderer: Sendable {
     ///
     /// - Parameter image: An image of any size. An image decoded at ``pixelSize`` does not have to be reduced here.
     ///   Samples are interpreted as sRGB.
-    /// - Returns: nil if the canvas shows nothing.
+    /// - Returns: The text; nil if the canvas shows nothing or there is no memory for the reduced image.
     /// - Complexity: O(*w* × *h*) of the image.
     public func text(for image: DecodedImage) -> String? { drawing(of: image)?.text }
 
@@ -60,7 +60,7 @@ public struct TerminalRenderer: Sendable {
     ///   - image: The image, as for ``text(for:)``.
     ///   - id: The number under which the terminal stores the image, if the protocol supports numbers (Kitty). Default:
     ///     nil, for no number.
-    /// - Returns: nil if the canvas shows nothing.
+    /// - Returns: The text and its size; nil if the canvas shows nothing or there is no memory for the reduced image.
     package func drawing(of image: DecodedImage, id: UInt32? = nil) -> TerminalDrawing? {
         guard let cell = graphics.cell else {
             let lines = lines(for: image)
@@ -95,7 +95,7 @@ public struct TerminalRenderer: Sendable {
     ///
     /// - Parameter image: An image of any size. An image decoded at the canvas's target size does not have to be
     ///   reduced here.
-    /// - Returns: No lines if the canvas shows nothing.
+    /// - Returns: The lines; an empty array if the canvas shows nothing or there is no memory for the reduced image.
     /// - Complexity: O(*w* × *h*) of the image.
     package func lines(for image: DecodedImage) -> [String] {
         guard let pixels = fitted(image, in: cellPixels) else { return [] }

@@ -3,14 +3,14 @@ import AlcedoLibc
 import Dispatch
 
 extension TerminalCanvas {
-    /// Returns the sizes of a terminal, one each time that the size changes.
+    /// Returns a sequence of the sizes of a terminal, one for each change. It does not begin with the current size.
     ///
     /// ```swift
     /// for await canvas in TerminalCanvas.changes(fileDescriptor: 1) { view.resize(to: canvas) }
     /// ```
     ///
-    /// The sequence ends when the task that iterates over it is cancelled. Sizes that arrive faster than they are read
-    /// are dropped, except the last one. Replaces the process's SIGWINCH handler.
+    /// The sequence ends when the task that iterates over it is canceled. If several sizes arrive before they are read,
+    /// only the last one is kept. The first call replaces the process's SIGWINCH handler permanently.
     ///
     /// - Parameter fileDescriptor: The file descriptor of the terminal. The caller keeps ownership, and closes it only
     ///   after the sequence has ended.
@@ -25,9 +25,10 @@ extension TerminalCanvas {
 
 /// An observer of a terminal's size, active until it is released.
 ///
-/// Replaces the process's SIGWINCH handler.
+/// The first observer replaces the process's SIGWINCH handler permanently.
 @MainActor package final class TerminalSizeWatch {
-    /// A pipe from the signal handler, in which few functions are allowed, to the main queue.
+    /// A pipe from the signal handler, in which few functions are allowed, to the main queue; nil if the system
+    /// provides no pipe. Observers then receive no sizes.
     nonisolated private static let signalPipe: (outside: Int32, inside: Int32)? = {
         var files: [Int32] = [-1, -1]
         guard pipe(&files) == 0 else { return nil }

@@ -70,7 +70,7 @@ public import AlcedoViewBinding
     /// The size of the renderer's canvas in pixels.
     public var displaySize: DisplaySize { .target(TargetSize(renderer.pixelSize)) }
 
-    /// Draws the content, and plays it if it is an animated image.
+    /// Draws the content. If it is an animated image and the view has a pool of frames, also plays it.
     public func display(_ content: DisplayContent) {
         stop()
         show(content.image)
@@ -79,9 +79,9 @@ public import AlcedoViewBinding
 
     /// Applies a new size of the terminal.
     ///
-    /// If the view redraws in place, it clears the screen and draws its image again, because the terminal may have
-    /// wrapped lines differently. Otherwise, the size applies from the next image on. An image that was decoded for a
-    /// smaller terminal keeps its size: load its request again to enlarge it.
+    /// If the view redraws in place and shows an image, it clears the screen and draws the image again, because the
+    /// terminal may have wrapped lines differently. Otherwise, the size applies from the next image on. An image that
+    /// was decoded for a smaller terminal keeps its size: load its request again to enlarge it.
     public func resize(to canvas: TerminalCanvas) {
         guard canvas != renderer.canvas else { return }
         renderer.canvas = canvas
@@ -100,10 +100,11 @@ public import AlcedoViewBinding
         playback = nil
     }
 
-    /// Waits until the animation has finished its plays. Returns immediately for a still image. If another animation
-    /// replaces the current one, waits for that one as well.
+    /// Waits until the animation has finished its plays, or a still image replaces it. Returns immediately for a still
+    /// image. If another animation replaces the current one, waits for that one as well.
     ///
-    /// Cancelling the waiting task stops the animation. The current frame stays.
+    /// Canceling the waiting task stops the animation, which is the way to end an animation that repeats forever. The
+    /// current frame stays.
     public func finish() async {
         while let playback {
             await withTaskCancellationHandler {
@@ -132,7 +133,7 @@ public import AlcedoViewBinding
             guard let deadline = animator.nextDeadline ?? animator.endDeadline else { return }
             let sleep = Task { try await clock.sleep(for: deadline - clock.uptime) }
             pause = sleep
-            // The sleep ends early when a late frame arrives or this task is cancelled. The loop handles both.
+            // The sleep ends early when a late frame arrives or this task is canceled. The loop handles both.
             await withTaskCancellationHandler {
                 _ = await sleep.result
             } onCancel: {
@@ -169,7 +170,7 @@ public import AlcedoViewBinding
         return isCovered ? up : "\(up)\(removal)\u{1B}[J"
     }
 
-    /// The text that removes the visible image from a terminal that stores it.
+    /// The text that removes the visible image from a terminal that stores it; empty if no image is stored.
     private var removal: String {
         if let id, visible?.isStored == true { KittyText.remove(id) } else { "" }
     }

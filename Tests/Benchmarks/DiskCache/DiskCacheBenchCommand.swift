@@ -11,7 +11,7 @@ struct DiskCacheBenchCommand: ProgramCommand {
         usage: alcedo-bench disk-cache [--directory DIR] [--entries N] [--rounds N]
 
         Measures puts and gets of 4 KB, 64 KB and 1 MB against plain system calls (open, write, close, rename; open,
-        pread, close) in the same directories, one at a time and eight at once; then, for each number of entries,
+        pread, close) in the same directories, sequentially and eight concurrently; then, for each number of entries,
         opening against a walk that lists and stats the directory, and a trim of a tenth; then two processes on one
         directory. Prints microseconds, and ratios to the system calls of the same run.
 
@@ -32,7 +32,7 @@ struct DiskCacheBenchCommand: ProgramCommand {
         case "--directory": directory = URL(filePath: try arguments.value(of: option))
         case "--entries": counts = [try arguments.number(of: option, in: 1...10_000_000)]
         case "--rounds": rounds = try arguments.number(of: option, in: 1...1_000)
-        // The other of two processes.
+        // The option of the child processes.
         case "--worker": worker = try arguments.number(of: option, in: 0...9)
         default: return false
         }
@@ -44,9 +44,9 @@ struct DiskCacheBenchCommand: ProgramCommand {
             Console.output("\(try await SharedDirectoryBenchmark(directory: directory).work(as: worker))\n")
             return .success
         }
-        let folder = try BenchDirectory(in: directory)
-        defer { folder.remove() }
-        let location = folder.url
+        let scratch = try BenchDirectory(in: directory)
+        defer { scratch.remove() }
+        let location = scratch.url
         try await TransferBenchmark(directory: location, rounds: rounds).run()
         for count in counts { try await OpeningBenchmark(directory: location, count: count).run() }
         try await SharedDirectoryBenchmark(directory: location).run()
@@ -54,7 +54,7 @@ struct DiskCacheBenchCommand: ProgramCommand {
     }
 }
 
-/// Times puts and gets in one process, and in two on the same directory.
+/// Measures puts and gets in one process, and in two processes on the same directory.
 private struct SharedDirectoryBenchmark {
     private static let count = 4_000
 
@@ -68,18 +68,18 @@ private struct SharedDirectoryBenchmark {
         let together = try await Self.start(2, location)
         Console.output(
             """
-            puts and gets of 4 KB by turns, an operation
+            alternating puts and gets of 4 KB, per operation
               one process               \(alone.map { "\(BenchTable.rounded($0)) us" }.joined(separator: ", "))
               two on one directory      \(together.map { "\(BenchTable.rounded($0)) us" }.joined(separator: ", "))
 
             """)
     }
 
-    /// Returns microseconds an operation.
+    /// Returns the microseconds per operation.
     func work(as number: Int) async throws -> Double {
         let cache = FileDiskCache(directory: directory, limits: DataCacheLimits(maximumSize: 64 << 20))
         let data = Data(repeating: UInt8(number), count: 4 << 10)
-        return try await BenchTable.microseconds(Self.count, width: 1) { step in
+        return try await BenchTable.microseconds(Self.count, concurrency: 1) { step in
             try await cache.store(data, for: ImageKey(ResourceKey("\(number) \(step)")))
             _ = await cache.data(for: ImageKey(ResourceKey("\(1 - number) \(step)")))
         } / 2

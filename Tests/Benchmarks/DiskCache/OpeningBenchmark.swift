@@ -4,7 +4,7 @@ import AlcedoProgramSupport
 import AlcedoRuntime
 import Foundation
 
-/// Times the first use of a directory that has many entries, and a trim of a tenth of them.
+/// Measures the first use of a directory that has many entries, and a trim of a tenth of them.
 struct OpeningBenchmark {
     let directory: URL
     let count: Int
@@ -13,15 +13,15 @@ struct OpeningBenchmark {
         let location = directory.appending(path: "opening")
         defer { try? FileManager.default.removeItem(at: location) }
         let limits = DataCacheLimits(maximumSize: .max)
-        let maker = FileDiskCache(directory: location, limits: limits)
+        let writer = FileDiskCache(directory: location, limits: limits)
         let data = Data(repeating: 7, count: 100)
-        let storing = try await BenchTable.microseconds(count, width: 4) { number in
-            try await maker.store(data, for: Self.key(number))
+        let storing = try await BenchTable.microseconds(count, concurrency: 4) { number in
+            try await writer.store(data, for: Self.key(number))
         }
-        await maker.flush()
+        await writer.flush()
 
         var times: [Double] = []
-        var cache = maker
+        var cache = writer
         for _ in 0..<3 {
             cache = FileDiskCache(directory: location, limits: limits)
             let time = try await ContinuousClock().measure {
@@ -38,7 +38,7 @@ struct OpeningBenchmark {
         let trim = await trimTenth(cache, size)
         Console.output(
             """
-            \(count) entries (\(BenchTable.rounded(storing)) us each to make, four at once)
+            \(count) entries (\(BenchTable.rounded(storing)) us each to store, four concurrently)
               first get after opening   \(BenchTable.rounded(opening)) ms
               list and stat of all      \(BenchTable.rounded(walk)) ms (\(BenchTable.rounded(walk / opening)) x)
               total size                \(BenchTable.rounded(sizing)) ms
@@ -60,12 +60,12 @@ struct OpeningBenchmark {
         ImageKey(ResourceKey("https://images.example.org/album/\(number)/large.jpg"))
     }
 
-    /// What a cache without an index does to know its size and what to remove.
+    /// Walks the directory, as a cache without an index must to determine its size and the entries to remove.
     private func walkDirectory(_ location: URL) {
-        guard let folder = opendir(location.path) else { return }
-        defer { closedir(folder) }
+        guard let directory = opendir(location.path) else { return }
+        defer { closedir(directory) }
         var size = 0
-        while let entry = readdir(folder) {
+        while let entry = readdir(directory) {
             let name = Self.name(entry)
             guard !name.hasPrefix("."), let files = opendir("\(location.path)/\(name)") else { continue }
             defer { closedir(files) }

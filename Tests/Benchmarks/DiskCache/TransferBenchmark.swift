@@ -5,23 +5,24 @@ import AlcedoRuntime
 import AlcedoSQLiteCache
 import Foundation
 
-/// Times puts and gets of entries of one size.
+/// Measures puts and gets of entries, for each of three sizes.
 struct TransferBenchmark {
     private static let sizes = [4 << 10, 64 << 10, 1 << 20]
-    private static let width = 8
+    private static let concurrency = 8
 
     let directory: URL
     let rounds: Int
 
     func run() async throws {
-        Console.output("microseconds an operation (over the bare calls), one after another\n")
+        Console.output("microseconds per operation (relative to the system calls), sequential\n")
         Console.output(
             BenchTable.row([
-                "", "bare", "FileDiskCache", "bare, awaited", "FileDiskCache, awaited", "SQLiteDiskCache, awaited",
+                "", "system calls", "FileDiskCache", "system calls, async", "FileDiskCache, async",
+                "SQLiteDiskCache, async",
             ]))
-        for size in Self.sizes { try await measure(size, width: 1) }
-        Console.output("\nthe same, \(Self.width) at once\n")
-        for size in Self.sizes { try await measure(size, width: Self.width) }
+        for size in Self.sizes { try await measure(size, concurrency: 1) }
+        Console.output("\nmicroseconds per operation (relative to the system calls), \(Self.concurrency) concurrent\n")
+        for size in Self.sizes { try await measure(size, concurrency: Self.concurrency) }
         Console.output("\n")
     }
 
@@ -33,14 +34,14 @@ struct TransferBenchmark {
         precondition(cache.entryBlocking(for: key)?.data.count == size)
     }
 
-    private func measure(_ size: Int, width: Int) async throws {
+    private func measure(_ size: Int, concurrency: Int) async throws {
         let count = max(64, min(2_000, (64 << 20) / size))
         let location = directory.appending(path: "transfer")
         defer { try? FileManager.default.removeItem(at: location) }
         let bytes = (0..<size).map { UInt8(truncatingIfNeeded: $0 &* 31 >> 3) }
         let data = Data(bytes)
         let keys = (0..<count).map { ImageKey(ResourceKey("https://images.example.org/album/\($0)/large.jpg")) }
-        let bare = try BareFiles(directory: location.appending(path: "bare"), count: count)
+        let systemCalls = try SystemCallFiles(directory: location.appending(path: "system-calls"), count: count)
         let thread = BlockingExecutor(name: "alcedo.bench", maxConcurrent: 1)
         let pool = BlockingExecutor(name: "alcedo.bench", maxConcurrent: 2)
         let limits = DataCacheLimits(maximumSize: .max)
@@ -49,13 +50,13 @@ struct TransferBenchmark {
 
         typealias Operation = @Sendable (Int) async throws -> Void
         let puts: [Operation] = [
-            { bare.put($0, bytes) }, { try Self.put(files, keys[$0], data) },
-            { number in try await thread.run { bare.put(number, bytes) } },
+            { systemCalls.put($0, bytes) }, { try Self.put(files, keys[$0], data) },
+            { number in try await thread.run { systemCalls.put(number, bytes) } },
             { try await files.store(data, for: keys[$0]) }, { try await database.store(data, for: keys[$0]) },
         ]
         let gets: [Operation] = [
-            { bare.get($0, size) }, { Self.get(files, keys[$0], size) },
-            { number in try await pool.run { bare.get(number, size) } },
+            { systemCalls.get($0, size) }, { Self.get(files, keys[$0], size) },
+            { number in try await pool.run { systemCalls.get(number, size) } },
             { number in
                 let found = await files.data(for: keys[number]); precondition(found?.count == size)
             },
@@ -67,15 +68,16 @@ struct TransferBenchmark {
             var best = Array(repeating: Double.infinity, count: operations.count)
             for _ in 0..<rounds {
                 for (index, operation) in operations.enumerated() {
-                    // What blocks has one thread of its own in any case.
-                    let width = index < 2 ? 1 : width
-                    best[index] = min(best[index], try await BenchTable.microseconds(count, width: width, operation))
+                    // Blocking operations use one thread in both tables.
+                    let concurrency = index < 2 ? 1 : concurrency
+                    best[index] = min(
+                        best[index], try await BenchTable.microseconds(count, concurrency: concurrency, operation))
                 }
             }
-            if width == 1 {
-                // By a thread of one's own, as the bare calls are made.
+            if concurrency == 1 {
+                // The blocking calls are compared, because the system calls block.
                 BenchFigure(
-                    "disk cache, \(name) of \(size >> 10) KB, over bare calls", best[1] / best[0],
+                    "disk cache, \(name) of \(size >> 10) KB: time relative to system calls", best[1] / best[0],
                     .atMost(name == "get" ? 1.5 : 2)
                 ).record()
             }
@@ -88,21 +90,21 @@ struct TransferBenchmark {
     }
 }
 
-/// The system calls that a put and a get need at least, on files in 256 folders, by paths that are ready.
-private struct BareFiles: Sendable {
+/// The minimum of system calls for a put and a get, on files in 256 directories, with prepared paths.
+private struct SystemCallFiles: Sendable {
     private let paths: [[CChar]]
     private let temporary: [[CChar]]
 
-    /// Makes the folders.
+    /// Creates the directories.
     init(directory: URL, count: Int) throws {
         paths = (0..<count).map { number in
             let name = String(number &* 2_654_435_761 & 0xFFFF_FFFF, radix: 16)
             return Array("\(directory.path)/\(number % 256)/\(name)-\(String(repeating: "0", count: 50))".utf8CString)
         }
         temporary = (0..<count).map { Array("\(directory.path)/unfinished/\($0)".utf8CString) }
-        for folder in (0..<256).map(String.init) + ["unfinished"] {
+        for name in (0..<256).map(String.init) + ["unfinished"] {
             try FileManager.default.createDirectory(
-                at: directory.appending(path: folder), withIntermediateDirectories: true)
+                at: directory.appending(path: name), withIntermediateDirectories: true)
         }
     }
 

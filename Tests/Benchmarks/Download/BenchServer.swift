@@ -1,18 +1,18 @@
 import AlcedoTesting
 import Foundation
 
-/// Serves bodies of the sizes that are measured.
+/// A server of bodies of the measured sizes.
 protocol BenchServer: Sendable {
     var name: String { get }
-    /// The certificates to trust, in PEM; nil where there is no TLS.
+    /// The PEM file of the certificates to trust; nil without TLS.
     var authorityFile: URL? { get }
-    /// What a number is put behind to make the URL of a body; nil for a case that the server has no part in.
-    func base(for what: DownloadCase) -> String?
+    /// Returns the prefix of the URLs of a case, which a number completes; nil if the server does not support the case.
+    func base(for downloadCase: DownloadCase) -> String?
 }
 
-/// What is fetched, how, and over how many connections.
+/// A case of the download benchmark: the protocol, the size of the bodies, and the number of connections.
 struct DownloadCase: Sendable {
-    enum Wire: String, Sendable {
+    enum WireProtocol: String, Sendable {
         case plain = "plain HTTP/1.1"
         case secure = "HTTP/1.1 over TLS"
         case multiplexed = "HTTP/2 over TLS"
@@ -21,25 +21,27 @@ struct DownloadCase: Sendable {
     static let small = 4 << 10
     static let large = 200 << 10
 
-    static let all = [Wire.plain, .secure, .multiplexed].flatMap { wire in
-        [(small, 8), (small, 64), (large, 8)].map { DownloadCase(wire: wire, byteCount: $0, connections: $1) }
+    static let all = [WireProtocol.plain, .secure, .multiplexed].flatMap { wireProtocol in
+        [(small, 8), (small, 64), (large, 8)].map {
+            DownloadCase(wireProtocol: wireProtocol, byteCount: $0, connections: $1)
+        }
     }
 
     static var names: String { all.map { "'\($0.name)'" }.joined(separator: ", ") }
 
-    let wire: Wire
-    /// Of each body.
+    let wireProtocol: WireProtocol
+    /// The number of bytes of each body.
     let byteCount: Int
-    /// Under HTTP/2, transfers at once on one connection.
+    /// The number of connections; with HTTP/2, the number of concurrent transfers on one connection.
     let connections: Int
 
-    /// Requests under way, so that whoever has a free connection has work for it.
-    var width: Int { connections * 4 }
+    /// The number of concurrent requests. It exceeds the number of connections, so that no connection is idle.
+    var maxConcurrentRequests: Int { connections * 4 }
 
-    var name: String { "\(byteCount >> 10) KB x \(connections), \(wire.rawValue)" }
+    var name: String { "\(byteCount >> 10) KB x \(connections), \(wireProtocol.rawValue)" }
 }
 
-/// The origin of AlcedoTesting, in a process of its own: HTTP/1.1 without TLS.
+/// The origin of AlcedoTesting in a separate process, with HTTP/1.1 and without TLS.
 final class OriginServer: BenchServer {
     let name = "the built-in origin"
     let authorityFile: URL? = nil
@@ -52,9 +54,11 @@ final class OriginServer: BenchServer {
         base = try process.readLine()
     }
 
-    func base(for what: DownloadCase) -> String? { what.wire == .plain ? "\(base)/\(what.byteCount)?" : nil }
+    func base(for downloadCase: DownloadCase) -> String? {
+        downloadCase.wireProtocol == .plain ? "\(base)/\(downloadCase.byteCount)?" : nil
+    }
 
-    /// What the process does: serves until its standard input ends.
+    /// Serves until standard input ends. Runs in the separate process.
     static func serve() throws {
         let bodies = Dictionary(
             uniqueKeysWithValues: [DownloadCase.small, DownloadCase.large].map { count in

@@ -46,7 +46,7 @@ struct DownloadBenchCommand: ProgramCommand {
         case "--origin": usesOrigin = true
         case "--requests": requests = try arguments.number(of: option, in: 1...100_000_000)
         case "--cancels": cancels = try arguments.number(of: option, in: 1...1_000_000)
-        // The process of the origin.
+        // The option of the origin's process.
         case "--serve": serves = true
         default: return false
         }
@@ -59,7 +59,7 @@ struct DownloadBenchCommand: ProgramCommand {
     }
 
     private var cases: [DownloadCase] {
-        DownloadCase.all.filter { what in filters.isEmpty || filters.contains { what.name.contains($0) } }
+        DownloadCase.all.filter { filters.isEmpty || filters.contains(where: $0.name.contains) }
     }
 
     func run() async throws -> ExitStatus {
@@ -67,14 +67,14 @@ struct DownloadBenchCommand: ProgramCommand {
             try OriginServer.serve()
             return .success
         }
-        let folder = try BenchDirectory(in: FileManager.default.temporaryDirectory)
-        defer { folder.remove() }
-        let location = folder.url
+        let scratch = try BenchDirectory(in: FileManager.default.temporaryDirectory)
+        defer { scratch.remove() }
+        let location = scratch.url
         let usesNginx = !usesOrigin && NginxServer.isInstalled
-        let server: any BenchServer = usesNginx ? try NginxServer(folder: location) : try OriginServer()
+        let server: any BenchServer = usesNginx ? try NginxServer(directory: location) : try OriginServer()
         Console.output("server: \(server.name)\n")
         if let requests {
-            for what in cases { try await DownloadMemory(server: server, count: requests).run(what) }
+            for downloadCase in cases { try await DownloadMemory(server: server, count: requests).run(downloadCase) }
             return .success
         }
         let version = AIOHTTPPeer.version(python: python)
@@ -87,7 +87,7 @@ struct DownloadBenchCommand: ProgramCommand {
     }
 }
 
-/// The time from the cancellation of a download that is half done to the server's noticing that its socket is closed.
+/// Measures the time from the cancellation of a partly received download until the server detects the closed socket.
 private struct CancelLatency {
     let count: Int
 
@@ -110,11 +110,11 @@ private struct CancelLatency {
             times.append((ContinuousClock.now - start) / .milliseconds(1))
         }
         times.sort()
-        let (median, worst) = (times[count / 2], times[count - 1])
-        BenchFigure("cancelling closes the socket, worst of \(count)", worst, unit: " ms", .atMost(5)).record()
+        let (median, maximum) = (times[count / 2], times[count - 1])
+        BenchFigure("cancellation to closed socket, maximum of \(count)", maximum, unit: " ms", .atMost(5)).record()
         Console.output(
-            "cancelled: the socket is closed after \(Self.text(median)) ms, at worst of \(count) \(Self.text(worst)) ms "
-                + "(goal: < 5)\n")
+            "cancellation to closed socket: median \(Self.text(median)) ms, maximum of \(count) "
+                + "\(Self.text(maximum)) ms (goal: < 5)\n")
     }
 
     private static func text(_ value: Double) -> Double { (value * 1_000).rounded() / 1_000 }

@@ -2,21 +2,23 @@ import Alcedo
 import AlcedoHTTP
 import FoundationEssentials
 
-/// One of those who fetch the same bodies in turns.
+/// A client that fetches the bodies of the benchmark.
 protocol DownloadPeer: Sendable {
-    /// Fetches so many bodies into memory, each from a URL of its own, and returns the time that took.
+    /// Fetches `count` bodies into memory, each from a different URL, and returns the duration.
     ///
-    /// - Parameter first: The number behind the first URL.
-    /// - Throws: When an answer is not as it should be.
+    /// - Parameters:
+    ///   - count: The number of bodies.
+    ///   - first: The number of the first URL.
+    /// - Throws: An error if a response is not as expected.
     func fetch(_ count: Int, from first: Int) async throws -> Duration
 }
 
-/// What a peer is to do.
+/// The job of a client: a case, and the URLs and certificates of the server.
 struct DownloadJob: Sendable {
-    let what: DownloadCase
-    /// What a number is put behind to make a URL.
+    let downloadCase: DownloadCase
+    /// The prefix of the URLs, which a number completes.
     let base: String
-    /// The certificates to trust, in PEM.
+    /// The PEM file of the certificates to trust; nil for a server without TLS.
     let authorityFile: URL?
 
     func urls(_ count: Int, from first: Int) -> [URL] {
@@ -24,19 +26,21 @@ struct DownloadJob: Sendable {
     }
 
     func check(_ body: Data, from name: String) throws {
-        guard body.count == what.byteCount else {
-            throw BenchError(description: "\(name) received \(body.count) of \(what.byteCount) bytes")
+        guard body.count == downloadCase.byteCount else {
+            throw BenchError(description: "\(name) received \(body.count) of \(downloadCase.byteCount) bytes")
         }
     }
 
-    /// Calls `work` for each URL, so many at once as the case says.
+    /// Calls `work` for each URL, with the concurrency of the case, and returns the duration.
     func time(_ urls: [URL], _ work: @escaping @Sendable (URL) async throws -> Void) async throws -> Duration {
-        let each = try await BenchTable.microseconds(urls.count, width: what.width) { try await work(urls[$0]) }
+        let each = try await BenchTable.microseconds(urls.count, concurrency: downloadCase.maxConcurrentRequests) {
+            try await work(urls[$0])
+        }
         return .microseconds(each * Double(urls.count))
     }
 }
 
-/// The transport alone.
+/// The libcurl transport without the downloader.
 struct TransportPeer: DownloadPeer {
     let job: DownloadJob
     let transport: CURLTransport
@@ -55,22 +59,22 @@ struct TransportPeer: DownloadPeer {
 
     static func options(_ job: DownloadJob) -> CURLOptions {
         var options = CURLOptions()
-        options.maxConcurrentTransfers = job.what.connections
-        options.maxConcurrentTransfersPerHost = job.what.connections
-        options.version = job.what.wire == .multiplexed ? .automatic : .http1
+        options.maxConcurrentTransfers = job.downloadCase.connections
+        options.maxConcurrentTransfersPerHost = job.downloadCase.connections
+        options.version = job.downloadCase.wireProtocol == .multiplexed ? .automatic : .http1
         if let file = job.authorityFile { options.authorities = .file(file) }
         return options
     }
 }
 
-/// The whole downloader, without rules of the app's.
+/// The downloader with its default configuration, except for the number of concurrent downloads.
 struct DownloaderPeer: DownloadPeer {
     let job: DownloadJob
     let downloader: Downloader
 
     init(_ job: DownloadJob) {
         self.job = job
-        let limit = job.what.width
+        let limit = job.downloadCase.maxConcurrentRequests
         downloader = Downloader(
             transport: CURLTransport(options: TransportPeer.options(job)),
             configuration: DownloaderConfiguration(maxConcurrentDownloads: limit))

@@ -1,32 +1,32 @@
 import AlcedoProgramSupport
 import FoundationEssentials
 
-/// Times the peers in turns and prints ratios.
+/// Measures the clients alternately and prints ratios.
 struct DownloadSpeed {
     private enum Column: Int, CaseIterable {
         case loop, transport, downloader, session, python
     }
 
-    /// How many times as fast as the others.
-    private static let goal: [Column: (name: String, least: Double)] = [
+    /// The minimum rates of the downloader relative to other clients.
+    private static let goals: [Column: (name: String, minimum: Double)] = [
         .loop: ("the C loop", 0.75), .session: ("URLSession", 12), .python: ("aiohttp", 3),
     ]
 
     let server: any BenchServer
-    /// An interpreter that has aiohttp.
+    /// The path of a Python interpreter with aiohttp; nil to omit aiohttp.
     let python: String?
     let rounds: Int
-    /// Of each peer in a round.
+    /// The approximate duration of one client in a round.
     let batchDuration: Duration
 
     func run(_ cases: [DownloadCase]) async throws {
         Console.output(
             Self.row([
-                "", "C loop", "transport", "downloader", "over C loop", "over URLSession", "over aiohttp",
+                "", "C loop", "transport", "downloader", "vs C loop", "vs URLSession", "vs aiohttp",
             ]))
-        for what in cases {
-            guard let base = server.base(for: what) else { continue }
-            let job = DownloadJob(what: what, base: base, authorityFile: server.authorityFile)
+        for downloadCase in cases {
+            guard let base = server.base(for: downloadCase) else { continue }
+            let job = DownloadJob(downloadCase: downloadCase, base: base, authorityFile: server.authorityFile)
             try await measure(job)
         }
         Console.output(Self.row(["goal", "", "", "", ">= 0.75", ">= 12", ">= 3"]))
@@ -44,35 +44,35 @@ struct DownloadSpeed {
     private func measure(_ job: DownloadJob) async throws {
         let peers = try peers(job)
         var next = 0
-        /// Requests a second.
+        /// Returns the requests per second.
         func rate(_ peer: any DownloadPeer, _ count: Int) async throws -> Double {
             defer { next += count }
             return Double(count) / (try await peer.fetch(count, from: next) / .seconds(1))
         }
         var counts: [Int] = []
         for (_, peer) in peers {
-            // Connects and warms up; then counts.
-            _ = try await rate(peer, job.what.width)
-            let speed = try await rate(peer, job.what.width)
-            counts.append(max(job.what.width, Int(speed * (batchDuration / .seconds(1)))))
+            // The first call opens the connections and warms up. The second estimates the rate.
+            _ = try await rate(peer, job.downloadCase.maxConcurrentRequests)
+            let speed = try await rate(peer, job.downloadCase.maxConcurrentRequests)
+            counts.append(max(job.downloadCase.maxConcurrentRequests, Int(speed * (batchDuration / .seconds(1)))))
         }
         var rates = Array(repeating: [Double](), count: Column.allCases.count)
         for round in 0..<rounds {
-            // Who goes first changes, so that nobody always follows the same one.
+            // The order rotates, so that no client always follows the same one.
             for index in peers.indices.map({ ($0 + round) % peers.count }) {
                 rates[peers[index].0.rawValue].append(try await rate(peers[index].1, counts[index]))
             }
         }
-        report(job.what, rates)
+        report(job.downloadCase, rates)
     }
 
-    /// Medians; ratios are those of one round each.
-    private func report(_ what: DownloadCase, _ rates: [[Double]]) {
+    /// Prints the medians of the rates, and the medians of the ratios of each round.
+    private func report(_ downloadCase: DownloadCase, _ rates: [[Double]]) {
         func ratio(over other: Column) -> String {
             let pairs = zip(rates[Column.downloader.rawValue], rates[other.rawValue])
             guard let median = Self.median(pairs.map { $0 / $1 }) else { return "-" }
-            if let (name, limit) = Self.goal[other] {
-                BenchFigure("\(what.name), over \(name)", median, .atLeast(limit)).record()
+            if let (name, limit) = Self.goals[other] {
+                BenchFigure("\(downloadCase.name): rate relative to \(name)", median, .atLeast(limit)).record()
             }
             return "\((median * 100).rounded() / 100)"
         }
@@ -80,7 +80,7 @@ struct DownloadSpeed {
             Self.median(rates[column.rawValue]).map { "\(Int($0))" } ?? "-"
         }
         Console.output(
-            Self.row([what.name] + speeds + [ratio(over: .loop), ratio(over: .session), ratio(over: .python)]))
+            Self.row([downloadCase.name] + speeds + [ratio(over: .loop), ratio(over: .session), ratio(over: .python)]))
     }
 
     static func median(_ values: [Double]) -> Double? {

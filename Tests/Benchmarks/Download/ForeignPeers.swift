@@ -4,20 +4,20 @@ import AlcedoRuntime
 import Foundation
 import FoundationNetworking
 
-/// A loop over libcurl's multi interface in C: what is possible.
+/// A C loop over libcurl's multi interface, as the upper bound of the rate.
 ///
-/// The thread's width is 1, so that one at a time uses the loop.
+/// The executor has one thread, so that one task at a time uses the loop.
 final class MultiLoopPeer: DownloadPeer {
     private let thread = BlockingExecutor(name: "alcedo.bench.c", maxConcurrent: 1)
-    /// Its address.
+    /// The address of the loop.
     private let loop: UInt
 
     init(_ job: DownloadJob) throws {
         let loop = job.base.withCString { base in
             (job.authorityFile?.path ?? "").withCString { file in
                 var options = alcedo_multi_loop_options(
-                    base: base, width: job.what.connections, body_size: job.what.byteCount,
-                    speaks_http2: job.what.wire == .multiplexed ? 1 : 0,
+                    base: base, width: job.downloadCase.connections, body_size: job.downloadCase.byteCount,
+                    speaks_http2: job.downloadCase.wireProtocol == .multiplexed ? 1 : 0,
                     ca_file: job.authorityFile == nil ? nil : file)
                 return alcedo_multi_loop_create(&options)
             }
@@ -41,17 +41,17 @@ final class MultiLoopPeer: DownloadPeer {
     }
 }
 
-/// `URLSession` with async calls. It knows only the system's authorities, so it has no part in TLS here.
+/// `URLSession` with async calls. It is measured without TLS only, because it trusts only the system's authorities.
 struct URLSessionPeer: DownloadPeer {
     let job: DownloadJob
     private let session: URLSession
 
     init?(_ job: DownloadJob) {
-        guard job.what.wire == .plain else { return nil }
+        guard job.downloadCase.wireProtocol == .plain else { return nil }
         self.job = job
         let configuration = URLSessionConfiguration.ephemeral
         configuration.urlCache = nil
-        configuration.httpMaximumConnectionsPerHost = job.what.connections
+        configuration.httpMaximumConnectionsPerHost = job.downloadCase.connections
         session = URLSession(configuration: configuration)
     }
 
@@ -62,12 +62,12 @@ struct URLSessionPeer: DownloadPeer {
     }
 }
 
-/// Python's aiohttp, in a process of its own. It speaks no HTTP/2.
+/// Python's aiohttp in a separate process. It does not support HTTP/2.
 final class AIOHTTPPeer: DownloadPeer {
     private let thread = BlockingExecutor(name: "alcedo.bench.python", maxConcurrent: 1)
     private let process: BenchProcess
 
-    /// Returns the version of aiohttp that an interpreter has; nil when it has none.
+    /// Returns the version of an interpreter's aiohttp; nil if it is not installed.
     static func version(python: String) -> String? {
         let program = "import aiohttp; print(aiohttp.__version__)"
         let text = try? BenchProcess.output(of: "/usr/bin/env", [python, "-c", program])
@@ -75,20 +75,21 @@ final class AIOHTTPPeer: DownloadPeer {
     }
 
     init?(_ job: DownloadJob, python: String) throws {
-        guard job.what.wire != .multiplexed else { return nil }
+        guard job.downloadCase.wireProtocol != .multiplexed else { return nil }
         process = try BenchProcess(
             "/usr/bin/env",
             [
-                python, "-c", Self.program, job.base, "\(job.what.connections)", "\(job.what.width)",
-                "\(job.what.byteCount)", job.authorityFile?.path ?? "",
+                python, "-c", Self.program, job.base, "\(job.downloadCase.connections)",
+                "\(job.downloadCase.maxConcurrentRequests)", "\(job.downloadCase.byteCount)",
+                job.authorityFile?.path ?? "",
             ])
     }
 
     func fetch(_ count: Int, from first: Int) async throws -> Duration {
         try await thread.run { [process] in
             try process.send("\(first) \(count)")
-            let answer = try process.readLine()
-            guard let seconds = Double(answer) else { throw BenchError(description: "aiohttp: \(answer)") }
+            let line = try process.readLine()
+            guard let seconds = Double(line) else { throw BenchError(description: "aiohttp: \(line)") }
             return .seconds(seconds)
         }
     }

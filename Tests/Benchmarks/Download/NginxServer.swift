@@ -1,7 +1,7 @@
 import AlcedoTesting
 import Foundation
 
-/// nginx on the loopback, with certificates of an authority of its own.
+/// nginx on the loopback interface, with certificates of a new authority.
 final class NginxServer: BenchServer {
     private static let programs = ["/usr/sbin/nginx", "/usr/bin/openssl", "/bin/bash"]
 
@@ -9,22 +9,22 @@ final class NginxServer: BenchServer {
 
     let name = "nginx"
     let authorityFile: URL?
-    private let ports: [DownloadCase.Wire: Int]
+    private let ports: [DownloadCase.WireProtocol: Int]
     private let process: BenchProcess
 
-    /// - Parameter folder: Where to keep its files.
-    init(folder: URL) throws {
-        _ = try BenchProcess.output(of: Self.programs[2], ["-c", Self.preparation], folder: folder)
-        authorityFile = folder.appending(path: "ca.pem")
-        // The system chooses the ports. Another may take one before nginx has it; that is another try.
+    /// Starts nginx. `directory` is the directory of its files.
+    init(directory: URL) throws {
+        _ = try BenchProcess.output(of: Self.programs[2], ["-c", Self.preparation], directory: directory)
+        authorityFile = directory.appending(path: "ca.pem")
+        // The system chooses the ports. If another process takes one before nginx does, nginx is started again.
         for _ in 0..<5 {
             let origins = try (0..<3).map { _ in try LoopbackOrigin { _ in .status(204) } }
             for origin in origins { origin.stop() }
-            let ports: [DownloadCase.Wire: Int] = [
+            let ports: [DownloadCase.WireProtocol: Int] = [
                 .plain: origins[0].port, .secure: origins[1].port, .multiplexed: origins[2].port,
             ]
-            try Data(Self.configuration(ports, folder.path).utf8).write(to: folder.appending(path: "nginx.conf"))
-            if let process = try Self.start(folder) {
+            try Data(Self.configuration(ports, directory.path).utf8).write(to: directory.appending(path: "nginx.conf"))
+            if let process = try Self.start(directory) {
                 (self.process, self.ports) = (process, ports)
                 return
             }
@@ -32,30 +32,31 @@ final class NginxServer: BenchServer {
         throw BenchError(description: "cannot start nginx")
     }
 
-    /// The address of the folder `files` in its folder, by HTTP/1.1 without TLS.
+    /// The URL of the directory `files`, by HTTP/1.1 without TLS.
     var plainBase: String { "http://127.0.0.1:\(ports[.plain] ?? 0)" }
 
-    func base(for what: DownloadCase) -> String? {
-        guard let port = ports[what.wire] else { return nil }
-        let scheme = what.wire == .plain ? "http" : "https"
-        return "\(scheme)://127.0.0.1:\(port)/\(what.byteCount)?"
+    func base(for downloadCase: DownloadCase) -> String? {
+        guard let port = ports[downloadCase.wireProtocol] else { return nil }
+        let scheme = downloadCase.wireProtocol == .plain ? "http" : "https"
+        return "\(scheme)://127.0.0.1:\(port)/\(downloadCase.byteCount)?"
     }
 
-    /// Returns nil when nginx ends at once, as it does without its ports.
-    private static func start(_ folder: URL) throws -> BenchProcess? {
-        // nginx does not look at its input, so a shell does. It says so when nginx listens, or has ended. The process may
-        // have come from a thread that takes no signals but the last.
+    /// Starts nginx. Returns nil if it exits immediately, as it does when a port is in use.
+    private static func start(_ directory: URL) throws -> BenchProcess? {
+        // nginx does not read its standard input, so a shell does, and stops nginx at its end. The shell reports when
+        // nginx listens or has exited. SIGKILL is used because the process may have been started with other signals
+        // blocked.
         let shell = """
             \(programs[0]) -p . -e error.log -c nginx.conf 2>>error.log &
             disown
             while kill -0 $! 2>/dev/null && ! [ -s nginx.pid ]; do sleep 0.01; done
-            kill -0 $! 2>/dev/null && echo serves || echo ended
+            kill -0 $! 2>/dev/null && echo listening || echo exited
             read -r _
             kill -KILL $!
             wait
             """
-        let process = try BenchProcess(programs[2], ["-c", shell], folder: folder)
-        return try process.readLine() == "serves" ? process : nil
+        let process = try BenchProcess(programs[2], ["-c", shell], directory: directory)
+        return try process.readLine() == "listening" ? process : nil
     }
 
     private static let preparation = """
@@ -71,10 +72,10 @@ final class NginxServer: BenchServer {
         head -c \(DownloadCase.large) /dev/urandom >files/\(DownloadCase.large)
         """
 
-    private static func configuration(_ ports: [DownloadCase.Wire: Int], _ folder: String) -> String {
-        let servers = ports.map { wire, port in
+    private static func configuration(_ ports: [DownloadCase.WireProtocol: Int], _ directory: String) -> String {
+        let servers = ports.map { wireProtocol, port in
             let kind =
-                switch wire {
+                switch wireProtocol {
                 case .plain: ""
                 case .secure: " ssl"
                 case .multiplexed: " ssl http2"
@@ -93,7 +94,7 @@ final class NginxServer: BenchServer {
                 fastcgi_temp_path fastcgi;
                 uwsgi_temp_path uwsgi;
                 scgi_temp_path scgi;
-                root \(folder)/files;
+                root \(directory)/files;
                 sendfile on;
                 open_file_cache max=16;
                 keepalive_requests 1000000000;

@@ -17,7 +17,7 @@ struct MemoryCacheBenchCommand: ProgramCommand {
 
           --entries N     measure only N entries (default: 1000 to 1000000)
           --threads N     measure only N threads (default: 1 and 2)
-          --operations N  time about N operations at once (default: 1000000)
+          --operations N  measure about N operations at a time (default: 1000000)
           --trace FILE    read the trace from FILE, or from standard input for -
           --capacity N    limit the cache to N in the unit of the trace, or to a share of its footprint, such as 10%;
                           may be repeated
@@ -30,7 +30,7 @@ struct MemoryCacheBenchCommand: ProgramCommand {
         case percent(Double)
     }
 
-    /// Most bytes of a trace.
+    /// The maximum number of bytes of a trace.
     private static let traceLimit = 4 << 30
 
     private var trace: String?

@@ -5,12 +5,13 @@ import AlcedoRuntime
 import Dispatch
 import Foundation
 
-/// Times hits, misses and stores that evict, of our caches, of `NSCache` and of a plain dictionary under a lock, in turns.
+/// Measures hits, misses and stores that evict, alternately for the package's caches, for `NSCache` and for a
+/// dictionary under a lock.
 struct MemoryCacheBenchmark {
-    /// What a cache holds here: an object, as images hold their pixels by one.
+    /// The value of an entry. It is an object, because images hold their pixels in an object.
     private final class Payload: Sendable {}
 
-    /// `NSCache` wants an object; its hash is ready, as that of our keys is.
+    /// A key of `NSCache`, which needs an object. Its hash is precomputed, like that of ``ImageKey``.
     private final class Key: NSObject {
         let key: ImageKey
 
@@ -20,7 +21,7 @@ struct MemoryCacheBenchmark {
         override func isEqual(_ object: Any?) -> Bool { (object as? Key)?.key == key }
     }
 
-    /// The same throughout, so that only the reading of the clock differs.
+    /// The time to live of all entries. It is the same for all, so that only the reading of the clock differs.
     private static let timeToLive = Duration.seconds(3600)
 
     private enum Operation: String, CaseIterable {
@@ -30,13 +31,13 @@ struct MemoryCacheBenchmark {
         case put = "put that evicts"
     }
 
-    /// How many measurements are taken; the best counts.
+    /// The number of measurements, of which the best counts.
     private static let rounds = 3
     private static let blockSize = 1000
 
     let threads: [Int]
     let counts: [Int]
-    /// About how many operations one measurement takes.
+    /// The approximate number of operations of one measurement.
     let operations: Int
 
     /// Prints a table for each kind of operation: nanoseconds for one operation of one thread.
@@ -45,7 +46,7 @@ struct MemoryCacheBenchmark {
             let threads = threads.filter { $0 > 1 || operation != .sameOrder }
             if threads.isEmpty { continue }
             Console.output(
-                "\(operation.rawValue), nanoseconds an operation (all threads together: operations a microsecond)\n")
+                "\(operation.rawValue), nanoseconds per operation (all threads together: operations per microsecond)\n")
             Console.output(
                 Self.row("entries", "threads", ["adaptive", "adaptive, TTL", "lru", "dictionary", "NSCache"]))
             for count in counts {
@@ -58,13 +59,14 @@ struct MemoryCacheBenchmark {
     private func measure(_ operation: Operation, count: Int, threads: Int) -> String {
         let present = (0..<count).map { ImageKey(ResourceKey("https://images.example.org/album/\($0)/large.jpg")) }
         let absent = (0..<count).map { ImageKey(ResourceKey("https://images.example.org/album/\($0)/small.jpg")) }
-        // In an order that no cache of the processor foresees, but read one after another.
+        // The order of the keys is random, so that the processor cannot prefetch the entries. The keys themselves are
+        // read sequentially.
         let keys = (operation == .hit || operation == .sameOrder ? present : absent).shuffled()
         let payload = Payload()
         let subjects = [
-            ours(.adaptive, operation, present, keys, payload),
-            ours(.adaptive, operation, present, keys, payload, timeToLive: Self.timeToLive),
-            ours(.lru, operation, present, keys, payload), dictionary(operation, present, keys, payload),
+            packageCache(.adaptive, operation, present, keys, payload),
+            packageCache(.adaptive, operation, present, keys, payload, timeToLive: Self.timeToLive),
+            packageCache(.lru, operation, present, keys, payload), dictionary(operation, present, keys, payload),
             foundation(operation, present, keys, payload),
         ]
         var best = Array(repeating: Double.infinity, count: subjects.count)
@@ -75,8 +77,9 @@ struct MemoryCacheBenchmark {
             }
         }
         if operation == .hit, threads == 1, count == counts.min() {
-            BenchFigure("a hit in the memory cache", best[0], unit: " ns", .atMost(60)).record()
-            BenchFigure("the same, over NSCache", best[subjects.count - 1] / best[0], .atLeast(8)).record()
+            BenchFigure("memory cache hit", best[0], unit: " ns", .atMost(60)).record()
+            BenchFigure("memory cache hit: speed relative to NSCache", best[subjects.count - 1] / best[0], .atLeast(8))
+                .record()
         }
         let cells = best.map { nanoseconds in
             let rate = Double(threads) * 1000 / nanoseconds
@@ -86,20 +89,21 @@ struct MemoryCacheBenchmark {
         return Self.row("\(count)", "\(threads)", cells)
     }
 
-    private struct Done {
+    /// The number of operations of one pass, and their time.
+    private struct Pass {
         var count = 0
         var time = Duration.zero
 
         init(count: Int, time: Duration) { (self.count, self.time) = (count, time) }
 
-        /// Times all of `body`, which says how many operations it did.
+        /// Measures the whole of `body`, which returns the number of its operations.
         init(_ body: () -> Int) { time = ContinuousClock().measure { count = body() } }
     }
 
-    /// One pass over some of the keys.
-    private typealias Subject = (Range<Int>) -> Done
+    /// A function that performs one pass over some of the keys.
+    private typealias Subject = (Range<Int>) -> Pass
 
-    private func ours(
+    private func packageCache(
         _ policy: PolicyName, _ operation: Operation, _ present: [ImageKey], _ keys: [ImageKey], _ payload: Payload,
         timeToLive: Duration? = nil
     ) -> Subject {
@@ -116,9 +120,9 @@ struct MemoryCacheBenchmark {
         guard operation == .put else {
             return { range in Self.reads(range, keys) { key in lock.withLock { $0[key] != nil } } }
         }
-        // A plain dictionary knows no order: what goes is the entry that stood where the key is put.
+        // A dictionary has no eviction order, so each key replaces the present key of the same index.
         return { range in
-            Done {
+            Pass {
                 for index in range {
                     lock.withLock { dictionary in
                         dictionary[present[index]] = nil
@@ -135,9 +139,9 @@ struct MemoryCacheBenchmark {
     private func foundation(
         _ operation: Operation, _ present: [ImageKey], _ keys: [ImageKey], _ payload: Payload
     ) -> Subject {
-        // NSCache locks itself; it is only not declared Sendable.
+        // NSCache is thread-safe, but it is not declared Sendable.
         nonisolated(unsafe) let cache = NSCache<Key, Payload>()
-        // Its insertion looks through all entries that cost less: with one cost for all that is none.
+        // An insertion iterates over all entries of a lower cost. With equal costs there are none.
         cache.countLimit = present.count
         for key in present { cache.setObject(Payload(), forKey: Key(key), cost: 1) }
         let objects = keys.map(Key.init)
@@ -145,15 +149,16 @@ struct MemoryCacheBenchmark {
             return { range in Self.reads(range, objects) { cache.object(forKey: $0) != nil } }
         }
         return { range in
-            Done {
+            Pass {
                 for index in range { cache.setObject(payload, forKey: objects[index], cost: 1) }
                 return range.count
             }
         }
     }
 
-    /// Looks keys up by the block, each block copied first: what is timed is the cache, not the fetching of a million keys.
-    private static func reads<Key>(_ range: Range<Int>, _ keys: [Key], _ read: (Key) -> Bool) -> Done {
+    /// Looks up keys block by block. Each block is copied first, so that the measurement does not include the cache
+    /// misses of reading a million keys.
+    private static func reads<Key>(_ range: Range<Int>, _ keys: [Key], _ read: (Key) -> Bool) -> Pass {
         var found = 0
         var time = Duration.zero
         let clock = ContinuousClock()
@@ -165,17 +170,17 @@ struct MemoryCacheBenchmark {
             }
             time += clock.now - begin
         }
-        // Used, so that the loop is not left out.
+        // The result is used, so that the optimizer does not remove the loop.
         precondition(found == 0 || found == range.count)
-        return Done(count: range.count, time: time)
+        return Pass(count: range.count, time: time)
     }
 
-    /// Absent and present keys in turns, so that each pass finds none of its keys.
+    /// Stores absent and present keys alternately, so that no pass finds its keys.
     private static func writes(
         _ present: [ImageKey], _ keys: [ImageKey], _ write: @escaping (ImageKey) -> Void
     ) -> Subject {
         { range in
-            Done {
+            Pass {
                 for index in range { write(keys[index]) }
                 for index in range { write(present[index]) }
                 return range.count * 2
@@ -183,18 +188,20 @@ struct MemoryCacheBenchmark {
         }
     }
 
-    /// - Parameter isShared: Whether all threads go over all keys; else each has its own part.
+    /// Returns the mean nanoseconds per operation.
+    ///
+    /// - Parameter isShared: Whether each thread uses all keys. If false, each thread has its own part.
     private func time(_ count: Int, threads: Int, isShared: Bool, _ subject: Subject) -> Double {
         let passes = max(1, operations / count / threads)
-        // It touches what is shared only through the caches.
+        // The function accesses shared state only through the caches.
         nonisolated(unsafe) let subject = subject
         let results = Locked<[Double]>([])
         let share = count / threads
         DispatchQueue.concurrentPerform(iterations: threads) { thread in
             let range = isShared ? 0..<count : thread * share..<(thread + 1) * share
-            let done = (0..<passes).map { _ in subject(range) }
-            let (seconds, attoseconds) = done.reduce(.zero) { $0 + $1.time }.components
-            let count = done.reduce(0) { $0 + $1.count }
+            let measured = (0..<passes).map { _ in subject(range) }
+            let (seconds, attoseconds) = measured.reduce(.zero) { $0 + $1.time }.components
+            let count = measured.reduce(0) { $0 + $1.count }
             results.withLock { $0.append((Double(seconds) * 1e9 + Double(attoseconds) / 1e9) / Double(count)) }
         }
         return results.withLock { $0.reduce(0, +) / Double($0.count) }
@@ -219,7 +226,7 @@ enum PolicyName: String, CaseIterable {
     case gdsf
     case purge
 
-    /// A cache with this policy. Purging goes down to six tenths of the limit.
+    /// Returns a cache with this policy. Purging reduces the cost to six tenths of the limit.
     func cache<Key, Value>(costLimit: Int, timeToLive: Duration? = nil) -> MemoryCache<Key, Value> {
         let limits = MemoryCacheLimits(costLimit: costLimit, timeToLive: timeToLive)
         return switch self {

@@ -2,13 +2,13 @@ import AlcedoMemoryCache
 import AlcedoProgramSupport
 import FoundationEssentials
 
-/// Sends a trace through a memory cache: every miss is stored with the size of that request.
+/// Replays a trace on a memory cache. Each miss is stored with the size of its request.
 struct TraceReplay {
-    /// A key whose hash is the same in every process, so that a replay's figures are.
+    /// A key with the same hash in every process, so that results of a replay are reproducible.
     private struct Key: Hashable {
         let number: Int
 
-        /// SplitMix64's finaliser.
+        /// The hash, by the finalizer of SplitMix64.
         var hashValue: Int {
             var z = UInt64(truncatingIfNeeded: number) &+ 0x9E37_79B9_7F4A_7C15
             z = (z ^ z >> 30) &* 0xBF58_476D_1CE4_E5B9
@@ -19,9 +19,9 @@ struct TraceReplay {
         func hash(into hasher: inout Hasher) { hasher.combine(hashValue) }
     }
 
-    /// Requests that were answered, in per cent.
+    /// The percentage of requests that were hits.
     private(set) var objectHits = 0.0
-    /// Bytes of the requests that were answered, in per cent of all.
+    /// The percentage of requested bytes that were hits.
     private(set) var byteHits = 0.0
 
     init(_ trace: CacheTrace, policy: PolicyName, capacity: Int) {
@@ -42,21 +42,22 @@ struct TraceReplay {
     }
 }
 
-/// Requests in the order in which they came: which key, and how large.
+/// The requests of a trace, in order, each with its key and size.
 struct CacheTrace {
     struct Request {
-        /// Keys are numbered in the order in which they first come.
+        /// The number of the key. Keys are numbered in the order of their first request.
         var key: Int
         var size: Int
     }
 
     private(set) var requests: [Request] = []
-    /// Sum over all keys of the largest size that a key was asked for with.
+    /// The sum over all keys of the largest size of a request for the key.
     private(set) var footprint = 0
 
-    /// Reads lines of `time,key,size`. A first line whose size is no number is a heading; a line without a size has 1.
+    /// Reads lines of `time,key,size`. A first line whose size is not a number is a header. A line without a size has
+    /// the size 1.
     ///
-    /// - Throws: ``UsageError`` that names the first line that is neither.
+    /// - Throws: ``UsageError`` that names the first invalid line.
     init(_ text: some Collection<UInt8>) throws {
         var keys: [ArraySlice<UInt8>: Int] = [:]
         var largest: [Int] = []

@@ -4,7 +4,7 @@ import AlcedoProgramSupport
 import AlcedoTesting
 import Foundation
 
-/// Loads many different images, and watches the memory that is resident.
+/// Loads many different images and measures the resident memory.
 struct ManyImagesBenchmark {
     private static let memoryLimit = 64 << 20
     private static let responseLimit = 16 << 20
@@ -13,12 +13,12 @@ struct ManyImagesBenchmark {
 
     let directory: URL
     let count: Int
-    /// What every write to disk takes more.
+    /// The delay of each write to disk.
     let diskDelay: Duration
 
     func run() async throws {
         let program = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath().path
-        // In a process of its own, so that its memory does not count.
+        // The server has its own process, so that its memory is not measured.
         let server = try BenchProcess(program, ["pipeline", "--serve"])
         let base = try server.readLine()
         var configuration = ImagePipeline.Configuration.standard(
@@ -28,11 +28,11 @@ struct ManyImagesBenchmark {
             configuration.diskCache = SlowDataCache(cache: disk, delay: diskDelay)
         }
         let pipeline = ImagePipeline(configuration)
-        Console.output(BenchTable.row(["different images", "resident MiB", "goal", "images a second"]))
+        Console.output(BenchTable.row(["different images", "resident MiB", "goal", "images/s"]))
         let goal = "\((Self.memoryLimit + Self.responseLimit + Self.allowance) >> 20) at most"
         var done = 0
         while done < count {
-            // An eighth at a time, so that it shows whether memory goes on growing.
+            // A row is printed after each eighth, so that a growth of memory is visible.
             let part = done..<min(count, done + max(1, (count + 7) / 8))
             let requests = part.compactMap { number in
                 URL(string: "\(base)/\(number).jpg").map { ImageRequest(url: $0) }
@@ -46,12 +46,12 @@ struct ManyImagesBenchmark {
         }
         let peak = Double(ResidentMemory.peakByteCount) / Double(1 << 20)
         let limit = Double((Self.memoryLimit + Self.responseLimit + Self.allowance) >> 20)
-        BenchFigure("resident, most of all images", peak, unit: " MiB", .atMost(limit)).record()
-        Console.output(BenchTable.row(["most of all", "\(ResidentMemory.peakByteCount >> 20)", goal]))
+        BenchFigure("peak resident memory of many images", peak, unit: " MiB", .atMost(limit)).record()
+        Console.output(BenchTable.row(["peak", "\(ResidentMemory.peakByteCount >> 20)", goal]))
         await pipeline.shutDown()
     }
 
-    /// What the other process does: serves pictures until its standard input ends.
+    /// Serves images until standard input ends. Runs in the other process.
     static func serve() throws {
         let body = try JPEGEncoder().encode(.coordinates(PixelSize(width: side, height: side)))
         var options = OriginOptions()
@@ -66,7 +66,7 @@ struct ManyImagesBenchmark {
     }
 }
 
-/// A disk cache each of whose writes takes some time more.
+/// A disk cache that delays each write.
 private struct SlowDataCache: DataCaching {
     let cache: any DataCaching
     let delay: Duration

@@ -37,7 +37,7 @@ struct PipelineBenchCommand: ProgramCommand {
         case "--images": images = try arguments.number(of: option, in: 1...10_000_000)
         case "--rounds": rounds = try arguments.number(of: option, in: 1...1_000)
         case "--disk-delay": diskDelay = .milliseconds(try arguments.number(of: option, in: 0...60_000))
-        // The server's process.
+        // The option of the server's process.
         case "--serve": isServer = true
         default: return false
         }
@@ -49,10 +49,10 @@ struct PipelineBenchCommand: ProgramCommand {
             try ManyImagesBenchmark.serve()
             return .success
         }
-        let folder = try BenchDirectory(in: directory)
-        defer { folder.remove() }
-        let location = folder.url
-        // Memory first: what others free would be used again without a rise.
+        let scratch = try BenchDirectory(in: directory)
+        defer { scratch.remove() }
+        let location = scratch.url
+        // Memory is measured first, because memory that other benchmarks free would be reused without growth.
         try await ManyImagesBenchmark(directory: location, count: images, diskDelay: diskDelay).run()
         try await OneImageBenchmark(count: requests).run()
         try await PipelineHitBenchmark(rounds: rounds).run()
@@ -60,14 +60,14 @@ struct PipelineBenchCommand: ProgramCommand {
     }
 }
 
-/// Asks for one URL many times at once, and counts what was done for it.
+/// Sends many concurrent requests for one URL, and counts the downloads and decodes.
 private struct OneImageBenchmark {
     let count: Int
 
     func run() async throws {
         var reply = OriginReply.ok(
             try PNGEncoder().encode(.coordinates(PixelSize(width: 256, height: 256))), type: "image/png")
-        // Until everybody waits.
+        // The response stalls until all requests wait.
         reply.stalls = [.beforeHead]
         let origin = try LoopbackOrigin(replies: ["/image.png": reply])
         defer { origin.stop() }
@@ -88,7 +88,7 @@ private struct OneImageBenchmark {
             return ContinuousClock.now - start
         }
         let seen = metrics.snapshot
-        Console.output(BenchTable.row(["one URL at once", "downloads", "decodes", "ms to all of them"]))
+        Console.output(BenchTable.row(["one URL, concurrent", "downloads", "decodes", "ms until all finished"]))
         Console.output(
             BenchTable.row([
                 "\(count) requests", "\(origin.requests.count)", "\(seen.decodes.count)",

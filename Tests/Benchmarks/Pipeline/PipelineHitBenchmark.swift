@@ -3,7 +3,7 @@ import AlcedoProgramSupport
 import AlcedoTesting
 import Foundation
 
-/// Times what finding an image in memory takes through a pipeline.
+/// Measures hits of the memory cache through a pipeline.
 struct PipelineHitBenchmark {
     private static let imageCount = 100
 
@@ -37,7 +37,7 @@ struct PipelineHitBenchmark {
                     }
                 })
         }
-        BenchFigure("an image in memory", found, unit: " ns", .atMost(500)).record()
+        BenchFigure("pipeline memory hit", found, unit: " ns", .atMost(500)).record()
         Console.output(BenchTable.row(["cachedImage", "\(Int(found.rounded()))", "below 500"]))
         Console.output(BenchTable.row(["load", "\(Int(loaded.rounded()))", ""]))
         await pipeline.shutDown()
@@ -46,11 +46,11 @@ struct PipelineHitBenchmark {
     private func nanoseconds(
         _ count: Int, _ work: @escaping @Sendable (Int) async throws -> Void
     ) async throws -> Double {
-        try await BenchTable.microseconds(count, width: 1, work) * 1_000
+        try await BenchTable.microseconds(count, concurrency: 1, work) * 1_000
     }
 }
 
-/// The default stack where hits in memory are timed: what is in memory stays, also when the machine is short of it.
+/// The default stack for measurements of hits in memory. Its memory cache ignores memory pressure.
 enum HitStack {
     static func makePipeline() -> ImagePipeline {
         var configuration = ImagePipeline.Configuration.standard(cacheDirectory: nil)

@@ -38,8 +38,8 @@ struct AllBenchCommand: ProgramCommand {
     private var replaces = false
 
     private static let names = (data: "report.json", text: "report.md", plot: "report.svg")
-    /// What --pictures has.
-    private static let folders = ["wallpapers", "web"]
+    /// The directories that --pictures must have.
+    private static let directories = ["wallpapers", "web"]
 
     mutating func take(_ option: String, from arguments: inout Arguments) throws -> Bool {
         switch option {
@@ -63,8 +63,8 @@ struct AllBenchCommand: ProgramCommand {
     func run() async throws -> ExitStatus {
         let parts = parts(imageDirectory)
         let chosen = Set(parts.map(\.title).filter { filters.isEmpty || filters.contains(where: $0.contains) })
-        // Before anything takes its minutes.
-        for name in Self.folders
+        // The images are checked before the first benchmark, because a run takes minutes.
+        for name in Self.directories
         where (try? FileManager.default.contentsOfDirectory(atPath: "\(imageDirectory)/\(name)")) == nil {
             throw UsageError(
                 "--pictures needs a directory with the directories wallpapers and web, not '\(imageDirectory)'")
@@ -75,8 +75,8 @@ struct AllBenchCommand: ProgramCommand {
         }
         let location = OutputDirectory(output, replaces: replaces || isUpdate, sparing: [])
         try location.prepare(for: [Self.names.data, Self.names.text, Self.names.plot])
-        let folder = URL(filePath: output)
-        let file = folder.appending(path: Self.names.data)
+        let directory = URL(filePath: output)
+        let file = directory.appending(path: Self.names.data)
         var sections: [BenchReport.Section] = []
         let now = Date()
         let (machine, versions) = (BenchMachine.line, BenchMachine.versions(python: python))
@@ -89,7 +89,7 @@ struct AllBenchCommand: ProgramCommand {
             }
             Console.output("\(part.title)\n")
             do {
-                sections.append(try measure(part, in: folder, now))
+                sections.append(try measure(part, in: directory, now))
             } catch {
                 hasFailed = true
                 Console.problem("alcedo-bench: \(part.title): \(error)")
@@ -108,7 +108,7 @@ struct AllBenchCommand: ProgramCommand {
         return hasFailed ? .failure : .success
     }
 
-    /// What was measured before, on this machine with these versions.
+    /// Returns the sections of an earlier report of this machine with these versions.
     private static func sections(
         of file: URL, _ machine: String, _ versions: [String]
     ) throws -> [BenchReport.Section] {
@@ -137,13 +137,13 @@ struct AllBenchCommand: ProgramCommand {
         ]
     }
 
-    /// The largest wallpaper of each format as a thumbnail.
+    /// Returns the parts that measure the memory of a thumbnail of the largest wallpaper of each format.
     private func memoryParts(_ imageDirectory: String) -> [Part] {
-        let folder = "\(imageDirectory)/wallpapers"
-        let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+        let directory = "\(imageDirectory)/wallpapers"
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? []
         var largest: [String: (path: String, byteCount: Int)] = [:]
         for name in names {
-            let path = "\(folder)/\(name)"
+            let path = "\(directory)/\(name)"
             let found = try? FileManager.default.attributesOfItem(atPath: path)[.size] as? Int
             let (byteCount, format) = (found ?? 0, URL(filePath: path).pathExtension)
             if byteCount > largest[format]?.byteCount ?? 0 { largest[format] = (path, byteCount) }
@@ -153,9 +153,9 @@ struct AllBenchCommand: ProgramCommand {
         }
     }
 
-    /// Runs a benchmark to its end, and collects the figures that it notes.
-    private func measure(_ part: Part, in folder: URL, _ date: Date) throws -> BenchReport.Section {
-        let file = folder.appending(path: ".figures-\(ProcessInfo.processInfo.processIdentifier)")
+    /// Runs a benchmark and returns its output with the figures that it recorded.
+    private func measure(_ part: Part, in directory: URL, _ date: Date) throws -> BenchReport.Section {
+        let file = directory.appending(path: ".figures-\(ProcessInfo.processInfo.processIdentifier)")
         BenchCleanup.begin(file)
         defer {
             try? FileManager.default.removeItem(at: file)
@@ -163,11 +163,11 @@ struct AllBenchCommand: ProgramCommand {
         }
         let program = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath().path
         let variable = "\(BenchFigure.fileVariable)=\(file.path)"
-        let theft = StolenTime()
+        let stolenTime = StolenTime()
         let output = try BenchProcess.output(of: "/usr/bin/env", [variable, program] + part.words)
         return BenchReport.Section(
             title: part.title, command: Self.command(part.words), output: output,
-            figures: BenchFigure.read(file.path), stolen: theft.share, date: date)
+            figures: BenchFigure.read(file.path), stolen: stolenTime.share, date: date)
     }
 
     private static func command(_ words: [String]) -> String {
@@ -176,18 +176,19 @@ struct AllBenchCommand: ProgramCommand {
     }
 }
 
-/// How much of the processors' time went to other machines of the same host: what a virtual machine measures then says less.
+/// The processor time that the host gave to other virtual machines. The more it is, the less reliable are measurements.
 private struct StolenTime {
     private let begin = Self.ticks
 
-    /// From when this was made; nil where the system does not say.
+    /// The stolen fraction of the processor time since the creation of this value; nil if the system does not report
+    /// it.
     var share: Double? {
         guard let begin, let now = Self.ticks, now.all > begin.all else { return nil }
         return Double(now.stolen - begin.stolen) / Double(now.all - begin.all)
     }
 
-    /// The first line of /proc/stat: user, nice, system, idle, iowait, irq, softirq, steal (proc(5)); what follows is in the
-    /// first two already.
+    /// The stolen and the total ticks of the first line of /proc/stat: user, nice, system, idle, iowait, irq, softirq,
+    /// steal (proc(5)). The fields after them are included in the first two.
     private static var ticks: (stolen: Int, all: Int)? {
         guard let text = try? String(contentsOfFile: "/proc/stat", encoding: .utf8),
             let line = text.split(separator: "\n").first

@@ -2,16 +2,16 @@ import AlcedoCore
 import AlcedoProgramSupport
 import Foundation
 
-/// What `alcedo-bench all` has measured, as Markdown.
+/// The results of `alcedo-bench all`, as Markdown.
 struct BenchReport: Codable {
     struct Section: Codable {
         let title: String
-        /// What makes the numbers again.
+        /// The command that measures the section.
         let command: String
-        /// What it printed, or why it failed.
+        /// The output of the command, or the error if it failed.
         let output: String
         let figures: [BenchFigure]
-        /// Of the processors' time meanwhile; nil where that is not known.
+        /// The fraction of the processor time that the host gave to other machines during the run; nil if unknown.
         let stolen: Double?
         let date: Date
     }
@@ -28,12 +28,13 @@ struct BenchReport: Codable {
     var markdown: String {
         let day = Self.day(date)
         var lines = [
-            "# Measured", "",
-            "\(day), on \(machine). Ratios are of one run, in which all took turns.\(theft)", "",
-            "![Bars of what was measured beside the goals](\(plot))", "",
+            "# Benchmark results", "",
+            "\(day), on \(machine). Ratios are of one run, in which the competitors were measured alternately."
+                + stolenTimeNotice, "",
+            "![The results relative to their goals, as bars](\(plot))", "",
         ]
         lines += table
-        lines += ["", "With:", ""] + versions.map { "- \($0)" }
+        lines += ["", "Versions:", ""] + versions.map { "- \($0)" }
         for section in sections {
             lines += ["", "## \(section.title)", ""]
             if Self.day(section.date) != day { lines += ["Measured \(Self.day(section.date)).", ""] }
@@ -44,22 +45,22 @@ struct BenchReport: Codable {
         return lines.joined(separator: "\n") + "\n"
     }
 
-    /// A row for each figure.
+    /// The table of the figures, one row each.
     var table: [String] {
         ["| | measured | goal | |", "|--|--|--|--|"]
             + figures.map { figure in
-                "| \(figure.name) | \(figure.shownValue) | \(figure.shownLimit) | \(figure.isMet ? "" : "short") |"
+                "| \(figure.name) | \(figure.shownValue) | \(figure.shownLimit) | \(figure.isMet ? "" : "missed") |"
             }
     }
 
     private static func day(_ date: Date) -> String { date.formatted(.iso8601.year().month().day()) }
 
-    /// What others took of the machine.
-    private var theft: String {
+    /// A sentence about the processor time that the host gave to other machines; empty below 1 %.
+    private var stolenTimeNotice: String {
         let maximum = sections.compactMap(\.stolen).max() ?? 0
         guard maximum >= 0.01 else { return "" }
         return
-            " Other machines on the same host took up to \(Int((100 * maximum).rounded())) % of the processors' time meanwhile."
+            " Other machines on the same host took up to \(Int((100 * maximum).rounded())) % of the processor time."
     }
 
     private static func trimmed(_ line: Substring) -> String {
@@ -69,7 +70,7 @@ struct BenchReport: Codable {
     }
 }
 
-/// What a report says of where it was measured.
+/// The description of the machine and the software of a report.
 enum BenchMachine {
     /// The processor, its cores, the memory, the kernel.
     static var line: String {
@@ -81,8 +82,8 @@ enum BenchMachine {
         return "\(model), \(cores) cores, \(memory) GiB, Linux \(kernel ?? "")"
     }
 
-    /// This tool, the system, the compiler that is installed, Debian's packages of the C libraries, and the peers of
-    /// `python`.
+    /// Returns the versions of this tool, of the system, of the installed compiler, of Debian's packages of the C
+    /// libraries, and of the Python libraries of the interpreter.
     static func versions(python: String?) -> [String] {
         var lines = ["Alcedo \(AlcedoVersion.text)"]
         if let system = field("PRETTY_NAME", in: "/etc/os-release", separator: "=") {
@@ -93,7 +94,7 @@ enum BenchMachine {
         }
         let packages = ["libpng16-16", "libjpeg62-turbo", "libwebp7", "libgif7", "zlib1g", "libcurl4", "nginx"]
         let format = "--showformat=${db:Status-Status} ${Package} ${Version}\\n"
-        // One after another: it fails as a whole where one is not known.
+        // Each package is queried separately, because dpkg-query fails if one package is unknown.
         lines += packages.compactMap { package in
             guard let line = try? BenchProcess.output(of: "/usr/bin/env", ["dpkg-query", "--show", format, package]),
                 line.hasPrefix("installed ")
@@ -111,11 +112,12 @@ enum BenchMachine {
         return lines + (peers ?? "").split(separator: "\n").map(String.init)
     }
 
-    /// Swift's driver leaves a folder in the temporary one; it is given one that goes.
+    /// Returns the output of `swift --version`. The driver leaves a directory in the temporary directory, so it gets
+    /// one that is removed.
     private static func swiftBanner() throws -> String {
-        let folder = try BenchDirectory(in: FileManager.default.temporaryDirectory)
-        defer { folder.remove() }
-        return try BenchProcess.output(of: "/usr/bin/env", ["TMPDIR=\(folder.url.path)", "swift", "--version"])
+        let scratch = try BenchDirectory(in: FileManager.default.temporaryDirectory)
+        defer { scratch.remove() }
+        return try BenchProcess.output(of: "/usr/bin/env", ["TMPDIR=\(scratch.url.path)", "swift", "--version"])
     }
 
     private static func field(_ name: String, in path: String, separator: Character = ":") -> String? {

@@ -1,14 +1,14 @@
 import Foundation
 
-/// Draws figures as bars, from the line of the goal to the right where it is met, to the left where it is not. An SVG of
-/// plain shapes that is read on light and dark grounds.
+/// Draws figures as bars that begin at the line of the goal. A bar to the right means that the goal is met. The SVG
+/// consists of simple shapes and is readable on light and dark backgrounds.
 struct FigurePlot {
     private static let rowHeight = 22.0
     private static let halfWidth = 200.0
-    /// About as wide as a character of the font may be, on average.
+    /// The estimated mean width of a character of the font.
     private static let characterWidth = 7.0
     private static let top = 44.0
-    /// The end of the scale, to both sides.
+    /// The factor at both ends of the scale.
     private static let maximumFactor = 8.0
 
     let figures: [BenchFigure]
@@ -22,7 +22,7 @@ struct FigurePlot {
         var lines = [
             ##"<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 \##(Int(width)) \##(Int(height))" "##
                 + ##"font-family="sans-serif" font-size="13" role="img">"##,
-            "<title>Measured beside the goals; to the right of the line is better</title>",
+            "<title>Results relative to the goals; bars to the right of the line meet them</title>",
             ##"<rect width="100%" height="100%" fill="#ffffff"/>"##,
         ]
         for factor in [1 / 8.0, 0.25, 0.5, 1, 2, 4, 8] { lines += mark(factor, height) }
@@ -44,7 +44,7 @@ struct FigurePlot {
         let (left, right) = (min(end, middle), max(end, middle))
         let text = y + Self.rowHeight / 2 + 4
         let valueX = labelWidth + 2 * Self.halfWidth + 14
-        // A bar that goes on beyond the scale ends in an arrow.
+        // A bar that exceeds the scale ends in an arrow.
         let tip =
             figure.merit > Self.maximumFactor
             ? [
@@ -60,7 +60,7 @@ struct FigurePlot {
         ]
     }
 
-    /// By the logarithm, so that half is as far from the line as twice.
+    /// Returns the x coordinate of a factor on a logarithmic scale.
     private func position(_ factor: Double) -> Double {
         let bounded = factor.isNaN ? 1 : min(Self.maximumFactor, max(1 / Self.maximumFactor, factor))
         let x = labelWidth + Self.halfWidth * (1 + log2(bounded) / log2(Self.maximumFactor))

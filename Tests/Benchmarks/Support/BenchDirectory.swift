@@ -3,7 +3,7 @@ import AlcedoProgramSupport
 import AlcedoRuntime
 import Foundation
 
-/// A folder that a benchmark works in, and that goes with it.
+/// The working directory of a benchmark, which is removed with its content when the benchmark ends.
 struct BenchDirectory {
     let url: URL
 
@@ -19,7 +19,7 @@ struct BenchDirectory {
     }
 }
 
-/// What a benchmark would leave behind when a signal ends it: files, and processes that do not end with it.
+/// Cleans up when a signal ends a benchmark: removes its files, and ends its child processes.
 enum BenchCleanup {
     private struct State {
         var locations: Set<URL> = []
@@ -27,12 +27,12 @@ enum BenchCleanup {
         var isEnding = false
     }
 
-    /// How long processes are waited for that are told to end: they have something to take away, too.
-    private static let patience = Duration.seconds(3)
+    /// The maximum time to wait for child processes after SIGTERM, because they clean up, too.
+    private static let gracePeriod = Duration.seconds(3)
 
     private static let state = Locked(State())
 
-    /// From the first use on.
+    /// The handler of signals, installed at the first use.
     private static let interruption: Interruption = {
         let (signals, signal) = AsyncStream<Void>.makeStream()
         let interruption = Interruption { signal.yield() }
@@ -42,16 +42,16 @@ enum BenchCleanup {
         return interruption
     }()
 
-    /// A file or folder that goes when a signal comes.
+    /// Registers a file or directory to remove when a signal arrives.
     static func begin(_ location: URL) {
         _ = interruption
         state.withLock { _ = $0.locations.insert(location) }
     }
 
-    /// The place is gone, or is to stay.
+    /// Unregisters a location that was removed or is to be kept.
     static func end(_ location: URL) { state.withLock { _ = $0.locations.remove(location) } }
 
-    /// A process that is told when a signal comes.
+    /// Registers a child process that receives SIGTERM when a signal arrives.
     static func begin(_ child: Int32) {
         _ = interruption
         let isEnding = state.withLock { state in
@@ -61,7 +61,7 @@ enum BenchCleanup {
         if isEnding { kill(child, SIGTERM) }
     }
 
-    /// The processes have ended. Does not return when that was a signal's doing: nothing is to begin any more.
+    /// Unregisters child processes that have ended. Does not return after a signal, so that no further work starts.
     static func end(_ children: Int32...) { end(children) }
 
     static func end(_ children: [Int32]) {
@@ -79,7 +79,7 @@ enum BenchCleanup {
         }
         for child in children { kill(child, SIGTERM) }
         let start = ContinuousClock.now
-        while state.withLock({ !$0.children.isEmpty }), ContinuousClock.now - start < patience {
+        while state.withLock({ !$0.children.isEmpty }), ContinuousClock.now - start < gracePeriod {
             try? await Task.sleep(for: .milliseconds(5))
         }
         let status = await interruption.finish() ?? .interrupted
@@ -88,8 +88,8 @@ enum BenchCleanup {
         withExtendedLifetime(removal) { _exit(status.rawValue) }
     }
 
-    /// Has a shell do it when this process has ended, which writes to the last. The shell waits for the end of its input,
-    /// which is returned.
+    /// Starts a shell that removes the locations after this process, which may write until then, has ended. The shell
+    /// waits for the end of its standard input, which is returned.
     private static func remove(_ locations: Set<URL>) -> Pipe {
         let (shell, input) = (Process(), Pipe())
         shell.executableURL = URL(filePath: "/bin/sh")

@@ -1,19 +1,20 @@
 import AlcedoLibc
 import FoundationEssentials
 
-/// A measured number for which a limit is known.
+/// A measured value with its goal.
 struct BenchFigure: Codable {
     enum Goal: Codable {
         case atMost(Double)
         case atLeast(Double)
     }
 
-    /// The file that figures are appended to, a line of JSON each; where it is not set, nobody wants them.
+    /// The environment variable with the path of the file to which figures are appended, one line of JSON each. If it
+    /// is not set, figures are not recorded.
     static let fileVariable = "ALCEDO_BENCH_FIGURES"
 
     let name: String
     let value: Double
-    /// Nothing for a ratio.
+    /// The unit; empty for a ratio.
     let unit: String
     let goal: Goal
 
@@ -24,7 +25,7 @@ struct BenchFigure: Codable {
         self.goal = goal
     }
 
-    /// How many times as good as the goal; at least 1 where it is met.
+    /// The value relative to the goal, greater for a better value; at least 1 if the goal is met.
     var merit: Double {
         switch goal {
         case .atMost(let limit): limit / value
@@ -32,7 +33,7 @@ struct BenchFigure: Codable {
         }
     }
 
-    /// Whether it is as good as the goal, as precisely as numbers are shown.
+    /// Whether the goal is met by the value as it is displayed.
     var isMet: Bool {
         switch goal {
         case .atMost(let limit): Self.rounded(value) <= limit
@@ -49,7 +50,7 @@ struct BenchFigure: Codable {
         }
     }
 
-    /// Adds it to those that are collected.
+    /// Appends the figure to the file of ``fileVariable``.
     func record() {
         guard let path = ProcessInfo.processInfo.environment[Self.fileVariable],
             let line = try? JSONEncoder().encode(self), let file = fopen(path, "a")
@@ -58,6 +59,7 @@ struct BenchFigure: Codable {
         _ = (line + [0x0A]).withUnsafeBytes { fwrite($0.baseAddress, 1, $0.count, file) }
     }
 
+    /// Returns the figures in a file.
     static func read(_ path: String) -> [BenchFigure] {
         guard let data = try? Data(contentsOf: URL(filePath: path)) else { return [] }
         return data.split(separator: 0x0A).compactMap { try? JSONDecoder().decode(BenchFigure.self, from: Data($0)) }
@@ -70,7 +72,7 @@ struct BenchFigure: Codable {
     }
 }
 
-/// Rows of a table, and the times in it.
+/// Functions that format the rows of a table, and that measure and format times.
 enum BenchTable {
     static func row(_ cells: [String]) -> String {
         cells.map { $0 + String(repeating: " ", count: max(2, 25 - $0.count)) }.joined() + "\n"
@@ -80,15 +82,15 @@ enum BenchTable {
 
     static func microseconds(_ duration: Duration) -> Double { duration / .microseconds(1) }
 
-    /// Time of one operation when `width` tasks do `count` of them together.
+    /// Returns the mean time of one operation when `concurrency` tasks perform `count` operations together.
     static func microseconds(
-        _ count: Int, width: Int, _ work: @escaping @Sendable (Int) async throws -> Void
+        _ count: Int, concurrency: Int, _ work: @escaping @Sendable (Int) async throws -> Void
     ) async throws -> Double {
         let time = try await ContinuousClock().measure {
             try await withThrowingTaskGroup(of: Void.self) { group in
-                for task in 0..<width {
+                for task in 0..<concurrency {
                     group.addTask {
-                        for number in stride(from: task, to: count, by: width) { try await work(number) }
+                        for number in stride(from: task, to: count, by: concurrency) { try await work(number) }
                     }
                 }
                 try await group.waitForAll()

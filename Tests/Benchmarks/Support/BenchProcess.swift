@@ -1,8 +1,8 @@
 import AlcedoProgramSupport
 import Foundation
 
-/// A process that answers lines with lines, until it is let go, or this process ends in whatever way: its standard
-/// input ends then.
+/// A child process that responds to each line with a line. Its standard input ends when this object is released or this
+/// process ends, and then the child process ends.
 ///
 /// `@unchecked` because of the handles: one task uses them at a time.
 final class BenchProcess: @unchecked Sendable {
@@ -11,13 +11,13 @@ final class BenchProcess: @unchecked Sendable {
     private let output = Pipe()
     private var unread = Data()
 
-    init(_ path: String, _ arguments: [String], folder: URL? = nil) throws {
+    init(_ path: String, _ arguments: [String], directory: URL? = nil) throws {
         process.executableURL = URL(filePath: path)
         process.arguments = arguments
-        process.currentDirectoryURL = folder
+        process.currentDirectoryURL = directory
         process.standardInput = input
         process.standardOutput = output
-        // Another process that had a copy would keep this one waiting for the end of its input.
+        // If another process inherited the descriptors, the child process would not see the end of its input.
         for handle in [input.fileHandleForWriting, output.fileHandleForReading] {
             _ = fcntl(handle.fileDescriptor, F_SETFD, FD_CLOEXEC)
         }
@@ -29,7 +29,7 @@ final class BenchProcess: @unchecked Sendable {
         process.waitUntilExit()
     }
 
-    /// Blocks.
+    /// Sends a line. Blocks.
     func send(_ line: String) throws { try input.fileHandleForWriting.write(contentsOf: Data("\(line)\n".utf8)) }
 
     /// Returns the next line. Blocks.
@@ -48,15 +48,15 @@ final class BenchProcess: @unchecked Sendable {
         }
     }
 
-    /// Runs a program to its end, and returns what it wrote to its standard output. Blocks.
-    static func output(of path: String, _ arguments: [String], folder: URL? = nil) throws -> String {
+    /// Runs a program until it exits and returns its standard output. Blocks.
+    static func output(of path: String, _ arguments: [String], directory: URL? = nil) throws -> String {
         let process = Process()
         process.executableURL = URL(filePath: path)
         process.arguments = arguments
-        process.currentDirectoryURL = folder
+        process.currentDirectoryURL = directory
         let output = Pipe()
-        // A file takes all that it says, where a pipe would have to be read at the same time.
-        let problems = try Self.namelessFile()
+        // Standard error goes to a file, because a second pipe would have to be read at the same time.
+        let problems = try Self.unnamedFile()
         process.standardInput = FileHandle.nullDevice
         process.standardOutput = output
         process.standardError = problems
@@ -67,20 +67,20 @@ final class BenchProcess: @unchecked Sendable {
         BenchCleanup.end(process.processIdentifier)
         guard process.terminationStatus == 0 else {
             try problems.seek(toOffset: 0)
-            let words = String(decoding: try problems.read(upToCount: 1 << 16) ?? Data(), as: UTF8.self)
-            throw BenchError(description: "\(path) fails: \(words)")
+            let message = String(decoding: try problems.read(upToCount: 1 << 16) ?? Data(), as: UTF8.self)
+            throw BenchError(description: "\(path) failed: \(message)")
         }
         return text
     }
 
-    private static func namelessFile() throws -> FileHandle {
+    private static func unnamedFile() throws -> FileHandle {
         guard let file = tmpfile() else { throw BenchError(description: "cannot create a temporary file") }
         defer { fclose(file) }
         return FileHandle(fileDescriptor: fcntl(fileno(file), F_DUPFD_CLOEXEC, 0), closeOnDealloc: true)
     }
 }
 
-/// A benchmark that could not be run as it says.
+/// An error of a benchmark that cannot run, with its reason.
 struct BenchError: Error, CustomStringConvertible {
     let description: String
 }

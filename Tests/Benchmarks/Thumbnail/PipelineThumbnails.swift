@@ -2,20 +2,47 @@ import Alcedo
 import AlcedoLibc
 import Foundation
 
-/// Makes thumbnails of files by a pipeline that keeps nothing.
+/// The forms of the request for a thumbnail.
+enum ThumbnailForm: CaseIterable {
+    /// `.resize` alone. The pipeline decodes towards the target of the processor, twice the size of the thumbnail.
+    case resize
+    /// `.resize`, and `DecodingOptions(target:)` with the size of the thumbnail.
+    case target
+
+    /// The words that distinguish the form in titles; empty for `resize`.
+    var suffix: String {
+        switch self {
+        case .resize: ""
+        case .target: ", with a target"
+        }
+    }
+
+    /// Returns a request for the thumbnail of a source.
+    func request(_ source: ImageSource) -> ImageRequest {
+        let size = PixelSize(width: PipelineThumbnails.side, height: PipelineThumbnails.side)
+        var request = ImageRequest(source: source, processors: [.resize(fitting: size)])
+        if self == .target { request.decoding.target = TargetSize(size) }
+        return request
+    }
+}
+
+/// Makes thumbnails of files with a pipeline without caches.
 struct PipelineThumbnails {
+    /// The maximum width and height of a thumbnail, in pixels.
     static let side = 320
 
     private let pipeline: ImagePipeline
-    private let width: Int
+    private let form: ThumbnailForm
+    private let maxConcurrentDecodes: Int
 
-    /// - Parameter width: Threads that decode and resize.
-    init(width: Int) {
-        self.width = width
+    /// Creates a pipeline without caches. `maxConcurrentDecodes` is the number of threads that decode and resize.
+    init(_ form: ThumbnailForm, maxConcurrentDecodes: Int) {
+        self.form = form
+        self.maxConcurrentDecodes = maxConcurrentDecodes
         var configuration = ImagePipeline.Configuration.standard(cacheDirectory: nil)
         configuration.memoryCache = nil
-        configuration.maxConcurrentDecodes = width
-        // libwebp would take a thread more.
+        configuration.maxConcurrentDecodes = maxConcurrentDecodes
+        // Otherwise libwebp would use an additional thread.
         var webp = CodecRegistry.Entry.webp
         webp.decoder = WebPDecoder(usesThreads: false)
         configuration.codecs = configuration.codecs.adding(webp)
@@ -23,26 +50,21 @@ struct PipelineThumbnails {
     }
 
     func make(_ paths: [String]) async throws -> ThumbnailTime {
-        let requests = paths.map { Self.request(.file($0)) }
+        let requests = paths.map { form.request(.file($0)) }
+        let maxConcurrentLoads = maxConcurrentDecodes == 1 ? 1 : 2 * maxConcurrentDecodes
         return try await ThumbnailTime.of {
-            try await pipeline.loadAll(requests, maxConcurrentLoads: width == 1 ? 1 : 2 * width) { _, result in
+            try await pipeline.loadAll(requests, maxConcurrentLoads: maxConcurrentLoads) { _, result in
                 _ = try result.get()
             }
         }
     }
-
-    static func request(_ source: ImageSource) -> ImageRequest {
-        let size = PixelSize(width: side, height: side)
-        return ImageRequest(
-            source: source, processors: [.resize(fitting: size)], decoding: DecodingOptions(target: TargetSize(size)))
-    }
 }
 
-/// What some work has taken.
+/// The duration of an operation.
 struct ThumbnailTime {
-    /// Milliseconds.
+    /// The wall-clock time, in milliseconds.
     var wall = 0.0
-    /// Milliseconds of all threads of the process.
+    /// The processor time of all threads of the process, in milliseconds.
     var processor = 0.0
 
     static func + (first: Self, second: Self) -> Self {
@@ -63,18 +85,16 @@ struct ThumbnailTime {
     }
 }
 
-/// The pictures in a folder, by format.
+/// The image files in a directory, by format.
 struct ThumbnailFiles {
-    let folder: URL
-    /// In order of their names.
+    /// The paths, sorted by name.
     let paths: [String]
 
-    /// Throws ``BenchError`` when there are none.
-    init(_ folder: URL) throws {
-        self.folder = folder
-        let names = (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []
-        paths = names.sorted().map { folder.appending(path: $0).path }
-        guard !paths.isEmpty else { throw BenchError(description: "no images in \(folder.path)") }
+    /// Lists a directory. Throws ``BenchError`` if it has no files.
+    init(_ directory: URL) throws {
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: directory.path)) ?? []
+        paths = names.sorted().map { directory.appending(path: $0).path }
+        guard !paths.isEmpty else { throw BenchError(description: "no images in \(directory.path)") }
     }
 
     func paths(of format: ImageFormat) -> [String] { paths.filter { $0.hasSuffix(".\(format)") } }

@@ -4,12 +4,12 @@ import AlcedoProgramSupport
 import AlcedoTesting
 import Foundation
 
-/// Thumbnails of all pictures of a server, by a process of ours and by one of Python's in turns.
+/// Measures thumbnails of all images of a server, alternately with a process of the package and with a Python process.
 struct ServedThumbnails {
     private struct ServedRun {
-        /// Images a second: cold, from disk, from memory.
+        /// The images per second: without caches, from disk, and from memory.
         var rates: [Double]
-        /// Bytes, at most.
+        /// The peak of resident memory, in bytes.
         var resident: Double
     }
 
@@ -19,73 +19,84 @@ struct ServedThumbnails {
 
     func run() async throws {
         guard NginxServer.isInstalled else { throw BenchError(description: "nginx is not installed") }
-        let folder = try BenchDirectory(in: FileManager.default.temporaryDirectory)
-        defer { folder.remove() }
-        let server = try NginxServer(folder: folder.url)
-        let served = folder.url.appending(path: "files/web")
+        let scratch = try BenchDirectory(in: FileManager.default.temporaryDirectory)
+        defer { scratch.remove() }
+        let server = try NginxServer(directory: scratch.url)
+        let served = scratch.url.appending(path: "files/web")
         try FileManager.default.createDirectory(at: served, withIntermediateDirectories: false)
         for path in files.paths {
             let file = URL(filePath: path)
             try FileManager.default.copyItem(at: file, to: served.appending(path: file.lastPathComponent))
         }
         let base = "\(server.plainBase)/web/"
-        var (ours, theirs) = ([ServedRun](), [ServedRun]())
+        let forms = ThumbnailForm.allCases
+        var alcedo = forms.map { _ in [ServedRun]() }
+        var peer: [ServedRun] = []
         for round in 0...rounds {
-            for pass in 0..<2 {
-                if (round + pass) % 2 == 0 {
-                    let result = try measureOurs(base, folder.url.appending(path: "cache-\(round)"))
-                    if round > 0 { ours.append(result) }
+            for pass in 0...forms.count {
+                // The order rotates, so that no client always follows the same one.
+                let index = (round + pass) % (forms.count + 1)
+                if index < forms.count {
+                    let cache = scratch.url.appending(path: "cache-\(round)")
+                    let result = try measure(forms[index], base, cache)
+                    if round > 0 { alcedo[index].append(result) }
                 } else if let python {
                     let result = try measure("/usr/bin/env", [python, "-c", Self.program, base])
-                    if round > 0 { theirs.append(result) }
+                    if round > 0 { peer.append(result) }
                 }
             }
         }
-        report(ours, theirs)
+        for (form, runs) in zip(forms, alcedo) { report(form, runs, peer) }
     }
 
-    private func measureOurs(_ base: String, _ cache: URL) throws -> ServedRun {
+    private func measure(_ form: ThumbnailForm, _ base: String, _ cache: URL) throws -> ServedRun {
         defer { try? FileManager.default.removeItem(at: cache) }
         let program = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath().path
-        return try measure(program, ["thumbnail", "--load", base, "--cache", cache.path])
+        let options = form == .target ? ["--target"] : []
+        return try measure(program, ["thumbnail", "--load", base, "--cache", cache.path] + options)
     }
 
-    /// Lets a process load everything: it gets the names, and answers with images a second and resident bytes.
+    /// Measures a process that loads all images. It receives the names, and writes the images per second and the
+    /// resident bytes.
     private func measure(_ path: String, _ arguments: [String]) throws -> ServedRun {
         let process = try BenchProcess(path, arguments)
         try process.send(files.paths.map { URL(filePath: $0).lastPathComponent }.joined(separator: " "))
-        let answer = try process.readLine()
-        var values = answer.split(separator: " ").compactMap { Double($0) }
+        let line = try process.readLine()
+        var values = line.split(separator: " ").compactMap { Double($0) }
         guard let resident = values.popLast(), !values.isEmpty else {
-            throw BenchError(description: "\(path): \(answer)")
+            throw BenchError(description: "\(path): \(line)")
         }
         return ServedRun(rates: values, resident: resident)
     }
 
-    private func report(_ ours: [ServedRun], _ theirs: [ServedRun]) {
+    private func report(_ form: ThumbnailForm, _ alcedo: [ServedRun], _ peer: [ServedRun]) {
         func median(_ results: [ServedRun], _ value: (ServedRun) -> Double) -> String {
             DownloadSpeed.median(results.map(value)).map { "\(Int($0.rounded()))" } ?? "-"
         }
-        let ratios = zip(ours, theirs).map { $0.rates[0] / $1.rates[0] }
+        let ratios = zip(alcedo, peer).map { $0.rates[0] / $1.rates[0] }
         if let median = DownloadSpeed.median(ratios) {
-            BenchFigure("1,000 from a server, over aiohttp with libvips", median, .atLeast(2)).record()
+            BenchFigure(
+                "\(files.paths.count) thumbnails from a server\(form.suffix): rate relative to aiohttp with libvips",
+                median,
+                .atLeast(2)
+            ).record()
         }
         let ratio = DownloadSpeed.median(ratios).map { "\(($0 * 100).rounded() / 100)" } ?? "-"
         Console.output(
             BenchTable.row([
-                "\(files.paths.count) from nginx", "ours, images/s", "aiohttp and libvips", "ours over theirs",
+                "\(files.paths.count) from nginx\(form.suffix)", "Alcedo, images/s", "aiohttp with libvips", "ratio",
                 "goal",
             ]))
-        for (index, name) in ["cold", "from disk", "from memory"].enumerated() {
-            let cells = index == 0 ? [median(theirs) { $0.rates[0] }, ratio, "2"] : []
-            Console.output(BenchTable.row([name, median(ours) { $0.rates[index] }] + cells))
+        for (index, name) in ["without caches", "from disk", "from memory"].enumerated() {
+            let cells = index == 0 ? [median(peer) { $0.rates[0] }, ratio, "2"] : []
+            Console.output(BenchTable.row([name, median(alcedo) { $0.rates[index] }] + cells))
         }
-        let resident = [ours, theirs].map { median($0) { $0.resident / Double(1 << 20) } }
-        Console.output(BenchTable.row(["resident after cold, MiB"] + resident))
+        let resident = [alcedo, peer].map { median($0) { $0.resident / Double(1 << 20) } }
+        Console.output(BenchTable.row(["peak resident MiB"] + resident))
     }
 
-    /// Reads a line of names; writes images a second and resident bytes at most. Keeps the thumbnails, as our memory
-    /// cache does.
+    /// The Python program. It reads a line of names, and writes the images per second and the peak of resident bytes.
+    /// It keeps the thumbnails, as the memory cache of the pipeline does.
     private static let program = """
         import os, sys, time
         os.environ["VIPS_CONCURRENCY"] = "1"
@@ -110,8 +121,9 @@ struct ServedThumbnails {
         async def main():
             names = sys.stdin.readline().split()
             async with aiohttp.ClientSession() as session:
-                start, made, left = time.perf_counter(), [], iter(names)
-                await asyncio.gather(*(worker(session, left, made) for _ in range(\(ServedThumbnailLoad.width))))
+                start, made, pending = time.perf_counter(), [], iter(names)
+                workers = (worker(session, pending, made) for _ in range(\(ServedThumbnailLoad.maxConcurrentLoads)))
+                await asyncio.gather(*workers)
                 seconds = time.perf_counter() - start
             with open("/proc/self/status") as status:
                 peak = next(int(line.split()[1]) for line in status if line.startswith("VmHWM:"))
@@ -121,40 +133,44 @@ struct ServedThumbnails {
         """
 }
 
-/// What the process does that loads from a server: everything cold, by a new pipeline from disk, and from memory.
+/// The work of the loading process: it loads all images without caches, then with a new pipeline from disk, and then
+/// from memory.
 struct ServedThumbnailLoad {
-    /// Loads at once.
-    static let width = 16
+    static let maxConcurrentLoads = 16
 
-    /// What a name is put behind.
+    /// The prefix of the URLs, which a name completes.
     let base: String
     let cacheDirectory: URL
+    let form: ThumbnailForm
 
-    /// Reads a line of names, and writes images a second of each, and resident bytes at most after the first.
+    /// Reads a line of names. Writes the images per second of each pass, and the peak of resident bytes after the
+    /// first.
     func run() async throws {
         let names = (Swift.readLine() ?? "").split(separator: " ")
         let requests = names.compactMap { URL(string: base + $0) }.map { url in
-            PipelineThumbnails.request(.http(HTTPRequest(url: url)))
+            form.request(.http(HTTPRequest(url: url)))
         }
         let first = pipeline
-        let cold = try await rate(requests, first)
+        let withoutCaches = try await rate(requests, first)
         let resident = ResidentMemory.peakByteCount
         await first.shutDown()
         let second = pipeline
         let fromDisk = try await rate(requests, second)
         let fromMemory = try await rate(requests, second)
         await second.shutDown()
-        Console.output("\(cold) \(fromDisk) \(fromMemory) \(resident)\n")
+        Console.output("\(withoutCaches) \(fromDisk) \(fromMemory) \(resident)\n")
     }
 
-    /// The default stack, with room for all thumbnails.
+    /// A new pipeline with the default stack, whose caches have space for all thumbnails.
     private var pipeline: ImagePipeline {
         ImagePipeline(.standard(cacheDirectory: cacheDirectory, memoryLimit: 768 << 20, diskLimit: 1 << 30))
     }
 
     private func rate(_ requests: [ImageRequest], _ pipeline: ImagePipeline) async throws -> Double {
         let time = try await ThumbnailTime.of {
-            try await pipeline.loadAll(requests, maxConcurrentLoads: Self.width) { _, result in _ = try result.get() }
+            try await pipeline.loadAll(requests, maxConcurrentLoads: Self.maxConcurrentLoads) { _, result in
+                _ = try result.get()
+            }
         }
         return Double(requests.count) / time.wall * 1_000
     }

@@ -2,12 +2,12 @@ import Alcedo
 import AlcedoProgramSupport
 import Foundation
 
-/// Times thumbnails of files on disk, by the pipeline and by its peers in turns.
+/// Measures thumbnails of files on disk, alternately with the pipeline, Pillow and libvips.
 struct ThumbnailSpeed {
-    /// The goal for our time over another's.
+    /// The goal for the time of the pipeline relative to other libraries.
     struct Goal {
         let maximumRatios: [ImageFormat: Double]
-        /// Over the faster of both, or over libvips alone.
+        /// Whether the time is compared with the faster of Pillow and libvips. If false, it is compared with libvips.
         let comparesFaster: Bool
     }
 
@@ -25,9 +25,9 @@ struct ThumbnailSpeed {
     func run(_ name: String) async throws {
         Console.output(
             BenchTable.row([
-                name, "ours, ms", "Pillow, ms", "libvips, ms",
-                goal.comparesFaster ? "over the faster" : "over libvips",
-                "of the processor", "goal", "one thread over two", "goal",
+                name, "Alcedo, ms", "Pillow, ms", "libvips, ms",
+                goal.comparesFaster ? "vs the faster library" : "vs libvips",
+                "processor time", "goal", "speedup of two threads", "goal",
             ]))
         for format in [ImageFormat.jpeg, .png, .webp] {
             let paths = Array(files.paths(of: format).prefix(maximumCount))
@@ -37,39 +37,52 @@ struct ThumbnailSpeed {
     }
 
     private func measure(_ table: String, _ paths: [String], _ format: ImageFormat) async throws {
-        let (one, two) = (PipelineThumbnails(width: 1), PipelineThumbnails(width: 2))
+        let forms = ThumbnailForm.allCases
+        let pipelines = forms.map { PipelineThumbnails($0, maxConcurrentDecodes: 1) }
+        let twoThreads = PipelineThumbnails(forms[0], maxConcurrentDecodes: 2)
         let peers = try python.map { python in
             try PythonThumbnails.Library.allCases.map { try PythonThumbnails($0, python: python) }
         }
-        var times = (0..<1 + (peers?.count ?? 0)).map { _ in [ThumbnailTime]() }
-        var gains: [Double] = []
-        // One pass more, which warms all and does not count.
+        var times = (0..<forms.count + (peers?.count ?? 0)).map { _ in [ThumbnailTime]() }
+        var speedups: [Double] = []
+        // The additional first round warms up and is not counted.
         for round in 0...rounds {
             var sums = Array(repeating: ThumbnailTime(), count: times.count)
             for path in paths {
-                // Who goes first changes, so that nobody always finds the other's file in the cache.
+                // The order rotates, so that no library always finds the file in the page cache.
                 for pass in times.indices {
                     let index = (pass + round) % times.count
-                    let time = index == 0 ? try await one.make([path]) : try peers?[index - 1].make(path)
+                    let time: ThumbnailTime? =
+                        if index < forms.count {
+                            try await pipelines[index].make([path])
+                        } else {
+                            try peers?[index - forms.count].make(path)
+                        }
                     if let time { sums[index] = sums[index] + time }
                 }
             }
-            let gain = try await one.make(paths).wall / two.make(paths).wall
+            let speedup = try await pipelines[0].make(paths).wall / twoThreads.make(paths).wall
             guard round > 0 else { continue }
-            gains.append(gain)
+            speedups.append(speedup)
             for index in times.indices { times[index].append(sums[index]) }
         }
-        report(table, paths.count, format, times, gains)
+        let peerTimes = Array(times.dropFirst(forms.count))
+        for (index, form) in forms.enumerated() {
+            report(
+                "\(table) \(format)\(form.suffix)", paths.count, "\(format)\(form.suffix)", format,
+                [times[index]] + peerTimes, form == forms[0] ? speedups : [])
+        }
     }
 
     private func report(
-        _ table: String, _ count: Int, _ format: ImageFormat, _ times: [[ThumbnailTime]], _ gains: [Double]
+        _ title: String, _ count: Int, _ row: String, _ format: ImageFormat, _ times: [[ThumbnailTime]],
+        _ speedups: [Double]
     ) {
-        /// Our time over the peer's that counts, round by round.
+        /// Returns the median of the ratios of each round, relative to the library of the goal.
         func ratio(_ part: KeyPath<ThumbnailTime, Double>) -> Double? {
             let ratios = (0..<rounds).compactMap { round -> Double? in
-                let theirs = times.dropFirst(goal.comparesFaster ? 1 : 2).map { $0[round][keyPath: part] }
-                return theirs.min().map { times[0][round][keyPath: part] / $0 }
+                let peers = times.dropFirst(goal.comparesFaster ? 1 : 2).map { $0[round][keyPath: part] }
+                return peers.min().map { times[0][round][keyPath: part] / $0 }
             }
             return DownloadSpeed.median(ratios)
         }
@@ -78,20 +91,23 @@ struct ThumbnailSpeed {
             DownloadSpeed.median(times.map(\.wall)).map { "\(BenchTable.rounded($0 / Double(count)))" } ?? "-"
         }
         let cells = (0..<3).map { $0 < each.count ? each[$0] : "-" }
-        let (byClock, byProcessor, gain) = (ratio(\.wall), ratio(\.processor), DownloadSpeed.median(gains))
-        if let byClock, let ratio = goal.maximumRatios[format] {
-            let peer = goal.comparesFaster ? "the faster of both" : "libvips"
-            BenchFigure("thumbnails, \(table) \(format), over \(peer)", byClock, .atMost(ratio)).record()
+        let (wall, processor) = (ratio(\.wall), ratio(\.processor))
+        let speedup = DownloadSpeed.median(speedups)
+        if let wall, let limit = goal.maximumRatios[format] {
+            let peer = goal.comparesFaster ? "the faster library" : "libvips"
+            BenchFigure("thumbnails, \(title): time relative to \(peer)", wall, .atMost(limit)).record()
         }
-        if let gain { BenchFigure("thumbnails, \(table) \(format), on two threads", gain, .atLeast(1.9)).record() }
+        if let speedup { BenchFigure("thumbnails, \(title): speedup of two threads", speedup, .atLeast(1.9)).record() }
         let limit = goal.maximumRatios[format].map { "at most \($0)" } ?? ""
         Console.output(
             BenchTable.row(
-                ["\(count) \(format)"] + cells + [text(byClock), text(byProcessor), limit, text(gain), "1.9"]))
+                ["\(count) \(row)"] + cells + [
+                    text(wall), text(processor), limit, text(speedup), speedups.isEmpty ? "" : "1.9",
+                ]))
     }
 }
 
-/// Python's Pillow or libvips on one thread, in a process of its own.
+/// Pillow or libvips in a separate Python process, on one thread.
 private final class PythonThumbnails {
     enum Library: String, CaseIterable {
         case pillow = "Pillow"
@@ -106,16 +122,16 @@ private final class PythonThumbnails {
         process = try BenchProcess("/usr/bin/env", [python, "-c", Self.program, library.rawValue])
     }
 
-    /// Blocks.
+    /// Makes the thumbnail of a file and returns the duration. Blocks.
     func make(_ path: String) throws -> ThumbnailTime {
         try process.send(path)
-        let answer = try process.readLine()
-        let values = answer.split(separator: " ").compactMap { Double($0) }
-        guard values.count == 2 else { throw BenchError(description: "\(library.rawValue): \(answer)") }
+        let line = try process.readLine()
+        let values = line.split(separator: " ").compactMap { Double($0) }
+        guard values.count == 2 else { throw BenchError(description: "\(library.rawValue): \(line)") }
         return ThumbnailTime(wall: values[0], processor: values[1])
     }
 
-    /// Reads lines of a path; writes milliseconds by the clock and of the processor.
+    /// Reads lines with a path. Writes the milliseconds of wall-clock time and of processor time.
     private static let program = """
         import os, sys, time
         os.environ["VIPS_CONCURRENCY"] = "1"
@@ -124,9 +140,9 @@ private final class PythonThumbnails {
             from PIL import Image
             Image.MAX_IMAGE_PIXELS = None
             def make(path):
-                with Image.open(path) as picture:
-                    picture.thumbnail((side, side))
-                    return picture.tobytes()
+                with Image.open(path) as image:
+                    image.thumbnail((side, side))
+                    return image.tobytes()
         else:
             import pyvips
             pyvips.cache_set_max(0)

@@ -33,7 +33,7 @@ struct DescriptorTests {
         }
     }
 
-    @Test func `without file descriptors all requests that wait for the start end, also cancelled ones`()
+    @Test func `without file descriptors all requests that wait for the start end, also canceled ones`()
         async throws
     {
         await #expect(processExitsWith: .success) {

@@ -32,7 +32,8 @@ struct FaultTests {
     func `a silent server ends the transfer in every phase`(reply: OriginReply) async {
         let error = await code { try await receive(reply, idle: .milliseconds(200)) }
         #expect(error?.code == .timedOut)
-        #expect(error?.message == "no data received for 0.2 seconds")
+        #expect(error?.message.hasPrefix("no data from http://127.0.0.1:") == true)
+        #expect(error?.message.hasSuffix(" for 0.2 seconds") == true)
     }
 
     @Test func `the first byte has its own timeout`() async throws {
@@ -40,13 +41,15 @@ struct FaultTests {
             try await receive(.text("x").stalling(at: .beforeHead), firstByte: .milliseconds(100))
         }
         #expect(late?.code == .timedOut)
-        #expect(late?.message == "no response within 0.1 seconds")
+        #expect(late?.message.hasPrefix("no response from http://127.0.0.1:") == true)
+        #expect(late?.message.hasSuffix(" within 0.1 seconds") == true)
         // The timeout ended with the first byte, so only the total timeout ends this one.
         let slow = await code {
             try await receive(
                 .text("hello").stalling(at: .afterBody(2)), firstByte: .seconds(60), total: .milliseconds(500))
         }
-        #expect(slow?.message == "the transfer took longer than 0.5 seconds")
+        #expect(slow?.message.hasPrefix("the transfer from http://127.0.0.1:") == true)
+        #expect(slow?.message.hasSuffix(" took longer than 0.5 seconds") == true)
     }
 
     @Test func `informational responses do not count as the first byte`() async {
@@ -54,7 +57,8 @@ struct FaultTests {
         let drip = OriginReply.raw(Data(String(repeating: hints, count: 3).utf8)).stalling(
             at: .afterBody(hints.utf8.count))
         let error = await code { try await receive(drip, firstByte: .milliseconds(100), total: .seconds(3)) }
-        #expect(error?.message == "no response within 0.1 seconds")
+        #expect(error?.message.hasPrefix("no response from http://127.0.0.1:") == true)
+        #expect(error?.message.hasSuffix(" within 0.1 seconds") == true)
     }
 
     @Test(arguments: [
@@ -155,7 +159,7 @@ struct FaultTests {
         #expect(error?.code == .connectionLost)
     }
 
-    @Test func `a host without an address is reported as such or as offline`() async throws {
+    @Test func `a host without an address throws cannotResolveHost or offline`() async throws {
         let url = try #require(URL(string: "http://nobody.invalid/"))
         let error = await #expect(throws: HTTPTransportError.self) {
             try await CURLTransport().send(HTTPRequest(url: url, idleTimeout: .seconds(120)))
@@ -186,7 +190,7 @@ struct FaultTests {
         #expect(try await direct.body.collect(limit: 100) == Data("direct".utf8))
     }
 
-    @Test func `cancelling a body whose server has gone silent closes the connection`() async throws {
+    @Test func `canceling a body whose server has gone silent closes the connection`() async throws {
         let origin = try LoopbackOrigin { _ in
             OriginReply(body: Data(count: 100_000)).stalling(at: .afterBody(1_000))
         }

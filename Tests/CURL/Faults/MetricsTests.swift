@@ -42,7 +42,7 @@ struct MetricsTests {
         #expect((10_040...10_100).contains(received))
     }
 
-    @Test func `a failed or cancelled transfer reports its metrics as well`() async throws {
+    @Test func `a failed or canceled transfer reports its metrics as well`() async throws {
         let reply = OriginReply(body: Data(repeating: 1, count: 10_000))
         let origin = try LoopbackOrigin {
             $0.path == "/cut" ? reply.cutting(at: .afterBody(5_000)) : reply.stalling(at: .afterBody(5_000))

@@ -96,7 +96,7 @@ struct HTTP2Tests {
         #expect(try await lagging.body.collect(limit: 64 << 20).count == 64 << 20)
     }
 
-    @Test func `cancelling a stream keeps the others`() async throws {
+    @Test func `canceling a stream keeps the others`() async throws {
         let server = try await SecureServer()
         let transport = CURLTransport(options: server.options)
         let (slow, small) = (try server.url("/slow"), try server.url("/small"))

@@ -71,7 +71,7 @@ final class SecureServer: Sendable {
     private static func run(_ name: String, _ arguments: [String], in directory: TemporaryDirectory) async throws {
         let problems = directory.url.appending(path: "problems").path
         let process = try ChildProcess(
-            name, arguments, folder: directory.path, input: .file("/dev/null"), output: .file("/dev/null"),
+            name, arguments, directory: directory.path, input: .file("/dev/null"), output: .file("/dev/null"),
             problems: .file(problems))
         let status = try await process.wait()
         guard status == 0 else {
@@ -93,7 +93,7 @@ final class SecureServer: Sendable {
         do {
             defer { close(writer) }
             process = try ChildProcess(
-                programs[0], ["-p", directory.path, "-e", "stderr", "-c", "nginx.conf"], folder: directory.path,
+                programs[0], ["-p", directory.path, "-e", "stderr", "-c", "nginx.conf"], directory: directory.path,
                 input: .file("/dev/null"), output: .file("/dev/null"), problems: .descriptor(writer))
         }
         let isReady = try await BlockingExecutor(name: "nginx", maxConcurrent: 1).run {

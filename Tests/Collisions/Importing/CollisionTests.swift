@@ -8,20 +8,20 @@ import Testing
 /// Types of other packages are used unqualified beside `import Alcedo`. The modules with these names in this directory
 /// are substitutes for the packages and for a UI toolkit.
 @Suite struct CollisionTests {
-    @Test func `HTTP messages are those of swift-http-types`() {
+    @Test func `HTTP message names refer to the types of swift-http-types`() {
         var request = HTTPRequest(path: "/a")
         request.headerFields.all.append(HTTPField(name: "Accept", value: "image/webp"))
         let fields: HTTPFields = request.headerFields
         #expect(fields.all.count == 1 && HTTPResponse(code: 404).code == 404)
     }
 
-    @Test func `hashes are those of swift-crypto`() {
+    @Test func `hash names refer to the types of swift-crypto`() {
         #expect(SHA256.hash(data: Data([1, 2, 3])).count == 3)
         #expect(SymmetricKey(bitCount: 256).bitCount == 256)
         _ = Insecure.MD5()
     }
 
-    @Test func `views are those of a UI toolkit`() {
+    @Test func `view names refer to the types of the UI toolkit`() {
         let views: [any View] = [
             Text("a"), Image("a"), Color.red, Circle(radius: 3), Overlay(), Blur(), Border(), Rotate(),
         ]

@@ -120,13 +120,16 @@ import Testing
         #expect(registry.entry(for: Data([1, 2])) == nil)
     }
 
+    private static let unrecognized =
+        "cannot decode the data: no registered codec recognizes it (registered: a, b)"
+
     @Test(arguments: [
-        ("", ImageDecodingError.Code.empty, "the data is empty"),
-        ("\u{1}\u{2}", .unknownFormat, "no registered codec recognizes the data (registered formats: a, b)"),
-        ("<!DOCTYPE html>", .unknownFormat, "the data is text, possibly an HTML page (registered formats: a, b)"),
+        ("", ImageDecodingError.Code.empty, "cannot decode the data: it is empty"),
+        ("\u{1}\u{2}", .unknownFormat, "\(unrecognized); add its codec to the CodecRegistry"),
+        ("<!DOCTYPE html>", .unknownFormat, "\(unrecognized); the data is text, possibly an HTML page"),
         (
             "\u{FEFF}\r\n  {\"error\": 1}", .unknownFormat,
-            "the data is text, possibly an HTML page (registered formats: a, b)"
+            "\(unrecognized); the data is text, possibly an HTML page"
         ),
     ])
     func `bytes of an unknown format are an error that describes them`(

@@ -1,4 +1,5 @@
 import AlcedoCore
+import FoundationEssentials
 import Testing
 
 @Suite struct EXIFOrientationTests {
@@ -23,17 +24,17 @@ import Testing
     }
 
     @Test(arguments: [0, 9, 255, 0x0600, 0xFFFF] as [UInt16])
-    func `invalid values mean up`(value: UInt16) {
+    func `invalid values yield the orientation up`(value: UInt16) {
         #expect(orientation(of: tiff(value, bigEndian: true)) == .up)
         #expect(orientation(of: tiff(value, bigEndian: false)) == .up)
     }
 
-    @Test func `a type other than SHORT means up`() {
+    @Test func `a type other than SHORT yields the orientation up`() {
         #expect(orientation(of: tiff(6, bigEndian: false, type: 4)) == .up)
     }
 
     @Test(arguments: [true, false])
-    func `truncated data means up until the value is complete`(bigEndian: Bool) {
+    func `truncated data yields the orientation up until the value is complete`(bigEndian: Bool) {
         let whole = tiff(6, bigEndian: bigEndian)
         // 8 header, 2 count, 12 width, 10 up to the end of the value.
         for count in 0..<whole.count {
@@ -41,7 +42,7 @@ import Testing
         }
     }
 
-    @Test func `no single changed byte does harm`() {
+    @Test func `a changed byte never traps`() {
         let whole = tiff(6, bigEndian: false)
         for index in whole.indices {
             for value in UInt8.min...255 {
@@ -73,7 +74,42 @@ import Testing
         #expect(orientation(of: bytes) == .up)
     }
 
-    @Test func `data that is not TIFF means up`() {
+    @Test(arguments: [true, false])
+    func `an orientation is written into the tag of the data`(bigEndian: Bool) {
+        let whole = tiff(6, bigEndian: bigEndian)
+        #expect(ImageOrientation.left.written(in: Data(whole)) == tiff(8, bigEndian: bigEndian))
+        #expect(ImageOrientation.up.written(in: Data(whole)) == tiff(1, bigEndian: bigEndian))
+    }
+
+    @Test(arguments: [true, false])
+    func `data without an orientation tag gets one and keeps its other tags and values`(bigEndian: Bool) {
+        for (tag, isAfter) in [(0x0113, false), (0x0111, true)] as [(UInt16, Bool)] {
+            var data = tiff(6, bigEndian: bigEndian)
+            data.replaceSubrange(22..<24, with: bigEndian ? [1, UInt8(tag & 0xFF)] : [UInt8(tag & 0xFF), 1])
+            data.append(7)  // an odd size, and a byte that no directory names
+            let written = ImageOrientation.left.written(in: Data(data))
+            #expect(orientation(of: written) == .left)
+            #expect(written[8..<data.count] == data[8...])
+            // The new directory: three tags in ascending order, the old entries unchanged, no further directory.
+            let directory = written[(data.count + 1)...]
+            #expect(directory.count == 2 + 3 * 12 + 4)
+            let entries = (0..<3).map { Array(directory.dropFirst(2 + 12 * $0).prefix(12)) }
+            #expect(entries[0] == Array(data[10..<22]))
+            #expect(entries[isAfter ? 1 : 2] == Array(data[22..<34]))
+            #expect(Array(directory.suffix(4)) == [0, 0, 0, 0])
+            #expect(ImageOrientation.up.written(in: Data(data)) == data)
+        }
+    }
+
+    @Test func `an orientation replaces damaged data only if the image is not upright`() {
+        for data in [Array("Exif".utf8), Array(tiff(6, bigEndian: true)[..<20])] {
+            #expect(orientation(of: ImageOrientation.down.written(in: Data(data))) == .down)
+            #expect(ImageOrientation.up.written(in: Data(data)) == data)
+        }
+        #expect(ImageOrientation.up.written(in: nil).isEmpty)
+    }
+
+    @Test func `data that is not TIFF yields the orientation up`() {
         #expect(orientation(of: []) == .up)
         #expect(orientation(of: Array("Exif\0\0".utf8) + tiff(6, bigEndian: false)) == .up)
         #expect(orientation(of: Array("IM*\0".utf8) + tiff(6, bigEndian: false).dropFirst(4)) == .up)

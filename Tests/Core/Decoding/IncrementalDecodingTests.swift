@@ -115,7 +115,7 @@ import Testing
     }
 
     @Test func `text and unknown bytes are refused once they cannot become an image`() throws {
-        for (text, words) in [("<html>", "text"), ("{\"a\"", "text"), ("\u{1}\u{2}", "no registered codec")] {
+        for (text, words) in [("<html>", "text"), ("{\"a\"", "text"), ("\u{1}\u{2}", "add its codec")] {
             let bytes = Array(text.utf8) + Array(repeating: 0x20, count: 100)
             let decoder = registry.makeIncrementalDecoder()
             for byte in bytes[..<63] { try decoder.append(Data([byte])) }
@@ -133,9 +133,9 @@ import Testing
             let data = Data(text.utf8)
             let decoder = registry.makeIncrementalDecoder()
             try decoder.append(data)
-            var wanted: ImageDecodingError?
-            do throws(ImageDecodingError) { _ = try registry.decode(data) } catch { wanted = error }
-            #expect(throws: try #require(wanted)) { try decoder.finish() }
+            var expected: ImageDecodingError?
+            do throws(ImageDecodingError) { _ = try registry.decode(data) } catch { expected = error }
+            #expect(throws: try #require(expected)) { try decoder.finish() }
         }
     }
 

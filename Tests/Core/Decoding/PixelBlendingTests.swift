@@ -26,8 +26,8 @@ import Testing
                     let rest = Double(below) / 255 * (1 - top)
                     #expect(abs(Double(result.w) - (top + rest) * 255) <= 0.5 + 1e-9)
                     for (channel, (above, under)) in [(color, other), (other, color), (7, 99)].enumerated() {
-                        let wanted = (Double(above) * top + Double(under) * rest) / (top + rest)
-                        #expect(abs(Double(result[channel]) - wanted) <= 0.5 + 1e-9)
+                        let expected = (Double(above) * top + Double(under) * rest) / (top + rest)
+                        #expect(abs(Double(result[channel]) - expected) <= 0.5 + 1e-9)
                     }
                 }
             }
@@ -60,8 +60,8 @@ import Testing
             (SIMD4(90, 1, 0, 50), SIMD4(30, 1, 0, 100), SIMD4(53, 0, 0, 130)),
             (SIMD4(5, 6, 7, 0), SIMD4(5, 6, 7, 0), SIMD4(repeating: 0)),
         ]
-        for (source, target, wanted) in table {
-            #expect(PixelBlending.overAsLibwebp(source, target) == wanted)
+        for (source, target, expected) in table {
+            #expect(PixelBlending.overAsLibwebp(source, target) == expected)
         }
     }
 }

@@ -26,7 +26,7 @@ import Testing
         #expect(palette.index(of: stranger) == nil)
     }
 
-    @Test func `random colors are found again, and no others`() {
+    @Test func `a palette finds the colors that were inserted and no others`() {
         var generator = SeededGenerator(seed: 3)
         for _ in 0..<50 {
             var palette = ExactPalette()

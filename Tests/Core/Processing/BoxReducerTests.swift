@@ -97,8 +97,8 @@ import Testing
             #expect(reduced.format == shape.format && reduced.alphaMode == shape.mode)
             for y in 0..<reduced.height {
                 for x in 0..<reduced.width {
-                    let wanted = average(pixels, x, y, factor)
-                    for (sample, value) in zip(samples(reduced, x, y), wanted) {
+                    let expected = average(pixels, x, y, factor)
+                    for (sample, value) in zip(samples(reduced, x, y), expected) {
                         #expect(abs(sample - value) <= 0.5 + 1e-6, "\(size) at \(x), \(y)")
                     }
                 }

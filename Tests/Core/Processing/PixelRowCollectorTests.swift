@@ -26,7 +26,7 @@ import Testing
         #expect(result.colorProfile == Data([1, 2]) && result.orientation == .left)
     }
 
-    @Test func `there is no image before its end`() throws {
+    @Test func `the collector has no image before the last row`() throws {
         let image = try image(.rgba8)
         let collector = PixelRowCollector()
         #expect(throws: ImageDecodingError.self) { try collector.finish() }

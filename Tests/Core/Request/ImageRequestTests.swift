@@ -21,7 +21,7 @@ import Testing
         DecodingOptions(target: TargetSize(width: width, height: 1, mode: mode))
     }
 
-    @Test func `a plain request asks for the original`() {
+    @Test func `a plain request has the key of the original`() {
         #expect(request().key == request().originalKey)
         #expect(request().key.variant.isEmpty)
     }
@@ -92,8 +92,8 @@ import Testing
     }
 
     @Test func `the keys of a local file change with the file`() throws {
-        let folder = try TemporaryDirectory()
-        let path = folder.url.appending(path: "a").path
+        let directory = try TemporaryDirectory()
+        let path = directory.url.appending(path: "a").path
         var request = ImageRequest(source: .file(path), processors: [Step(identifier: "x")])
         func keys() -> [ImageKey] { [request.key, request.originalKey] }
         var seen = [keys()]
@@ -111,8 +111,8 @@ import Testing
     }
 
     @Test func `a request keeps its given file version`() throws {
-        let folder = try TemporaryDirectory()
-        let path = folder.url.appending(path: "a").path
+        let directory = try TemporaryDirectory()
+        let path = directory.url.appending(path: "a").path
         let request = ImageRequest(source: .file(path)).withFileVersion
         let key = request.key
 

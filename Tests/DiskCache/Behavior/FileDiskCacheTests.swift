@@ -17,10 +17,10 @@ struct FileDiskCacheTests {
     }
 
     @Test(arguments: DataCacheConformance.checks + DataCacheConformance.persistenceChecks)
-    func conforms(to check: DataCacheConformance.Check) async throws {
+    func `the disk cache on files passes each conformance check`(check: DataCacheConformance.Check) async throws {
         try await check { [directory] options in
-            let folder = directory.url.appending(path: "\(options.storage)")
-            return FileDiskCache(directory: folder, sizeLimit: options.byteLimit)
+            let location = directory.url.appending(path: "\(options.storage)")
+            return FileDiskCache(directory: location, sizeLimit: options.byteLimit)
         }
     }
 
@@ -105,7 +105,7 @@ struct FileDiskCacheTests {
         #expect(await two.totalSize == 0)
     }
 
-    @Test func `a cancelled task stores nothing, but its removals take effect`() async throws {
+    @Test func `a canceled task stores nothing, but its removals take effect`() async throws {
         let cache = cache()
         for name in ["a", "b"] { try await cache.store(bytes(10), for: key(name)) }
 

@@ -75,7 +75,7 @@ struct ListingTests {
         #expect(await cache.key(named: name) == nil)
     }
 
-    @Test func `the name of an expired entry leads nowhere, whether or not the index is known`() async throws {
+    @Test func `the name of an expired entry yields no key, whether or not the index is known`() async throws {
         let cache = cache()
         try await cache.store(CachedData(bytes(10), expiry: clock.now + 10), for: key("a"))
         try await cache.store(bytes(10), for: key("b"))

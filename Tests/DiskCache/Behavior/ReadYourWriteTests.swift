@@ -133,7 +133,7 @@ struct ReadYourWriteTests {
         #expect(await cache.data(for: key("a")) == bytes(2))
     }
 
-    @Test func `a store cancelled in the queue is no longer found`() async throws {
+    @Test func `a store canceled in the queue is no longer found`() async throws {
         let first = try await begin(CachedData(bytes(1)), for: key("a"))
         // It is visible before it runs.
         try await eventually { !directory.unfinished.isEmpty }
@@ -161,7 +161,7 @@ struct ReadYourWriteTests {
         #expect(await cache.entry(for: key("a")) == nil)
     }
 
-    @Test func `a failed store is no longer found`() async throws {
+    @Test func `an entry whose store failed is not found`() async throws {
         let large = CachedData(bytes(2000))
         let small = FileDiskCache(directory: directory.url, sizeLimit: 1000, clock: clock)
         lock.release()

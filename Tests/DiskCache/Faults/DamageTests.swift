@@ -114,7 +114,7 @@ struct DamageTests {
         try FileManager.default.removeItem(atPath: path)
         try FileManager.default.createDirectory(atPath: path + "/x/y", withIntermediateDirectories: true)
         try Data([1]).write(to: URL(filePath: path + "/x/file"))
-        await expectMiss("a folder")
+        await expectMiss("a directory")
         try await expectRecovery()
 
         try FileManager.default.removeItem(atPath: path)
@@ -131,7 +131,7 @@ struct DamageTests {
             let deep = path + String(repeating: "/deep", count: 100)
             try FileManager.default.createDirectory(atPath: deep, withIntermediateDirectories: true)
             for place in [path, deep] { #expect(symlink(outside, place + "/link") == 0) }
-            if !isStored { await expectMiss("deep folders") }
+            if !isStored { await expectMiss("deep directories") }
             try await expectRecovery()
             #expect(cache.statistics.damagedEntries == (isStored ? 2 : 1))
             #expect(FileManager.default.contents(atPath: outside + "/letter") == Data("precious".utf8))

@@ -31,10 +31,10 @@ struct LinkedDirectoryTests {
         let whole = try #require(FileManager.default.contents(atPath: file))
         precious = [url.lastPathComponent: whole, "letter": Data("precious".utf8)]
         for (name, content) in precious { try content.write(to: outside.url.appending(path: name)) }
-        try replaceFolder()
+        try replaceDirectory()
     }
 
-    private func replaceFolder() throws {
+    private func replaceDirectory() throws {
         try? FileManager.default.removeItem(atPath: shard)
         try #require(symlink(outside.path, shard) == 0)
     }

@@ -62,7 +62,7 @@ struct ReadOnlyTests {
         #expect(cache.statistics.failures == 2)
     }
 
-    @Test func `removals remove nothing and report nothing`() async throws {
+    @Test func `a cache in a read-only directory removes no entry`() async throws {
         #expect(await !cache.remove(key("1")))
         #expect(await cache.removeAll(of: ResourceKey("1")) == 0)
         await cache.removeAll()
@@ -94,7 +94,7 @@ struct ReadOnlyTests {
         #expect(directory.files.count == 10)
     }
 
-    @Test func `more uses than can be pending do no harm`() async throws {
+    @Test func `a read-only cache finds entries after more uses than can be pending`() async throws {
         for _ in 0..<200 {
             for number in 0..<9 { #expect(await cache.data(for: key("\(number)")) != nil) }
         }

@@ -162,7 +162,7 @@ struct IndexDamageTests {
         try await expectRecovery("the last byte")
     }
 
-    @Test func `a byte that changes under an open cache does no harm`() async throws {
+    @Test func `a byte that changes under an open cache loses no entry`() async throws {
         for offset in stride(from: 0, to: whole.count, by: 61) {
             try index.replace(by: whole)
             let cache = FileDiskCache(directory: directory.url)
@@ -229,7 +229,7 @@ struct IndexDamageTests {
     }
 
     private enum Obstacle: CaseIterable {
-        case emptyFolder, folder, link, danglingLink, linkToItself, pipe, socket
+        case emptyDirectory, directory, link, danglingLink, linkToItself, pipe, socket
     }
 
     @Test(arguments: Obstacle.allCases)
@@ -239,8 +239,8 @@ struct IndexDamageTests {
         try whole.write(to: URL(filePath: elsewhere))
         try FileManager.default.removeItem(at: index.url)
         switch obstacle {
-        case .emptyFolder: #expect(mkdir(path, 0o700) == 0)
-        case .folder:
+        case .emptyDirectory: #expect(mkdir(path, 0o700) == 0)
+        case .directory:
             try FileManager.default.createDirectory(atPath: path + "/x/y", withIntermediateDirectories: true)
             try Data([1]).write(to: URL(filePath: path + "/x/file"))
         case .link: #expect(symlink(elsewhere, path) == 0)

@@ -71,7 +71,7 @@ struct WalkTests {
         #expect(met.isSuperset(of: left.map(name)))
     }
 
-    @Test func `a copy of the table equals the table`() throws {
+    @Test func `a copy of the index table has the same entries`() throws {
         try fill(0..<3000)
         let copy = store.index.copy()
         let table = store.index.read { $0 }

@@ -229,7 +229,7 @@ struct AgeTests {
     }
 
     @Test(arguments: [-1e300, -1e15, 1e300, .infinity, -.infinity, .nan])
-    func `dates out of range do no harm`(seconds: Double) async throws {
+    func `a cache continues to store and find entries after dates out of range`(seconds: Double) async throws {
         let cache = cache(DataCacheLimits(extendsExpiryOnUse: true))
         let date = Date(timeIntervalSince1970: seconds)
         try await cache.store(CachedData(bytes(10), expiry: date), for: key("a"))

@@ -27,8 +27,8 @@ enum Child {
     static func becomeNobody(owning directory: String) {
         guard geteuid() == 0 else { return }
         let nobody: uid_t = 65534
-        let folders = [directory + "/..", directory]
-        guard folders.allSatisfy({ chown($0, nobody, nobody) == 0 }), setgid(nobody) == 0, setuid(nobody) == 0 else {
+        let paths = [directory + "/..", directory]
+        guard paths.allSatisfy({ chown($0, nobody, nobody) == 0 }), setgid(nobody) == 0, setuid(nobody) == 0 else {
             say("cannot become somebody else")
             exit(2)
         }

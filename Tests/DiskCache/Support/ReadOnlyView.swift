@@ -5,7 +5,7 @@ import struct FoundationEssentials.URL
 
 /// A read-only view of a directory. It has no path: only an open descriptor holds it, so that it ends with the process.
 final class ReadOnlyView: Sendable {
-    private let folder: HeldDirectory
+    private let held: HeldDirectory
 
     /// Creates nil if this process may not make a view.
     init?(of directory: TemporaryDirectory) throws {
@@ -16,11 +16,11 @@ final class ReadOnlyView: Sendable {
         let held = HeldDirectory(view.path)
         umount2(view.path, Int32(MNT_DETACH))
         guard isReadOnly, let held else { return nil }
-        folder = held
+        self.held = held
     }
 
     /// Whether this process may make a view.
     static let isPermitted: Bool = (try? ReadOnlyView(of: TemporaryDirectory())) != nil
 
-    var url: URL { URL(filePath: folder.path) }
+    var url: URL { URL(filePath: held.path) }
 }

@@ -82,6 +82,14 @@ struct AuthenticatingTransportTests {
         #expect(try await send(origin.url(for: "/"), transport) == (200, "yours"))
     }
 
+    @Test func `the first of equally strong schemes is chosen`() async throws {
+        let challenge = #"Digest realm=x, nonce=n1, qop="auth", Digest realm=y, nonce=n2, qop="auth""#
+        let origin = try origin(accepting: "nonce=\"n1\"", challenge: challenge)
+        defer { origin.stop() }
+        let transport = AuthenticatingTransport(wrapping: CURLTransport()) { _ in Self.right }
+        #expect(try await send(origin.url(for: "/"), transport) == (200, "yours"))
+    }
+
     @Test func `a rejected request is sent again and fails after a second rejection`() async throws {
         let origin = try origin(accepting: Self.basic, challenge: "Basic realm=x")
         defer { origin.stop() }
@@ -267,7 +275,7 @@ struct AuthenticatingTransportTests {
         #expect(counts.value == [0, 1])
     }
 
-    @Test func `cancelling ends a pending responder`() async throws {
+    @Test func `canceling ends a pending responder`() async throws {
         let origin = try origin(accepting: Self.basic, challenge: "Basic realm=x")
         defer { origin.stop() }
         let clock = ManualClock()

@@ -147,7 +147,7 @@ struct FileWaiterTests {
         #expect(try names == ["0", "1", "2", "3", "4", "source"])
     }
 
-    @Test func `a source cancelled while it is pending leaves no file`() async throws {
+    @Test func `a source canceled while it is pending leaves no file`() async throws {
         let downloader = downloader(FakeTransport(body: Data()))
         let source = ImageSource.provider(identity: "slow") { [clock] in
             try await clock.sleep(for: .seconds(1))

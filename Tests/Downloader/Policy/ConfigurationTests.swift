@@ -39,7 +39,7 @@ struct ConfigurationTests {
         #expect(try await failure { try await strict.fetch("http://h/a") }.code == .status(200))
     }
 
-    @Test func `304 is an outcome of its own`() async throws {
+    @Test func `a 304 response throws notModified`() async throws {
         let fetcher = HTTPFetcher.make(Script([.head(304, ["ETag": "\"a\""])])) { $0.acceptsStatus = { _ in true } }
         let error = try await failure { try await fetcher.fetch("http://h/a") }
         #expect(error.code == .notModified)

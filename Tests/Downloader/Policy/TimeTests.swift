@@ -85,7 +85,7 @@ struct TimeTests {
         #expect(clock.sleeperCount == 0)
     }
 
-    @Test func `a cancelled download throws CancellationError, not a timeout`() async throws {
+    @Test func `a canceled download throws CancellationError, not a timeout`() async throws {
         let fetcher = HTTPFetcher.make(FakeTransport.waiting(on: clock), clock: clock) {
             ($0.firstByteTimeout, $0.totalTimeout) = (.seconds(5), .seconds(60))
         }

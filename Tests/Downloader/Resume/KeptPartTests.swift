@@ -96,7 +96,7 @@ struct KeptPartTests {
         #expect(storage.count == 0)
     }
 
-    @Test func `a cancelled download keeps its received bytes`() async throws {
+    @Test func `a canceled download keeps its received bytes`() async throws {
         let clock = ManualClock()
         let transport = FakeTransport { request in
             let pieces = [Data(Self.body.prefix(4_000))]

@@ -142,7 +142,7 @@ struct ResumeTests {
         #expect(steps.value.allSatisfy { $0.expected == 10_000 })
     }
 
-    @Test func `a real connection that is cut resumes`() async throws {
+    @Test func `a download resumes after its connection was closed`() async throws {
         let large = sample(3 << 20)
         let origin = try LoopbackOrigin { request in
             let reply = RangeServer.reply(large, tag: "\"a\"", to: request)
@@ -156,7 +156,7 @@ struct ResumeTests {
             origin.requests.map { $0.fields["Range"] } == [nil, "bytes=700000-", "bytes=1400000-", "bytes=2100000-"])
     }
 
-    @Test func `a real connection that is cut within the head is retried and resumes`() async throws {
+    @Test func `a download is retried and resumes after its connection was closed within the head`() async throws {
         let large = sample(100_000)
         let origin = try LoopbackOrigin { request in
             switch request.attempt {

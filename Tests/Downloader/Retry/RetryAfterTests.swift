@@ -20,11 +20,11 @@ import Testing
     }
 
     @Test(arguments: ["", "-1", "1.5", "soon", "120 s", "Tue, 14 Nov 2023 22:13:50", "1, 2"])
-    func `invalid values are nil`(text: String) {
+    func `parsing an invalid value returns nil`(text: String) {
         #expect(RetryAfter.delay(in: ["Retry-After": text], now: now) == nil)
     }
 
-    @Test func `missing or differing lines are nil, and equal lines count once`() {
+    @Test func `missing or differing lines yield nil, and equal lines count once`() {
         #expect(RetryAfter.delay(in: HTTPFields(), now: now) == nil)
         var fields: HTTPFields = ["Retry-After": "1"]
         fields.append("Retry-After", "1")

@@ -16,7 +16,7 @@ import Testing
         #expect(drain(budget, at: .seconds(1_000)) == 0)
     }
 
-    @Test func `each first attempt adds its share`() {
+    @Test func `each first attempt adds its share to the budget`() {
         let budget = RetryBudget(share: 0.2, perSecond: 0, burst: 7)
         _ = drain(budget, at: .zero)
         for count in 1...100 {

@@ -62,7 +62,7 @@ import Testing
         }
     }
 
-    @Test func `invalid numbers do no harm`() {
+    @Test func `a policy with invalid numbers retries without delay`() {
         let policy = RetryPolicy(
             maximumAttempts: .max, baseDelay: .seconds(Int64.max), maximumDelay: .seconds(Int64.max))
         let decision = policy.decide(after: .transport(.timedOut), method: .get, attempts: .max - 1, random: 0)

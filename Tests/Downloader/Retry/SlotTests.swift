@@ -130,7 +130,7 @@ struct SlotTests {
     }
 
     @Test(arguments: ["in the pause", "in the line"])
-    func `a retry is cancelled at once, and the slots of the others stay correct`(moment: String) async throws {
+    func `a retry is canceled at once, and the slots of the others stay correct`(moment: String) async throws {
         let (downloader, transport) = downloader()
         let receipt = try start("flaky", on: downloader)
         try start("a", on: downloader)

@@ -29,7 +29,7 @@ struct DownloadScheduleTests {
         #expect(schedule.runningCount == 2 && schedule.waitingCount == 1)
     }
 
-    @Test func `the last request may start first`() {
+    @Test func `a last-in-first-out schedule starts the newest request first`() {
         var schedule = schedule(limit: 3, hostLimit: 1, order: .lastInFirstOut)
         for id in 1...3 { schedule.add(id, host: "a", priority: .normal) }
         #expect(begun(&schedule) == [3])
@@ -104,7 +104,7 @@ struct DownloadScheduleTests {
             return
         }
         #expect(delay >= .milliseconds(100) && delay < .milliseconds(102))
-        // A cancelled transfer uses no token.
+        // A canceled transfer uses no token.
         schedule.end(4)
         #expect(begun(&schedule, at: delay) == [5])
         #expect(begun(&schedule, at: delay + .milliseconds(50)).isEmpty)

@@ -16,7 +16,7 @@ struct TransferTableTests {
                 schedule: DownloadSchedule(limit: limit, hostLimit: hostLimit, order: .firstInFirstOut, rate: rate)))
     }
 
-    /// Work that ends when it is cancelled.
+    /// Work that ends when it is canceled.
     private func work() -> Task<Void, Never> {
         Task { try? await ManualClock().sleep(for: .seconds(1)) }
     }
@@ -163,7 +163,7 @@ struct TransferTableTests {
         #expect(begun(table) == ["get b"])
     }
 
-    @Test func `a transfer that starts without waiters is told so`() throws {
+    @Test func `attaching a task reports that the transfer has no waiters left`() throws {
         let table = table()
         let waiter = join(table, "a")
         let transfer = try beginning(table)
@@ -191,7 +191,7 @@ struct TransferTableTests {
     }
 
     // AFNetworking's bug 3469.
-    @Test func `a waiter cancelled in the queue frees no slot`() throws {
+    @Test func `a waiter canceled in the queue frees no slot`() throws {
         let table = table()
         join(table, "plug")
         let plug = try beginning(table)
@@ -215,7 +215,7 @@ struct TransferTableTests {
         #expect(begun(table) == ["get a"])
     }
 
-    @Test func `a transfer that needs no slot and is cancelled before it starts does not start`() {
+    @Test func `a transfer that needs no slot and is canceled before it starts does not start`() {
         let table = table()
         let waiter = join(table, "file", host: nil)
         _ = table.leave(waiter)

@@ -14,7 +14,7 @@ struct Storm: Sendable {
         var successes = 0
         var cancellations = 0
         var failures: [String: Int] = [:]
-        /// The cancelled waiters. No other may end so.
+        /// The canceled waiters. No other may end so.
         var isCancelled: Set<Int> = []
         var problems: [String] = []
     }
@@ -139,7 +139,7 @@ struct Storm: Sendable {
             case .success(false): ends.problems.append("waiter \(waiter) has other bytes")
             case .failure(is CancellationError):
                 ends.cancellations += 1
-                if !ends.isCancelled.contains(waiter) { ends.problems.append("waiter \(waiter) was not cancelled") }
+                if !ends.isCancelled.contains(waiter) { ends.problems.append("waiter \(waiter) was not canceled") }
             case .failure(let error as DownloadError): ends.failures["\(error.code)", default: 0] += 1
             case .failure(let error): ends.problems.append("waiter \(waiter): \(error)")
             }

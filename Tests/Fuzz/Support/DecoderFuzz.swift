@@ -21,7 +21,7 @@ public struct DecoderFuzz {
         let info = try? decoder.inspect(data, limits: options.limits)
         let outcome = decode(data, options)
         if let image = outcome.image {
-            require(image.partialError == nil, "a part was returned that nobody asked for")
+            require(image.partialError == nil, "a partial image was returned that was not requested")
             require(info != nil, "an image was decoded that could not be inspected")
             require(image.pixels.bytes.byteCount <= options.limits.maximumByteCount, "the limit of bytes was exceeded")
             playFrames(of: image)

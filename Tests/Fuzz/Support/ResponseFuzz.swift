@@ -28,11 +28,11 @@ public enum ResponseFuzz {
             }
         }
         for role in [CacheRole.private, .shared(targets: ["CDN-Cache-Control"])] {
-            let answers = ScriptedServer(
+            let responses = ScriptedServer(
                 heads: stride(from: 1, to: parts.count, by: 2).map { (statuses[$0], parts[$0]) })
-            let store = URLResponseCache(memoryCapacity: 0, disk: DictionaryDataCache()).store
+            let store = URLResponseCache(memoryLimit: 0, disk: DictionaryDataCache()).store
             let requests = stride(from: 0, to: parts.count, by: 2).map { HTTPRequest(url: url, fields: parts[$0]) }
-            wait { await exchange(requests, answers, store, role) }
+            wait { await exchange(requests, responses, store, role) }
         }
     }
 
@@ -41,7 +41,7 @@ public enum ResponseFuzz {
         let metadata = Data(bytes)
         wait {
             let disk = DictionaryDataCache()
-            let store = URLResponseCache(memoryCapacity: 0, disk: disk).store
+            let store = URLResponseCache(memoryLimit: 0, disk: disk).store
             let key = ImageKey(ResourceKey(url))
             disk.put(CachedData(Data("0123456789".utf8), metadata: metadata), for: key)
             guard let entry = await store.entry(for: key) else {
@@ -56,11 +56,11 @@ public enum ResponseFuzz {
                 ["Cache-Control": "max-stale"], ["Cache-Control": "only-if-cached"],
             ]
             for role in [CacheRole.private, .shared()] {
-                let answers = ScriptedServer(heads: [
+                let responses = ScriptedServer(heads: [
                     (304, [:]), (206, ["Content-Range": "bytes 10-12/13", "ETag": "\"a\""]), (503, [:]), (200, [:]),
                 ])
                 disk.put(CachedData(Data("0123456789".utf8), metadata: metadata), for: key)
-                await exchange(fields.map { HTTPRequest(url: url, fields: $0) }, answers, store, role)
+                await exchange(fields.map { HTTPRequest(url: url, fields: $0) }, responses, store, role)
             }
         }
     }
@@ -74,11 +74,11 @@ public enum ResponseFuzz {
         for request in requests {
             let before = server.requestCount
             guard let response = try? await cache.send(request) else { continue }
-            if response.responseSource == .fresh { require(server.requestCount == before, "fresh, yet asked") }
+            if response.responseSource == .fresh { require(server.requestCount == before, "fresh, yet requested") }
             // A response that was just validated has the fields that its server sent. RFC 9111 section 4.
             if [.fresh, .stale].contains(response.responseSource), response.head.status != 504 {
                 let age = response.head.fields.values(of: "Age").last.flatMap { Int($0) }
-                require(age.map { $0 >= 0 } ?? false, "an answer from the store has no age")
+                require(age.map { $0 >= 0 } ?? false, "a response from the store has no age")
             }
             _ = try? await response.body.collect(limit: 1 << 20)
             await cache.finish()

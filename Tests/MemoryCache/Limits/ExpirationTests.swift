@@ -12,7 +12,7 @@ import Testing
     private func cache(
         _ life: Duration?, extends: Bool = false, policy: PolicyChoice = .adaptive
     ) -> MemoryCache<Int, Int> {
-        let limits = MemoryCacheLimits(costLimit: 100, timeToLive: life, extendsLifeOnUse: extends)
+        let limits = MemoryCacheLimits(costLimit: 100, timeToLive: life, extendsExpiryOnUse: extends)
         return policy.cache(limits, clock: clock) { [evicted] key, value, reason in
             evicted.update { $0.append("\(key) \(reason)") }
         }

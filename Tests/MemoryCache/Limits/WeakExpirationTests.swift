@@ -14,7 +14,8 @@ struct WeakExpirationTests {
         _ policy: PolicyChoice, life: Duration? = nil, extends: Bool = false
     ) -> MemoryCache<Int, DecodedImage> {
         policy.cache(
-            MemoryCacheLimits(costLimit: 10, timeToLive: life, extendsLifeOnUse: extends), findsReferencedValues: true,
+            MemoryCacheLimits(costLimit: 10, timeToLive: life, extendsExpiryOnUse: extends),
+            findsReferencedValues: true,
             clock: clock)
     }
 

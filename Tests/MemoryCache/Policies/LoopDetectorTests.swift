@@ -16,26 +16,26 @@ import Testing
         return detector.isActive
     }
 
-    @Test func `enough returns in the order of the last uses are a loop`() {
+    @Test func `24 returns in the order of the last uses count as a loop, and 23 do not`() {
         #expect(isLoop(1...24))
         #expect(!isLoop(1...23))
         #expect(isLoop(stride(from: 3, to: 300, by: 3)))
     }
 
-    @Test func `returns in reverse order, at random or far apart are not a loop`() {
+    @Test func `returns in reverse order, in random order or far apart do not count as a loop`() {
         var random = SeededGenerator(seed: 3)
         #expect(!isLoop((1...500).reversed()))
         #expect(!isLoop((0..<500).map { _ in Int.random(in: 0..<192, using: &random) }))
         #expect(!isLoop(stride(from: 10, to: 10_000, by: 10)))
     }
 
-    @Test func `entries that are not remembered do not belong to a loop, and a few among many do not end it`() {
+    @Test func `a loop ends with a quarter of new entries or ten in a row, and not with a twentieth`() {
         #expect(!isLoop(amongNew: (1...500).map { $0 % 4 == 0 ? nil : $0 }))
         #expect(isLoop(amongNew: (1...500).map { $0 % 20 == 0 ? nil : $0 }))
         #expect(!isLoop(amongNew: (1...510).map { $0 > 500 ? nil : $0 }))
     }
 
-    @Test func `uses with equal ticks are no evidence of a loop`() {
+    @Test func `uses with equal ticks do not count as a loop`() {
         #expect(!isLoop([Int](repeating: 7, count: 500)))
         #expect(isLoop((1...48).map { $0 / 2 + 1 } + [25]))
     }

@@ -9,7 +9,9 @@ import Testing
 struct PolicyTests {
 
     @Test(arguments: PolicyChoice.allCases, MemoryCacheConformance.checks)
-    func conforms(policy: PolicyChoice, to check: MemoryCacheConformance.Check) async throws {
+    func `a cache with any policy passes each conformance check`(
+        policy: PolicyChoice, check: MemoryCacheConformance.Check
+    ) async throws {
         try await check { policy.cache(MemoryCacheLimits(costLimit: $0.byteLimit)) as ImageMemoryCache }
     }
 
@@ -71,7 +73,7 @@ struct PolicyTests {
     @Test(arguments: PolicyChoice.allCases)
     func `concurrent reads, stores, removals and trims leave the costs correct`(policy: PolicyChoice) async {
         let cache: MemoryCache<Int, Int> = policy.cache(
-            MemoryCacheLimits(costLimit: 100, timeToLive: .seconds(3600), extendsLifeOnUse: true),
+            MemoryCacheLimits(costLimit: 100, timeToLive: .seconds(3600), extendsExpiryOnUse: true),
             findsReferencedValues: true)
         await withTaskGroup(of: Void.self) { group in
             for task in 0..<6 {

@@ -5,7 +5,7 @@ import Testing
     private func bytes(_ text: String) -> [UInt8] { Array(text.utf8) }
 
     @Test(arguments: [("0", 0), ("4096\n", 4096), ("  7 \n", 7), ("9223372036854775807\n", Int.max), ("007", 7)])
-    func `a file with one value is parsed as its number`(text: String, number: Int) {
+    func `a kernel file with one number is parsed as that number`(text: String, number: Int) {
         #expect(KernelText.number(bytes(text)) == number)
     }
 

@@ -66,7 +66,7 @@ import Testing
         #expect(decision.level(at: .seconds(1011)) == .normal)
     }
 
-    @Test mutating func `the first counters are the starting point`() {
+    @Test mutating func `the first counters raise no level, and later ones are compared with them`() {
         decision.record(readings(events: MemoryEvents(high: 100, max: 100, oom: 100)), at: .seconds(0))
         #expect(decision.level(at: .seconds(0)) == .normal)
 

@@ -54,7 +54,7 @@ import Testing
         #expect(AvailableMemory(available: available, total: 100).level == level)
     }
 
-    @Test func `available memory needs both figures`() {
+    @Test func `available memory is unknown unless both figures exist`() {
         let text = "MemTotal: 100 kB\nMemFree: 1 kB\nMemAvailable: 40 kB\n"
 
         #expect(AvailableMemory(Array(text.utf8)) == AvailableMemory(available: 40 << 10, total: 100 << 10))

@@ -8,8 +8,8 @@ import Testing
 /// start threads too.
 @Suite(.spawnsProcesses, .timeLimit(.minutes(10)))
 struct RealMemoryPressureTests {
-    private static func entries(of folder: String) -> [String] {
-        (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+    private static func entries(of directory: String) -> [String] {
+        (try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? []
     }
 
     private static var descriptorCount: Int { entries(of: "/proc/self/fd").count }

@@ -59,7 +59,7 @@ import Testing
         #expect(isConfirmed && history.nextSample == nil)
     }
 
-    @Test mutating func `old stalls do not confirm a trigger`() {
+    @Test mutating func `stalls that occurred seconds before a trigger do not confirm it`() {
         history.record(start, at: .zero)
         history.record(later(900, 900), at: .seconds(10))
         for second in 11...15 { history.record(later(950, 950), at: .seconds(second)) }

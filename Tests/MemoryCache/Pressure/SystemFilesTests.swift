@@ -13,7 +13,7 @@ struct SystemFilesTests {
         files = SystemFiles(root: system.root + "/")
     }
 
-    @Test func `an unreadable file is nil and an empty file is empty`() throws {
+    @Test func `reading an unreadable file returns nil, and an empty file no bytes`() throws {
         try system.write("", to: "/empty")
 
         #expect(files.contents("/empty") == [])

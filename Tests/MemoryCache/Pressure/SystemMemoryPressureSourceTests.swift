@@ -93,14 +93,14 @@ struct SystemMemoryPressureSourceTests {
 
     @Test func `an observation works after its source is released`() async throws {
         var system: WatchedSystem? = WatchedSystem()
-        let (figures, seen) = (system?.figures, system?.seen)
+        let (figures, seen) = try #require(system.map { ($0.figures, $0.seen) })
         let observation = system?.observe()
         system?.setUse(.warning)
         system = nil
 
-        try await eventually { seen?.value == [.warning] }
+        try await seen.waitUntil { $0 == [.warning] }
         observation?.end()
-        try await eventually { figures?.value.threadCount == 0 }
+        try await figures.waitUntil { $0.threadCount == 0 }
     }
 
     @Test func `a handler may end its own and other observations and begin new ones`() async throws {

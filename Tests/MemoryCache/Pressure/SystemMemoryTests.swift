@@ -50,7 +50,7 @@ import Testing
         #expect(memory.physicalByteCount > 0 && memory.limitByteCount == nil)
     }
 
-    @Test func `this machine has a default limit`() {
+    @Test func `the default cost limit of this machine is between 1 byte and 768 MiB`() {
         let memory = SystemMemory.current()
         #expect(memory.physicalByteCount > 16 << 20)
         #expect((1...768 << 20).contains(MemoryCacheLimits.defaultCostLimit))

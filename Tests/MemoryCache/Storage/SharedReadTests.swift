@@ -33,7 +33,7 @@ struct SharedReadTests {
 
     @Test(arguments: [nil, .seconds(100)] as [Duration?], [false, true])
     func `a hit under the shared lock succeeds for an entry with a time to live`(life: Duration?, extends: Bool) async {
-        let limits = MemoryCacheLimits(costLimit: 100, timeToLive: life, extendsLifeOnUse: extends)
+        let limits = MemoryCacheLimits(costLimit: 100, timeToLive: life, extendsExpiryOnUse: extends)
         let cache = Cache(limits: limits, clock: clock)
         cache.store(1, for: 1, cost: 1, timeToLive: .seconds(10))
         let found = Watched(0)
@@ -47,7 +47,8 @@ struct SharedReadTests {
 
     @Test func `concurrent readers find entries only until they expire`() async {
         let cache = Cache(
-            limits: MemoryCacheLimits(costLimit: 1000, timeToLive: .seconds(10), extendsLifeOnUse: true), clock: clock)
+            limits: MemoryCacheLimits(costLimit: 1000, timeToLive: .seconds(10), extendsExpiryOnUse: true), clock: clock
+        )
         await withTaskGroup(of: Void.self) { group in
             for task in 0..<4 {
                 group.addTask {

@@ -70,9 +70,9 @@ struct AutoPurgingPipelineTests {
     }
 
     @Test func `the pipeline stores only images that should be cached, by request and identifier`() async throws {
-        let asked = Watched<[String]>([])
+        let requested = Watched<[String]>([])
         let cache = AutoPurgingImageCache(pressureSource: nil) { image, request, identifier in
-            asked.update { $0.append("\(request.originalKey.resource) \(identifier ?? "-") \(image.level)") }
+            requested.update { $0.append("\(request.originalKey.resource) \(identifier ?? "-") \(image.level)") }
             return identifier != "brighten(5)"
         }
         let pipeline = pipeline(cache)
@@ -81,7 +81,7 @@ struct AutoPurgingPipelineTests {
         #expect(pipeline.cachedImage(for: bright) == nil && cache.totalCost == 0)
         _ = try await pipeline.load(plain)
         #expect(pipeline.cachedImage(for: plain) != nil && cache.totalCost == 4)
-        #expect(asked.value == ["http://127.0.0.1/a brighten(5) 12", "http://127.0.0.1/a - 7"])
+        #expect(requested.value == ["http://127.0.0.1/a brighten(5) 12", "http://127.0.0.1/a - 7"])
     }
 
     @Test func `a memory warning removes all images from a pipeline's cache`() async throws {

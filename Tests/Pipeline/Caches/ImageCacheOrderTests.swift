@@ -171,7 +171,7 @@ struct ImageCacheOrderTests {
         #expect(await size.value == 2 * level(1).count)
     }
 
-    @Test func `a cancelled store throws CancellationError and leaves the image in memory only`() async throws {
+    @Test func `a canceled store throws CancellationError and leaves the image in memory only`() async throws {
         let (parts, cache) = slowStores()
         parts.disk.entries.update { $0[key] = CachedData(level(9)) }
         let store = Task { try await cache.store(image(1), forKey: "a") }
@@ -182,7 +182,7 @@ struct ImageCacheOrderTests {
         #expect(cache.imageInMemory(forKey: "a")?.level == 1)
     }
 
-    @Test func `removal completes in a cancelled task`() async throws {
+    @Test func `removal completes in a canceled task`() async throws {
         let parts = ImageCacheParts()
         let cache = parts.cache()
         try await cache.store(image(1), forKey: "a")

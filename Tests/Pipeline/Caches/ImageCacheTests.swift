@@ -118,7 +118,7 @@ struct ImageCacheTests {
     }
 
     @Test(arguments: ["", "notes", "0123456789", "\u{A1}23456789"])
-    func `foreign metadata does no harm`(notes: String) async throws {
+    func `an entry with foreign metadata is read with default values`(notes: String) async throws {
         let entry = CachedData(level(7), metadata: Data(notes.utf8))
         try await parts.disk.store(entry, for: ImageCache.imageKey("a"))
         let hit = try #require(try await parts.cache().image(forKey: "a"))

@@ -18,7 +18,7 @@ struct TieredDataCacheTests {
 
     /// Memory over files, with a quarter and three quarters of the size.
     @Test(arguments: DataCacheConformance.checks)
-    func conforms(to check: DataCacheConformance.Check) async throws {
+    func `the tiered data cache passes each conformance check`(check: DataCacheConformance.Check) async throws {
         try await check { [directory] options in
             TieredDataCache([
                 DataCacheTier(DataMemoryCache(sizeLimit: options.byteLimit / 4)),
@@ -188,7 +188,7 @@ struct TieredDataCacheTests {
         #expect(lower.entries.value[key] == entry("new"))
     }
 
-    @Test func `a full tier is skipped when another stores the entry, and serves nothing old`() async throws {
+    @Test func `a full tier is skipped when another stores the entry, and does not serve its old entry`() async throws {
         let small = DataMemoryCache(sizeLimit: 5)
         let cache = TieredDataCache([DataCacheTier(small), DataCacheTier(lower)])
         try await cache.store(entry("old"), for: key)
@@ -214,7 +214,7 @@ struct TieredDataCacheTests {
         #expect(try await code(of: TieredDataCache([])) == .notWritable)
     }
 
-    @Test func `a cancelled store throws CancellationError and leaves nothing old behind`() async throws {
+    @Test func `a canceled store throws CancellationError and leaves nothing old behind`() async throws {
         let slow = FakeDataCache(beforeStore: { [clock] number in
             if number == 2 { try await clock.sleep(for: .seconds(1)) }
         })

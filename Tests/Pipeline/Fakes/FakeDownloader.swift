@@ -9,9 +9,9 @@ struct FakeDownloader: Downloading {
     typealias Progress = @Sendable (DownloadProgress) -> Void
 
     let requests = Watched<[DownloadRequest]>([])
-    let answer: @Sendable (DownloadRequest, Progress) async throws -> Download
+    let respond: @Sendable (DownloadRequest, Progress) async throws -> Download
 
-    init(_ answer: @escaping @Sendable (DownloadRequest, Progress) async throws -> Download) { self.answer = answer }
+    init(_ respond: @escaping @Sendable (DownloadRequest, Progress) async throws -> Download) { self.respond = respond }
 
     /// Always returns these bytes, as from a server with these fields.
     init(giving data: Data, fields: HTTPFields? = nil) {
@@ -27,7 +27,7 @@ struct FakeDownloader: Downloading {
         _ request: DownloadRequest, progress: (@Sendable (DownloadProgress) -> Void)?
     ) async throws -> Download {
         requests.update { $0.append(request) }
-        return try await answer(request) { progress?($0) }
+        return try await respond(request) { progress?($0) }
     }
 }
 

@@ -8,7 +8,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(10)))
 struct RandomLoadTests {
-    /// Ten resources with a few variants each, joined, raised and cancelled at random: every task has one end and the
+    /// Ten resources with a few variants each, joined, raised and canceled at random: every task has one end and the
     /// right image, work is shared, and nothing is left.
     @Test func `thousands of random tasks each end once with the right image`() async throws {
         let running = Watched<[String: Int]>([:])
@@ -21,7 +21,7 @@ struct RandomLoadTests {
                 for step in 0..<5 {
                     progress(DownloadProgress(received: step, expected: nil))
                     _ = request.priority.value
-                    // Yields, so that requests join, rise and are cancelled between the steps of a download.
+                    // Yields, so that requests join, rise and are canceled between the steps of a download.
                     await letOthersRun()
                 }
                 try Task.checkCancellation()

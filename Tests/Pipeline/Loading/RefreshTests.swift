@@ -133,14 +133,14 @@ struct RefreshTests {
     }
 
     @Test func `a partial newer image does not replace the complete one`() async throws {
-        let answers = Watched([Data("part:8".utf8), level(7)])
+        let responses = Watched([Data("part:8".utf8), level(7)])
         let stack = Stack(
-            FakeDownloader { _, _ in Download(data: answers.update { $0.removeLast() }) })
-        let wanted = try request { $0.decoding.allowsPartial = true }
+            FakeDownloader { _, _ in Download(data: responses.update { $0.removeLast() }) })
+        let requested = try request { $0.decoding.allowsPartial = true }
         _ = try await stack.load(try web("a") { $0.decoding.allowsPartial = true })
         await stack.pipeline.flush()
 
-        #expect(await shown(wanted, by: stack) == ["cached 7", "memory 7"])
+        #expect(await shown(requested, by: stack) == ["cached 7", "memory 7"])
 
         await stack.pipeline.flush()
         #expect(stack.stored(try web("a")) == level(7))

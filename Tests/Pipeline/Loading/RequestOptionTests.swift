@@ -173,7 +173,7 @@ struct RequestOptionTests {
         _ = try await stack.load(request)
 
         guard case .http(let http)? = stack.downloader.requests.value.first?.source else {
-            Issue.record("the downloader was not asked for a request to a server")
+            Issue.record("the downloader received no request to a server")
             return
         }
         #expect(http.fields["Authorization"] == "Bearer 7" && http.cachePolicy == .reloadIgnoringLocalCacheData)

@@ -100,7 +100,7 @@ struct StepTests {
         #expect(stack.codec.decodes.value == 4)
     }
 
-    @Test func `nothing is held without a limit or against a request's policy`() async throws {
+    @Test func `no intermediate image is kept with a limit of zero or against a request's policy`() async throws {
         let without = Stack(FakeDownloader(giving: level(100)), maximumIntermediateByteCount: 0)
         let against = Stack(FakeDownloader(giving: level(100)))
         for step in 1...2 as ClosedRange<UInt8> {

@@ -58,7 +58,7 @@ struct TaskTests {
         #expect(!task.isCancelled && words.value.count == 3)
     }
 
-    @Test func `a cancelled task ends at once and reports it once`() async throws {
+    @Test func `a canceled task ends at once and reports it once`() async throws {
         let stack = waiting
         let words = Watched<[String]>([])
         let task = stack.pipeline.startTask(try web("a")) { event in words.update { $0.append(word(event)) } }
@@ -110,7 +110,7 @@ struct TaskTests {
     }
 
     @Test(arguments: [true, false])
-    func `cancelling the Swift task that awaits the image cancels the load`(awaitsImage: Bool) async throws {
+    func `canceling the Swift task that awaits the image cancels the load`(awaitsImage: Bool) async throws {
         let stack = waiting
         let task = stack.pipeline.imageTask(with: try web("a"))
         let awaiting = Task { awaitsImage ? try await task.image : try await task.response.image }
@@ -125,11 +125,11 @@ struct TaskTests {
         #expect(clock.sleeperCount == 0)
     }
 
-    @Test func `cancelling the Swift task that awaits the image keeps the load of other image tasks`() async throws {
+    @Test func `canceling the Swift task that awaits the image keeps the load of other image tasks`() async throws {
         let isFirst = Watched(true)
         let stack = Stack(
             FakeDownloader { [clock] _, _ in
-                // A second download begins only if the other task has started when the first one is cancelled.
+                // A second download begins only if the other task has started when the first one is canceled.
                 let waits = isFirst.update { isFirst in
                     defer { isFirst = false }
                     return isFirst
@@ -150,7 +150,7 @@ struct TaskTests {
         #expect(task.isCancelled && !other.isCancelled)
     }
 
-    @Test func `cancelling a Swift task that iterates the progress keeps the load`() async throws {
+    @Test func `canceling a Swift task that iterates the progress keeps the load`() async throws {
         let stack = waiting
         let task = stack.pipeline.imageTask(with: try web("a"))
         let following = Task { for await _ in task.progress {} }
@@ -164,7 +164,7 @@ struct TaskTests {
         #expect(try await task.image.level == 7)
     }
 
-    @Test func `a finished image task returns its image to a cancelled Swift task`() async throws {
+    @Test func `a finished image task returns its image to a canceled Swift task`() async throws {
         let task = Stack(FakeDownloader(giving: level(7))).pipeline.imageTask(with: try web("a"))
         _ = try await task.image
         let awaiting = Task {

@@ -32,8 +32,8 @@ import Testing
             for (index, (x, y)) in result.positions.enumerated() {
                 let pixel = result.pixel(x, y)
                 for channel in 0..<channels {
-                    let wanted = Int(expected.samples[index * channels + channel])
-                    largest = max(largest, abs(Int(pixel[channel]) - wanted))
+                    let reference = Int(expected.samples[index * channels + channel])
+                    largest = max(largest, abs(Int(pixel[channel]) - reference))
                 }
             }
             #expect(largest <= 2, "\(expected.testDescription)")

@@ -143,14 +143,14 @@ import Testing
         let maximum = result.format == .rgba16 ? 65_535.0 : 255
         let samples = result.pixel(x, y)
         let alpha = Double(samples.w)
-        var wanted = expected
-        wanted.w = min(max(wanted.w, 0), maximum)
-        let ceiling = result.alphaMode == .opaque ? maximum : wanted.w
-        var largest = result.format == .gray8 ? 0 : abs(alpha - wanted.w)
+        var clamped = expected
+        clamped.w = min(max(clamped.w, 0), maximum)
+        let ceiling = result.alphaMode == .opaque ? maximum : clamped.w
+        var largest = result.format == .gray8 ? 0 : abs(alpha - clamped.w)
         for channel in 0..<3 {
             var value = Double(samples[channel])
             if result.alphaMode == .straight { value = value * alpha / maximum }
-            largest = max(largest, abs(value - min(max(wanted[channel], 0), ceiling)))
+            largest = max(largest, abs(value - min(max(clamped[channel], 0), ceiling)))
         }
         return largest
     }

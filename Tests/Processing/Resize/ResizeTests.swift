@@ -13,13 +13,13 @@ import Testing
         for (format, mode) in Self.shapes {
             let deep = format == .rgba16
             let alpha: UInt16 = mode == .opaque ? (deep ? .max : 255) : (deep ? 40_000 : 201)
-            let colour = format == .gray8 ? SIMD4<UInt16>(77, 77, 77, 255) : SIMD4(7, 200, 99, alpha)
-            let pixels = PixelBuffer.make(19, 23, format, mode) { _, _ in colour }
+            let color = format == .gray8 ? SIMD4<UInt16>(77, 77, 77, 255) : SIMD4(7, 200, 99, alpha)
+            let pixels = PixelBuffer.make(19, 23, format, mode) { _, _ in color }
             for (width, height) in [(1, 1), (4, 5), (9, 20), (40, 3), (31, 29)] {
                 let result = try resize(pixels, width, height, filter)
 
                 for (x, y) in result.positions {
-                    #expect(result.pixel(x, y) == colour, "\(format) \(mode) \(width) x \(height)")
+                    #expect(result.pixel(x, y) == color, "\(format) \(mode) \(width) x \(height)")
                 }
             }
         }

@@ -66,8 +66,8 @@ struct ReferenceResize {
         let scale = ratio / Double(factor)
         let stretch = max(1, scale)
         return (0..<target).map { index in
-            let centre = (Double(index) + 0.5) * scale
-            let weights = cells.indices.map { weight((Double($0) + 0.5 - centre) / stretch) }
+            let center = (Double(index) + 0.5) * scale
+            let weights = cells.indices.map { weight((Double($0) + 0.5 - center) / stretch) }
             let sum = weights.reduce(0, +)
             return zip(cells, weights).filter { $0.1 != 0 }.flatMap { cell, weight in
                 cell.map { (index: $0, weight: weight / sum / Double(cell.count)) }

@@ -49,7 +49,7 @@ LEVELS = [0, 95, 135, 175, 215, 255]
 
 
 def nearest(color):
-    """The nearest of xterm's cube and greys. Of equals one of the cube, of those the brighter one."""
+    """The nearest of xterm's cube and grays. Of equals one of the cube, of those the brighter one."""
     best = None
     for index in range(16, 256):
         if index < 232:

@@ -36,12 +36,12 @@ struct DataCacheKitTests {
             case .makesNamesOfKeys: ["a key may contain any characters"]
             case .removesAlways: ["remove removes only its entry and returns whether it existed"]
             case .keepsTheSizeOfAll:
-                ["removeAll removes all entries", "removals complete in a cancelled task"]
+                ["removeAll removes all entries", "removals complete in a canceled task"]
             case .hasNoLimit, .evictsTheNewest: ["the size stays within the limit and the newest entry is kept"]
             case .storesOversized, .refusesOversizedWrongly, .oversizedEvictsAll:
                 ["storing an entry above the limit throws and evicts nothing"]
             case .tearsEntries: ["concurrent tasks read only complete entries"]
-            case .heedsCancellation: ["removals complete in a cancelled task"]
+            case .heedsCancellation: ["removals complete in a canceled task"]
             case .forgetsAtTheEnd: ["entries persist after the cache is deinitialized"]
             case .removesLikeResources:
                 ["removing a resource removes its original and variants only and returns their number"]
@@ -80,7 +80,7 @@ struct DataCacheKitTests {
         #expect(await failures(nil).isEmpty)
     }
 
-    @Test func `every check can fail`() {
+    @Test func `each check of the kit fails for some fault`() {
         #expect(Set(Fault.allCases.flatMap(\.broken)) == Set(Self.checks.map(\.description)))
     }
 

@@ -18,8 +18,8 @@ struct FaultyTransport: HTTPTransport {
             count += 1
             return count
         }
-        // All after the first fifty. Of two hundred in any order, they include some that are not cancelled.
-        if fault == .cancelsUnasked, number > 50 { throw CancellationError() }
+        // All after the first fifty. Of two hundred in any order, they include some that are not canceled.
+        if fault == .cancelsUnrequested, number > 50 { throw CancellationError() }
         if fault == .takesAnyScheme, request.url.scheme == "file" {
             return HTTPResponse(head: HTTPResponseHead(url: request.url, status: 200), body: HTTPBody(Data()))
         }
@@ -40,7 +40,7 @@ struct FaultyTransport: HTTPTransport {
                 HTTPFields.Field(field.name, field.value.filter { !$0.isNewline })
             }
             request.fields = HTTPFields(fields)
-        case .answersForAnother:
+        case .respondsForAnother:
             let text = request.url.absoluteString
             if text.hasSuffix("/77"), let other = URL(string: String(text.dropLast())) { request.url = other }
         default: break
@@ -75,7 +75,7 @@ struct FaultyTransport: HTTPTransport {
     fileprivate func changed(_ error: any Error) -> any Error {
         switch error {
         case is HTTPTransportError where fault == .forgetsWhyItFailed: HTTPTransportError(.failed, "\(error)")
-        case is CancellationError where fault == .wrapsCancellation: HTTPTransportError(.failed, "cancelled")
+        case is CancellationError where fault == .wrapsCancellation: HTTPTransportError(.failed, "canceled")
         default: error
         }
     }

@@ -67,7 +67,7 @@ struct MemoryCacheKitTests {
         #expect(failed.isEmpty)
     }
 
-    @Test func `every check can fail`() {
+    @Test func `each check of the kit fails for some fault`() {
         let covered = Set(Fault.allCases.flatMap(\.broken))
         #expect(covered == Set(MemoryCacheConformance.checks.map(\.description)))
     }

@@ -32,7 +32,7 @@ struct ProcessorKitTests {
         #expect(await failures(of: ProcessorConformance.checks) { _ in Processor(nil) }.isEmpty)
     }
 
-    @Test func `every check can fail`() {
+    @Test func `each check of the kit fails for some fault`() {
         #expect(Set(Fault.allCases.map(\.broken)) == Set(ProcessorConformance.checks.map(\.description)))
     }
 

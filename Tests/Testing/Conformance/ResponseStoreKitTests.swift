@@ -39,7 +39,7 @@ struct ResponseStoreKitTests {
         #expect(await failures(of: ResponseStoreConformance.checks) { Store($0.byteLimit, nil) }.isEmpty)
     }
 
-    @Test func `every check can fail`() {
+    @Test func `each check of the kit fails for some fault`() {
         #expect(Set(Fault.allCases.map(\.broken)) == Set(ResponseStoreConformance.checks.map(\.description)))
     }
 

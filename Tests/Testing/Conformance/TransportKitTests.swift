@@ -11,8 +11,8 @@ import Testing
 struct TransportKitTests {
     enum Fault: CaseIterable {
         case losesAField, losesTheRequestBody, followsRedirects, throwsOnMissing, losesTheLastByteOfChunks
-        case losesFieldsOfHEAD, closesConnections, answersForAnother, endsAreWhole, forgetsWhyItFailed
-        case sendsLineEnds, takesAnyScheme, wrapsCancellation, cancelsUnasked, readsPastTheEnd, tellsNoMetrics
+        case losesFieldsOfHEAD, closesConnections, respondsForAnother, endsAreWhole, forgetsWhyItFailed
+        case sendsLineEnds, takesAnyScheme, wrapsCancellation, cancelsUnrequested, readsPastTheEnd, tellsNoMetrics
         case tellsTwoLengths
 
         var broken: Set<String> {
@@ -26,7 +26,7 @@ struct TransportKitTests {
             case .tellsTwoLengths: ["a Content-Length beside a Transfer-Encoding is removed"]
             case .losesFieldsOfHEAD: ["a response to HEAD has fields and no body"]
             case .closesConnections: ["connections are reused"]
-            case .answersForAnother: ["each of a hundred concurrent requests receives its own response"]
+            case .respondsForAnother: ["each of a hundred concurrent requests receives its own response"]
             case .endsAreWhole:
                 [
                     "a body shorter than declared throws an error", "a connection closed in the body throws an error",
@@ -53,17 +53,17 @@ struct TransportKitTests {
             case .takesAnyScheme: ["a scheme other than HTTP is rejected"]
             case .wrapsCancellation:
                 [
-                    "cancelling before the head ends the request with CancellationError",
-                    "cancelling in the body ends the transfer with CancellationError",
-                    "a task that is already cancelled receives no response",
-                    "each randomly cancelled request has exactly one outcome",
+                    "canceling before the head ends the request with CancellationError",
+                    "canceling in the body ends the transfer with CancellationError",
+                    "a task that is already canceled receives no response",
+                    "each randomly canceled request has exactly one outcome",
                 ]
             case .readsPastTheEnd: ["a body longer than declared ends at the declared length"]
             case .tellsNoMetrics: ["the metrics are available when the body has ended"]
-            case .cancelsUnasked:
+            case .cancelsUnrequested:
                 [
                     "each of a hundred concurrent requests receives its own response",
-                    "each randomly cancelled request has exactly one outcome",
+                    "each randomly canceled request has exactly one outcome",
                 ]
             }
         }

@@ -209,7 +209,7 @@ struct CustomLifetimeTests {
             var rules = ResponseCacheRules()
             rules.lifetime = { _, _ in .seconds(600) }
             let disk = FileDiskCache(directory: directory.url, lockTimeout: .seconds(300), clock: clock)
-            return URLResponseCache(memoryCapacity: 0, disk: disk, rules: rules, clock: clock)
+            return URLResponseCache(memoryLimit: 0, disk: disk, rules: rules, clock: clock)
         }
         server.respond(200, Self.long)
         _ = try await CollectedResponse(

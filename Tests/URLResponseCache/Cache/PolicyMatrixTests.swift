@@ -103,9 +103,9 @@ struct PolicyMatrixTests {
         }
         do {
             let response = try await bench.send(policy: policy)
-            let asked = bench.server.requests.count - before
+            let requested = bench.server.requests.count - before
             let conditional = bench.server.requests.last?.fields["If-None-Match"] != nil
-            switch (response.body, response.source, asked, isOnline) {
+            switch (response.body, response.source, requested, isOnline) {
             case ("new", .new, 1, true): return conditional ? nil : .new
             case ("stored", .revalidated, 1, true): return .confirmed
             case ("stored", .fresh, 0, _): return .fresh

@@ -42,7 +42,7 @@ struct PolicyTests {
         #expect(bench.server.requests.last?.fields == ["Cache-Control": "no-cache", "Pragma": "no-cache"])
     }
 
-    @Test(arguments: Roles.all) func `revalidation asks intermediate caches to revalidate, too`(role: CacheRole)
+    @Test(arguments: Roles.all) func `revalidation requires intermediate caches to revalidate, too`(role: CacheRole)
         async throws
     {
         let bench = Bench(role)
@@ -69,7 +69,7 @@ struct PolicyTests {
             ("max-age=60, immutable", ["Cache-Control": "min-fresh=5"], true),
         ] as [(String, HTTPFields, Bool)])
     func `an ordinary reload does not validate a fresh immutable response`(
-        role: CacheRole, row: (control: String, request: HTTPFields, isAsked: Bool)
+        role: CacheRole, row: (control: String, request: HTTPFields, isRequested: Bool)
     ) async throws {
         let bench = Bench(role)
         try await bench.load(["Cache-Control": row.control, "ETag": "\"v\""])
@@ -79,8 +79,8 @@ struct PolicyTests {
         let response = try await bench.send(row.request, policy: .reloadRevalidatingCacheData)
 
         #expect(response.status == 200 && response.body == "body")
-        #expect(response.source == (row.isAsked ? .revalidated : .fresh))
-        #expect(bench.server.requests.count == (row.isAsked ? 2 : 1))
+        #expect(response.source == (row.isRequested ? .revalidated : .fresh))
+        #expect(bench.server.requests.count == (row.isRequested ? 2 : 1))
     }
 
     @Test(
@@ -109,7 +109,7 @@ struct PolicyTests {
     }
 
     @Test(arguments: Roles.all)
-    func `revalidation without a complete stored response asks intermediate caches to revalidate`(
+    func `revalidation without a complete stored response requires intermediate caches to revalidate`(
         role: CacheRole
     ) async throws {
         let life: HTTPFields = ["Cache-Control": "max-age=60"]

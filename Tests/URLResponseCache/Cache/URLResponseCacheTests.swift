@@ -29,7 +29,7 @@ struct URLResponseCacheTests {
     }
 
     @Test func `with both capacities zero every request is sent to the network`() async throws {
-        let cache = URLResponseCache(memoryCapacity: 0)
+        let cache = URLResponseCache(memoryLimit: 0)
         let transport = CachingTransport(wrapping: server, cache: cache, clock: clock)
         for _ in 0..<2 {
             server.respond(200, ["Cache-Control": "max-age=60"])
@@ -58,7 +58,7 @@ struct URLResponseCacheTests {
         let directory = try TemporaryDirectory()
         for isOnDisk in [true, false] {
             let cache = URLResponseCache(
-                memoryCapacity: isOnDisk ? 0 : 1 << 20, disk: isOnDisk ? disk(in: directory) : nil)
+                memoryLimit: isOnDisk ? 0 : 1 << 20, disk: isOnDisk ? disk(in: directory) : nil)
             let transport = CachingTransport(wrapping: server, cache: cache, clock: clock)
             server.respond(200, ["Cache-Control": "max-age=60"])
             _ = try await CollectedResponse(transport.send(HTTPRequest(url: Bench.url)))
@@ -71,7 +71,7 @@ struct URLResponseCacheTests {
 
     @Test func `a response for memory only is never written to disk`() async throws {
         let directory = try TemporaryDirectory()
-        let cache = URLResponseCache(memoryCapacity: 1 << 20, disk: disk(in: directory))
+        let cache = URLResponseCache(memoryLimit: 1 << 20, disk: disk(in: directory))
         let transport = CachingTransport(wrapping: server, cache: cache, clock: clock) { stored, _ in
             var stored = stored
             stored.storagePolicy = .allowedInMemoryOnly
@@ -142,7 +142,7 @@ struct URLResponseCacheTests {
 
     @Test func `removal works by request, by URL, since a date and for all responses`() async throws {
         let directory = try TemporaryDirectory()
-        let cache = URLResponseCache(memoryCapacity: 1 << 20, disk: disk(in: directory))
+        let cache = URLResponseCache(memoryLimit: 1 << 20, disk: disk(in: directory))
         for path in ["a", "b", "c"] {
             #expect(await store(path, in: cache))
             clock.advance(by: .seconds(10))

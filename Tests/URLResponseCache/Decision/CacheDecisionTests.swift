@@ -74,7 +74,7 @@ import Testing
         #expect(words(decision) == row.expected)
     }
 
-    @Test func `only variants for other requests differs from nothing stored`() {
+    @Test func `stored variants for other requests are reported as a vary miss`() {
         let request = Making.request()
         let candidate = StoredCandidate(key: ImageKey(request.resourceKey), hasVariants: true)
 

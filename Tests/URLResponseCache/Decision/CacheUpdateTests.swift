@@ -76,7 +76,7 @@ import Testing
         #expect(words(update) == row.expected)
     }
 
-    @Test func `the stored part of a response is a part of a 200`() throws {
+    @Test func `a part is stored with status 200 and without Content-Range`() throws {
         let head = Making.head(
             ["Content-Range": "bytes 2-5/9", "Content-Length": "4", "ETag": "\"v\""], status: 206)
         guard case .store(let part) = CacheUpdate(head, stored: nil, Making.exchange()) else {

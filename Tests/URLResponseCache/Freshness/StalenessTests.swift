@@ -149,12 +149,12 @@ struct StalenessTests {
         role: CacheRole, row: (control: String, request: HTTPFields, policy: HTTPCachePolicy, reason: String)
     ) async throws {
         for code in [HTTPTransportError.Code.connectionLost, .cannotConnect, .timedOut, .offline, .cannotResolveHost] {
-            for isWanted in [true, false] {
-                let bench = Bench(role) { $0.respondsWhenDisconnected = isWanted }
+            for isEnabled in [true, false] {
+                let bench = Bench(role) { $0.respondsWhenDisconnected = isEnabled }
                 try await bench.load(["Cache-Control": row.control, "X": "stored", "ETag": "\"v\""])
                 bench.advance(5)
                 bench.server.respond { _ in throw HTTPTransportError(code, "as told") }
-                guard isWanted else {
+                guard isEnabled else {
                     let error = await #expect(throws: HTTPTransportError.self) {
                         try await bench.send(row.request, policy: row.policy)
                     }

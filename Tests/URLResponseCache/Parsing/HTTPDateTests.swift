@@ -29,7 +29,7 @@ import Testing
         "Sun Nov 6 08:49:37 1994", "Sun Nov  6 08:49:37 1994 GMT", "Sunday, 06-Nov-1994 08:49:37 GMT", ", , , , , GMT",
         "Sun, 06 Nov 1994 08:49:61 GMT", "     ", "é", "Sunday, 06-Nov- 08:49:37 GMT",
     ])
-    func `an invalid date is nil`(text: String) {
+    func `parsing an invalid date returns nil`(text: String) {
         #expect(HTTPDate.parse(text, now: Self.example) == nil)
     }
 

@@ -58,9 +58,9 @@ import Testing
     @Test(arguments: [
         ("/~me/a", "/%7Eme/a"), ("/%7Eme", "/~me"), ("/a%2fb", "/a%2Fb"), ("/y", "/./y"), ("/y", "/z/../y"),
     ])
-    func `a change under an equivalent URL invalidates the response`(asked: String, changed: String) async throws {
+    func `a change under an equivalent URL invalidates the response`(requested: String, changed: String) async throws {
         let bench = Bench()
-        let url = Bench.url("http://example.test" + asked)
+        let url = Bench.url("http://example.test" + requested)
         try await bench.load(["Cache-Control": "max-age=60"], body: "old", url: url)
         bench.server.respond(204, body: "")
         try await bench.send(method: .delete, url: Bench.url("http://example.test" + changed))

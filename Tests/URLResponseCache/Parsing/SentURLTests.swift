@@ -71,11 +71,11 @@ struct SentURLTests {
         ("http://example.test?/../", "http://example.test?/../"), ("http://example.test/?a", "http://example.test/?a"),
     ])
     func `a transport that sends URLs unchanged receives one without literal dot segments`(
-        row: (asked: String, sent: String)
+        row: (requested: String, sent: String)
     ) async throws {
         let bench = Bench()
         bench.server.respond()
-        let url = Bench.url(row.asked)
+        let url = Bench.url(row.requested)
         let response = try await bench.cache.send(HTTPRequest(url: url))
 
         #expect(bench.server.requests.last?.url.absoluteString == row.sent)

@@ -77,7 +77,7 @@ struct BodyTests {
         #expect(await bench.stored() == nil)
     }
 
-    @Test func `a cancelled body is not stored, even when reading continues`() async throws {
+    @Test func `a canceled body is not stored, even when reading continues`() async throws {
         let bench = Bench()
         bench.server.respond {
             HTTPResponse(

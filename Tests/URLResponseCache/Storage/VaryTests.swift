@@ -91,8 +91,8 @@ struct VaryTests {
         try await bench.load(fields("max-age=600", "Foo"), body: "copy", for: ["Accept": "b", "Foo": "1"])
 
         bench.server.respond(304, fields("no-store", "Foo"))
-        let asked: HTTPFields = ["Accept": "a", "Foo": "1", "Cache-Control": "no-cache"]
-        #expect(try await bench.send(asked).body == "copy")
+        let requested: HTTPFields = ["Accept": "a", "Foo": "1", "Cache-Control": "no-cache"]
+        #expect(try await bench.send(requested).body == "copy")
 
         bench.server.respond(200, body: "new")
         #expect(try await bench.send(["Accept": "a", "Foo": "1"]).body == "new")

@@ -26,8 +26,8 @@ struct BackgroundLimitTests {
             return isFirst ? HTTPResponse(request, Self.terms, "old") : later(request)
         }
         let cache = CachingTransport(
-            wrapping: server, store: MemoryResponseStore(), clock: clock, backgroundTimeLimit: .seconds(30),
-            backgroundByteLimit: byteLimit)
+            wrapping: server, store: MemoryResponseStore(), clock: clock, revalidationTimeout: .seconds(30),
+            maximumRevalidationByteCount: byteLimit)
         return (cache, server)
     }
 
@@ -80,7 +80,7 @@ struct BackgroundLimitTests {
         #expect(clock.sleeperCount == 0)
     }
 
-    @Test func `an endless body is cancelled at the byte limit`() async throws {
+    @Test func `an endless body is canceled at the byte limit`() async throws {
         let body = EndlessBody()
         let (cache, _) = cache(byteLimit: 2_500) { HTTPResponse($0, Self.terms, HTTPBody(body)) }
         _ = try await text(cache)

@@ -15,10 +15,10 @@ struct BackgroundTests {
     private let executor = ManualExecutor()
 
     /// The server's behavior for a second request.
-    enum Second: CaseIterable, Sendable { case answers, fails, isInTrouble, breaksOff }
+    enum Second: CaseIterable, Sendable { case responds, fails, isInTrouble, breaksOff }
 
     private func cache(
-        _ second: Second = .answers, limit: Int = 8, on executor: ManualExecutor? = nil
+        _ second: Second = .responds, limit: Int = 8, on executor: ManualExecutor? = nil
     ) -> (CachingTransport, FakeTransport) {
         let known = Watched<Set<URL>>([])
         let server = FakeTransport { [gate] request in
@@ -26,14 +26,14 @@ struct BackgroundTests {
             if known.update({ $0.insert(request.url).inserted }) { return HTTPResponse(request, fields, "old") }
             await gate.pass()
             switch second {
-            case .answers: return HTTPResponse(request, fields, "new")
+            case .responds: return HTTPResponse(request, fields, "new")
             case .fails: throw HTTPTransportError(.cannotConnect, "gone")
             case .isInTrouble: return HTTPResponse(request, status: 500, [:], "trouble")
             case .breaksOff: return HTTPResponse(request, fields, HTTPBody(BrokenBody("ne")))
             }
         }
         let cache = CachingTransport(
-            wrapping: server, store: MemoryResponseStore(), clock: clock, backgroundLimit: limit,
+            wrapping: server, store: MemoryResponseStore(), clock: clock, maxConcurrentRevalidations: limit,
             taskExecutor: executor)
         return (cache, server)
     }
@@ -57,7 +57,7 @@ struct BackgroundTests {
     }
 
     @Test(arguments: [Second.fails, .isInTrouble, .breaksOff])
-    func `a failed revalidation does no harm and is repeated`(second: Second) async throws {
+    func `a failed revalidation keeps the stored response and is repeated`(second: Second) async throws {
         let (cache, server) = cache(second)
         gate.open()
         _ = try await text(cache)

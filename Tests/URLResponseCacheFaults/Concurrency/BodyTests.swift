@@ -27,7 +27,7 @@ struct BodyTests {
         return (
             CachingTransport(
                 wrapping: server, store: MemoryResponseStore(), clock: ManualClock(), maximumBodyByteCount: maximum,
-                collectedByteCount: collected), server
+                maximumCollectedByteCount: collected), server
         )
     }
 
@@ -86,7 +86,7 @@ struct BodyTests {
         #expect(try await isStored(cache, "20"))
     }
 
-    @Test func `every kind of end releases the memory budget of a body`() async throws {
+    @Test func `a body releases its memory budget however it ends`() async throws {
         let (cache, _) = cache(maximum: 90, collected: 100)
         for _ in 0..<50 {
             do { _ = try await begin(cache, "80") }
@@ -119,7 +119,7 @@ struct BodyTests {
         #expect(!cache.parts.budget.reserve(1))
     }
 
-    @Test func `a cancelled reader receives its error, and the read bytes are not stored`() async throws {
+    @Test func `a canceled reader receives its error, and the read bytes are not stored`() async throws {
         let (cache, _) = cache()
         let request = Task {
             let response = try await cache.send(HTTPRequest(url: .page("50")))

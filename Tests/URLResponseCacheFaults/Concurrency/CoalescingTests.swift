@@ -101,7 +101,7 @@ struct CoalescingTests {
         #expect(questions(server) == 1)
     }
 
-    @Test func `the request is cancelled when the last caller has left`() async throws {
+    @Test func `the request is canceled when the last caller has left`() async throws {
         let (cache, _) = try await staleCache()
         let requests = (0..<5).map { _ in Task { try await cache.send(HTTPRequest(url: .page())).text() } }
         await gate.arrivals()

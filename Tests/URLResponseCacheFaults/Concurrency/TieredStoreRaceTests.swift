@@ -46,7 +46,7 @@ struct TieredStoreRaceTests {
     private func expected(after change: Change) -> ResponseEntry? { change == .store ? Self.entry("new") : nil }
 
     @Test(arguments: Change.allCases)
-    func `a change during a read is not undone`(change: Change) async {
+    func `a read does not undo a change that happens meanwhile`(change: Change) async {
         let store = TieredResponseStore(fast, over: large)
         await large.store(Self.entry("old"), for: key)
         let gate = large.stopAfter(.entry)
@@ -61,7 +61,7 @@ struct TieredStoreRaceTests {
     }
 
     @Test(arguments: Change.allCases)
-    func `a read during a change stores nothing old`(change: Change) async {
+    func `a read during a change does not store the old entry`(change: Change) async {
         let store = TieredResponseStore(fast, over: large)
         await large.store(Self.entry("old"), for: key)
         let gate = large.stop(change.call)

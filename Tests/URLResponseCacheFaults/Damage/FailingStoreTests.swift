@@ -29,7 +29,7 @@ struct FailingStoreTests {
         var count: Int { 1 }
     }
 
-    @Test func `a store that loses everything costs a request each time and nothing else`() async throws {
+    @Test func `each request is sent to the server when the store loses all entries`() async throws {
         let cache = cache
         #expect(try await cache.send(HTTPRequest(url: .page())).text() == "body")
         store.lose()
@@ -108,7 +108,7 @@ struct FailingStoreTests {
         let variant = try #require(store.storedKeys.first { !$0.variant.isEmpty })
         let own = try #require(await store.inner.entry(for: variant.original))
         guard case .response(var stored)? = await store.inner.entry(for: variant) else {
-            Issue.record("no answer is stored")
+            Issue.record("no response is stored")
             return
         }
         await store.inner.store(own, for: variant)

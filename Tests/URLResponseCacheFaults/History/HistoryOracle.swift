@@ -79,7 +79,7 @@ struct HistoryOracle: Sendable {
     }
 
     /// Returns whether a stored response is fresh and matches the request, so that no request may be sent.
-    func demandsAnswer(to request: RequestPlan, at now: Date) -> Bool {
+    func demandsResponse(to request: RequestPlan, at now: Date) -> Bool {
         guard !request.names.contains("no-store"),
             let entry = newest(for: request), !entry.isDoubtful,
             // An older response with a later Date takes precedence.

@@ -94,7 +94,7 @@ struct HistoryRun {
             (state.request, state.mood, state.given) = (plan, mood, [])
             return state
         }
-        let isDemanded = before.oracle.demandsAnswer(to: plan, at: now)
+        let isDemanded = before.oracle.demandsResponse(to: plan, at: now)
         if isDemanded { tally.demanded += 1 }
         /// Records a failure with all details, once per history.
         func check(_ isRight: Bool, _ trouble: @autoclosure () -> String) throws {
@@ -114,20 +114,20 @@ struct HistoryRun {
         let text = try await response.text()
         await cache.finish()
         let after = server.state.value
-        let (serial, isUnasked) = (Int(text) ?? 0, after.questionCount == before.questionCount)
+        let (serial, isUnrequested) = (Int(text) ?? 0, after.questionCount == before.questionCount)
         try check(!isDemanded || response.caching?.source == .fresh, "not from the store: \(response.cacheStatus)")
         switch response.caching?.source {
         case .fresh, .stale:
             let isFresh = response.caching?.source == .fresh
             if isFresh { tally.fresh += 1 } else { tally.stale += 1 }
-            try check(!isFresh || isUnasked, "fresh, yet asked")
-            let isTransientFailure = mood != .well && !isUnasked
+            try check(!isFresh || isUnrequested, "fresh, yet requested")
+            let isTransientFailure = mood != .well && !isUnrequested
             try check(
                 before.oracle.allows(serial, plan, at: now, despiteTrouble: isTransientFailure),
                 "\(serial) may not be used")
             // A request takes time, and the background one may arrive before the response is made.
             let ages = before.oracle.ages(of: serial, plan, at: now).union(
-                isUnasked ? [] : before.oracle.ages(of: serial, plan, at: server.clock.now))
+                isUnrequested ? [] : before.oracle.ages(of: serial, plan, at: server.clock.now))
             let age = response.head.fields["Age"].flatMap { Int($0) }
             try check(ages.contains(age ?? -1), "\(serial) has age \(age ?? -1), not \(ages)")
         case .revalidated:
@@ -139,7 +139,7 @@ struct HistoryRun {
         case nil:
             tally.unsatisfiable += 1
             try check(response.head.status == 504 && plan.names.contains("only-if-cached"), "no source")
-            try check(isUnasked, "only-if-cached, yet asked")
+            try check(isUnrequested, "only-if-cached, yet requested")
         }
     }
 

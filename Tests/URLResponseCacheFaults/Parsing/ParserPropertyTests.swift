@@ -166,7 +166,7 @@ struct ParserPropertyTests {
         #expect(CacheControl(["Cache-Control": text]).seconds("max-age") == expected)
     }
 
-    @Test func `joined tags are found again`() {
+    @Test func `a joined list of entity tags is parsed into the same tags`() {
         var random = SeededGenerator(seed: 7)
         for _ in 0..<10_000 {
             let tags = (0..<Int.random(in: 0...6, using: &random)).map { _ in

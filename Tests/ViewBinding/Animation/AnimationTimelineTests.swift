@@ -9,7 +9,7 @@ import Testing
         (0, 0, 0, 30), (29, 0, 0, 30), (30, 0, 1, 80), (79, 0, 1, 80), (80, 0, 2, 100), (99, 0, 2, 100),
         (100, 1, 0, 130), (3_180, 31, 2, 3_200), (-5, 0, 0, 30),
     ])
-    func `each time has its frame`(position: Int, play: Int, frame: Int, next: Int) {
+    func `each time maps to one frame of the animation`(position: Int, play: Int, frame: Int, next: Int) {
         let playhead = timeline.playhead(at: .ms(position), playCount: nil)
 
         #expect(playhead == AnimationTimeline.Playhead(play: play, frame: frame, next: .ms(next)))

@@ -9,7 +9,7 @@ final class FakeFrames: ImageFrameSource {
     private let delays: [Duration]
     private let broken: Set<Int>
     private let gate: DispatchSemaphore?
-    private let asked = Locked<[Int]>([])
+    private let requested = Locked<[Int]>([])
 
     let playCount: Int?
 
@@ -32,7 +32,7 @@ final class FakeFrames: ImageFrameSource {
     var frameCount: Int { delays.count }
     var cost: Int { 0 }
     /// The decoded frames, in order.
-    var decoded: [Int] { asked.withLock { $0 } }
+    var decoded: [Int] { requested.withLock { $0 } }
     var image: DecodedImage { DecodedImage(pixels: DecodedImage.gray(0).pixels, frames: self) }
 
     func delay(at index: Int) -> Duration { delays[index] }
@@ -41,7 +41,7 @@ final class FakeFrames: ImageFrameSource {
 
     func frame(at index: Int) throws -> PixelBuffer {
         gate?.wait()
-        asked.withLock { $0.append(index) }
+        requested.withLock { $0.append(index) }
         if broken.contains(index) { throw ImageDecodingError(.corrupt, "frame \(index) is damaged") }
         return DecodedImage.gray(UInt8(truncatingIfNeeded: index)).pixels
     }

@@ -11,7 +11,7 @@ import Testing
         return state.playhead.frame
     }
 
-    @Test mutating func `the first tick is the start`() {
+    @Test mutating func `an animation starts at the time of the first tick`() {
         #expect(state.deadline == nil)
         #expect(frame(at: 5_000) == 0)
         #expect(state.deadline == .ms(5_100))

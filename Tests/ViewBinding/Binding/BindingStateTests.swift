@@ -72,7 +72,7 @@ import Testing
         #expect(state.finish(third, .image(isNew: true)) == [.show(.image), .report(third)])
     }
 
-    @Test mutating func `events of a cancelled load change nothing`() {
+    @Test mutating func `events of a canceled load change nothing`() {
         _ = state.bind(a, placeholders: full)
         #expect(state.cancel() == first)
 
@@ -98,7 +98,7 @@ import Testing
         #expect(state.finish(first, .failure) == [.show(.nothing), .report(first)])
     }
 
-    @Test mutating func `a load cancelled by the pipeline displays no failure`() {
+    @Test mutating func `a load canceled by the pipeline displays no failure`() {
         _ = state.bind(a, placeholders: full)
 
         #expect(state.finish(first, .cancelled) == [.report(first)])

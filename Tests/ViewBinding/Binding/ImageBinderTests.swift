@@ -121,7 +121,7 @@ import Testing
         #expect(loader.started == [2])
     }
 
-    @Test func `a URL is loaded like its request`() throws {
+    @Test func `loading a URL displays the image of its request`() throws {
         let url = try #require(URL(string: "http://127.0.0.1/a"))
         loader.setMemory(.gray(7), for: ImageRequest(source: .http(HTTPRequest(url: url))))
 
@@ -178,7 +178,7 @@ import Testing
         #expect(failure is LoadFailure)
     }
 
-    @Test func `a load cancelled elsewhere is not a failure`() async {
+    @Test func `a load canceled elsewhere is not a failure`() async {
         let task = bind(1, serial: 1)
 
         loader.finish(1, .failure(CancellationError()))
@@ -188,7 +188,7 @@ import Testing
         #expect(log.endings == [.cancelled])
     }
 
-    @Test func `cancelling keeps the displayed image`() async {
+    @Test func `canceling keeps the displayed image`() async {
         let task = bind(1, serial: 1)
         await loader.start(of: 1)
 
@@ -217,7 +217,7 @@ import Testing
     }
 
     @Test(arguments: [Result.gray(1), .failure(LoadFailure())])
-    func `a released view ends its load as cancelled`(outcome: FakeLoader.Outcome) async {
+    func `a released view ends its load as canceled`(outcome: FakeLoader.Outcome) async {
         var view: FakeView? = FakeView()
         weak let gone = view
         let binder = view.map { ImageBinder(view: $0, pipeline: loader) }

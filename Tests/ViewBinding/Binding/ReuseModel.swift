@@ -25,7 +25,7 @@ struct ReuseModel {
         case another, standIn, preview, low, image
     }
 
-    private struct Wanted {
+    private struct Requested {
         var draw: Draw
         var size: DisplaySize
         var rank = Rank.another
@@ -38,69 +38,71 @@ struct ReuseModel {
     var size = DisplaySize.any
     var inMemory: Set<Int> = []
     var lowInMemory: Set<Int> = []
-    private var wanted: Wanted?
+    private var requested: Requested?
     private(set) var failed: Draw?
 
-    var isLoading: Bool { wanted != nil }
-    var isWaitingForSize: Bool { wanted?.isWaiting == true }
+    var isLoading: Bool { requested != nil }
+    var isWaitingForSize: Bool { requested?.isWaiting == true }
 
     /// Returns whether the request does not join the load in progress.
     @discardableResult mutating func bind(_ draw: Draw) -> Bool {
-        if let wanted, wanted.draw.image == draw.image, wanted.size == size || wanted.size == .any && size == .pending {
+        if let requested, requested.draw.image == draw.image,
+            requested.size == size || requested.size == .any && size == .pending
+        {
             return false
         }
         failed = nil
-        wanted = Wanted(draw: draw, size: size, isWaiting: size == .pending)
+        requested = Requested(draw: draw, size: size, isWaiting: size == .pending)
         if size == .pending { showStandIn() } else { lookUp() }
         return true
     }
 
-    mutating func bindNothing() { (wanted, failed, shown) = (nil, nil, .nothing) }
+    mutating func bindNothing() { (requested, failed, shown) = (nil, nil, .nothing) }
 
-    mutating func cancel() { wanted = nil }
+    mutating func cancel() { requested = nil }
 
     mutating func viewSizeChanged() {
         guard isWaitingForSize, size != .pending else { return }
-        wanted?.isWaiting = false
-        wanted?.size = size
+        requested?.isWaiting = false
+        requested?.size = size
         lookUp()
     }
 
     mutating func preview(_ serial: Int) {
-        guard let wanted = current(serial), wanted.rank.rawValue <= Rank.preview.rawValue else { return }
-        show(.preview(UInt8(100 + wanted.draw.image)), .preview)
+        guard let requested = current(serial), requested.rank.rawValue <= Rank.preview.rawValue else { return }
+        show(.preview(UInt8(100 + requested.draw.image)), .preview)
     }
 
     mutating func cached(_ serial: Int) {
-        guard let wanted = current(serial) else { return }
-        show(UInt8(150 + wanted.draw.image), .disk)
+        guard let requested = current(serial) else { return }
+        show(UInt8(150 + requested.draw.image), .disk)
     }
 
     mutating func low(_ serial: Int, fails: Bool) {
-        guard let wanted = current(serial), !fails, wanted.rank.rawValue < Rank.low.rawValue else { return }
-        show(.preview(UInt8(50 + wanted.draw.image)), .low)
+        guard let requested = current(serial), !fails, requested.rank.rawValue < Rank.low.rawValue else { return }
+        show(.preview(UInt8(50 + requested.draw.image)), .low)
     }
 
     mutating func succeed(_ serial: Int) {
-        guard let wanted = current(serial) else { return }
-        show(UInt8(wanted.draw.image), .network)
-        self.wanted = nil
+        guard let requested = current(serial) else { return }
+        show(UInt8(requested.draw.image), .network)
+        self.requested = nil
     }
 
     mutating func fail(_ serial: Int) {
-        guard let wanted = current(serial) else { return }
-        (self.wanted, failed) = (nil, wanted.draw)
-        if wanted.rank == .image { return }
-        if wanted.draw.hasFailureImage {
+        guard let requested = current(serial) else { return }
+        (self.requested, failed) = (nil, requested.draw)
+        if requested.rank == .image { return }
+        if requested.draw.hasFailureImage {
             shown = .failure(Self.failure)
-        } else if wanted.rank != .low {
-            shown = wanted.draw.hasPlaceholder ? .placeholder(Self.placeholder) : .nothing
+        } else if requested.rank != .low {
+            shown = requested.draw.hasPlaceholder ? .placeholder(Self.placeholder) : .nothing
         }
     }
 
     mutating func cancelBelow(_ serial: Int) {
-        guard let wanted = current(serial) else { return }
-        (self.wanted, failed) = (nil, wanted.draw)
+        guard let requested = current(serial) else { return }
+        (self.requested, failed) = (nil, requested.draw)
     }
 
     /// Returns whether the displayed or delivered content is an image of the last request or no image, unless that
@@ -113,15 +115,15 @@ struct ReuseModel {
         }
     }
 
-    private func current(_ serial: Int) -> Wanted? { wanted?.draw.serial == serial ? wanted : nil }
+    private func current(_ serial: Int) -> Requested? { requested?.draw.serial == serial ? requested : nil }
 
     private mutating func lookUp() {
-        guard let wanted else { return }
-        let image = wanted.draw.image
+        guard let requested else { return }
+        let image = requested.draw.image
         if inMemory.contains(image) {
             show(UInt8(image), .memory)
-            if !wanted.draw.showsCachedFirst { self.wanted = nil }
-        } else if wanted.draw.hasLowResolution, lowInMemory.contains(image) {
+            if !requested.draw.showsCachedFirst { self.requested = nil }
+        } else if requested.draw.hasLowResolution, lowInMemory.contains(image) {
             show(.preview(UInt8(50 + image)), .low)
         } else {
             showStandIn()
@@ -129,22 +131,22 @@ struct ReuseModel {
     }
 
     private mutating func showStandIn() {
-        guard let wanted, wanted.rank == .another else { return }
-        if wanted.draw.hasPlaceholder {
+        guard let requested, requested.rank == .another else { return }
+        if requested.draw.hasPlaceholder {
             show(.placeholder(Self.placeholder), .standIn)
-        } else if !wanted.draw.keepsCurrentImage {
+        } else if !requested.draw.keepsCurrentImage {
             show(.nothing, .standIn)
         }
     }
 
     private mutating func show(_ value: UInt8, _ layer: ImageResponse.Layer) {
-        guard wanted?.draw.isTaken == true else { return show(.image(value, layer), .image) }
-        wanted?.rank = .image
+        guard requested?.draw.isTaken == true else { return show(.image(value, layer), .image) }
+        requested?.rank = .image
         taken = .image(value, layer)
     }
 
     private mutating func show(_ content: FakeView.Shown, _ rank: Rank) {
         shown = content
-        wanted?.rank = rank
+        requested?.rank = rank
     }
 }

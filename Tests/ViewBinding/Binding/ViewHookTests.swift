@@ -93,7 +93,7 @@ import Testing
         #expect(!binder.isLoading)
     }
 
-    @Test func `a load that waits for a size can be joined, replaced and cancelled`() {
+    @Test func `a load that waits for a size can be joined, replaced and canceled`() {
         view.displaySize = .pending
         var endings: [Int] = []
         binder.load(ImageRequest(image: 1, serial: 1)) { _ in endings.append(1) }

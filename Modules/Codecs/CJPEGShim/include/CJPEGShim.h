@@ -68,7 +68,7 @@ alcedo_jpeg_status alcedo_jpeg_read_header(alcedo_jpeg_decoder *_Nonnull decoder
 /// Writes the ICC profile, `icc_size` bytes, to `out`. Must be called directly after the header has been read.
 void alcedo_jpeg_copy_profile(const alcedo_jpeg_decoder *_Nonnull decoder, uint8_t *_Nonnull out);
 
-/// Sets the scale of the DCT to `eighths` / 8, from 1 to 8, and reports the size of the output.
+/// Sets the scale of the DCT to `eighths` / 8, where `eighths` is from 1 to 8, and reports the size of the output.
 alcedo_jpeg_status alcedo_jpeg_set_scale(
     alcedo_jpeg_decoder *_Nonnull decoder, uint32_t eighths, uint32_t *_Nonnull width, uint32_t *_Nonnull height);
 

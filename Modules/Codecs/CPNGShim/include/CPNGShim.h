@@ -15,7 +15,7 @@ typedef enum {
     ALCEDO_PNG_OUT_OF_MEMORY,
 } alcedo_png_status;
 
-/// A part of a file, which follows the previous segment.
+/// One of the consecutive parts of a file.
 typedef struct {
     const uint8_t *_Nullable bytes;
     size_t count;
@@ -120,11 +120,13 @@ typedef struct {
     size_t exif_size;
 } alcedo_png_settings;
 
-/// Creates an encoder. `settings` is not used after the call. Returns NULL when memory is exhausted.
+/// Creates an encoder with the compression level of `settings`, which is not used after the call. Returns NULL when
+/// memory is exhausted.
 alcedo_png_encoder *_Nullable alcedo_png_encoder_create(const alcedo_png_settings *_Nonnull settings);
 void alcedo_png_encoder_destroy(alcedo_png_encoder *_Nonnull encoder);
 
-/// Encodes everything before the pixels. Must be called first, with the settings passed to alcedo_png_encoder_create.
+/// Encodes everything before the pixels. Must be called first, with the compression level passed to
+/// alcedo_png_encoder_create.
 alcedo_png_status alcedo_png_encoder_begin(
     alcedo_png_encoder *_Nonnull encoder, const alcedo_png_settings *_Nonnull settings);
 

@@ -33,7 +33,7 @@ final class GIFDecodingState: IncrementalDecodingState {
         guard partialError == nil, !data.isEmpty else { return }
         let isKnown = parser.firstFrame != nil
         do throws(ImageDecodingError) {
-            try data.withDecoderInput { bytes throws(ImageDecodingError) in try parser.advance(bytes) }
+            try data.withDecoderInput(of: "GIF") { bytes throws(ImageDecodingError) in try parser.advance(bytes) }
         } catch {
             try accept(error)
         }
@@ -51,7 +51,7 @@ final class GIFDecodingState: IncrementalDecodingState {
         guard pixelError == nil, let structure = parser.structure, let frame = parser.firstFrame else { return }
         do throws(ImageDecodingError) {
             if first == nil { first = try GIFFrameImage(frame) }
-            try data.withDecoderInput { bytes throws(ImageDecodingError) -> Void in
+            try data.withDecoderInput(of: "GIF") { bytes throws(ImageDecodingError) -> Void in
                 try first?.advance(bytes, structure)
             }
         } catch {
@@ -85,7 +85,7 @@ final class GIFDecodingState: IncrementalDecodingState {
     }
 
     func finish() throws(ImageDecodingError) -> DecodedImage {
-        guard !data.isEmpty else { throw ImageDecodingError(.empty, "the data is empty") }
+        guard !data.isEmpty else { throw ImageDecodingError(.empty, "GIF: the data is empty") }
         if first == nil { decodeFirst() }
         if partialError == nil {
             do throws(ImageDecodingError) {
@@ -129,7 +129,7 @@ final class GIFDecodingState: IncrementalDecodingState {
         return image
     }
 
-    /// Returns a frame on an empty canvas.
+    /// Returns the first frame of `structure`, drawn on an empty canvas. `pixels` are the pixels of that frame.
     private func still(_ pixels: PixelBuffer, _ structure: GIFStructure) throws(ImageDecodingError) -> DecodedImage {
         guard let layout = structure.layout, let frame = structure.frames.first else {
             throw ImageDecodingError(.corrupt, "GIF: the file has no image")
@@ -206,7 +206,7 @@ private struct GIFFrameDecoder: FrameDecoding {
     func decodeFrame(_ index: Int) throws(ImageDecodingError) -> PixelBuffer {
         let frame = structure.frames[index]
         var image = try GIFFrameImage(frame)
-        try data.withDecoderInput { bytes throws(ImageDecodingError) in
+        try data.withDecoderInput(of: "GIF") { bytes throws(ImageDecodingError) in
             try image.advance(bytes, structure)
             try image.requireComplete()
         }

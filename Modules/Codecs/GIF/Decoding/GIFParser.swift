@@ -3,7 +3,9 @@ import FoundationEssentials
 
 /// A parser that reads the blocks of a GIF as far as bytes are available, and resumes when more arrive.
 ///
-/// Every byte is read once, regardless of how the bytes arrive. The caller always passes all bytes received so far.
+/// Each block and sub-block is read once, regardless of how the bytes arrive. The caller always passes all bytes
+/// received so far.
+///
 /// Source: GIF89a.
 struct GIFParser {
     private enum State {
@@ -25,8 +27,8 @@ struct GIFParser {
     private var state = State.header
     private var offset = 0
     private var control = GraphicControl()
-    /// Stored outside `state`, so that it is changed in place. In an enum case, the collected bytes would be copied for
-    /// every sub-block.
+    /// The extension that is being read. It is stored outside `state`, so that it is changed in place. In an enum case,
+    /// the collected bytes would be copied for every sub-block.
     private var currentExtension = GIFExtension(label: 0)
 
     /// The structure, or `nil` until the header is complete.
@@ -39,7 +41,7 @@ struct GIFParser {
     /// The first image, complete or not.
     var firstFrame: GIFFrame? { structure?.frames.first ?? unfinished }
 
-    /// Continues reading.
+    /// Reads the blocks that have arrived since the last call. `bytes` must be all bytes received so far.
     mutating func advance(_ bytes: UnsafeBufferPointer<UInt8>) throws(ImageDecodingError) {
         while try step(bytes) {}
     }
@@ -103,7 +105,7 @@ struct GIFParser {
         let flags = bytes[offset + 9]
         let palette = Self.palette(after: offset + 10, flags: flags)
         let dataStart = palette?.upperBound ?? offset + 10
-        // The comparison includes the byte with the size of the first code.
+        // The comparison includes the byte with the minimum code size.
         guard bytes.count > dataStart else { return false }
         let frame = GIFFrame(
             area: PixelRect(

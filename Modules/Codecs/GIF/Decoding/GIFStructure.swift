@@ -9,6 +9,7 @@ struct GIFStructure: Sendable {
     /// The frames whose last byte has been read.
     var frames: [GIFFrame] = []
     /// The number of repeats after the first play as stored in the file. 0 means that the animation repeats forever.
+    /// `nil` means that the file stores no number and the animation plays once.
     var loopCount: Int?
     var metadata = ImageMetadata()
 
@@ -48,12 +49,12 @@ struct GIFStructure: Sendable {
             playCount: playCount)
     }
 
-    /// Returns the maximum number of bytes for displaying one frame: its pixels, which may exceed the canvas, the
-    /// canvas, and the buffers that the options require.
+    /// Returns the maximum number of bytes for displaying one frame: the canvas, the pixels of the frame, which can be
+    /// larger than the canvas, and the buffers that the options require.
     func byteCount(of frame: GIFFrame, _ options: DecodingOptions) -> Int {
         let reduction = BoxReduction(from: canvas, towards: options.target)
         let shown = PixelBuffer.byteCount(size: reduction.size(of: canvas), format: .rgba8) ?? 0
-        // The limits were checked, so that the sum does not overflow.
+        // The limits were checked, so the sum does not overflow.
         return [frame.size, canvas].reduce(0) { $0 + (PixelBuffer.byteCount(size: $1, format: .rgba8) ?? 0) }
             + (reduction.factor > 1 ? shown : 0) + (options.alphaMode == .premultiplied ? shown : 0)
     }
@@ -70,7 +71,7 @@ struct GIFFrame: Sendable {
     var transparentIndex: Int?
     var disposal: FrameDisposal
     var delay: Duration
-    /// The offset of the size of the first code. The sub-blocks of the pixels follow.
+    /// The offset of the minimum code size, which takes one byte. The sub-blocks of the pixels follow.
     var dataStart: Int
 
     /// The size of the image in palette indices.

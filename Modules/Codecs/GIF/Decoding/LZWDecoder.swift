@@ -2,9 +2,9 @@ import AlcedoCore
 
 /// A decoder of the codes of one image into palette indices. It stops when the input or the output memory is used up.
 ///
-/// Every table entry holds up to eight last indices of its string and refers to the entry with the preceding indices. A
-/// string is therefore written eight indices at a time, starting at its end. Entries refer only to earlier entries,
-/// which determine their lengths, so that no code can write outside the output memory. Source: GIF89a appendix F;
+/// Every table entry holds the last indices of its string, at most eight, and refers to the entry with the preceding
+/// indices. A string is therefore written eight indices at a time, starting at its end. Entries refer only to earlier
+/// entries, which determine their lengths, so no code can write outside the output memory. Source: GIF89a appendix F;
 /// Welch, "A technique for high-performance data compression", 1984.
 struct LZWDecoder: ~Copyable {
     private struct Entry {
@@ -18,8 +18,9 @@ struct LZWDecoder: ~Copyable {
 
     /// The maximum number of codes, which have at most twelve bits.
     private static let maximumCodeCount = 4096
-    /// The maximum length of a string, because every code adds one index to an earlier string. Eight indices are
-    /// written at a time.
+    /// The maximum number of indices that writing one string can touch. Every code adds one index to an earlier string,
+    /// so a string is not longer than the number of codes. The last eight indices are written together, and some of
+    /// them may lie after the end of the string.
     static let maximumStringLength = maximumCodeCount + 8
 
     private let table: UnsafeMutablePointer<Entry>
@@ -36,6 +37,8 @@ struct LZWDecoder: ~Copyable {
     /// Whether the end code of the image has been read.
     private(set) var hasEnded = false
 
+    /// Creates a decoder.
+    ///
     /// - Parameter minimumCodeSize: The number of bits of a palette index, from 1 to 11.
     init(minimumCodeSize: Int) {
         clearCode = 1 << minimumCodeSize
@@ -52,7 +55,7 @@ struct LZWDecoder: ~Copyable {
 
     deinit { table.deallocate() }
 
-    /// Checks the size of an image's first code. Throws `corrupt` outside 1 to 11.
+    /// Checks the minimum code size of an image. Throws `corrupt` outside of 1 to 11 bits.
     static func checkCodeSize(_ size: UInt8) throws(ImageDecodingError) {
         guard (1...11).contains(size) else {
             throw ImageDecodingError(.corrupt, "GIF: invalid code size of \(size) bits")
@@ -66,6 +69,7 @@ struct LZWDecoder: ~Copyable {
     ///   - position: The offset of the next byte in `input`. Is advanced over the bytes that were used.
     ///   - output: The memory for indices.
     ///   - count: The number of indices in `output`. Is increased by the number of decoded indices.
+    /// - Throws: `corrupt` for an invalid code.
     mutating func decode(
         _ input: UnsafeBufferPointer<UInt8>, position: inout Int, into output: UnsafeMutableBufferPointer<UInt8>,
         count: inout Int
@@ -150,7 +154,7 @@ struct LZWDecoder: ~Copyable {
         }
     }
 
-    /// Creates the entry of a string followed by one index.
+    /// Creates the entry `newCode`, whose string is the string of `code` followed by `index`.
     @inline(__always)
     private func extend(_ code: Int, by index: UInt8, as newCode: Int) {
         let entry = table[code]

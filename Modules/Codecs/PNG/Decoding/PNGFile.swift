@@ -78,7 +78,7 @@ struct PNGMetadata {
         if let chunk = outline.xmp { metadata.xmp = unpacked(chunk) }
     }
 
-    /// The orientation from EXIF, or from XMP when there is no EXIF, as in older files.
+    /// The orientation from EXIF, or from XMP when there is no EXIF, as in older files. Default: `.up`.
     var orientation: ImageOrientation {
         if let exif = metadata.exif { return exif.withUnsafeBytes { ImageOrientation(exif: $0.bytes) } }
         return metadata.xmp?.withUnsafeBytes { ImageOrientation(xmp: $0.bytes) } ?? .up
@@ -90,8 +90,8 @@ struct PNGMetadata {
         return min(limits.maximumMetadataByteCount - kept, limits.maximumChunkByteCount)
     }
 
-    /// Returns the decompressed text of a chunk. libpng reads it from a file that contains only this chunk, so no other
-    /// chunk is read or decompressed.
+    /// Returns the decompressed text of a chunk, or nil when it is damaged or exceeds the limits. libpng reads it from
+    /// a file that contains only this chunk and the required ones, so no other text is read or decompressed.
     private func unpacked(_ chunk: PNGChunk) -> Data? {
         guard budget > 0, chunk.body.count <= limits.maximumChunkByteCount else { return nil }
         let size = [UInt8](repeating: 0, count: 3) + [1]
@@ -110,7 +110,8 @@ struct PNGMetadata {
         return text.flatMap { $0.count <= budget ? $0 : nil }
     }
 
-    /// Returns the EXIF data of an ImageMagick profile: a name, the number of bytes, and hexadecimal digits, in lines.
+    /// Returns the EXIF data of an ImageMagick profile, or nil when the profile has fewer than three lines. The first
+    /// line is a name, the second is the number of bytes, and the others are hexadecimal digits.
     private static func exif(rawProfile text: Data) -> Data? {
         let lines = text.split(separator: UInt8(ascii: "\n"))
         guard lines.count > 2 else { return nil }

@@ -14,7 +14,8 @@ final class PNGIncrementalState: IncrementalDecodingState {
     private var scanned = PNGChunk.signature.count
     /// The plan for decoding; nil until the header has arrived.
     private var plan: PNGPlan?
-    /// The partial image; nil until the first call after the one that completed the header.
+    /// The partial image; nil until the first call after the one that completed the header, or for an animation until
+    /// the first request for a preview.
     private var partialImage: PNGPartialImage?
     private var isAnimation = false
     /// The number of bytes of an animation that were passed to the preview.
@@ -63,7 +64,7 @@ final class PNGIncrementalState: IncrementalDecodingState {
     /// Returns the offset of the first chunk of pixels, or nil when it has not arrived. Reads each chunk header once.
     private func findPixels() throws(ImageDecodingError) -> Int? {
         try PNGChunk.checkSignature(data)
-        return try data.withDecoderInput { bytes throws(ImageDecodingError) in
+        return try data.withDecoderInput(of: "PNG") { bytes throws(ImageDecodingError) in
             while scanned <= bytes.count - PNGChunk.headerByteCount {
                 let length = bytes.bigEndian(at: scanned)
                 if UInt32(truncatingIfNeeded: bytes.bigEndian(at: scanned + 4)) == PNGChunk.Name.idat { return scanned }
@@ -76,7 +77,7 @@ final class PNGIncrementalState: IncrementalDecodingState {
     /// Reads everything that precedes the pixels. Allocates no memory for pixels.
     private func readHeader(before pixels: Int) throws(ImageDecodingError) {
         var stillOptions = options
-        let (header, found, control) = try data.withDecoderInput { input throws(ImageDecodingError) in
+        let (header, found, control) = try data.withDecoderInput(of: "PNG") { input throws(ImageDecodingError) in
             let file = try PNGFile(input.part(0..<pixels + PNGChunk.headerByteCount), limits: options.limits)
             return (file.reader.header, file.info, file.outline.animation)
         }

@@ -39,13 +39,14 @@ final class PNGPartialImage {
         return try partialImage.finish()
     }
 
-    /// Appends bytes, starting with the first chunk of pixels.
+    /// Decodes the next bytes. The bytes of the first call begin with the first chunk of pixels.
     func append(_ bytes: Data) throws(ImageDecodingError) {
         var rest = bytes
         while let piece = reader.next(&rest) { try feed(piece) }
     }
 
-    /// Returns nil when no new rows have been decoded since the last call.
+    /// Returns the image decoded so far, or nil before the first row and when no new rows have been decoded since the
+    /// last call.
     func preview() throws(ImageDecodingError) -> ImagePreview? {
         let progress = reader.progress
         let state = (pass: progress.pass, rows: progress.rows, isWhole: progress.is_whole != 0)

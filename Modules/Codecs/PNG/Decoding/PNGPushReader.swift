@@ -45,8 +45,8 @@ final class PNGPushReader {
         partialError ?? (progress.is_whole != 0 ? nil : ImageDecodingError(.truncated, "PNG: the file is truncated"))
     }
 
-    /// Removes and returns the next piece from `rest`, which begins with the first pixels. Returns nil when libpng
-    /// needs no more of the bytes.
+    /// Removes and returns the next piece from `rest`. The bytes of the first call begin with the first pixels. Returns
+    /// nil after an error, and when libpng needs none of the remaining bytes.
     func next(_ rest: inout Data, atMost limit: Int = .max) -> Data? {
         partialError == nil ? filter.next(&rest, limits: limits, atMost: limit) : nil
     }
@@ -69,7 +69,8 @@ final class PNGPushReader {
         return partialError
     }
 
-    /// Reads a whole file without writing rows, to find its errors and the number of its rows.
+    /// Returns a reader that has read a whole file without writing rows. Its ``problem`` is the error in the file, and
+    /// its ``progress`` contains the number of rows.
     ///
     /// - Throws: `outOfMemory`.
     static func validate(_ file: PNGFile, limits: DecodingLimits) throws(ImageDecodingError) -> PNGPushReader {

@@ -90,7 +90,9 @@ struct PNGStill {
         } catch {
             throw error as? ImageDecodingError ?? ImageDecodingError(.corrupt, "\(error)")
         }
-        guard let image = collector.image else { throw ImageDecodingError(.corrupt, "the decoder produced no image") }
+        guard let image = collector.image else {
+            throw ImageDecodingError(.corrupt, "PNG: the decoder produced no image")
+        }
         return image.pixels
     }
 

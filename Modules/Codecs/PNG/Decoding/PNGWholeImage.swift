@@ -5,13 +5,13 @@ import FoundationEssentials
 /// The decoding of complete files.
 enum PNGWholeImage {
     static func inspect(_ data: Data, limits: DecodingLimits) throws(ImageDecodingError) -> ImageInfo {
-        try data.withDecoderInput { bytes throws(ImageDecodingError) in
+        try data.withDecoderInput(of: "PNG") { bytes throws(ImageDecodingError) in
             try PNGFile(bytes, limits: limits).inspected()
         }
     }
 
     static func decode(_ data: Data, options: DecodingOptions) throws(ImageDecodingError) -> DecodedImage {
-        try data.withDecoderInput { bytes throws(ImageDecodingError) in
+        try data.withDecoderInput(of: "PNG") { bytes throws(ImageDecodingError) in
             let file = try PNGFile(bytes, limits: options.limits)
             guard let control = file.outline.animation else { return try PNGStill.decode(file, options) }
             return try PNGAnimation(file, data, control, options).decode()
@@ -91,7 +91,7 @@ private struct PNGFrameDecoder: FrameDecoding {
 
     func decodeFrame(_ index: Int) throws(ImageDecodingError) -> PixelBuffer {
         let frame = frames[index]
-        return try data.withDecoderInput { bytes throws(ImageDecodingError) in
+        return try data.withDecoderInput(of: "PNG") { bytes throws(ImageDecodingError) in
             let file = PNGFrameFile(frame, start: bytes.part(0..<33), colors: colors)
             return try file.withParts(of: bytes) { parts throws(ImageDecodingError) in
                 let reader = try PNGReader(parts, chunkLimit: 1, purpose: ALCEDO_PNG_CHECKED_FILE)

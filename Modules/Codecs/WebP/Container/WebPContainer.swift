@@ -22,7 +22,8 @@ struct WebPContainer: Sendable {
     private(set) var frames: [WebPFrame] = []
     /// The still image whose pixels are arriving.
     private(set) var arriving: WebPFrame?
-    /// The number of plays as stored in the file. 0 means that the animation repeats forever.
+    /// The number of plays as stored in the file, or `nil` before the animation header is read and in still images. 0
+    /// means that the animation repeats forever.
     private(set) var loopCount: Int?
     private(set) var metadata = ImageMetadata()
     /// Whether the file's last byte has been received.
@@ -51,7 +52,7 @@ struct WebPContainer: Sendable {
             delays: frames.count > 1 ? frames.map(\.delay) : [], metadata: metadata)
     }
 
-    /// Continues reading.
+    /// Reads the chunks that have arrived since the last call. `bytes` must be all bytes received so far.
     mutating func advance(_ bytes: UnsafeBufferPointer<UInt8>) throws(ImageDecodingError) {
         guard let end = try readFileHeader(bytes) else { return }
         while let chunk = try chunks.current(bytes) {

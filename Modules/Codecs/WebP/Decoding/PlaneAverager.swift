@@ -164,7 +164,7 @@ struct AreaSpan {
     /// Creates the span of output pixel `index` of `length`, over `source` pixels. All numbers must be positive, and
     /// products of two lengths must not overflow.
     init(_ index: Int, of length: Int, over source: Int) {
-        // The unit is the part of a pixel of which each output pixel has `source` and each source pixel has `length`.
+        // Positions are in units of which an output pixel has `source` and a source pixel has `length`.
         let (low, high) = (index * source, (index + 1) * source)
         let last = (high - 1) / length
         first = low / length

@@ -1,7 +1,8 @@
 import AlcedoCore
 
 extension WebPContainer {
-    /// Returns the stored size of a still image that libwebp decodes for a target. The header must be complete.
+    /// Returns the size, in stored orientation, to which a still image is decoded for a target. The header must be
+    /// complete.
     func size(for target: TargetSize?) -> PixelSize { size(for: target, isOnItsSide: orientation.swapsSides) }
 
     private func size(for target: TargetSize?, isOnItsSide: Bool) -> PixelSize {

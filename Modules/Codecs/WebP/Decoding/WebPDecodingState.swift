@@ -38,12 +38,12 @@ final class WebPDecodingState: IncrementalDecodingState {
         if data.isEmpty { data = bytes } else { data.append(bytes) }
         guard partialError == nil, !data.isEmpty else { return }
         do throws(ImageDecodingError) {
-            try data.withDecoderInput { bytes throws(ImageDecodingError) in try container.advance(bytes) }
+            try data.withDecoderInput(of: "WebP") { bytes throws(ImageDecodingError) in try container.advance(bytes) }
         } catch {
             try accept(error)
         }
         // A complete image waits for the end, because libwebp is faster with all bytes. Each piece makes libwebp decode
-        // some rows again, so that small pieces are collected until there are enough or a preview is requested.
+        // some rows again, so small pieces are collected until there are enough bytes or a preview is requested.
         guard isKnown, partialImage != nil || container.arriving != nil,
             data.count - decodedByteCount >= Self.pieceByteCount
         else { return }
@@ -68,7 +68,7 @@ final class WebPDecodingState: IncrementalDecodingState {
         guard let partialImage else { return }
         decodedByteCount = data.count
         do throws(ImageDecodingError) {
-            try data.withDecoderInput { bytes throws(ImageDecodingError) in
+            try data.withDecoderInput(of: "WebP") { bytes throws(ImageDecodingError) in
                 try partialImage.advance(frame.bytes(in: bytes))
             }
         } catch {
@@ -76,7 +76,7 @@ final class WebPDecodingState: IncrementalDecodingState {
         }
     }
 
-    /// The stored size that libwebp decodes the still image to.
+    /// The size, in stored orientation, to which the still image is decoded.
     private var size: PixelSize { container.size(for: options.target) }
 
     func preview() throws(ImageDecodingError) -> ImagePreview? {
@@ -98,7 +98,7 @@ final class WebPDecodingState: IncrementalDecodingState {
     }
 
     func finish() throws(ImageDecodingError) -> DecodedImage {
-        guard !data.isEmpty else { throw ImageDecodingError(.empty, "the data is empty") }
+        guard !data.isEmpty else { throw ImageDecodingError(.empty, "WebP: the data is empty") }
         if partialError == nil {
             do throws(ImageDecodingError) { try container.requireEnd() } catch { try accept(error) }
         }
@@ -135,7 +135,7 @@ final class WebPDecodingState: IncrementalDecodingState {
             throw missing ?? ImageDecodingError(.corrupt, "WebP: the file has no image")
         }
         let size = size
-        let averaged = try data.withDecoderInput { bytes throws(ImageDecodingError) in
+        let averaged = try data.withDecoderInput(of: "WebP") { bytes throws(ImageDecodingError) in
             try frame.averaged(bytes, to: size)
         }
         if let averaged { return try image(averaged) }
@@ -144,7 +144,7 @@ final class WebPDecodingState: IncrementalDecodingState {
             pixels = finished
         } else {
             // All bytes arrived at once, the requested size has changed, or libwebp rejected a piece.
-            pixels = try data.withDecoderInput { bytes throws(ImageDecodingError) in
+            pixels = try data.withDecoderInput(of: "WebP") { bytes throws(ImageDecodingError) in
                 try frame.pixels(bytes, size: size, settings)
             }
         }
@@ -184,7 +184,7 @@ private struct WebPFrameDecoder: FrameDecoding {
 
     func decodeFrame(_ index: Int) throws(ImageDecodingError) -> PixelBuffer {
         let frame = frames[index]
-        return try data.withDecoderInput { bytes throws(ImageDecodingError) in
+        return try data.withDecoderInput(of: "WebP") { bytes throws(ImageDecodingError) in
             try frame.pixels(bytes, size: frame.area.size, settings)
         }
     }

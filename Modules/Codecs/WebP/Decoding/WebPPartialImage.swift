@@ -31,7 +31,7 @@ final class WebPPartialImage {
     /// Decodes as far as bytes are available. See ``WebPRowDecoder/advance(_:)``.
     func advance(_ bytes: UnsafeBufferPointer<UInt8>) throws(ImageDecodingError) { try decoder.advance(bytes) }
 
-    /// Returns the whole image. Throws `truncated` when rows are missing.
+    /// Returns the whole image. Throws `truncated` when rows are missing, or the error of an earlier ``advance(_:)``.
     func finished() throws(ImageDecodingError) -> PixelBuffer {
         try decoder.requireComplete()
         return pixels

@@ -3,7 +3,7 @@ import CWebP
 
 /// libwebp's incremental decoder, which writes the rows of one frame from the top while the bytes arrive.
 ///
-/// libwebp keeps the address of its configuration, so that the configuration is allocated manually and does not move.
+/// libwebp keeps the address of its configuration, so the configuration is allocated manually and does not move.
 final class WebPRowDecoder {
     /// The number of rows that the decoder writes.
     let height: Int

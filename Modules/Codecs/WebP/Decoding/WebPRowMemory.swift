@@ -15,7 +15,7 @@ final class WebPRowMemory {
     /// The minimum number of bytes that justifies a system call.
     private static let releasedAtOnce = 4 << 20
 
-    /// Allocates the memory. Throws `outOfMemory` when that fails.
+    /// Allocates the memory. Throws `outOfMemory` when a memory mapping fails.
     init(byteCount: Int) throws(ImageDecodingError) {
         isMapped = byteCount >= Self.mappedByteCount
         guard isMapped else {
@@ -28,8 +28,8 @@ final class WebPRowMemory {
         guard let start, start != MAP_FAILED else {
             throw ImageDecodingError(.outOfMemory, "cannot allocate \(byteCount) bytes of rows: out of memory")
         }
-        // The first access to a page costs as much as decoding into it, and huge pages need fewer of them. A failure
-        // only costs time.
+        // The first access to a page costs as much as decoding into it. Huge pages reduce the number of pages. A
+        // failure only costs time.
         _ = madvise(start, byteCount, Int32(MADV_HUGEPAGE))
         bytes = UnsafeMutableRawBufferPointer(start: start, count: byteCount)
         samples = start.bindMemory(to: UInt8.self, capacity: byteCount)
@@ -37,7 +37,8 @@ final class WebPRowMemory {
 
     deinit { if isMapped { munmap(bytes.baseAddress, bytes.count) } else { bytes.deallocate() } }
 
-    /// Returns the memory of the first `count` bytes to the system. The bytes read as zero afterwards.
+    /// Returns whole pages of the first `count` bytes to the system when at least 4 MiB can be returned. Their bytes
+    /// then read as zero. Does nothing when the memory is not mapped.
     func release(first count: Int) {
         let page = sysconf(Int32(_SC_PAGESIZE))
         guard isMapped, page > 0, let base = bytes.baseAddress, count <= bytes.count else { return }

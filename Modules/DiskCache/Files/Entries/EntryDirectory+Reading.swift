@@ -4,7 +4,7 @@ import AlcedoRuntime
 import FoundationEssentials
 
 extension EntryDirectory {
-    /// Opens the file of an entry, and returns its size.
+    /// Opens the file of an entry. Returns the open file and its size, or the reason why it cannot be opened.
     func open(_ name: EntryName, suffix: [UInt8]? = nil) -> Opening {
         do throws(SystemError) {
             let descriptor = try openFile(name, suffix, in: openDirectory())
@@ -27,7 +27,7 @@ extension EntryDirectory {
         /// The file may be whole, but cannot be read now, for example because the process has no descriptors left.
         case unavailable(SystemError)
 
-        /// Returns the open file, or nil if it is absent or damaged.
+        /// Returns the open file, or nil if it is absent or damaged. Throws the error if the file is unavailable.
         consuming func file() throws(SystemError) -> OpenFile? {
             switch consume self {
             case .open(let descriptor, let size): return OpenFile(descriptor: descriptor, size: size)
@@ -60,7 +60,7 @@ extension EntryDirectory {
     }
 
     /// Reads and verifies an entry of a known size in an open directory. Reads the whole file at once, without checking
-    /// the trailer first.
+    /// the trailer first. A file of another length counts as damaged, and a missing file as unavailable.
     ///
     /// - Parameters:
     ///   - name: The name of the entry.
@@ -154,8 +154,8 @@ extension EntryDirectory {
         return VerifiedEntry(key: key, entry: entry, storedAt: trailer.storedAt, size: size)
     }
 
-    /// Returns the content of the trailer of an entry's file, or nil if the file is not an entry. Reads only the
-    /// trailer and the resource's name.
+    /// Returns the content of the trailer of an entry's file, or nil if the file is absent or not an entry. Reads only
+    /// the trailer and the resource's name.
     ///
     /// - Throws: The reason why the file cannot be read now.
     func summary(_ name: EntryName) throws(SystemError) -> Summary? {

@@ -4,7 +4,8 @@ import AlcedoRuntime
 import FoundationEssentials
 
 extension EntryDirectory {
-    /// Writes an entry to a temporary file, and returns the size of the file. Creates missing directories.
+    /// Writes an entry to a temporary file. Returns the file and its size. Unless `durability` is `none`, waits until
+    /// the bytes are on the storage medium. Creates missing directories.
     func write(
         _ encoded: EntryFile.EncodedEntry, durability: Durability
     ) throws(DataCacheError) -> (file: UnfinishedFile, size: FileSize) {
@@ -77,7 +78,8 @@ extension EntryDirectory {
         }
     }
 
-    /// Opens the directory of an entry, and creates it if necessary.
+    /// Opens the directory of an entry, and creates it if necessary. Removes a symbolic link in its place, and then
+    /// sets `hasRemovedDamage` to true.
     private func makeShard(
         of name: EntryName, in directory: borrowing Descriptor, _ hasRemovedDamage: inout Bool
     ) throws(SystemError) -> Descriptor {
@@ -100,7 +102,8 @@ extension EntryDirectory {
     ///   - name: The name of the entry.
     ///   - suffix: The path extension of the file if it differs from the cache's.
     ///   - directory: The cache's directory.
-    /// - Returns: Whether a file was removed.
+    /// - Returns: Whether a file, or a symbolic link in its place, was removed. False if only a directory, or a link in
+    ///   place of the entry's directory, was removed.
     @discardableResult
     func remove(_ name: EntryName, suffix: [UInt8]? = nil, in directory: borrowing Descriptor) -> Bool {
         do throws(SystemError) {
@@ -123,8 +126,8 @@ extension EntryDirectory {
         return remove(name, suffix: suffix, in: directory)
     }
 
-    /// Renames a file with another extension to the cache's. If that name is taken, the file is removed. Returns
-    /// whether the file has the new name.
+    /// Changes the extension of a file to that of the cache. If a file with that name exists, removes the file with the
+    /// old extension. Returns whether the extension was changed.
     func rename(_ name: EntryName, from suffix: [UInt8]) -> Bool {
         guard let directory = try? openDirectory(), let shard = try? openShard(of: name, in: directory) else {
             return false

@@ -13,11 +13,11 @@ struct EntryDirectory: Sendable {
         case absent
         /// The file in the entry's place is not a whole entry.
         case damaged
-        /// The entry may be whole, but cannot be read now or in this way.
+        /// The entry may be whole, but cannot be read now, or cannot be mapped.
         case unavailable
     }
 
-    /// The trailer of a file and related facts, which are not verified by the checksum.
+    /// The trailer of a file, the size of the file, and the hash of its resource. The checksum has not been verified.
     struct Summary {
         var trailer: EntryTrailer
         var size: FileSize
@@ -65,7 +65,8 @@ struct EntryDirectory: Sendable {
 }
 
 extension EntryDirectory {
-    /// Returns whether both are the same directory. Also returns true if this cannot be determined.
+    /// Returns whether both are the same directory. Also returns true if this cannot be determined, or if this
+    /// directory does not exist.
     func isSame(as other: EntryDirectory) -> Bool {
         var (status, otherStatus) = (stat(), stat())
         guard stat(paths.directory, &status) == 0 else { return true }
@@ -73,14 +74,14 @@ extension EntryDirectory {
         return status.st_dev == otherStatus.st_dev && status.st_ino == otherStatus.st_ino
     }
 
-    /// Calls `body` with the name of every file that an entry could have, and with its extension if that differs from
-    /// the cache's. Reads no file.
+    /// Calls `body` with the entry name of every file that has one, and with the file's extension if that differs from
+    /// the cache's. Reads no file. Does nothing if the cache's directory does not exist.
     ///
-    /// - Throws: The reason why a directory cannot be listed. It may contain entries nevertheless.
+    /// - Throws: The reason why a directory cannot be listed. That directory may contain entries.
     func forEachName(_ body: (EntryName, _ otherSuffix: [UInt8]?) -> Void) throws(SystemError) {
         let suffix = paths.suffixBytes
         guard let directory = try openIfThere() else { return }
-        // Files without an entry's name are not the cache's: the user may have passed the wrong directory.
+        // Files without an entry's name do not belong to the cache: the user may have passed the wrong directory.
         var shards: [String] = []
         var number = directory.forEachName { name in
             if name.count == 2 { shards.append(String(decoding: name, as: UTF8.self)) }
@@ -108,7 +109,7 @@ extension EntryDirectory {
     }
 
     /// Removes symbolic links in place of the entries' directories. Returns the names of those directories, which are
-    /// the first two digits of the lost entries.
+    /// the first two digits of the names of the lost entries.
     func removeLinkedShards() -> Set<String> {
         guard let directory = try? openDirectory() else { return [] }
         var links: Set<String> = []

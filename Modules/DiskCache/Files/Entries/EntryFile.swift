@@ -91,7 +91,8 @@ enum EntryFile {
     }
 }
 
-/// The trailer of an entry's file, in its last 56 bytes, in little-endian order:
+/// The trailer of an entry's file, in its last 56 bytes, in little-endian order. Each line of the table begins with the
+/// offset and the size of a field:
 ///
 ///     0   8  magic number, with the version of the layout
 ///     8   4  length of the resource's name in bytes

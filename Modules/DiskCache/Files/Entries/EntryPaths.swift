@@ -15,8 +15,8 @@ struct EntryPaths: Sendable {
     ///
     /// - Parameters:
     ///   - directory: The cache's directory.
-    ///   - pathExtension: The path extension of the entries' files: 1 to 16 letters and digits. Any other value counts
-    ///     as none.
+    ///   - pathExtension: The path extension of the entries' files: 1 to 16 ASCII letters and digits. Any other value
+    ///     counts as none.
     init?(_ directory: URL, pathExtension: String?) {
         let path = directory.path(percentEncoded: false)
         guard directory.isFileURL, !path.isEmpty, !path.utf8.contains(0) else { return nil }
@@ -128,7 +128,7 @@ struct EntryName: Hashable, Sendable {
     // The digest is distributed evenly, so one of its words is enough.
     func hash(into hasher: inout Hasher) { hasher.combine(words[0]) }
 
-    /// Returns the hexadecimal digit at a position from 0 to 63.
+    /// Returns the ASCII code of the hexadecimal digit at a position from 0 to 63.
     func digit(_ index: Int) -> UInt8 {
         let value = UInt8(truncatingIfNeeded: words[index / 16] >> UInt64(60 - 4 * (index % 16))) & 15
         return value < 10 ? 0x30 + value : 0x61 - 10 + value

@@ -7,7 +7,7 @@ extension SystemError {
     ///
     /// - Parameters:
     ///   - action: The operation that failed, as a verb phrase.
-    ///   - directory: The path of the directory; empty if it is unknown.
+    ///   - directory: The path of the directory; empty, the default, if it is unknown.
     func cacheError(_ action: String, _ directory: String = "") -> DataCacheError {
         let code: DataCacheError.Code =
             switch number {
@@ -15,10 +15,9 @@ extension SystemError {
             case EACCES, EPERM, EROFS, ENOTDIR, ENOENT, ELOOP: .notWritable
             default: .failed
             }
-        return DataCacheError(
-            code,
-            "cannot \(action) the cache directory\(directory.isEmpty ? "" : " ")\(directory): \(String(cString: strerror(number)))"
-        )
+        let path = directory.isEmpty ? "" : " \(directory)"
+        let reason = String(cString: strerror(number))
+        return DataCacheError(code, "cannot \(action) the cache directory\(path): \(reason)")
     }
 
     /// Whether the error concerns one file, rather than the present state of the process or the machine.

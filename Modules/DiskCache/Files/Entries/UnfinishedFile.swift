@@ -22,7 +22,8 @@ final class UnfinishedFile {
     /// The error number of ``init(in:)`` after which the caller should try again.
     static let removedBySweep = EBUSY
 
-    /// Creates an empty file in a directory.
+    /// Creates an empty file in a directory, and locks it. Throws ``removedBySweep`` if another process has taken the
+    /// file for an abandoned one.
     init(in directory: OpenDirectory) throws(SystemError) {
         let serial = Self.serial.add(1, ordering: .relaxed).newValue
         name = "\(Self.prefix)\(Self.process)-\(serial)"

@@ -4,9 +4,9 @@ import AlcedoRuntime
 
 /// The index of a directory, in memory and in an index file that all caches of the directory share.
 ///
-/// A new entry is written to the index before its own file is published, and a removed entry after its file is gone. So
-/// the index lists every file, and possibly some that no longer exist, whenever a process ends. One change runs at a
-/// time, under the lock of the index file, which is held only for the change.
+/// A new entry is written to the index before its file is published. A removal is written to the index after the file
+/// is gone. So, whenever a process ends, the index lists every file, and possibly some that no longer exist. One change
+/// runs at a time, under the lock of the index file, which is held only for the change.
 final class DiskIndex: Sendable {
     /// The maximum number of entries that are read under the lock at once, which takes some tens of microseconds.
     static let sliceCount = 1024
@@ -45,18 +45,18 @@ final class DiskIndex: Sendable {
         }
     }
 
-    /// Reads the table in its present state, without reading the file.
+    /// Returns the result of `body` for the table in its present state. Does not read the file.
     func read<Result>(_ body: (IndexTable) -> Result) -> Result { state.withLock { body($0.table) } }
 
-    /// Whether the cache's directory does not exist.
+    /// Whether the cache's directory does not exist, and no index file of it is open.
     var isMissing: Bool {
         state.withLock { $0.file == nil } && access(path, F_OK) != 0
     }
 
-    /// Reads the whole index, and lists the directory if the index is incomplete. In a directory that cannot be written
-    /// to, the index stays incomplete.
+    /// Reads the whole index. If it is incomplete, lists the directory and reconciles the index with the files. In a
+    /// directory that cannot be written to, the index stays incomplete.
     ///
-    /// - Returns: The reason why the index may lack entries, or nil if it is complete.
+    /// - Returns: The reason why the index may lack entries, or nil if it is complete or the directory does not exist.
     @discardableResult
     func load() -> DataCacheError? {
         guard !isLoaded else { return nil }
@@ -78,7 +78,7 @@ final class DiskIndex: Sendable {
         return isComplete || isMissing
     }
 
-    /// The number of bytes and of entries.
+    /// The number of bytes and of entries. The property loads the index.
     var totals: (size: Int, count: Int) {
         load()
         return read { ($0.totalSize, $0.count) }
@@ -87,8 +87,8 @@ final class DiskIndex: Sendable {
     /// Copies up to ``sliceCount`` entries at the positions below `end`. The limit prevents a long wait of other
     /// readers.
     ///
-    /// An iteration over all entries goes downward. It may then meet an entry twice if another entry is removed
-    /// meanwhile, but does not miss one.
+    /// To visit all entries, call this function with descending positions. If an entry is removed meanwhile, the
+    /// iteration may meet another one twice, but does not miss any.
     ///
     /// - Returns: The entries, and the position of the first one.
     func slice(below end: Int) -> (entries: [IndexEntry], start: Int) {
@@ -132,7 +132,8 @@ final class DiskIndex: Sendable {
 
         func takeUseNumber() -> Int64 { index.state.withLock { $0.takeUseNumber() } }
 
-        /// Adds records to the memory and to the file.
+        /// Writes the unwritten uses and `records` to the file, and applies the records to the table. If it throws,
+        /// nothing has changed.
         func append(_ records: [IndexRecord]) throws(DataCacheError) {
             let failure = index.state.withLock { state in
                 state.append(records) ? nil : SystemError(number: errno)
@@ -151,6 +152,12 @@ final class DiskIndex: Sendable {
     }
 
     /// Runs `body` under the lock, after reading all changes of other processes. Blocks.
+    ///
+    /// Creates a missing directory and a missing index file. Reconciles an incomplete index with the files before it
+    /// runs `body`.
+    ///
+    /// - Throws: The errors of `body`. `DataCacheError` if another process holds the lock for longer than the timeout,
+    ///   or if the index cannot be reconciled or written.
     func change<Result>(
         _ body: (Change) throws(DataCacheError) -> Result
     ) throws(DataCacheError) -> Result {
@@ -192,7 +199,8 @@ final class DiskIndex: Sendable {
         try change { _ throws(DataCacheError) in try reconcile(trustsTable: true) }
     }
 
-    /// Returns the index file that is at the path now. Creates it if there is none.
+    /// Returns the index file that is at the path now, opened for writing. Creates the file and the directory if they
+    /// are missing. Removes anything else that has the name of the file.
     private func open() throws(DataCacheError) -> IndexFile {
         var failure = SystemError(number: ENOENT)
         for _ in 0..<3 {
@@ -216,8 +224,12 @@ final class DiskIndex: Sendable {
 
     /// Reconciles the index with the files. Lists all names, and reads the files that the index does not know.
     ///
+    /// Removes temporary files of ended processes, and files that have an entry's name but are not entries. Gives the
+    /// entries' files the cache's path extension.
+    ///
     /// - Parameter trustsTable: Whether an entry of the table is valid if its file exists. A damaged index has lost
-    ///   some changes. Its whole records are then valid only for files that have not been written since.
+    ///   some changes, so false is passed for it: an entry is then valid only if its file has not been written since it
+    ///   was recorded.
     private func reconcile(trustsTable: Bool) throws(DataCacheError) {
         files.removeAbandonedFiles()
         let bootHashes = state.withLock { $0.bootHashes }
@@ -254,10 +266,10 @@ final class DiskIndex: Sendable {
         return length == entry.file.length && abs(written - Double(entry.storedAt.milliseconds) / 1000) < 2
     }
 
-    /// Writes a new index file.
+    /// Writes a table to a new index file.
     ///
-    /// If the disk is full, the least recently used entries are removed, an eighth at a time, to make space for it:
-    /// without an index, no limit could be applied.
+    /// If the disk is full, the least recently used entries are removed, an eighth at a time, to make space for the
+    /// file: without an index, no limit could be applied.
     private func makeRoom(for table: IndexTable, _ bootHashes: [UInt64]) throws(DataCacheError) {
         var table = table
         defer { state.withLock { $0.abandon() } }
@@ -291,8 +303,8 @@ final class DiskIndex: Sendable {
         try write(header)
     }
 
-    /// Returns the index entry that a file's own trailer describes. Removes a file that is not an entry, and then
-    /// returns nil.
+    /// Returns the index entry that a file's own trailer describes, or nil if the file cannot be read. Removes a file
+    /// that is not an entry, and then returns nil.
     private func adopted(_ name: EntryName) throws(DataCacheError) -> IndexEntry? {
         let summary: EntryDirectory.Summary?
         do throws(SystemError) {

@@ -13,7 +13,7 @@ struct IndexEntry: Sendable, Equatable {
     var storedAt: Timestamp
     var lastUse: Timestamp
     var expiry: Timestamp?
-    /// The number of the last use. It increases with each use of any entry, independently of the clock.
+    /// The number of the last use. The uses of all entries have ascending numbers, independently of the clock.
     var useNumber: Int64
 
     /// The number of bytes that the entry counts for in the limits.
@@ -31,8 +31,8 @@ extension IndexEntry {
 
 /// A selection of the least recently used entries of a sequence.
 ///
-/// It holds at most twice as many candidates as it selects. Selecting *k* of *n* entries in random order takes O(*n* +
-/// *k* log *k*).
+/// It holds at most twice as many candidates as it selects. Selecting *k* of *n* entries takes O(*n* log *k*) at worst.
+/// In random order, it sorts the candidates only O(log(*n*/*k*)) times on average.
 struct OldestEntries: Sendable {
     struct Candidate: Sendable {
         let name: EntryName
@@ -47,7 +47,8 @@ struct OldestEntries: Sendable {
 
     private let count: Int
     private var candidates: [Candidate] = []
-    /// The most recently used candidate of the selection so far. An entry that was used later is not selected.
+    /// The most recently used candidate of the selection so far, or nil until enough entries were added. An entry that
+    /// was used later is not selected.
     private var latest: Candidate?
 
     /// Creates an empty selection.

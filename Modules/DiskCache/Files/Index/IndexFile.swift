@@ -8,7 +8,7 @@ final class IndexFile: Sendable {
     static let name = "index"
 
     let descriptor: Descriptor
-    /// The directory that contains the file, opened only to look up names.
+    /// The open directory that contains the file.
     let directory: Descriptor
     let isWritable: Bool
     /// The header, or nil if it is missing or damaged. Without a header, only the file's lock is usable.
@@ -21,7 +21,8 @@ final class IndexFile: Sendable {
     /// - Parameters:
     ///   - path: The path of the directory.
     ///   - makesFile: Whether to create an empty file if there is none. If true, a file that cannot be written to is an
-    ///     error.
+    ///     error. If false, such a file is opened only for reading.
+    /// - Throws: The error of the system, or `EISDIR` if the opened file is not a regular file.
     init(in path: String, makesFile: Bool) throws(SystemError) {
         let flags = O_NONBLOCK
         directory = try Descriptor(opening: path, O_RDONLY | O_DIRECTORY)
@@ -53,8 +54,8 @@ final class IndexFile: Sendable {
         return lstat(path, &status) == 0 && status.st_dev == device && status.st_ino == node
     }
 
-    /// Locks the file. Waits at most `timeout` for another process to release it, and then returns false. On a file
-    /// system without locks, returns true at once.
+    /// Locks the file. Waits at most `timeout` for another process to release it. Returns false if that process has not
+    /// released it by then. On a file system without locks, returns true at once.
     func lock(timeout: Duration) -> Bool {
         guard !descriptor.lock(), errno == EWOULDBLOCK || errno == EINTR else { return true }
         var waited = 0
@@ -70,14 +71,15 @@ final class IndexFile: Sendable {
     }
 }
 
-/// The header of an index file, in its first 352 bytes, in little-endian order:
+/// The header of an index file, in its first 352 bytes, in little-endian order. Each line of the table begins with the
+/// offset and the size of a field:
 ///
 ///     0   8  magic number, with the version of the layout
 ///     8   8  generation: a random number that identifies the file
 ///     16  8  generation of the file that this one replaced; zero for none
 ///     24  8  number of bytes of the replaced file that this one covers
 ///     32  8  hash of the entries' path extension
-///     40  8  number of initial records, each of another entry
+///     40  8  number of initial records, each of a different entry
 ///     48  8  minimum number of written records; the only field that changes, in one write
 ///     56 288 hashes of the boots in which the index is known to be complete, the latest first; zero for none
 ///     344 8  XXH64 of all preceding bytes, with zero in place of the changing field
@@ -88,7 +90,7 @@ struct IndexHeader: Sendable {
     static let size = 352
     static let writtenCountOffset = 48
     /// The maximum number of boots in a header. Containers and machines that share a directory report different boots.
-    /// With more of them, each change by a boot that is not in the header lists the directory again.
+    /// With more of them, the next change in a boot that is no longer in the header lists the directory again.
     static let maximumBootCount = 36
     private static let bootsOffset = 56
     private static let checksumOffset = bootsOffset + maximumBootCount * 8
@@ -96,8 +98,8 @@ struct IndexHeader: Sendable {
 
     var generation: UInt64
     var replaced: (generation: UInt64, size: Int)
-    /// The hashes of the boots in which a cache has listed the directory and since which every change has been written.
-    /// There are at most ``maximumBootCount``.
+    /// The hashes of the boots in which the index is known to be complete: a cache listed the directory in that boot,
+    /// and every change since then was written. There are at most ``maximumBootCount``.
     var bootHashes: [UInt64]
     var suffixHash: UInt64
     var entryCount: Int
@@ -178,7 +180,8 @@ struct IndexHeader: Sendable {
     }()
 }
 
-/// A record of an index file: 88 bytes, in little-endian order, except the name:
+/// A record of an index file: 88 bytes, in little-endian order, except the name. Each line of the table begins with the
+/// offset and the size of a field:
 ///
 ///     0   32 name, in big-endian order
 ///     32  8  hash of the resource
@@ -247,7 +250,7 @@ enum IndexRecord {
         }
     }
 
-    /// Returns the hash of the name in a record, which may be damaged.
+    /// Returns the hash of the name in a record that begins at `start`. The record may be damaged.
     static func hash(_ bytes: UnsafeRawBufferPointer, at start: Int) -> UInt64 {
         UInt64(bigEndian: bytes.loadUnaligned(fromByteOffset: start, as: UInt64.self))
     }

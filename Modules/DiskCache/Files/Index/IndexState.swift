@@ -13,7 +13,8 @@ struct IndexState: Sendable {
         case unknown
     }
 
-    /// The number of unwritten uses from which on they should be written, for other processes and the next start.
+    /// The number of unwritten uses at which they should be written to the file, for other processes and the next
+    /// start.
     static let maximumUnwrittenUseCount = 512
 
     private(set) var table = IndexTable()
@@ -41,15 +42,15 @@ struct IndexState: Sendable {
         self.bootHash = bootHash
     }
 
-    /// Whether the table contains every entry of the directory. The file is complete unless the machine was restarted
-    /// since, or the entries' files had another extension then.
+    /// Whether the table contains every entry of the directory. This is certain only if the file is intact, was written
+    /// for the present path extension, and is known to be complete in the current boot.
     var isComplete: Bool {
         guard isIntact, let header = file?.header else { return false }
         return header.suffixHash == suffixHash && header.bootHashes.contains(bootHash)
     }
 
-    /// The boots that may rely on a new file: the current one, and those that rely on the present file, because the new
-    /// one contains the same entries.
+    /// The hashes of the boots in which a new file is complete: the current boot, and the boots in which the present
+    /// file is complete, because the new file contains the same entries.
     var bootHashes: [UInt64] { [bootHash] + (file?.header?.bootHashes ?? []).filter { $0 != bootHash } }
 
     // MARK: Looking up
@@ -88,7 +89,8 @@ struct IndexState: Sendable {
 
     // MARK: Reading
 
-    /// Reads the records that other processes have written.
+    /// Reads the records that other processes have written. If the file was replaced, opens the new one. If there is no
+    /// file, clears the table.
     ///
     /// - Parameter path: The path of the directory.
     mutating func refresh(_ path: String) {
@@ -111,7 +113,7 @@ struct IndexState: Sendable {
         if let old = file, let header = opened.header, isIntact, header.entryCount == table.count,
             header.replaced.generation == old.header?.generation, header.replaced.size == end
         {
-            // The file replaces the present one, and its initial records are the table.
+            // The file replaces the present one, and its initial records are the entries of the table.
             begin(opened, table.count)
         } else {
             forget()
@@ -128,7 +130,8 @@ struct IndexState: Sendable {
         isReplacing = true
     }
 
-    /// Discards a table that could not be written. The next lookup reads the file that exists.
+    /// Discards a table that could not be written. The next lookup reads the file that exists. Does nothing if the
+    /// table was written.
     mutating func abandon() {
         guard isReplacing else { return }
         isReplacing = false
@@ -145,7 +148,8 @@ struct IndexState: Sendable {
         return bytes
     }
 
-    /// Continues with a file that contains the whole table.
+    /// Continues with the index file in the directory at `path`, which contains the whole table. If that file does not
+    /// have `generation`, clears the table.
     mutating func follow(_ path: String, generation: UInt64) {
         isReplacing = false
         guard let opened = try? IndexFile(in: path, makesFile: false), let header = opened.header,
@@ -203,7 +207,7 @@ struct IndexState: Sendable {
         }
     }
 
-    /// Applies the whole records in a part of the file. Returns false if one is damaged.
+    /// Applies the records in a part of the file, up to the first damaged one. Returns whether none is damaged.
     private mutating func apply(_ piece: UnsafeRawBufferPointer, generation: UInt64) -> Bool {
         let starts = stride(from: 0, through: piece.count - IndexRecord.size, by: IndexRecord.size)
         var positions: Int32 = 0
@@ -239,7 +243,8 @@ struct IndexState: Sendable {
     /// Writes the records and the unwritten uses, and then applies the records. Only the owner of the lock may call
     /// this.
     ///
-    /// - Returns: False if the system refuses the write, with the reason in `errno`. Then nothing has changed.
+    /// - Returns: Whether the records were written. If the system refuses the write, `errno` has the reason. Also
+    ///   returns false if no file with a valid header is open. In both cases, nothing has changed.
     mutating func append(_ records: [IndexRecord]) -> Bool {
         guard let file, let generation = file.header?.generation else { return false }
         var bytes: [UInt8] = []

@@ -23,12 +23,13 @@ struct IndexTable: Sendable {
 
     private(set) var entries: [IndexEntry] = []
     private(set) var totalSize = 0
-    /// The slots. An entry is in the slot of the low bits of its name's first word, or in one of those that follow.
+    /// The slots. The low bits of the first word of an entry's name are the number of its slot. If that slot is taken,
+    /// the entry is in one of the following slots.
     private var slots: [Slot] = Array(repeating: .free, count: 16)
 
     var count: Int { entries.count }
 
-    /// Returns the position of an entry, which is valid until the next removal.
+    /// Returns the position of an entry, or nil if there is none. The position is valid until the next removal.
     func position(of name: EntryName) -> Int? { slot(of: name).map { Int(slots[$0].position) } }
 
     subscript(position: Int) -> IndexEntry { entries[position] }
@@ -40,13 +41,13 @@ struct IndexTable: Sendable {
         if size > slots.count { rebuild(size) }
     }
 
-    /// Reads the first slot of a hash. Independent reads of several slots load the memory that ``put(_:)`` is about to
-    /// need.
+    /// Returns the position in the first slot of a hash. Reading several slots in advance loads the memory that
+    /// ``put(_:)`` is about to need.
     func prefetch(_ hash: UInt64) -> Int32 { slots[home(hash)].position }
 
-    /// Adds or replaces an entry.
+    /// Adds or replaces an entry. Does nothing if the table or the total size would become too large for any disk.
     mutating func put(_ entry: IndexEntry) {
-        // No disk has that many inodes or bytes, so such a table comes from a damaged file.
+        // No disk has that many inodes or bytes, so the entry comes from a damaged file.
         guard entries.count < Int(Int32.max) / 2, entry.size <= .max - totalSize else { return }
         if (entries.count + 1) * 2 > slots.count { rebuild(slots.count * 2) }
         var slot = home(entry.name.hash)

@@ -4,22 +4,22 @@ import AlcedoRuntime
 import FoundationEssentials
 
 extension EntryStore {
-    /// Whether the entries exceed a limit, after the index has been read completely.
+    /// Whether the entries exceed a limit. The property loads the whole index first.
     var isKnownOverLimits: Bool {
         index.load()
         return isOverLimits()
     }
 
-    /// A trim that applies the limits, after the index has been read completely.
+    /// A trim that applies the limits. The property loads the whole index first.
     var knownLimitTrim: EntryTrim {
         index.load()
         return limitTrim
     }
 
-    /// Returns the names of all entries to verify, including entries that only the directory lists.
+    /// Reconciles the index with the files, and returns the names of all entries to verify.
     ///
-    /// Also returns the entries that are lost already because their directory was a symbolic link. The call removes
-    /// such links.
+    /// Also returns a report of the entries that are lost already because their directory was a symbolic link. The call
+    /// removes such links. The report has the first error.
     func beginVerification() -> (names: [EntryName], found: DataCacheVerification) {
         guard !index.isMissing else { return ([], DataCacheVerification()) }
         var found = DataCacheVerification(error: index.load())
@@ -41,7 +41,7 @@ extension EntryStore {
         return (Array(names), found)
     }
 
-    /// Verifies entries, and removes the damaged ones.
+    /// Verifies entries, and removes the damaged ones. Returns a report of these entries.
     func verify(_ names: [EntryName]) -> DataCacheVerification {
         var result = DataCacheVerification()
         for name in names {
@@ -67,7 +67,8 @@ extension EntryStore {
         case damaged
     }
 
-    /// Returns the condition of an entry, or nil if the entry was removed meanwhile.
+    /// Returns the condition of an entry, and removes the entry if it is damaged. Returns nil if it was removed
+    /// meanwhile.
     private func condition(of name: EntryName) throws(DataCacheError) -> Condition? {
         if let found = try found(name), isKnown(found, name) { return .valid(size: found.size.occupied) }
         return try confirm(name)
@@ -81,7 +82,8 @@ extension EntryStore {
         }
     }
 
-    /// Checks an entry again while no other process makes changes. Removes it if it is damaged.
+    /// Checks an entry again while no other process makes changes. Removes it if it is damaged. Returns nil if the
+    /// index no longer lists the entry.
     private func confirm(_ name: EntryName) throws(DataCacheError) -> Condition? {
         try index.change { change throws(DataCacheError) -> Condition? in
             guard change.read({ $0.position(of: name) != nil }) else { return nil }
@@ -120,7 +122,8 @@ extension EntryStore {
         }
     }
 
-    /// Moves another directory's entries into this one. Returns the number of moved entries.
+    /// Moves another directory's entries into this one. Removes the entries that this cache has already, and damaged
+    /// and expired ones. Entries that cannot be stored now stay. Returns the number of moved entries.
     func adoptEntries(of other: EntryDirectory) -> Int {
         // Two paths may lead to the same directory. Adopting from it would remove its own entries.
         guard !other.isSame(as: files) else { return 0 }
@@ -157,7 +160,8 @@ extension EntryStore {
         return count
     }
 
-    /// Stores a valid entry of another directory that this cache lacks. Returns whether it was stored.
+    /// Stores an entry of another directory if it is valid and has not expired, and if this cache has none of the same
+    /// key. Returns whether it was stored.
     private func adopt(
         _ name: EntryName, _ suffix: [UInt8]?, of other: EntryDirectory, as known: IndexEntry?
     ) throws(DataCacheError) -> Bool {
@@ -183,7 +187,7 @@ extension EntryStore {
 }
 
 extension DataCacheVerification {
-    /// Records why an operation failed. The report has the first reason.
+    /// Records why an operation failed. Nil is ignored. The report has the first reason.
     mutating func recordFailure(_ error: DataCacheError?) { self.error = self.error ?? error }
 }
 

@@ -2,8 +2,8 @@ import AlcedoCore
 
 /// A trim in progress. It runs in steps, so that other writers can run in between.
 ///
-/// A trim scans a few entries at a time for candidates, under the lock of the index in memory only. It checks each
-/// candidate again under the lock of the index file before the entry is removed.
+/// A trim first scans the entries for candidates, in slices. It locks only the index in memory, and only for one slice
+/// at a time. It checks each candidate again under the lock of the index file before it removes the entry.
 struct EntryTrim: Sendable {
     /// An entry that was chosen for removal.
     struct Choice: Sendable {
@@ -29,9 +29,10 @@ struct EntryTrim: Sendable {
     let size: Int
     /// The maximum number of entries after the trim.
     let count: Int
-    /// The maximum size of a single remaining entry that the trim keeps although it exceeds `size` or `count`.
+    /// The maximum size of an entry that the trim keeps as the only one, even if that entry exceeds `size` or `count`.
     let sizeOfLast: Int
-    /// The reason that is reported for entries that have not expired and do not exceed the count limit.
+    /// The reason that is reported for entries that have not expired. If it is `costLimit`, an entry that is removed
+    /// only because of the count is reported with `countLimit`.
     let reason: EvictionReason
     private(set) var report = DataCacheTrimReport()
 
@@ -43,7 +44,7 @@ struct EntryTrim: Sendable {
     private var ignoresRecentUse = false
     private var selection = OldestEntries(count: 1)
     private var expired: [EntryName] = []
-    /// The candidates in the order of their last use; the least recently used one is last.
+    /// The candidates in descending order of use: the least recently used one is last.
     private var oldest: [OldestEntries.Candidate] = []
 
     init(toSize size: Int, count: Int, sizeOfLast: Int = 0, reason: EvictionReason) {
@@ -55,10 +56,11 @@ struct EntryTrim: Sendable {
 
     var isDone: Bool { if case .done = stage { true } else { false } }
 
-    /// Scans some entries. Returns false if the trim is not in the scanning stage.
+    /// Scans some entries. The first step of a scan loads the index. Returns false if the trim is not in the scanning
+    /// stage.
     ///
-    /// - Complexity: A whole scan is O(*n*), plus a sort of an eighth of the entries. A trim scans once, and once more
-    ///   for each eighth of the entries that it removes.
+    /// - Complexity: A whole scan is O(*n*), plus sorts of up to a quarter of the entries. A trim scans once, and once
+    ///   more for each eighth of the entries that it removes.
     mutating func scan(_ index: DiskIndex, at now: Timestamp, limits: DataCacheLimits) -> Bool {
         guard case .scanning(var end) = stage else { return false }
         if end == .max {
@@ -88,7 +90,7 @@ struct EntryTrim: Sendable {
     }
 
     /// Returns the next entries to remove, judged by their present state. Returns an empty array if there are none at
-    /// the moment.
+    /// the moment. If no candidate is left, ends the trim or starts another scan.
     mutating func choose(in table: IndexTable, at now: Timestamp, limits: DataCacheLimits) -> [Choice] {
         var chosen: [Choice] = []
         var (leftSize, leftCount) = (table.totalSize, table.count)
@@ -131,7 +133,7 @@ struct EntryTrim: Sendable {
         report.removals += choices.map { DataCacheItem($0.entry, evictionReason: $0.reason) }
     }
 
-    /// Records why an entry cannot be removed. The report has the first reason.
+    /// Records why the trim may remove too few entries. Nil is ignored. The report has the first reason.
     mutating func recordFailure(_ error: DataCacheError?) { report.error = report.error ?? error }
 
     private func isReached(_ totalSize: Int, _ totalCount: Int) -> Bool {
@@ -139,14 +141,16 @@ struct EntryTrim: Sendable {
         return totalCount <= 1 && totalSize <= sizeOfLast
     }
 
-    /// Starts another scan if all candidates are used up and the goal is not reached. If a second scan leads to no
-    /// removal, the trim ends: the remaining entries cannot be removed.
+    /// Starts another scan, after all candidates are used up and the goal is not reached. If two scans in a row have
+    /// led to no removal, ends the trim with an error: the remaining entries cannot be removed.
     private mutating func rescan() {
         if hasProgress || !ignoresRecentUse {
             stage = .scanning(below: .max)
         } else {
             stage = .done
-            recordFailure(DataCacheError(.notWritable, "some entries of the cache could not be removed"))
+            recordFailure(
+                DataCacheError(.notWritable, "the cache exceeds its limit, and the remaining entries cannot be removed")
+            )
         }
         ignoresRecentUse = !hasProgress
         hasProgress = false

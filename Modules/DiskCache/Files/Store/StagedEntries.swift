@@ -1,7 +1,7 @@
 import AlcedoCore
 
 /// The entries that are being written, so that reads find them before they are on disk. If several stores of one key
-/// are in progress, reads find the entry of the last one, which also remains in the end.
+/// are in progress, reads find the entry of the last one. That entry is also the one that remains on disk.
 struct StagedEntries: Sendable {
     private struct Staged: Sendable {
         /// The entry of the last store, or nil if that store failed. With nil, reads use the entry on disk.
@@ -9,7 +9,7 @@ struct StagedEntries: Sendable {
         var id: Int
         /// The stores of the key that have not ended, including the last one.
         var pending: Set<Int>
-        /// The last store whose entry is on disk.
+        /// The number of the last store that is done, or zero if there is none.
         var writtenID = 0
     }
 
@@ -26,8 +26,8 @@ struct StagedEntries: Sendable {
         entries[key] = staged
     }
 
-    /// Returns whether a store may still write its entry. It may not if a later store is on disk, or if a removal has
-    /// discarded it.
+    /// Returns whether a store may still write its entry. It may not if a later store is done, or if a removal has
+    /// discarded the entry.
     func mayWrite(_ id: Int, for key: ImageKey) -> Bool {
         guard let staged = entries[key] else { return false }
         return staged.pending.contains(id) && staged.writtenID <= id
@@ -44,10 +44,10 @@ struct StagedEntries: Sendable {
         entries[key] = staged.pending.isEmpty ? nil : staged
     }
 
-    /// Discards the entry of a key. Returns whether there was one.
+    /// Discards the entry of a key, so that its stores in progress do not write it. Returns whether there was one.
     mutating func remove(_ key: ImageKey) -> Bool { entries.removeValue(forKey: key)?.entry != nil }
 
-    /// Discards the entries of a resource. Returns the keys of the discarded entries.
+    /// Discards the entries of a resource, as ``remove(_:)`` does. Returns the keys of the discarded entries.
     mutating func removeAll(of resource: ResourceKey) -> [ImageKey] {
         entries.keys.filter { $0.resource == resource }.filter { remove($0) }
     }
@@ -55,12 +55,12 @@ struct StagedEntries: Sendable {
     mutating func removeAll() { entries = [:] }
 }
 
-/// The position of a store among the stores and removals of its key. The index calls both closures while it makes no
-/// other change.
+/// The position of a store among the stores and removals of its key. An operation calls both closures within one change
+/// of the index, so that no other change comes in between.
 struct StoreOrder: Sendable {
-    /// Returns whether no later store or removal of the key is done.
+    /// A closure that returns whether no later store or removal of the key is done. The default returns true.
     var isCurrent: @Sendable () -> Bool = { true }
-    /// Records that the store is done.
+    /// A closure that records that the store is done. The default does nothing.
     var markDone: @Sendable () -> Void = {}
 }
 

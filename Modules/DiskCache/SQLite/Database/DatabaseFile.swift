@@ -19,13 +19,14 @@ struct DatabaseFile<Queries> {
     private let role: Role
     /// The maximum time to wait for another process that writes.
     private let lockTimeout: Duration
-    /// Prepares the statements of a new connection.
+    /// A closure that prepares the statements of a new connection.
     private let prepare: Preparation
-    /// Called for each file that was removed because it was damaged or was not a regular file.
+    /// A closure that is called for each file that was removed because it was damaged or was not a regular file.
     private let onDamage: @Sendable () -> Void
     private var opened: (queries: Queries, identity: FileIdentity)?
-    /// The log and the shared memory that SQLite keeps beside the database. SQLite would continue to use them after
-    /// they were removed, where no other process finds the changes. Only a writer checks them.
+    /// The log and the shared memory that SQLite keeps beside the database. If another process removed these files,
+    /// SQLite would continue to use them, and its changes would be visible to no other process. Only a writer checks
+    /// them.
     private var companions: [(path: String, file: PinnedFile)] = []
     /// The state of the opened file if it must not change. It is nil if SQLite itself detects changes.
     private var unchanged: FileState?
@@ -43,10 +44,11 @@ struct DatabaseFile<Queries> {
         self.prepare = prepare
     }
 
-    /// Runs `work` on the file. Returns nil if there is no file and `makesFile` is false.
+    /// Runs `work` on the file. Returns nil if there is no file and `makesFile` is false. A reader also returns nil if
+    /// something other than a regular file has the name of the file.
     ///
-    /// If the file is damaged, a writer replaces it and runs `work` once more. Throws ``SQLiteFailure`` and the errors
-    /// of `work`.
+    /// If the file is damaged or abandoned, a writer removes it and tries once more. Throws ``SQLiteFailure`` and the
+    /// errors of `work`.
     mutating func perform<Value>(makesFile: Bool, _ work: (Queries) throws -> Value) throws -> Value? {
         do {
             return try open(makesFile: makesFile).map(work)
@@ -69,7 +71,8 @@ struct DatabaseFile<Queries> {
             }
             return opened.queries
         }
-        // Another process has removed or replaced the file. Changes of the old file would be lost.
+        // If a file was open, another process has removed, replaced or changed it. Changes of the old file would be
+        // lost.
         (opened, unchanged, companions) = (nil, nil, [])
         guard makesFile || identity != nil else { return nil }
         if role == .writer { try makeDirectory() }
@@ -107,7 +110,7 @@ struct DatabaseFile<Queries> {
     /// Returns whether the last changes of the file are in a log.
     private func hasLog(_ path: String) -> Bool { FileState(path: path + "-wal").map { !$0.isEmpty } ?? false }
 
-    /// Returns whether a file that must not change is unchanged.
+    /// Returns whether a file that must not change is unchanged, or true if SQLite itself detects changes.
     private func isUnchanged(_ path: String) -> Bool {
         unchanged.map { $0 == FileState(path: path) && !hasLog(path) } ?? true
     }
@@ -184,7 +187,8 @@ private struct DirectoryLock: ~Copyable {
     /// - Parameters:
     ///   - path: The path of the lock file.
     ///   - timeout: The maximum time to wait.
-    ///   - isReading: Whether the directory cannot be written to. Then a missing lock file is not an error.
+    ///   - isReading: Whether the directory cannot be written to. If true, the lock is shared, and a lock file that
+    ///     cannot be opened is not an error. The default is false.
     init(path: String, timeout: Duration, isReading: Bool = false) throws(SQLiteFailure) {
         let opened = isReading ? open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK) : try Self.openFile(path)
         file = try Self.locked(opened, isReading ? LOCK_SH : LOCK_EX, timeout, path)

@@ -24,8 +24,8 @@ final class DatabasePool<Queries>: Sendable {
     ///   - directory: The cache's directory.
     ///   - role: The role of the connections.
     ///   - lockTimeout: The maximum time to wait for another process.
-    ///   - onDamage: A closure that is called for each file that was removed because of damage. The default does
-    ///     nothing.
+    ///   - onDamage: A closure that is called for each file that was removed because it was damaged or was not a
+    ///     regular file. The default does nothing.
     ///   - prepare: A closure that prepares the statements of a new connection.
     init(
         name: String, maxConcurrent: Int, directory: URL, role: DatabaseFile<Queries>.Role, lockTimeout: Duration,

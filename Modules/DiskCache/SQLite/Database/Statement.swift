@@ -13,7 +13,7 @@ final class Statement {
         static func optional(_ number: Int64?) -> Self { number.map(Self.integer) ?? .null }
     }
 
-    /// The current row of the statement. Valid only while it is being read.
+    /// The current row of the statement. Valid only during the call of the closure that receives it.
     struct Row {
         fileprivate let handle: OpaquePointer
 

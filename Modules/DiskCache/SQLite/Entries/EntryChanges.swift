@@ -11,8 +11,8 @@ final class EntryChanges {
     /// Smaller data is read equally fast from the row and is written several times as fast. Larger data would be copied
     /// through the log into several pages. Measured here, from a row and from a file: reading 8 KB takes 28 us from
     /// either, 32 KB takes 40 us and 31 us, and 128 KB takes 75 us and 37 us. Writing 32 KB takes 0.25 ms and 0.9 ms.
-    /// The method is that of sqlite.org, "Internal Versus External BLOBs in SQLite", where files are faster from 50 to
-    /// 100 KB on.
+    /// The method is that of sqlite.org, "Internal Versus External BLOBs in SQLite", where files are faster for more
+    /// than 50 to 100 KB.
     static let maximumInlineByteCount = 32 << 10
     /// The maximum number of entries that one transaction of a trim removes, so that a store waits only a few
     /// milliseconds for it.
@@ -87,7 +87,7 @@ final class EntryChanges {
     ///   - key: The key of the entry.
     ///   - recency: The position in the order of use.
     ///   - now: The current date.
-    ///   - limit: The maximum number of bytes of an entry.
+    ///   - limit: The maximum number of bytes of an entry whose data is in a file. Other entries are not checked.
     /// - Throws: ``SQLiteFailure``, with the kind `tooLarge` if the entry, with the blocks of its file, exceeds
     ///   `limit`.
     func store(
@@ -160,8 +160,7 @@ final class EntryChanges {
         }
     }
 
-    /// Removes the entry with a row identifier, whatever its name is, unless it is intact. Returns whether it was
-    /// removed.
+    /// Removes the entry with a row identifier if it is damaged, whatever its name is. Returns whether it was removed.
     func removeDamaged(_ id: Int64) throws(SQLiteFailure) -> Bool {
         try remove { () throws(SQLiteFailure) in
             guard let found = try queries.unverifiedEntry(id), try !found.isIntact(values) else { return nil }
@@ -214,7 +213,7 @@ final class EntryChanges {
         try truncateLog()
     }
 
-    /// Writes the log into the database, and truncates it.
+    /// Writes the log into the database, and truncates the log.
     func truncateLog() throws(SQLiteFailure) { try connection.execute("PRAGMA wal_checkpoint(TRUNCATE)") }
 
     /// Shortens the file by at most 32 pages. Returns whether it can be shortened further.
@@ -235,7 +234,8 @@ final class EntryChanges {
         }
     }
 
-    /// Removes some of the least recently used entries until the goal is reached.
+    /// Removes the least recently used entries until the goal is reached, but at most ``sliceCount``. Returns the
+    /// removed entries and whether the trim is complete.
     func trim(to goal: TrimGoal) throws(SQLiteFailure) -> TrimSlice {
         var slice = TrimSlice()
         let removed = try connection.transaction { () throws(SQLiteFailure) -> [StoredItem] in
@@ -269,14 +269,15 @@ final class EntryChanges {
         }
     }
 
-    /// Removes all files of values, before the database is replaced. Returns their entries as removed.
+    /// Removes all files of values, before the database is replaced. Returns a slice that reports their entries as
+    /// removed for `reason`.
     func removeAllFiles(because reason: EvictionReason) throws(SQLiteFailure) -> TrimSlice {
         let items = try oldestItems.rows(.integer(-1), read: Self.item)
         removeFiles(of: items)
         return TrimSlice(removals: items.map { $0.item(removedFor: reason) })
     }
 
-    /// Removes expired entries among the next few hundred after `id`.
+    /// Removes the expired entries among the next ``scanCount`` after `id`.
     ///
     /// - Returns: The removed entries, and the row identifier after which the next call continues, or nil if there are
     ///   no more entries.
@@ -312,7 +313,7 @@ final class EntryChanges {
             """)
     }
 
-    /// Removes the values of a directory that no row names, unless a process is writing them.
+    /// Removes the values in `shard` that no row names, unless a process is writing them.
     func removeLeftovers(in shard: String) throws(SQLiteFailure) {
         let named = try queries.files(prefix: shard)
         for value in try values.values(in: shard) where !named.contains(value) {

@@ -3,7 +3,7 @@ import FoundationEssentials
 
 /// The queries of an open database. They change nothing.
 final class EntryQueries {
-    /// The limit of stored sizes, so that a damaged one does not make sums overflow.
+    /// The limit in bytes to which stored sizes are reduced, so that a damaged one does not make a sum overflow.
     private static let largestSize: Int64 = 1 << 50
 
     let connection: Connection
@@ -28,7 +28,8 @@ final class EntryQueries {
         findRow = try connection.prepare("SELECT \(columns) FROM entry JOIN content USING (id) WHERE name = ?")
         findUnverified = try connection.prepare(
             """
-            SELECT \(columns), content.resource, variant, entry.resource, typeof(name) = 'text' AND content.id NOT NULL \
+            SELECT \(columns), content.resource, variant, entry.resource, \
+            typeof(name) = 'text' AND content.id NOT NULL \
             FROM entry LEFT JOIN content USING (id) WHERE id = ?
             """)
         findTimes = try connection.prepare("SELECT id, recency, stored, used, expiry FROM entry WHERE name = ?")
@@ -45,7 +46,7 @@ final class EntryQueries {
         highestRecency = try connection.prepare("SELECT max(recency) FROM entry")
     }
 
-    /// Prepares the queries of a connection that only reads.
+    /// Configures a connection that only reads, checks its tables, and prepares the queries.
     static func reader(_ connection: Connection) throws(SQLiteFailure) -> EntryQueries {
         try Schema.configureReader(connection)
         try Schema.check(connection)
@@ -56,7 +57,7 @@ final class EntryQueries {
         try findRow.firstRow(.text(name), read: Self.row)
     }
 
-    /// Returns the entry with a row identifier, whether or not it is intact.
+    /// Returns the entry with a row identifier, whether or not it is intact. Returns nil if there is none.
     func unverifiedEntry(_ id: Int64) throws(SQLiteFailure) -> UnverifiedEntry? {
         try findUnverified.firstRow(.integer(id)) { row in
             UnverifiedEntry(
@@ -74,7 +75,7 @@ final class EntryQueries {
             fileSize: size(row.integer(10)), metadata: row.bytes(11), data: row.bytes(12))
     }
 
-    /// Returns the times of an entry, including uses that are not written yet.
+    /// Returns the times of an entry, including uses that are not written yet. Returns nil if the entry is absent.
     func times(named name: String, uses: UseLog) throws(SQLiteFailure) -> EntryTimes? {
         let found = try findTimes.firstRow(.text(name)) { row in
             (id: row.integer(0), recency: row.integer(1), times: Self.times(row, from: 2))

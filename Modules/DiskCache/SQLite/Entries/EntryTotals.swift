@@ -1,6 +1,6 @@
 import AlcedoCore
 
-/// The number of bytes and of entries.
+/// The numbers of bytes and entries in a cache.
 struct EntryTotals: Equatable, Sendable {
     /// The sum of the entries' sizes.
     var size: Int
@@ -51,8 +51,8 @@ struct StoredItem: Sendable {
 enum PageShare {
     /// The size of a page in bytes.
     static let pageSize = 4096
-    /// The number of pages that count for no entry: eight in a file without entries, and as many that its B-trees leave
-    /// partly empty.
+    /// The number of pages that count for no entry: the eight pages of a file without entries, and eight more for the
+    /// space that B-trees leave unused in their pages.
     static let spareCount = 16
 
     /// The maximum number of bytes of a row in a page that it shares with other rows.
@@ -91,7 +91,7 @@ struct TrimGoal: Sendable {
     /// The limits within which the most recently used entry is kept, or nil if it may be removed too.
     var limits: DataCacheLimits?
 
-    /// Creates the goal of a requested trim.
+    /// Creates a goal that does not depend on the limits, for a requested trim or a full disk.
     init(size: Int, count: Int, reason: EvictionReason) {
         self.size = size
         self.count = count
@@ -119,7 +119,7 @@ struct TrimGoal: Sendable {
     }
 }
 
-/// A part of a trim.
+/// The result of one step of a trim.
 struct TrimSlice: Sendable {
     var removals: [DataCacheItem] = []
     /// Whether the trim is complete.

@@ -27,8 +27,8 @@ final class UseLog: Sendable {
     func takeAll() -> [Int64: PendingUses.Use] { uses.withLock { $0.takeAll() } }
 }
 
-/// The uses that are not in the database yet, so that a read causes no write. It determines the order of uses and
-/// performs no I/O.
+/// The uses that are not in the database yet. They are collected so that a read causes no write. This type determines
+/// the order of uses and performs no I/O.
 ///
 /// The recency of a use is the date in microseconds, or the highest recency so far plus one, whichever is greater. So
 /// the order is exact within a process, however its clock is set. Between processes, it is as exact as their clocks.
@@ -38,7 +38,7 @@ struct PendingUses: Sendable {
         var times: EntryTimes
     }
 
-    /// The number of used entries from which on the uses should be written.
+    /// The number of used entries at which the uses should be written to the database.
     static let capacity = 64
 
     private var uses: [Int64: Use] = [:]

@@ -68,14 +68,15 @@ struct ValueDirectory: Sendable {
         }
     }
 
-    /// Returns the names of the directories that have values, in order.
+    /// Returns the names of the directories of values, in order. Removes a symbolic link in place of the directory
+    /// `values`.
     ///
     /// - Throws: The reason why they cannot be listed now.
     func shards() throws(SQLiteFailure) -> [String] {
         try names(in: Self.name).filter { $0.utf8.count == 2 }.sorted()
     }
 
-    /// Returns the names of the values in a directory.
+    /// Returns the names of the values in a directory. Removes a symbolic link in place of the directory.
     ///
     /// - Throws: The reason why they cannot be listed now.
     func values(in shard: String) throws(SQLiteFailure) -> [ValueName] {
@@ -191,11 +192,11 @@ extension Descriptor {
 }
 
 /// A value that is being written and that no row names yet. Its file stays locked during the lifetime of this
-/// structure, so that other processes do not treat it as abandoned after a crash.
+/// structure, so that other processes do not take it for a file that a crash has left.
 struct WrittenValue: ~Copyable {
     let name: ValueName
     let file: Descriptor
-    /// The number of bytes that the written file occupies on disk; zero before.
+    /// The number of bytes that the file occupies on disk; zero until it is written.
     var occupiedSize = 0
 
     init(name: ValueName, file: consuming Descriptor) {

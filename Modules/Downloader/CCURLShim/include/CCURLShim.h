@@ -100,15 +100,15 @@ typedef struct alcedo_curl_transfer alcedo_curl_transfer;
 alcedo_curl_loop *_Nullable alcedo_curl_loop_create(const alcedo_curl_settings *_Nonnull settings);
 /// Destroys a loop. Every transfer must have been removed before.
 void alcedo_curl_loop_destroy(alcedo_curl_loop *_Nonnull loop);
-/// Ends a wait in alcedo_curl_wait. This is the only function that any thread may call.
+/// Ends a wait in alcedo_curl_wait. This is the only function that may be called from any thread.
 void alcedo_curl_loop_wake(alcedo_curl_loop *_Nonnull loop);
 /// Waits until there is work to do, for at most `timeout_ms` milliseconds.
 void alcedo_curl_wait(alcedo_curl_loop *_Nonnull loop, int timeout_ms);
 /// Performs the work that is ready, without waiting.
 void alcedo_curl_perform(alcedo_curl_loop *_Nonnull loop);
 
-/// Begins a transfer on a handle from the pool. Header lines are in libcurl's format and may have any bytes. Returns
-/// NULL if there is no memory or libcurl refuses the request.
+/// Begins a transfer on a handle from the pool. Header lines are in libcurl's format and may have any bytes except NUL.
+/// Returns NULL if there is no memory or libcurl refuses the request.
 alcedo_curl_transfer *_Nullable alcedo_curl_transfer_start(
     alcedo_curl_loop *_Nonnull loop, const alcedo_curl_request *_Nonnull request,
     const char *_Nonnull const *_Nonnull header_lines, size_t header_count, alcedo_curl_callbacks callbacks);
@@ -118,8 +118,8 @@ void alcedo_curl_transfer_abandon_connection(alcedo_curl_transfer *_Nonnull tran
 void alcedo_curl_transfer_remove(alcedo_curl_transfer *_Nonnull transfer);
 /// Returns the metrics of a transfer so far. Must be called before the transfer is removed.
 alcedo_curl_metrics alcedo_curl_transfer_metrics(alcedo_curl_transfer *_Nonnull transfer);
-/// Resumes a transfer after a pause. May call `on_body`. Returns 0 if the transfer cannot continue; it does not end by
-/// itself then.
+/// Resumes a transfer after a pause. May call `on_body`. Returns 0 if the transfer cannot continue. The caller must
+/// then remove it, because it does not end by itself.
 int alcedo_curl_resume(alcedo_curl_transfer *_Nonnull transfer);
 /// Returns whether libcurl decodes `chunked` at the end of a list of transfer codings.
 int alcedo_curl_undoes_lists_of_codings(void);

@@ -21,10 +21,11 @@ public import FoundationEssentials
 ///   another origin. Each realm of an origin has its own credential. Requests that are rejected at the same time share
 ///   one call of the responder.
 /// - **Exceptions.** A request with an `Authorization` field of its own is passed on unchanged. If the responder
-///   returns nil or the rejected credential, the 401 response is passed on. A request is sent at most 8 times.
-///   Challenges of a proxy (407) are passed on.
-/// - **Order.** Wrap a response cache in this transport, not the other way round: a shared cache must see for which
-///   user a request is (RFC 9111 section 3.5).
+///   returns nil, the rejected credential, or a credential that suits none of the server's schemes, the 401 response is
+///   passed on. A request is sent at most 8 times; the last response is then passed on. Challenges of a proxy (407) are
+///   passed on.
+/// - **Order.** Wrap a response cache in this transport, not the other way round, so that a shared cache receives the
+///   `Authorization` field of each request (RFC 9111 section 3.5).
 /// - **Security.** A Basic password that is sent over `http` can be read by others on the network. The responder can
 ///   decline by returning nil for such a URL.
 ///
@@ -60,8 +61,8 @@ public struct AuthenticatingTransport: HTTPTransport {
     ///     credentials is used, and which one is not specified. Default: none.
     ///   - clock: The clock that limits the time to wait for the bodies of 401 responses. Default: the system's clock.
     ///   - responder: A closure that returns a credential for a server that is not in `credentials`, or that has
-    ///     rejected the credential there; nil for none. It may take a long time, for example to prompt the user or to
-    ///     call another server. Default: returns nil.
+    ///     rejected its credential; nil for none. It may take a long time, for example to prompt the user or to call
+    ///     another server. Default: returns nil.
     public init(
         wrapping transport: any HTTPTransport, credentials: [URL: HTTPCredential] = [:],
         clock: any TimeSource = SystemClock(),
@@ -78,7 +79,8 @@ public struct AuthenticatingTransport: HTTPTransport {
 
     /// Sends a request, and sends it again with credentials after a challenge.
     ///
-    /// - Throws: The errors of the wrapped transport and of the responder.
+    /// - Throws: The error of the wrapped transport or of the responder, or `CancellationError` if the task is
+    ///   canceled.
     public func send(_ request: HTTPRequest) async throws -> HTTPResponse {
         guard request.fields["Authorization"] == nil else { return try await transport.send(request) }
         let origin = request.url.origin
@@ -107,7 +109,9 @@ public struct AuthenticatingTransport: HTTPTransport {
         }
     }
 
-    /// Returns a credential other than the rejected one: one that another request has stored, or the responder's.
+    /// Returns a credential other than the rejected one: one that another request has stored, or the responder's, which
+    /// is then stored. Returns nil if there is none, or if the challenge has no scheme. Removes the rejected
+    /// credential.
     private func credential(
         _ challenge: AuthenticationChallenge, _ origin: String, rejected: CredentialUse?
     ) async throws -> HTTPCredential? {
@@ -152,8 +156,8 @@ private final class CredentialMemory: Sendable {
     /// The credentials by origin; the most recently used one is last.
     private let uses = Locked<[String: [CredentialUse]]>([:])
 
-    /// Returns the most recently used credential of an origin and increments its use count. The realm of a URL is not
-    /// known before the server has sent a challenge.
+    /// Returns the most recently used credential of an origin and increments its use count. Returns nil if the origin
+    /// has none. The realm of a URL is not known before the server has sent a challenge.
     func latestUse(for origin: String) -> CredentialUse? {
         uses.withLock { uses in
             guard let last = uses[origin]?.indices.last else { return nil }
@@ -166,7 +170,7 @@ private final class CredentialMemory: Sendable {
         uses.withLock { $0[origin]?.last { realms.contains($0.scheme.realm) }?.credential }
     }
 
-    /// Stores a credential that no request has used yet.
+    /// Stores a credential that no request has used yet. Does nothing if it suits none of the schemes.
     func store(_ credential: HTTPCredential, _ schemes: [AuthenticationChallenge.Scheme], for origin: String) {
         guard let use = CredentialUse(credential, for: schemes) else { return }
         _ = insert(use, for: origin, increment: 0)
@@ -189,8 +193,9 @@ private final class CredentialMemory: Sendable {
         }
     }
 
-    /// Replaces the credential of a protection space. The use count is kept if the nonce is the same, because a server
-    /// that gives one nonce to several requests rejects a count that it has seen. Source: RFC 7616 section 3.4.
+    /// Replaces the credential of a protection space, adds `increment` to its use count and returns it. The previous
+    /// use count is kept if the nonce is the same, because a server that gives one nonce to several requests rejects a
+    /// count that it has seen. Source: RFC 7616 section 3.4.
     private func insert(_ use: CredentialUse, for origin: String, increment: Int) -> CredentialUse {
         uses.withLock { uses in
             var use = use
@@ -235,7 +240,7 @@ private struct CredentialUse: Sendable {
             // Basic separates name and password with a colon, so the name cannot contain one. RFC 7617 section 2.
             let basic = user.contains(":") ? nil : schemes.first { $0.name == "basic" }
             // The first of the strongest, because servers list their preferred scheme first.
-            found = digests.reversed().max { $0.1 < $1.1 }?.0 ?? basic
+            found = digests.max { $0.1 < $1.1 }?.0 ?? basic
         }
         guard let found else { return nil }
         scheme = found
@@ -243,7 +248,7 @@ private struct CredentialUse: Sendable {
 
     private var isDigest: Bool { scheme.name == "digest" }
 
-    /// Returns whether both count the uses of the same nonce.
+    /// Returns whether `other` shares this value's nonce counter.
     func hasCount(of other: Self) -> Bool {
         credential == other.credential && scheme.name == other.scheme.name
             && scheme.parameters["nonce"] == other.scheme.parameters["nonce"]
@@ -260,7 +265,7 @@ private struct CredentialUse: Sendable {
         if isDigest, isStale { return .stale }
         guard isFromMemory else { return .rejected }
         guard schemes.contains(where: { $0.realm == scheme.realm }) else { return .otherSpace }
-        // The nonce of an accepted Digest credential may have expired; the credential is still valid.
+        // The nonce of an accepted Digest credential may have expired; the credential may still be valid.
         return isDigest ? .stale : .rejected
     }
 
@@ -278,7 +283,7 @@ private struct CredentialUse: Sendable {
         }
     }
 
-    /// Returns path and query as transports send them, without dot segments.
+    /// Returns the path and the query as transports send them, without dot segments.
     private static func target(_ url: URL) -> String {
         let plain = DotSegments.removed(fromURL: url.absoluteString).flatMap { URL(string: $0) } ?? url
         let path = plain.path(percentEncoded: true)

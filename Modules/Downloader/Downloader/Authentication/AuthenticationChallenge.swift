@@ -5,7 +5,7 @@ public import FoundationEssentials
 public struct AuthenticationChallenge: Sendable, Hashable {
     /// The URL of the request. A Basic password that is sent over `http` can be read by others on the network.
     public var url: URL
-    /// The schemes that the server accepts, in its order.
+    /// The schemes that the server accepts, in the order of the response.
     public var schemes: [Scheme]
     /// The number of credentials that the server has rejected for this request.
     public var previousFailureCount: Int
@@ -33,7 +33,8 @@ public struct AuthenticationChallenge: Sendable, Hashable {
         /// The realm, which together with the origin identifies the protection space. Source: RFC 9110 section 11.5.
         package var realm: String? { parameters["realm"] }
 
-        /// Returns the schemes of a 401 response in their order, without those that cannot be parsed.
+        /// Returns the schemes of a 401 response in their order. Parsing of a field line ends at the first parameter
+        /// that is invalid.
         package static func all(in fields: HTTPFields) -> [Scheme] {
             fields.values(of: "WWW-Authenticate").flatMap { line in
                 var parser = ChallengeParser(line)

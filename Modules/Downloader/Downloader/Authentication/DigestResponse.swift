@@ -10,7 +10,8 @@ struct DigestResponse {
     private let nonce: String
     private let hasQuality: Bool
 
-    /// Creates a response; nil if the challenge requires an unsupported algorithm, or supports only `auth-int`.
+    /// Creates a response. Returns nil if the scheme is not Digest, has no realm or nonce, requires an unsupported
+    /// algorithm, or supports only `auth-int`. A session algorithm without `qop` is not supported either.
     init?(_ scheme: AuthenticationChallenge.Scheme) {
         guard scheme.name == "digest", let realm = scheme.parameters["realm"],
             let nonce = scheme.parameters["nonce"],
@@ -91,7 +92,7 @@ enum DigestAlgorithm: String {
     /// The strength for comparison; a greater number is stronger.
     var strength: Int { self == .sha256 || self == .sha256Session ? 1 : 0 }
 
-    /// Returns the hexadecimal hash of the parts, joined with colons.
+    /// Joins the parts with colons, and returns the hash of the result as lowercase hexadecimal digits.
     func hash(_ parts: [UInt8]...) -> [UInt8] {
         let message = Array(parts.joined(separator: [UInt8(ascii: ":")]))
         guard strength > 0 else { return Array(MD5.hexDigest(of: message).utf8) }
@@ -107,7 +108,7 @@ enum DigestAlgorithm: String {
 enum MD5 {
     private static let shifts: [UInt32] = [7, 12, 17, 22, 5, 9, 14, 20, 4, 11, 16, 23, 6, 10, 15, 21]
 
-    /// The integer parts of 2^32 times the sine of 1 to 64.
+    /// The integer parts of 2^32 times the absolute value of the sine of 1 to 64 radians.
     private static let table: [UInt32] = [
         0xd76a_a478, 0xe8c7_b756, 0x2420_70db, 0xc1bd_ceee, 0xf57c_0faf, 0x4787_c62a, 0xa830_4613, 0xfd46_9501,
         0x6980_98d8, 0x8b44_f7af, 0xffff_5bb1, 0x895c_d7be, 0x6b90_1122, 0xfd98_7193, 0xa679_438e, 0x49b4_0821,

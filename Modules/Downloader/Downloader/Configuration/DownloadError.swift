@@ -6,24 +6,25 @@ public struct DownloadError: CodedError {
     /// The kind of a failure.
     public enum Code: Sendable, Hashable {
         /// The server responded with a status that the configuration does not accept. ``DownloadError/head`` is the
-        /// response's.
+        /// head of the response.
         case status(Int)
         /// The server responded with status 304: the content still matches the condition that the request has set.
         case notModified
         /// The content is empty.
         case empty
-        /// The content is larger than the limit.
+        /// The content is larger than a limit of the configuration or of the transport.
         case tooLarge
         /// The content has another format than expected, such as a web page instead of an image.
         case unexpectedContent
-        /// A redirect failed: there were more than allowed, it had no target, its target was not `http` or `https`, or
-        /// the configuration's hook refused it.
+        /// A redirect failed: there were more redirects than allowed, it had no target, its target was not `http` or
+        /// `https`, or the configuration's hook refused it.
         case badRedirect
         /// A closure of the configuration declined the request or the response.
         case declined
-        /// A closure of the configuration failed; ``DownloadError/cause`` is its error.
+        /// A closure of the configuration, or a transport of the app, threw an error of its own;
+        /// ``DownloadError/cause`` is that error.
         case hook
-        /// The `data:` URL or the path is invalid, or the source has no bytes.
+        /// The `data:` URL or the path is invalid, or the source is a decoded image, which has no encoded bytes.
         case invalidSource
         /// The URL has a scheme that the downloader does not support, or names a file on another machine.
         case unsupportedURL
@@ -31,7 +32,8 @@ public struct DownloadError: CodedError {
         case unreadableFile
         /// The target file cannot be written.
         case unwritableFile
-        /// The exchange with the server failed; ``DownloadError/cause`` is an `HTTPTransportError`.
+        /// The exchange with the server failed. ``DownloadError/cause`` is an `HTTPTransportError`; it is nil if the
+        /// server sent partial content for a request without a range.
         case transport(HTTPTransportError.Code)
         /// The downloader has been shut down.
         case shutDown
@@ -48,7 +50,7 @@ public struct DownloadError: CodedError {
     /// The head of the response that caused the error; nil if no response did.
     public var head: HTTPResponseHead?
 
-    /// Creates an error; by default without an underlying error and a response head.
+    /// Creates an error. By default, it has neither an underlying error nor a response head.
     public init(_ code: Code, _ message: String, cause: (any Error)? = nil, head: HTTPResponseHead? = nil) {
         self.code = code
         self.message = message

@@ -14,7 +14,11 @@ public import FoundationEssentials
 /// ```
 ///
 /// Closures may be called from any task and concurrently. If a closure throws, the download fails with the code `hook`
-/// and the closure's error as the cause. A ``DownloadError`` and a `CancellationError` are passed on unchanged.
+/// and the closure's error as the cause. A ``DownloadError`` or `CancellationError` that it throws is passed on
+/// unchanged.
+///
+/// Apart from ``maximumByteCount``, ``progressInterval`` and ``taskExecutor``, the settings apply only to downloads
+/// from servers.
 public struct DownloaderConfiguration: Sendable {
     // MARK: Scheduling
 
@@ -38,13 +42,15 @@ public struct DownloaderConfiguration: Sendable {
     public var maximumByteCount: Int
     /// The maximum number of consecutive redirects; a further one fails with `badRedirect`. Default: 20.
     public var maximumRedirectCount: Int
-    /// The idle timeout of requests that do not set `HTTPRequest.idleTimeout`. The transport enforces it. Zero or less
-    /// means the default. Default: 15 seconds.
+    /// The maximum time without a byte from the server, for requests that do not set `HTTPRequest.idleTimeout`. The
+    /// transport enforces it, and the attempt then fails with `transport(.timedOut)`. Zero or less means the default.
+    /// Default: 15 seconds.
     public var idleTimeout = HTTPRequest.defaultIdleTimeout
-    /// The maximum time from sending a request until the head of its final response arrives, including redirects. Nil,
-    /// zero or less is no limit. Default: nil.
+    /// The maximum time from sending a request until the head of its final response arrives, including redirects. After
+    /// that time, the attempt fails with `transport(.timedOut)`. Nil, zero or less is no limit. Default: nil.
     public var firstByteTimeout: Duration?
-    /// The maximum time for the whole download, including retries, pauses and alternatives. Nil, zero or less is no
+    /// The maximum time for the whole download, including retries, pauses and alternatives. It begins when the transfer
+    /// first gets a slot. After that time, the download fails with `transport(.timedOut)`. Nil, zero or less is no
     /// limit. Default: nil.
     public var totalTimeout: Duration?
     /// The minimum time between two progress reports. The first and the last one are always delivered. Default: 50 ms.
@@ -53,7 +59,7 @@ public struct DownloaderConfiguration: Sendable {
     // MARK: Requests
 
     /// The header fields that are added to requests that do not have them. A request overrides a field by setting it
-    /// itself. If this is empty, requests are sent unchanged.
+    /// itself. If this is empty, the downloader adds no fields.
     ///
     /// The fields are added when a request is sent: ``modifyRequest`` and ``failureCache`` do not see them;
     /// ``redirectHook`` and a response cache below the downloader do. Default: `User-Agent` with this package's name
@@ -64,30 +70,34 @@ public struct DownloaderConfiguration: Sendable {
     /// fails with `declined`. Default: nil.
     public var modifyRequest: (@Sendable (_ request: HTTPRequest) async throws -> HTTPRequest?)?
     /// A closure that receives the head of a redirect and the request to be sent next, without credentials if the
-    /// origin differs. It returns the request to send, or nil to refuse the redirect, which then fails with
-    /// `badRedirect`. Default: nil, every redirect within `http` and `https` is followed.
+    /// origin differs. It returns the request to send. If it returns nil, or a request that is not for an `http` or
+    /// `https` URL, the download fails with `badRedirect`. Default: nil, every redirect within `http` and `https` is
+    /// followed.
     public var redirectHook: (@Sendable (_ head: HTTPResponseHead, _ next: HTTPRequest) async throws -> HTTPRequest?)?
     /// A closure that returns alternative requests for the same content, which are tried in order after a request has
-    /// failed. They are not tried when the first request was canceled or failed with `declined` or `notModified`. An
-    /// alternative that fails with a ``DownloadError`` is skipped; a cancellation ends the download. Default: nil.
+    /// failed. They are not tried when the first request was canceled or failed with `declined` or `notModified`.
+    /// ``modifyRequest`` is applied to each alternative. When an alternative fails with a ``DownloadError``, the next
+    /// one is tried; a cancellation ends the download. If all fail, the download fails with the error of the first
+    /// request. Default: nil.
     public var alternatives: (@Sendable (_ request: HTTPRequest) -> [HTTPRequest])?
 
     // MARK: Responses
 
-    /// A closure that returns whether a final status is accepted. Status 304 is always the error `notModified`.
-    /// Default: 200 to 399.
+    /// A closure that returns whether a final status is accepted. If it returns false, the attempt fails with `status`.
+    /// Status 304 is always the error `notModified`, and a redirect without a `Location` is always the error
+    /// `badRedirect`. Default: 200 to 399.
     public var acceptsStatus: @Sendable (_ status: Int) -> Bool = { (200..<400).contains($0) }
-    /// A closure that changes the head of a final response before it is evaluated. If it returns nil, the download
-    /// fails with `declined`. Default: nil.
+    /// A closure that changes the head of a final response before its status is checked. The result of the download has
+    /// the changed head. If it returns nil, the download fails with `declined`. Default: nil.
     public var modifyResponse: (@Sendable (_ head: HTTPResponseHead) async throws -> HTTPResponseHead?)?
-    /// A closure that converts the whole content, for example decrypts it. It may block, because it runs on a dedicated
-    /// thread. Default: nil.
+    /// A closure that converts the whole content, for example decrypts it. An empty result fails with `empty`. The
+    /// closure may block, because it runs on a dedicated thread. Default: nil.
     public var transform: (@Sendable (_ content: Data, _ head: HTTPResponseHead) throws -> Data)?
     /// A closure that returns whether the content has an expected format, judged by its first bytes. If it returns
     /// false, the download fails with `unexpectedContent`.
     ///
-    /// It receives as many bytes as codecs need to recognize a format, or the whole content if that is shorter. These
-    /// are the bytes received, or the result of ``transform`` if there is one. It must not block.
+    /// It receives the first 64 bytes, as many as codecs need to recognize a format, or the whole content if that is
+    /// shorter. These are the bytes received, or the result of ``transform`` if there is one. It must not block.
     /// `CodecRegistry.standard.recognizes` accepts the formats of that registry. Default: nil, all content is accepted.
     public var acceptsContent: (@Sendable (_ beginning: Data) -> Bool)?
 
@@ -95,7 +105,8 @@ public struct DownloaderConfiguration: Sendable {
 
     /// The retry policy of requests that have none of their own. Default: never retry.
     public var retry = RetryPolicy.never
-    /// The budget for retries. Copies of this configuration share it.
+    /// The budget for retries. Copies of this configuration share it. Default: a budget with default values for each
+    /// new configuration.
     public var retryBudget = RetryBudget()
     /// The cache of permanent failures. Copies of this configuration share it. Default: nil.
     public var failureCache: FailureCache?
@@ -103,8 +114,9 @@ public struct DownloaderConfiguration: Sendable {
     /// resumes where the previous attempt was interrupted, and nothing is kept after the download has ended.
     public var resume: ResumePolicy? = ResumePolicy()
 
-    /// Creates a configuration. By default at most 6 transfers run at once, each of at most 128 MiB and 20 redirects.
-    /// Limits of concurrent transfers below 1 count as 1.
+    /// Creates a configuration. By default, at most 6 transfers run at the same time, a download has at most 128 MiB,
+    /// and at most 20 consecutive redirects are followed. Limits of concurrent transfers below 1 count as 1, and other
+    /// limits below 0 count as 0.
     public init(
         maxConcurrentDownloads: Int = 6,
         maxConcurrentDownloadsPerHost: Int = .max,
@@ -121,7 +133,7 @@ public struct DownloaderConfiguration: Sendable {
         self.maximumRedirectCount = max(0, maximumRedirectCount)
     }
 
-    /// The value of `Accept` for clients that decode images of unknown formats: any image preferred, then anything.
+    /// The value of `Accept` for clients that decode images of unknown formats. It prefers any image to other types.
     private static let anyImage = CodecRegistry([]).acceptFieldValue
 
     /// Returns the request as it is sent, with the default fields and the default idle timeout where it has none of its
@@ -137,7 +149,7 @@ public struct DownloaderConfiguration: Sendable {
 
     /// Checks the first bytes of the content with ``acceptsContent``.
     ///
-    /// - Throws: ``DownloadError`` `unexpectedContent`.
+    /// - Throws: ``DownloadError`` `unexpectedContent` if that closure returns false.
     func checkContent(_ beginning: Data, head: HTTPResponseHead) throws(DownloadError) {
         guard let acceptsContent, !acceptsContent(Data(beginning.prefix(CodecRegistry.sniffedByteCount))) else {
             return
@@ -166,8 +178,9 @@ public struct DownloadRate: Sendable, Hashable {
     /// Creates a rate.
     ///
     /// - Parameters:
-    ///   - perSecond: The maximum average number of transfers that begin in a second.
-    ///   - burst: The maximum number of transfers that begin at once after an idle period.
+    ///   - perSecond: The maximum average number of transfers that begin in a second. With zero or less, no transfer
+    ///     begins after the first burst.
+    ///   - burst: The maximum number of transfers that begin at once after an idle period. Values below 1 count as 1.
     public init(perSecond: Double, burst: Int) {
         self.perSecond = perSecond
         self.burst = burst

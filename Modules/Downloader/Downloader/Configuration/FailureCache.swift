@@ -12,9 +12,9 @@ import FoundationEssentials
 /// configuration.failureCache = FailureCache(lifetime: .seconds(60))
 /// ```
 ///
-/// Only failures that a repeated request would meet again are recorded, such as a missing resource or content that is
-/// not an image. Cancellations, timeouts and network failures are not recorded. A failure is removed after its
-/// lifetime. When the cache is full, the oldest failure is removed first. Methods may be called from any thread.
+/// Only failures that would occur again are recorded, such as a missing resource or content that is not an image.
+/// Cancellations, timeouts and network failures are not recorded. A failure expires after its lifetime; the next lookup
+/// removes it. When the cache is full, the oldest failure is removed first. Methods may be called from any thread.
 public final class FailureCache: Sendable {
     private struct Failure: Sendable {
         var id: Int
@@ -24,7 +24,8 @@ public final class FailureCache: Sendable {
 
     private struct State: Sendable {
         var failures: [ResourceKey: Failure] = [:]
-        /// The oldest failure expires first, because all have the same lifetime.
+        /// The keys of the failures, the oldest first. The oldest failure expires first, because all have the same
+        /// lifetime.
         var byAge = WaiterQueue<ResourceKey>()
         var lastID = 0
     }
@@ -37,7 +38,8 @@ public final class FailureCache: Sendable {
     ///
     /// - Parameters:
     ///   - lifetime: The time for which a failure is remembered. Default: 5 minutes.
-    ///   - maximumCount: The maximum number of remembered failures. Default: 1,000.
+    ///   - maximumCount: The maximum number of remembered failures. With zero or less, no failure is remembered.
+    ///     Default: 1,000.
     public init(lifetime: Duration = .seconds(300), maximumCount: Int = 1_000) {
         self.lifetime = lifetime
         self.maximumCount = max(0, maximumCount)
@@ -46,7 +48,8 @@ public final class FailureCache: Sendable {
     /// The number of remembered failures, including expired ones that no request has looked up since.
     package var count: Int { state.withLock { $0.failures.count } }
 
-    /// Removes the failure of a request with exactly these fields, so that the next such request is sent.
+    /// Removes the failure of a request, so that the next equal request is sent. The method, the URL, the body and all
+    /// fields must be those of the failed request, as ``DownloaderConfiguration/modifyRequest`` returned it.
     public func remove(_ request: HTTPRequest) {
         let key = Self.key(request)
         state.withLock { Self.removeFailure(key, from: &$0) }
@@ -55,8 +58,8 @@ public final class FailureCache: Sendable {
     /// Removes all failures.
     public func removeAll() { state.withLock { $0 = State() } }
 
-    /// Returns the error with which the request failed before, or nil if none is remembered. `now` is the clock's
-    /// uptime.
+    /// Returns the error with which the request failed before, or nil if none is remembered. Removes an expired
+    /// failure. `now` is the clock's uptime.
     func failure(of request: HTTPRequest, at now: Duration) -> DownloadError? {
         let key = Self.key(request)
         return state.withLock { state in
@@ -69,7 +72,8 @@ public final class FailureCache: Sendable {
         }
     }
 
-    /// Records the failure of a request if a repeated request would meet it again. `now` is the clock's uptime.
+    /// Records the failure of a request if it would occur again. If the cache is full, the oldest failure is removed.
+    /// `now` is the clock's uptime.
     func record(_ error: DownloadError, of request: HTTPRequest, at now: Duration) {
         guard maximumCount > 0, Self.isLasting(error.code) else { return }
         let key = Self.key(request)

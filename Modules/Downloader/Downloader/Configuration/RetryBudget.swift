@@ -12,10 +12,11 @@ import AlcedoRuntime
 /// configuration.retryBudget = RetryBudget(share: 0.1, burst: 10)
 /// ```
 ///
-/// The budget is a token bucket. Each first attempt adds `share` tokens, each second adds `perSecond` tokens, and each
-/// retry takes one token. When a server fails every request, retries add at most `share` of the usual load. Use one
-/// budget for each downloader, or share one among downloaders that use the same servers. Methods may be called from any
-/// thread.
+/// The budget is a token bucket. The first attempt of each download that may be retried adds `share` tokens, each
+/// second adds `perSecond` tokens, and each retry takes one token. Without a token, the download fails instead of being
+/// retried. When a server fails every request and the initial tokens are used up, retries add at most `share` of the
+/// usual load and `perSecond` requests a second. Use one budget for each downloader, or share one among downloaders
+/// that use the same servers. Methods may be called from any thread.
 public final class RetryBudget: Sendable {
     private struct State: Sendable {
         var tokens: Double
@@ -33,7 +34,8 @@ public final class RetryBudget: Sendable {
     /// - Parameters:
     ///   - share: The number of retries that each first attempt allows. Default: 0.2.
     ///   - perSecond: The number of retries that each second allows, for clients with few requests. Default: 1.
-    ///   - burst: The maximum number of retries that accumulate, and the initial number. Default: 20.
+    ///   - burst: The maximum number of retries that accumulate, and the initial number. With zero or less, no request
+    ///     is retried. Default: 20.
     public init(share: Double = 0.2, perSecond: Double = 1, burst: Int = 20) {
         self.share = share > 0 ? share : 0
         self.perSecond = perSecond > 0 ? perSecond : 0
@@ -41,7 +43,7 @@ public final class RetryBudget: Sendable {
         state = Locked(State(tokens: self.burst))
     }
 
-    /// Counts a first attempt.
+    /// Adds the tokens of a first attempt, up to the maximum.
     ///
     /// - Parameter now: The clock's uptime.
     func deposit(at now: Duration) {
@@ -57,7 +59,7 @@ public final class RetryBudget: Sendable {
     func withdraw(at now: Duration) -> Bool {
         state.withLock { state in
             refill(&state, at: now)
-            // The tolerance is needed because five times a fifth is slightly less than one.
+            // The tolerance compensates for rounding: five deposits of 0.2 may add up to slightly less than one.
             guard state.tokens >= 1 - 1e-9 else { return false }
             state.tokens = max(0, state.tokens - 1)
             return true

@@ -6,8 +6,8 @@ import AlcedoRuntime
 ///
 /// A transfer is added once, begins when ``next(at:)`` returns it, and ends with ``end(_:)``. It occupies a slot only
 /// while it runs, so a transfer that is removed before it begins releases none. A running transfer may call
-/// ``backOff(_:)`` to release its slot, and ``requeue(_:priority:)`` to wait for a slot again. All operations are O(log
-/// *n*), amortized.
+/// ``backOff(_:)`` to release its slot, and ``requeue(_:priority:)`` to wait for a slot again. All operations except
+/// ``backingOffCount`` are O(log *n*), amortized.
 struct DownloadSchedule: Sendable {
     enum Step: Equatable, Sendable {
         case begin(Int)
@@ -59,7 +59,7 @@ struct DownloadSchedule: Sendable {
         ready.add(id, host, priority: priority)
     }
 
-    /// Changes the priority of a waiting transfer.
+    /// Changes the priority of a waiting transfer. Has no effect on a transfer that runs or backs off.
     mutating func setPriority(_ priority: LoadPriority, of id: Int) {
         guard let transfer = transfers[id] else { return }
         switch transfer.state {
@@ -71,7 +71,8 @@ struct DownloadSchedule: Sendable {
         }
     }
 
-    /// Returns the transfer that begins now, and counts it as running.
+    /// Returns the transfer that begins now, and counts it as running. Returns `wait` if the rate delays the first
+    /// transfer, and `nothing` if no transfer may begin.
     ///
     /// - Parameter now: The uptime, which must not decrease between calls.
     mutating func next(at now: Duration) -> Step {
@@ -100,7 +101,7 @@ struct DownloadSchedule: Sendable {
         if transfers[id]?.state != .running { end(id) }
     }
 
-    /// Removes a transfer that has ended.
+    /// Removes a transfer that has ended, and releases its slot if it was running.
     mutating func end(_ id: Int) {
         guard let transfer = transfers.removeValue(forKey: id) else { return }
         switch transfer.state {
@@ -120,7 +121,7 @@ struct DownloadSchedule: Sendable {
         unblock(transfer.host)
     }
 
-    /// Puts a transfer that backs off into the queue again, behind others with the same priority.
+    /// Puts a transfer that backs off into the queue again, as if it were new.
     mutating func requeue(_ id: Int, priority: LoadPriority) {
         guard let transfer = transfers[id], transfer.state == .backingOff else { return }
         transfers[id]?.state = .ready
@@ -158,7 +159,8 @@ private struct TokenBucket: Sendable {
         tokens = burst
     }
 
-    /// Takes a token and returns nil, or returns the time until the next token if there is none.
+    /// Takes a token and returns nil, or returns the time until the next token if there is none. The time is at most
+    /// about an hour.
     ///
     /// - Parameter now: The uptime, which must not decrease between calls.
     mutating func take(at now: Duration) -> Duration? {

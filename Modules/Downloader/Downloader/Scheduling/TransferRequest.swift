@@ -6,7 +6,7 @@ final class TransferRequest: Sendable {
     let source: ImageSource
     /// The path of the file to write; nil stores the content in memory.
     let path: String?
-    /// Whether the bytes are delivered to waiters as they arrive in memory.
+    /// Whether the bytes are delivered to waiters as they arrive. A transfer to a file delivers none.
     let deliversBytes: Bool
     /// A closure that is awaited before the transfer begins; nil begins it immediately.
     let admission: DownloadRequest.Admission?
@@ -24,9 +24,9 @@ final class TransferRequest: Sendable {
     }
 }
 
-/// The identity of a transfer: two downloads with equal keys share one. It consists of the whole request for a server,
-/// or of the source's identity and the file version otherwise, and of the destination. Requests with methods that are
-/// not safe (RFC 9110 section 9.2.1) are never equal.
+/// The identity of a transfer: two downloads with equal keys share a transfer. For a server, it consists of the whole
+/// request and the destination. For another source, it consists of the source's identity, the file version and the
+/// destination. Two requests with a method that is not safe (RFC 9110 section 9.2.1) are never equal.
 struct TransferKey: Hashable, Sendable {
     private let request: TransferRequest
     /// Computed once, because a key is hashed several times.
@@ -63,7 +63,7 @@ struct TransferKey: Hashable, Sendable {
 enum TransferQueue: Sendable {
     /// The queue of the transfers from one server.
     case server(String)
-    /// The queue of local files, of which a few are read at once.
+    /// The queue of local files, of which at most four are transferred at the same time.
     case files
     /// No queue: the transfer needs no slot.
     case unlimited

@@ -34,8 +34,8 @@ struct TransferTable<Key: Hashable & Sendable, Request: Sendable, Waiter: Sendab
         var priorities = PriorityCounts()
     }
 
-    /// The maximum number of files that are read at once. It is small so that files with a high priority are read first
-    /// and completely.
+    /// The maximum number of concurrent transfers of local files. It is small, so that files with a high priority are
+    /// read first and completely.
     private static var fileLimit: Int { 4 }
 
     private var schedule: DownloadSchedule
@@ -45,7 +45,7 @@ struct TransferTable<Key: Hashable & Sendable, Request: Sendable, Waiter: Sendab
     private var transfers: [Int: Transfer] = [:]
     private var entries: [Int: WaiterEntry] = [:]
     /// The waiters of a transfer in addition to its first; most transfers have none. They are stored apart from the
-    /// transfers, which are read and written as a whole and so stay small.
+    /// transfers, so that a transfer, which is read and written as a whole, stays small.
     private var joinedWaiters: [Int: Set<Int>] = [:]
     /// The tasks of the transfers that have begun and not ended, including abandoned ones. A value is nil until the
     /// task is attached.
@@ -105,7 +105,8 @@ struct TransferTable<Key: Hashable & Sendable, Request: Sendable, Waiter: Sendab
         change(nil, to: priority, of: number)
     }
 
-    /// Removes a waiter. Returns nil if it has left before or has received its outcome.
+    /// Removes a waiter, and its transfer if this was the last waiter. Returns nil if the waiter has left before or has
+    /// received its outcome.
     mutating func leave(_ id: Int) -> RemovedWaiter? {
         guard let entry = entries.removeValue(forKey: id) else { return nil }
         let number = entry.transfer
@@ -134,7 +135,8 @@ struct TransferTable<Key: Hashable & Sendable, Request: Sendable, Waiter: Sendab
         return true
     }
 
-    /// Returns the transfers that begin now, and the time until the next call if the rate holds others back.
+    /// Returns the transfers that begin or continue now, and counts them as running. Also returns the time until the
+    /// next call if the rate holds others back.
     mutating func begin(at now: Duration) -> (beginnings: [Beginning], delay: Duration?) {
         var beginnings: [Beginning] = []
         func begin(_ id: Int) {
@@ -154,7 +156,7 @@ struct TransferTable<Key: Hashable & Sendable, Request: Sendable, Waiter: Sendab
         }
     }
 
-    /// Stores the task of a transfer. Returns whether the transfer has no waiters left.
+    /// Stores the task of a transfer. Returns whether the transfer has ended or has no waiters left.
     mutating func attach(_ task: Task<Void, Never>, to id: Int) -> Bool {
         if tasks[id] != nil { tasks.updateValue(task, forKey: id) }
         return transfers[id] == nil

@@ -44,7 +44,7 @@ struct MemorySink: ContentSink {
         if data.count < expectedCount { data.reserveCapacity(expectedCount) }
     }
 
-    /// Reserves at most 1 MiB in advance; more is allocated as bytes arrive.
+    /// Sets the capacity that the first bytes reserve, at most 1 MiB. More is allocated as bytes arrive.
     mutating func reserve(_ count: Int) { expectedCount = min(count, 1 << 20) }
 
     mutating func removeAll() { data = Data() }
@@ -97,7 +97,7 @@ struct ProgressMeter: Sendable {
         deliver(progress, at: now)
     }
 
-    /// Reports the first or the last step.
+    /// Reports the first or the last step, unless the last report was equal.
     mutating func mark(_ progress: DownloadProgress) {
         guard progress != last else { return }
         deliver(progress, at: clock.uptime)

@@ -3,7 +3,7 @@ import AlcedoLibc
 import AlcedoRuntime
 import FoundationEssentials
 
-/// A sink that writes to a file. The complete file appears atomically, or no file appears.
+/// A sink that writes to a file. The complete content replaces the target file atomically, or the target is unchanged.
 struct FileSink: ContentSink {
     private let threads: BlockingExecutor
     private let file: PartialFile
@@ -15,7 +15,8 @@ struct FileSink: ContentSink {
         file = try await threads.run { try PartialFile(for: path) }
     }
 
-    /// Creates a file with the bytes that `fill` writes to the sink, or none if `fill` throws.
+    /// Creates or replaces a file with the bytes that `fill` writes to the sink. If this function throws, the file is
+    /// unchanged.
     ///
     /// - Throws: ``DownloadError`` `unwritableFile`, `CancellationError`, or the error of `fill`.
     static func write(
@@ -60,7 +61,7 @@ struct FileSink: ContentSink {
 ///
 /// The name is derived from the target's name, and the writing process holds a lock on the file (`flock`), which the
 /// system releases when the process ends. A file without a lock was therefore left by a dead process: the next download
-/// to the same target reuses it, and no directory has to be searched for leftovers.
+/// to the same target reuses or removes it, and no directory has to be searched for leftovers.
 ///
 /// The descriptor and the paths never change. Methods may be called from any thread, but not concurrently.
 final class PartialFile: Sendable {
@@ -72,7 +73,8 @@ final class PartialFile: Sendable {
     private let file: Int32
     private let isMovedOrRemoved = Locked(false)
 
-    /// Creates an empty temporary file for a target, or reuses one that a dead process has left.
+    /// Creates an empty temporary file for a target, or reuses one that a dead process has left. Removes others that
+    /// dead processes have left for the target.
     ///
     /// - Throws: ``DownloadError`` `unwritableFile`.
     init(for target: String) throws(DownloadError) {
@@ -130,8 +132,8 @@ final class PartialFile: Sendable {
 
     // MARK: Names
 
-    /// Returns the name of the temporary file for the first concurrent download to a target (number 0), the second, and
-    /// so on.
+    /// Returns the path of a temporary file for a target. The number is 0 for the first concurrent download, 1 for the
+    /// second, and so on.
     private static func name(for target: String, _ number: Int) -> String {
         let slash = target.utf8.lastIndex(of: UInt8(ascii: "/"))
         let start = slash.map { target.utf8.index(after: $0) } ?? target.startIndex
@@ -145,12 +147,12 @@ final class PartialFile: Sendable {
         return "\(target[..<start]).\(name).alcedo-part\(number == 0 ? "" : String(number))"
     }
 
-    /// Opens or creates a file and locks it. Returns nil if another download writes it, or it is not a regular file of
-    /// this user.
+    /// Opens or creates a file, locks it and returns its descriptor. Returns nil if another download writes it, or it
+    /// is not a regular file of this user, or has another hard link.
     ///
     /// - Throws: ``DownloadError`` `unwritableFile`.
     private static func claim(_ path: String, for target: String) throws(DownloadError) -> Int32? {
-        // An iteration repeats only if another process has moved or removed the file between the two calls.
+        // The loop continues only if another process has moved or removed the file between `open` and `flock`.
         for _ in 0..<maximumNameCount {
             let file = open(path, O_WRONLY | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, 0o666)
             guard file >= 0 else {
@@ -191,7 +193,8 @@ final class PartialFile: Sendable {
         return opened.st_nlink == 1 ? .ours : .others
     }
 
-    /// Removes the files that dead processes left under names with greater numbers.
+    /// Removes the files that dead processes left under names with greater numbers. Stops at the first number without a
+    /// file.
     private static func sweep(_ target: String, after number: Int) {
         for next in (number + 1)..<max(number + 1, maximumNameCount) {
             let path = name(for: target, next)

@@ -122,14 +122,19 @@ final class HTTPFetcher: Sendable {
                 "\(content.count) bytes after the transform exceed the limit of \(configuration.maximumByteCount) bytes"
             )
         }
-        guard !content.isEmpty else { throw DownloadError(.empty, "the data is empty", head: head) }
+        guard !content.isEmpty else {
+            throw DownloadError(
+                .empty, "the transform of the response from \(head.url.origin) returned no bytes", head: head)
+        }
         try configuration.checkContent(content, head: head)
         return content
     }
 
-    /// Performs the request, then the configuration's alternatives until one succeeds.
+    /// Performs the request, then the configuration's alternatives until one succeeds. No alternative is tried after
+    /// `notModified` or `declined`.
     ///
-    /// - Throws: The error of the first request if none succeeds.
+    /// - Throws: The error of the first request if none succeeds, ``DownloadError`` `transport(.timedOut)` after the
+    ///   total timeout, or `CancellationError`.
     private func firstSuccess<Value: Sendable>(
         _ request: HTTPRequest, _ fetch: @escaping @Sendable (HTTPRequest) async throws -> Value
     ) async throws -> Value {
@@ -154,7 +159,8 @@ final class HTTPFetcher: Sendable {
         }
     }
 
-    /// Performs a request unless the failure cache has an error for it, and records its failure.
+    /// Throws the error that the failure cache has for the request. Without one, performs the request and records its
+    /// failure.
     private func consultingFailureCache<Value: Sendable>(
         _ request: HTTPRequest, _ fetch: @Sendable (HTTPRequest) async throws -> Value
     ) async throws -> Value {

@@ -39,12 +39,12 @@ struct LocalReader: Sendable {
         case .image: throw DownloadError(.invalidSource, "\(source.shown) is already decoded and has no encoded data")
         case .file(let path): try await copy(path, into: &sink, &meter)
         case .dataURL(let text):
-            try await pass(try await files.run { try DataURL.decode(text) }, to: &sink, &meter)
-        case .bytes(let bytes, _): try await pass(bytes, to: &sink, &meter)
+            try await pass(try await files.run { try DataURL.decode(text) }, of: source, to: &sink, &meter)
+        case .bytes(let bytes, _): try await pass(bytes, of: source, to: &sink, &meter)
         case .provider(let identity, let provide):
-            try await pass(try await provided(identity, provide), to: &sink, &meter)
+            try await pass(try await provided(identity, provide), of: source, to: &sink, &meter)
         }
-        guard sink.count > 0 else { throw DownloadError(.empty, "the data is empty") }
+        guard sink.count > 0 else { throw DownloadError(.empty, "the data of \(source.shown) is empty") }
     }
 
     private func provided(_ identity: String, _ provide: @Sendable () async throws -> Data) async throws -> Data {
@@ -57,17 +57,20 @@ struct LocalReader: Sendable {
         }
     }
 
-    private func pass(_ data: Data, to sink: inout some ContentSink, _ meter: inout ProgressMeter) async throws {
+    private func pass(
+        _ data: Data, of source: ImageSource, to sink: inout some ContentSink, _ meter: inout ProgressMeter
+    ) async throws {
         guard data.count <= maximumByteCount else {
             throw DownloadError(
-                .tooLarge, "the data of \(data.count) bytes exceeds the limit of \(maximumByteCount) bytes")
+                .tooLarge,
+                "the data of \(source.shown), \(data.count) bytes, exceeds the limit of \(maximumByteCount) bytes")
         }
         meter.mark(DownloadProgress(received: 0, expected: data.count))
         try await sink.append(data)
         meter.mark(DownloadProgress(received: data.count, expected: data.count))
     }
 
-    /// Reads a file to its end, which may differ from the size it declares.
+    /// Reads a file to its end. The number of bytes may differ from the size that the file declares.
     private func copy(_ path: String, into sink: inout some ContentSink, _ meter: inout ProgressMeter) async throws {
         // Reading one byte more than expected detects the end of the file.
         let (file, first, firstLimit) = try await files.run { [maximumByteCount] in
@@ -125,7 +128,9 @@ private final class LocalFile: Sendable {
     /// - Throws: ``DownloadError`` `invalidSource` or `unreadableFile`.
     init(_ path: String) throws(DownloadError) {
         // The system would end the path at the zero byte and open another file.
-        guard !path.utf8.contains(0) else { throw DownloadError(.invalidSource, "the path contains a zero byte") }
+        guard !path.utf8.contains(0) else {
+            throw DownloadError(.invalidSource, "cannot read \(path.debugDescription): the path contains a zero byte")
+        }
         let file = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)
         guard file >= 0 else { throw Self.unreadable(path, errno) }
         var status = stat()
@@ -165,8 +170,8 @@ private final class LocalFile: Sendable {
     }
 }
 
-/// A decoder of `data:` URLs. Source: RFC 2397, with the leniency for padding of the "data: URL processor" in the
-/// WHATWG Fetch Standard.
+/// A decoder of `data:` URLs. Padding of base64 is optional, as in the "data: URL processor" of the WHATWG Fetch
+/// Standard. Source: RFC 2397.
 private enum DataURL {
     /// Returns the content of a `data:` URL.
     ///
@@ -179,7 +184,7 @@ private enum DataURL {
         let isBase64 =
             header.split(separator: ";").dropFirst(header.hasPrefix(";") ? 0 : 1).last?
             .lowercased().filter { $0 != " " } == "base64"
-        let unescaped = percentDecoded(text[text.index(after: comma)...].prefix { $0 != "#" })
+        let unescaped = Data(text[text.index(after: comma)...].prefix { $0 != "#" }.utf8.percentDecodedLeniently())
         guard isBase64 else { return unescaped }
         var encoded = unescaped.filter { ![0x20, 0x09, 0x0A, 0x0C, 0x0D].contains($0) }
         // Padding is optional, but allowed only at the end; Foundation's decoder would accept it anywhere.
@@ -191,22 +196,5 @@ private enum DataURL {
             throw DownloadError(.invalidSource, "invalid data URL: malformed base64")
         }
         return data
-    }
-
-    private static func percentDecoded(_ text: Substring) -> Data {
-        var result = Data()
-        var bytes = text.utf8[...]
-        while let byte = bytes.popFirst() {
-            let digits = bytes.prefix(2)
-            if byte == UInt8(ascii: "%"), digits.count == 2, let digits = String(digits),
-                !digits.hasPrefix("+"), !digits.hasPrefix("-"), let value = UInt8(digits, radix: 16)
-            {
-                result.append(value)
-                bytes = bytes.dropFirst(2)
-            } else {
-                result.append(byte)
-            }
-        }
-        return result
     }
 }

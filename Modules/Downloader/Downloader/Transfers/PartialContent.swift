@@ -73,7 +73,7 @@ struct PartialContent: Sendable, Equatable {
     private func total(from offset: Int, _ response: HTTPResponseHead) -> Int? {
         let ranges = response.fields.values(of: "Content-Range")
         guard ranges.count == 1, let range = ContentRange(ranges[0]), let total = range.completeCount,
-            // The range must extend to the end, because a shorter one would not tell whether more bytes follow.
+            // The range must extend to the end, because this response must complete the content.
             range.bytes.lowerBound == offset, range.bytes.upperBound == total, self.total == nil || self.total == total,
             response.declaredBodyLength ?? range.bytes.count == range.bytes.count,
             response.fields.values(of: "Content-Encoding").isEmpty,
@@ -112,7 +112,7 @@ enum StrongValidator: Sendable, Hashable {
     init?(_ fields: HTTPFields, now: Date) {
         let tags = fields.values(of: "ETag")
         guard tags.isEmpty else {
-            // A date must not replace a weak entity tag: section 13.1.5.
+            // A date must not replace a weak entity tag: RFC 9110 section 13.1.5.
             guard tags.count == 1, tags[0].hasPrefix("\""), let tag = EntityTag(tags[0]), !tag.isWeak else {
                 return nil
             }

@@ -4,8 +4,8 @@ import FoundationEssentials
 
 /// A store for the received part of interrupted downloads. It stores each piece as an entry of a data cache.
 ///
-/// Each piece records its content and its offset. Pieces that do not fit together are ignored, so concurrent processes
-/// and evicted entries cannot produce wrong content.
+/// Each entry records the head of the response and the offset of the piece. Pieces that do not fit together are
+/// ignored, so concurrent processes and evicted entries cannot produce wrong content.
 struct PartialContentStore: Sendable {
     let policy: ResumePolicy
     let storage: any DataCaching
@@ -17,13 +17,14 @@ struct PartialContentStore: Sendable {
         (self.policy, self.storage, self.clock) = (policy, storage, clock)
     }
 
-    /// Reads the stored pieces of the response to a request into an empty sink.
+    /// Reads the stored pieces of the response to a request into an empty sink. If they are the complete content, they
+    /// are removed.
     ///
     /// - Parameters:
     ///   - request: The request.
     ///   - limit: The maximum number of bytes of the content.
     ///   - sink: The empty sink.
-    /// - Returns: The content and the number of pieces; nil if nothing can be resumed.
+    /// - Returns: The content and the number of pieces; nil if nothing can be resumed, and the sink is then empty.
     /// - Throws: The errors of the sink.
     func restore(
         _ request: HTTPRequest, limit: Int, into sink: inout some ContentSink
@@ -80,7 +81,8 @@ struct PartialContentRecorder: Sendable {
     private let store: PartialContentStore
     private let request: HTTPRequest
     private let content: PartialContent
-    /// The response cache's decision on storing, which may become stricter while bytes arrive.
+    /// The response cache's decision on storing, which may become stricter while bytes arrive; nil without a response
+    /// cache.
     private var decision: StorageDecision?
     /// The number of stored pieces, including those of earlier downloads.
     private(set) var pieceCount: Int
@@ -121,13 +123,13 @@ struct PartialContentRecorder: Sendable {
         if pending.count >= max(1, store.policy.pieceByteCount) { await storePending() }
     }
 
-    /// Stores the bytes since the last piece after the transfer has ended early. Must not be called from a canceled
-    /// task, because the store would fail.
+    /// Stores the bytes since the last piece after the transfer has ended early. Fewer bytes than the policy's minimum
+    /// are not stored. Must not be called from a canceled task, because the store would fail.
     mutating func flush() async {
         if pending.count >= max(1, store.policy.minimumByteCount) { await storePending() }
     }
 
-    /// Removes all stored pieces of the content.
+    /// Removes all stored pieces of the content, and stops recording.
     mutating func removeAll() async {
         if pieceCount > 0 { await store.removeAll(of: request) }
         (pieceCount, offset, pending, isStopped) = (0, 0, Data(), true)

@@ -29,7 +29,11 @@ final class PolicyTransport: Sendable {
         return modified
     }
 
-    /// Sends a request. Returns when the head of the final response has arrived.
+    /// Sends a request with the default fields, and follows redirects. Returns when the head of the final response has
+    /// arrived.
+    ///
+    /// - Throws: The error of the transport or the redirect hook, ``/AlcedoHTTP/HTTPTransportError`` `badRedirect`, or
+    ///   `timedOut` after the configuration's first-byte timeout.
     func send(_ request: HTTPRequest) async throws -> HTTPResponse {
         let request = configuration.addingDefaultFields(to: request)
         guard let limit = configuration.firstByteTimeout else { return try await follower.send(request) }
@@ -41,7 +45,7 @@ final class PolicyTransport: Sendable {
         return try await deadline.run { [follower] in try await follower.send(request) }
     }
 
-    /// Returns the head as the configuration modifies it.
+    /// Returns the head as the configuration modifies it, if its status is accepted.
     ///
     /// - Throws: ``DownloadError`` if the status is not accepted, or the configuration's closure declines the response
     ///   or fails.

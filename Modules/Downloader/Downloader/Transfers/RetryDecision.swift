@@ -44,7 +44,8 @@ extension RetryPolicy {
 
 /// The delay that a server requests before a retry. Source: RFC 9110 section 10.2.3.
 enum RetryAfter {
-    /// Returns the requested delay; nil if the field is missing or invalid. A date in the past is a delay of zero.
+    /// Returns the requested delay; nil if the field is missing, invalid, or repeated with different values. A date in
+    /// the past is a delay of zero.
     static func delay(in fields: HTTPFields, now: Date) -> Duration? {
         let lines = fields.values(of: "Retry-After")
         // Some proxies repeat the field. Equal lines count as one.

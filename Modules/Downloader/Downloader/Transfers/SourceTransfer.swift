@@ -5,8 +5,8 @@ import FoundationEssentials
 /// A closure that returns after a duration, like ``/AlcedoCore/TimeSource/sleep(for:)``.
 typealias TransferPause = @Sendable (Duration) async throws -> Void
 
-/// A download from one URL. It repeats attempts until one succeeds or a further attempt cannot help. If the server
-/// supports ranges, bytes that have arrived are not requested again.
+/// A download from one URL. It repeats attempts until one succeeds, or until the retry policy or the retry budget
+/// allows no further attempt. If the server supports ranges, bytes that have arrived are not requested again.
 ///
 /// Rare paths are outlined to keep async frames small: a frame holds every value that its function ever needs across a
 /// suspension, and small frames cost almost nothing.
@@ -63,9 +63,9 @@ struct SourceTransfer<Sink: ContentSink> {
         }
     }
 
-    /// Waits until the next attempt may begin.
+    /// Stores the received bytes, and waits until the next attempt may begin.
     ///
-    /// - Throws: The failure, if there is no further attempt.
+    /// - Throws: The failure if there is no further attempt, or `CancellationError`.
     private mutating func recover(from error: any Error, attempts: Int) async throws {
         let failure = Self.downloadError(error)
         await keepPartialContent(after: failure)
@@ -183,7 +183,8 @@ struct SourceTransfer<Sink: ContentSink> {
         }
     }
 
-    /// Returns the pause before the next attempt; nil if there is none.
+    /// Returns the pause before the next attempt, for which it takes a token from the retry budget. Returns nil if
+    /// there is no further attempt.
     private func waitingTime(after failure: any Error, attempts: Int) -> Duration? {
         let cause: RetryCause
         switch (failure as? DownloadError)?.code {
@@ -242,12 +243,15 @@ private enum TransferFailure {
     @inline(never)
     static func declaredTooLarge(_ count: Int, _ limit: Int, _ head: HTTPResponseHead) -> any Error {
         DownloadError(
-            .tooLarge, "the declared length of \(count) bytes exceeds the limit of \(limit) bytes", head: head)
+            .tooLarge,
+            "the response from \(head.url.origin) declares \(count) bytes, which exceeds the limit of \(limit) bytes",
+            head: head)
     }
 
     @inline(never)
     static func tooLarge(_ limit: Int, _ head: HTTPResponseHead) -> any Error {
-        DownloadError(.tooLarge, "the content exceeds the limit of \(limit) bytes", head: head)
+        DownloadError(
+            .tooLarge, "the response from \(head.url.origin) exceeds the limit of \(limit) bytes", head: head)
     }
 
     @inline(never)
@@ -262,6 +266,6 @@ private enum TransferFailure {
 
     @inline(never)
     static func empty(_ head: HTTPResponseHead) -> any Error {
-        DownloadError(.empty, "the data is empty", head: head)
+        DownloadError(.empty, "the response from \(head.url.origin) is empty", head: head)
     }
 }

@@ -5,7 +5,7 @@ package struct MemoryCacheLimits: Sendable, Equatable {
     @usableFromInline package var countLimit: Int
     @usableFromInline package var entryCostLimit: Int
     @usableFromInline package var timeToLive: Duration?
-    @usableFromInline package var extendsLifeOnUse: Bool
+    @usableFromInline package var extendsExpiryOnUse: Bool
 
     @usableFromInline
     package init(
@@ -13,16 +13,16 @@ package struct MemoryCacheLimits: Sendable, Equatable {
         countLimit: Int = .max,
         entryCostLimit: Int = .max,
         timeToLive: Duration? = nil,
-        extendsLifeOnUse: Bool = false
+        extendsExpiryOnUse: Bool = false
     ) {
         self.costLimit = costLimit
         self.countLimit = countLimit
         self.entryCostLimit = entryCostLimit
         self.timeToLive = timeToLive
-        self.extendsLifeOnUse = extendsLifeOnUse
+        self.extendsExpiryOnUse = extendsExpiryOnUse
     }
 
-    /// The default cost limit in bytes: 15 % of the memory available to this process, and at most 768 MiB.
+    /// The default cost limit in bytes: 15 % of the memory that this process may use, and at most 768 MiB.
     @usableFromInline package static var defaultCostLimit: Int {
         let memory = SystemMemory.current()
         return SystemMemory.defaultCostLimit(

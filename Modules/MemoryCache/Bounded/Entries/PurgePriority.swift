@@ -1,8 +1,9 @@
 /// The order in which a memory cache discards entries under memory pressure.
 ///
 /// At warning, a cache discards half of its cost: low priority first, high priority last, and within a priority the
-/// least recently used first. At critical pressure, it discards every entry. The priority has no effect on evictions
-/// while memory suffices; the ``EvictionPolicy`` decides those.
+/// least recently used first. If all priorities are normal, the ``EvictionPolicy`` chooses the entries. At critical
+/// pressure, it discards every entry. The priority has no effect on evictions while memory suffices; the policy decides
+/// those.
 ///
 /// ```swift
 /// import AlcedoMemoryCache

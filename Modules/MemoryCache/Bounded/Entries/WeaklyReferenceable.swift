@@ -16,7 +16,7 @@ extension DecodedImage: WeaklyReferenceable {}
 /// Weak references to evicted values, which can be found while another owner holds them.
 ///
 /// A sweep removes the references to released values when the number of references exceeds both 64 and twice the number
-/// that survived the last sweep. O(1), amortized.
+/// that survived the last sweep. A lookup or an addition is O(1), amortized.
 @usableFromInline
 struct WeakValueTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     @usableFromInline typealias Reference = @Sendable () -> Value?
@@ -58,7 +58,8 @@ struct WeakValueTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         return entry.reference()
     }
 
-    /// Looks up a value under the exclusive lock, and forgets it if it has expired.
+    /// Looks up a value under the exclusive lock. Forgets the value if it has expired; otherwise, restarts its time to
+    /// live if uses extend it.
     @usableFromInline
     mutating func value(for key: Key, at now: Int64) -> Value? {
         guard let entry = entries[key] else { return nil }

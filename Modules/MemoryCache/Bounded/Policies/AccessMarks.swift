@@ -57,8 +57,8 @@ final class AccessMarks: @unchecked Sendable {
         if latest != known { mark.pointee.store(latest, ordering: .relaxed) }
     }
 
-    /// Returns the number of uses of the entry in `slot` since the previous call, up to 15. Returns zero for a slot
-    /// that was never in use.
+    /// Returns the number of uses of the entry in `slot` since the previous call, up to 15, and resets it to zero.
+    /// Returns zero for a slot that was never in use.
     func takeCount(_ slot: Int) -> Int {
         guard 0..<capacity ~= slot else { return 0 }
         let mark = marks[slot].load(ordering: .relaxed)
@@ -73,7 +73,7 @@ final class AccessMarks: @unchecked Sendable {
         0..<capacity ~= slot ? marks[slot].load(ordering: .relaxed) >> 8 : 0
     }
 
-    /// Resets the mark for an entry that was stored.
+    /// Sets the mark of an entry that was stored: no uses, and `stamp` as the time of the last use.
     @inlinable
     func reset(_ slot: Int, stamp: UInt64) { marks[slot].store(stamp << 8, ordering: .relaxed) }
 }

@@ -6,9 +6,9 @@
 /// its uses halved, so that old uses do not protect it forever. The main part is ordered by this ratio plus an age that
 /// grows with evictions.
 ///
-/// **Window size.** The policy remembers evicted entries with their uses as ghosts, three for each entry in the cache.
-/// If an entry returns shortly after the window evicted it, a larger window would have kept it, so the window grows. If
-/// the main part had evicted it, the window shrinks.
+/// **Window size.** The policy remembers evicted entries with their uses as ghosts, up to three for each entry in the
+/// cache. If an entry returns shortly after the window evicted it, a larger window would have kept it, so the window
+/// grows. If the main part had evicted it, the window shrinks.
 ///
 /// **Loops.** A loop over more entries than fit is recognized when entries return in the order in which they were last
 /// used (see `LoopDetector`). All entries of a loop are used equally often. The uses of a returning entry therefore do
@@ -16,7 +16,8 @@
 /// fixed part of the loop stays and is hit on each turn. In a turn whose ghosts are still remembered, a defender meets
 /// about four candidates. A defender that has survived six duels without a use is no longer protected. In a longer
 /// loop, the ghosts are forgotten before their entries return. A part of such a loop stays because no new entry is
-/// worth more. If the whole main part is unused for 128 rounds of duels, it is replaced once.
+/// worth more. If no entry of the main part is used during 128 times as many duels as it has entries, the main part is
+/// replaced once.
 ///
 /// A hit only sets a mark. The policy reads the mark when the entry is next in line for eviction.
 ///
@@ -49,8 +50,8 @@ struct AdaptivePolicy: MarkedEvictionPolicy {
     private static let minimumShare = 0.02
     /// The number of ghosts for each entry.
     private static let ghostsPerEntry = 3
-    /// The limit of a *short* time after an eviction, as a share of the total cost: the part has evicted less than this
-    /// share since.
+    /// The limit below which an entry counts as having returned shortly after its eviction: the cost that its part has
+    /// evicted since then, as a share of the total cost.
     private static let recentShare = 0.1
     /// The change of the window's share for one ghost, as a multiple of the share of one entry.
     private static let step = 12.0
@@ -70,7 +71,7 @@ struct AdaptivePolicy: MarkedEvictionPolicy {
     private var loop = LoopDetector()
     /// The number of duels since the policy last found a used entry in the main part.
     private var duelsWithoutUse = 0
-    /// The number of defenders that still give way to candidates of equal value.
+    /// The number of remaining duels in which a defender of equal value is replaced.
     private var replacements = 0
     private var windowCost = 0
     private var totalCost = 0
@@ -208,7 +209,8 @@ struct AdaptivePolicy: MarkedEvictionPolicy {
         return true
     }
 
-    /// Returns the number of uses per unit of cost. An entry that was never read counts half a use.
+    /// Returns the number of uses, plus one half, per unit of cost. The half distinguishes the costs of entries without
+    /// a use.
     private func value(of slot: Int) -> Double {
         (0.5 + Double(entries[slot].frequency)) / Double(max(1, entries[slot].cost))
     }

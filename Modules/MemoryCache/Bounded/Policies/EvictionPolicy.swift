@@ -30,8 +30,8 @@ public protocol EvictionPolicy: Sendable {
     /// - Parameters:
     ///   - slot: The entry's slot. No other entry has it until this one leaves.
     ///   - hash: The hash of the key, which is the same when the key is stored again. Two keys may have the same hash.
-    ///   - cost: The entry's cost, from 0 to half of `Int.max`. The total cost of all entries is at most twice that
-    ///     half.
+    ///   - cost: The entry's cost, from 0 to half of `Int.max`. The total cost of all entries does not exceed
+    ///     `Int.max`.
     ///   - fits: Whether the entry fits without an eviction.
     mutating func insert(_ slot: Int, hash: UInt64, cost: Int, fits: Bool)
 

@@ -1,9 +1,9 @@
 /// A policy that evicts the entry with the fewest uses relative to its cost. An age that grows with each eviction makes
 /// old uses count less.
 ///
-/// An entry's value is its number of uses (up to 65,535) divided by its cost, plus the value that the most recently
-/// evicted entry had when this entry was last used. With images of equal size, the policy behaves like LFU with aging.
-/// Small images stay longer than large ones.
+/// An entry's value is its number of uses (up to 65,535) divided by its cost, plus the value of the entry that had been
+/// evicted most recently when this entry was last used or stored. With images of equal size, the policy behaves like
+/// LFU with aging. Small images stay longer than large ones.
 ///
 /// Source: L. Cherkasova, "Improving WWW Proxies Performance with Greedy-Dual-Size-Frequency Caching Policy", HP
 /// Laboratories (1998), with the cost of a miss taken as 1. The queue is a radix heap instead of the paper's heap.
@@ -13,7 +13,8 @@ struct GDSFPolicy: MarkedEvictionPolicy {
         var frequency: UInt16 = 1
     }
 
-    /// The value of one use of an entry of cost 1. Entries that cost more than 2^40 have the lowest value.
+    /// The value of one use of an entry of cost 1. Entries that cost more than 2^40 per use all have the lowest value,
+    /// 1.
     private static let unit = Double(1 << 40)
 
     private var entries = SlotArray<Entry>()

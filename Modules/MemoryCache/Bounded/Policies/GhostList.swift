@@ -5,7 +5,7 @@
 struct GhostList: Sendable {
     struct Ghost: Sendable {
         var hash: UInt64
-        /// The total cost that the part had evicted by the time of this eviction.
+        /// The total cost of the entries that ``part`` had evicted at the time of this eviction, including this entry.
         var evictedCost: Int
         /// The low bits of its last use according to ``AccessMarks``.
         var lastUse: UInt32

@@ -23,11 +23,11 @@ public enum MemoryCachePolicy: Sendable {
     case wTinyLFU
     /// GDSF: evicts the entry with the fewest uses relative to its cost first, and ages entries (Cherkasova, 1998).
     case gdsf
-    /// Evicts the least recently used entries until the rest cost at most `toPreferredCost`, once the limit is
-    /// exceeded.
+    /// When the cost limit is exceeded, evicts the least recently used entries until the rest cost at most
+    /// `toPreferredCost`.
     ///
     /// AFNetworking's and AlamofireImage's `AutoPurgingImageCache` evict in this way. The cost is in the unit of the
-    /// limits. Values below zero count as zero, and values above the limit as the limit.
+    /// cost limit. Values below zero count as zero, and values above the limit as the limit.
     case purging(toPreferredCost: Int)
     /// A custom policy. It must not contain any entries yet.
     case custom(any EvictionPolicy)
@@ -47,7 +47,7 @@ public enum MemoryCachePolicy: Sendable {
         }
     }
 
-    /// The cost to which entries are evicted once they exceed the limit; nil for the limit itself.
+    /// The cost down to which entries are evicted when they exceed the cost limit; nil for the limit itself.
     @usableFromInline var preferredCost: Int? {
         if case .purging(let preferredCost) = self { max(0, preferredCost) } else { nil }
     }

@@ -1,4 +1,5 @@
-/// A policy with three queues: a small one for new entries, a main one, and one of ghosts.
+/// A policy with three queues: a small one for new entries, a main one, and one of ghosts, which stand for evicted
+/// entries.
 ///
 /// An entry that is used more than once in the small queue, or that returns soon after its eviction from it, moves to
 /// the main queue. A used entry in the main queue returns to the queue's end instead of being evicted.

@@ -112,11 +112,11 @@ struct WTinyLFUPolicy: MarkedEvictionPolicy {
 /// A sketch that estimates the recent frequency of hashes.
 ///
 /// It is a count-min sketch of four-bit counters, four for each hash, behind a *doorkeeper*, a Bloom filter that holds
-/// the hashes that occurred once. After ten times as many increments as the sketch has capacity for entries, and then
-/// after every five times as many, it halves all counts and empties the doorkeeper.
+/// the hashes that occurred once. The capacity is a number of entries. After ten increments per entry of the capacity,
+/// and then after every five more per entry, the sketch halves all counts and empties the doorkeeper.
 ///
-/// It takes ten to twenty bytes per entry. All operations are O(1); the halving is O(1) amortized. Estimates are never
-/// too low, except for the halving.
+/// It takes ten to twenty bytes per entry. All operations are O(1); the halving is O(1) amortized. Up to 16, estimates
+/// are never too low, except after counts were halved or reset.
 ///
 /// Sources: G. Cormode, S. Muthukrishnan, "An Improved Data Stream Summary: The Count-Min Sketch and its Applications",
 /// Journal of Algorithms 55 (2005); G. Einziger, R. Friedman, B. Manes, "TinyLFU", ACM Transactions on Storage 13

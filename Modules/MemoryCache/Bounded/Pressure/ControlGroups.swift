@@ -5,7 +5,7 @@ struct ControlGroups: Sendable, Equatable {
     /// The directories of cgroup v2: the process's own group first, then every ancestor up to the mount. Empty if there
     /// are none.
     private(set) var unified: [String] = []
-    /// The directory of the process's own group in cgroup v1's memory controller.
+    /// The directory of the process's own group in cgroup v1's memory controller; nil if there is none.
     private(set) var memory: String?
 
     /// The maximum length of a group's path, in bytes: Linux's PATH_MAX. Longer paths are ignored.

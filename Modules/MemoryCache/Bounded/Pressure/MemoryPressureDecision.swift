@@ -3,8 +3,8 @@ import AlcedoCore
 /// The state machine that derives a level of memory pressure from stalls and readings. It accesses no file, clock or
 /// lock.
 ///
-/// To prevent rapid changes, a level holds for a while after its last sign. After that, the next lower level that still
-/// holds applies. All times are of one monotonic clock.
+/// To prevent rapid changes, a level holds for `holdDuration` after its last sign. After that, the next lower level
+/// that still holds applies. All times are of one monotonic clock.
 struct MemoryPressureDecision: Sendable {
     private let holdDuration: Duration
     /// The level of the last readings, which holds until the next ones.

@@ -14,7 +14,8 @@ struct StallTriggers: ~Copyable {
     let warning: Int32
     /// The descriptor of the trigger for the critical level, or -1.
     let critical: Int32
-    /// Reads the kernel's count of stall times; nil if the kernel does not provide it.
+    /// A function that reads the kernel's count of stall times. It returns nil if the kernel does not provide the
+    /// count.
     let readCount: @Sendable () -> StallCount?
 
     /// Takes ownership of two descriptors; -1 for a missing one.
@@ -148,7 +149,7 @@ struct StallHistory: Sendable {
         return false
     }
 
-    /// Settles the unconfirmed announcements that are due.
+    /// Settles the unconfirmed announcements that are due. If `count` is nil, they are confirmed.
     ///
     /// - Returns: The levels that are confirmed after all.
     mutating func resolve(_ count: StallCount?, at now: Duration) -> [MemoryPressure] {

@@ -18,7 +18,8 @@ package struct SystemMemory: Sendable, Equatable {
         (self.physicalByteCount, self.limitByteCount) = (physicalByteCount, limitByteCount)
     }
 
-    /// Reads the figures from a few small files. Files that cannot be read are skipped.
+    /// Returns the memory of the machine and the limit of this process's control groups, which it reads from a few
+    /// small files. Files that cannot be read are skipped.
     ///
     /// - Parameter root: The absolute path of the directory that stands for `/`. Default: `/`. Tests create a directory
     ///   of their own.
@@ -54,7 +55,7 @@ package struct SystemMemory: Sendable, Equatable {
 }
 
 extension SystemMemory {
-    /// Returns free memory of the process to the system.
+    /// Returns free memory of the process to the system. Does nothing if the C library has no `malloc_trim`.
     ///
     /// The C library retains freed memory: up to about sixty megabytes in one piece, and all free memory that lies
     /// below memory in use. The call takes milliseconds.

@@ -25,9 +25,9 @@ import AlcedoRuntime
 /// - **Available memory.** If stalls are not announced, the source reads the machine's available memory at every
 ///   interval. Below 10 % is a warning, and below 5 % is critical.
 ///
-/// A level holds for some seconds after its last sign. Without observers, the source runs no thread and opens no
-/// descriptor. With observers, it uses one thread and at most five descriptors, which it releases after the last token
-/// is released. The thread takes the first reading at once. System errors are ignored.
+/// A level holds for `holdDuration` after its last sign, 10 seconds by default. Without observers, the source runs no
+/// thread and opens no descriptor. With observers, it uses one thread and at most five descriptors, which it releases
+/// after the last token is released. The thread takes the first reading at once. System errors are ignored.
 ///
 /// - SeeAlso: accounting/psi.rst, admin-guide/cgroup-v2.rst ("Memory Interface Files"),
 ///   admin-guide/cgroup-v1/memory.rst and filesystems/proc.rst ("meminfo") in the kernel's documentation.
@@ -87,8 +87,8 @@ public final class SystemMemoryPressureSource: MemoryPressureSource {
 extension SystemMemoryPressureSource {
     /// The configuration of a source.
     package struct Configuration: Sendable, Equatable {
-        /// The absolute path of the directory that stands for `/`, which prefixes the paths of the kernel's files below
-        /// `/proc` and of the mounted control groups. Default: `/`. Tests create a directory of their own.
+        /// The root directory for the kernel's files. Default: `/`. This absolute path prefixes the paths of the files
+        /// below `/proc` and of the mounted control groups.
         package var root: String
         /// The time between two readings of the figures that the kernel does not announce. Default: 5 seconds. Minimum:
         /// 1 millisecond.
@@ -299,8 +299,8 @@ private struct MemoryPressureLoop: ~Copyable {
     }
 }
 
-/// A signal that ends a thread waiting in poll(2): a pipe that becomes readable and is closed when this object is
-/// released.
+/// A signal that ends a thread waiting in poll(2): a pipe that becomes readable when the signal is raised. It is closed
+/// when this object is released.
 private final class StopSignal: Sendable {
     /// The descriptor that the thread polls.
     let readEnd: Int32

@@ -42,8 +42,8 @@ struct EntryLookup<Key: Hashable & Sendable, Value: Sendable> {
         atomicDeadline(of: slot).pointee.store(EntryExpiration.deadline(from: now, for: span), ordering: .relaxed)
     }
 
-    /// Returns the deadline as an atomic number, which has the layout of a plain one. The pointer is computed from the
-    /// entry's address, because `&` would claim exclusive access to the number.
+    /// Returns a pointer to the deadline as an atomic number, which has the layout of a plain one. The pointer is
+    /// computed from the entry's address, because `&` would claim exclusive access to the number.
     @inlinable @inline(__always)
     func atomicDeadline(of slot: Int) -> UnsafeMutablePointer<Atomic<Int64>> {
         UnsafeMutableRawPointer(entries + slot).assumingMemoryBound(to: Atomic<Int64>.self)
@@ -78,8 +78,8 @@ struct LaneCounters: Sendable {
         return referenced
     }
 
-    /// Returns the stamp of a use: the cache's tick and the number of the lane's use within it. The stamps of one
-    /// thread's uses are distinct for up to 255 uses between two stores.
+    /// Returns the stamp of a use: the cache's tick and the number of the lane's use within it. The stamps of a lane
+    /// are distinct for its first 255 uses between two stores.
     @inlinable
     mutating func stamp(at now: UInt64) -> UInt64 {
         if tick != now {

@@ -1,7 +1,7 @@
 public import AlcedoCore
 
 /// The entries of a memory cache with their costs and the index that finds them. Every operation is O(1), amortized
-/// when memory grows.
+/// when memory grows, unless its comment says otherwise.
 @usableFromInline
 struct EntryTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     @usableFromInline var entries = StableBuffer<CacheEntry<Key, Value>>()
@@ -211,7 +211,7 @@ struct SlotSet: Sendable {
     @inlinable
     func contains(_ slot: Int) -> Bool { slot >= 0 && slot < positions.count && positions[slot] < count }
 
-    /// Takes the slot that was freed last. If none is free, adds a new one, numbered ``capacity``.
+    /// Takes and returns the slot that was freed last. If none is free, adds a new one, numbered ``capacity``.
     @inlinable
     mutating func take() -> Int {
         if count == order.count {
@@ -236,15 +236,16 @@ struct SlotSet: Sendable {
 
 /// A key that belongs to a group, such as a variant of an image.
 ///
-/// A memory cache with such keys removes a group without visiting its other entries. The cache compares groups and keys
-/// under its lock, so neither comparison may call the cache.
+/// A memory cache with such keys removes a group without visiting the entries of other groups. The cache compares
+/// groups and keys under its lock, so neither comparison may call the cache.
 @usableFromInline
 package protocol GroupedKey: Hashable, Sendable {
     /// The type of the property that all keys of a group share.
     associatedtype Group: Hashable & Sendable
     /// The group of this key.
     var group: Group { get }
-    /// The hash value of the group. A key that stores it saves work at each store.
+    /// The hash value of the group. The default computes it on each access. A key type can keep it in a property,
+    /// because each store in a cache reads it.
     var groupHash: Int { get }
 }
 

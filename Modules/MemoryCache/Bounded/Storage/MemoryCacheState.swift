@@ -17,7 +17,7 @@ struct MemoryCacheState<Key: Hashable & Sendable, Value: Sendable>: @unchecked S
     @usableFromInline var markBase: UnsafeMutablePointer<Atomic<UInt64>>
     /// The weak references to evicted values; nil if the cache does not look for these.
     @usableFromInline var weak: WeakValueTable<Key, Value>?
-    /// The number of stores so far. It is the high part of the stamps, which record the order of uses.
+    /// The number of stores so far, plus one. It is the high part of the stamps, which record the order of uses.
     @usableFromInline var tick: UInt64 = 1
     @usableFromInline var statistics = CacheStatistics()
     /// The position above the one that the next sweep step checks for expiration.
@@ -90,7 +90,8 @@ struct MemoryCacheState<Key: Hashable & Sendable, Value: Sendable>: @unchecked S
         }
     }
 
-    /// Evicts entries until both limits hold.
+    /// Evicts entries until both limits hold. If the cost limit is exceeded, evicts down to the preferred cost of the
+    /// policy.
     ///
     /// `insertedSlot` is the slot of the entry being stored. If the policy evicts that entry, it is neither counted nor
     /// reported.
@@ -171,7 +172,8 @@ struct MemoryCacheState<Key: Hashable & Sendable, Value: Sendable>: @unchecked S
         return count
     }
 
-    /// Removes expired entries. O(number of entries) if any has a deadline.
+    /// Removes expired entries and expired weak references. O(number of weak references); also O(number of entries) if
+    /// any has a deadline.
     @inlinable
     mutating func removeExpired(at now: Int64, into releases: inout PendingReleases<Key, Value>) {
         weak?.forget(olderThan: now)

@@ -17,13 +17,14 @@ void alcedo_sum_rows(
     float *_Nonnull out);
 
 // For Convolution.horizontal, with four floats per pixel. Computes each of the `length` pixels of `out` as the weighted
-// sum of `counts` pixels of `row`, beginning with pixel `firsts`. Each pixel has `stride` weights, of which the unused
-// ones must be zero. Up to three pixels after the last one are read and must be finite.
+// sum of `counts[x]` pixels of `row`, beginning with pixel `firsts[x]`. Each result pixel has `stride` weights, of
+// which the unused ones must be zero. Up to three pixels after the last one are read and must be finite.
 void alcedo_filter_pixels(
     const float *_Nonnull row, const intptr_t *_Nonnull firsts, const intptr_t *_Nonnull counts,
     const float *_Nonnull weights, size_t stride, size_t length, float *_Nonnull out);
 
-// For RowReader, with four bytes per pixel. Converts the samples unchanged, or with color multiplied by alpha.
+// For RowReader, with four bytes per pixel. Converts the samples to floats from 0 to 255: unchanged, or with color
+// multiplied by alpha.
 void alcedo_read_bytes(const uint8_t *_Nonnull row, size_t pixels, float *_Nonnull out);
 void alcedo_read_straight_bytes(const uint8_t *_Nonnull row, size_t pixels, float *_Nonnull out);
 
@@ -31,8 +32,8 @@ void alcedo_read_straight_bytes(const uint8_t *_Nonnull row, size_t pixels, floa
 // rounds them to nearest.
 void alcedo_write_bytes(const float *_Nonnull row, size_t pixels, uint8_t *_Nonnull out);
 
-// For BoxColumns.sum. Adds the bytes of `rows` rows to `sums`, or replaces the sums unless `continues` is true. `bytes`
-// must be a multiple of 32.
+// For BoxColumns.sum. Sums the bytes of `rows` rows, column by column. Adds the result to `sums` if `continues` is
+// true; otherwise replaces `sums`. `bytes` must be a multiple of 32.
 void alcedo_sum_bytes(
     const uint8_t *_Nonnull first, size_t rows, size_t bytes_per_row, size_t bytes, int continues,
     uint16_t *_Nonnull sums);
@@ -43,7 +44,8 @@ void alcedo_sum_straight_bytes(
     const uint8_t *_Nonnull first, size_t rows, size_t bytes_per_row, size_t bytes, int continues,
     uint32_t *_Nonnull sums);
 
-// For ColumnAverage.push. Computes one row of running averages down the columns. `floats` must be a multiple of 16.
+// For ColumnAverage.push. Computes one row of running averages down the columns, and moves the windows of `sums` by one
+// row. `floats` must be a multiple of 16.
 void alcedo_average_rows(
     const float *_Nonnull newest, const float *_Nonnull oldest, const float *_Nonnull leaving, float edge, float share,
     size_t floats, float *_Nonnull sums, float *_Nonnull out);
@@ -56,12 +58,13 @@ void alcedo_write_units(const float *_Nonnull pixels, size_t count, int is_opaqu
 void alcedo_write_gray_units(const float *_Nonnull pixels, size_t count, uint8_t *_Nonnull out);
 
 // For ColorMatrix.apply. `columns` has 16 floats: the contributions of red, green and blue to the samples of the
-// result, and the offset.
+// result, and the offset. Keeps alpha.
 void alcedo_apply_matrix(const float *_Nonnull columns, float *_Nonnull pixels, size_t count);
 
 // For Flatten, with 8-bit samples. Draws pixels over an opaque color of three bytes and rounds to nearest.
 void alcedo_flatten_bytes(
-    const uint8_t *_Nonnull row, size_t pixels, const uint8_t *_Nonnull color, int is_premultiplied, uint8_t *_Nonnull out);
+    const uint8_t *_Nonnull row, size_t pixels, const uint8_t *_Nonnull color, int is_premultiplied,
+    uint8_t *_Nonnull out);
 
 // An image with four bytes per pixel. `is_straight` is true when color must be multiplied by alpha.
 typedef struct alcedo_source_image {
@@ -76,7 +79,7 @@ typedef struct alcedo_source_image {
 // across * cosine, y - across * sine), and `across` increases by one per pixel. Pixels outside the image are
 // transparent.
 void alcedo_sample_line(
-    const alcedo_source_image *_Nonnull image, double x, double y, double cosine, double sine, double across, size_t count,
-    float *_Nonnull out);
+    const alcedo_source_image *_Nonnull image, double x, double y, double cosine, double sine, double across,
+    size_t count, float *_Nonnull out);
 
 #endif

@@ -22,7 +22,8 @@ typedef enum {
 /// The callbacks of a server. They run on the server's only thread, or in alcedo_http_server_stop, and must not block.
 typedef struct {
     void *_Nullable context;
-    /// The head of a request has arrived. A request with a body must receive its response at once. The body is not read.
+    /// The head of a request has arrived. If the request has a body, the callback must send the response or close the
+    /// connection. The body is not read.
     alcedo_http_step (*_Nonnull on_request)(void *_Nullable context, alcedo_http_request *_Nonnull request);
     /// A request was resumed. The callback must send its response or close the connection.
     alcedo_http_step (*_Nonnull on_resumed)(void *_Nullable context, alcedo_http_request *_Nonnull request);
@@ -42,8 +43,8 @@ typedef struct {
     unsigned int connections;
     /// The maximum time, in seconds, for which a connection may be idle while it is not suspended.
     unsigned int timeout;
-    /// The maximum number of bytes in a head, and in a part of a response that is sent at once. Larger heads are
-    /// rejected.
+    /// The maximum number of bytes of memory for a connection, in which a head and the parts of its response are
+    /// buffered. A head that does not fit is rejected.
     size_t memory;
 } alcedo_http_settings;
 
@@ -54,10 +55,10 @@ alcedo_http_server *_Nullable alcedo_http_server_start(
 uint16_t alcedo_http_server_port(alcedo_http_server *_Nonnull server);
 /// Stops accepting connections. Call this function once.
 void alcedo_http_server_quiesce(alcedo_http_server *_Nonnull server);
-/// Ends all connections without a request, and later each connection whose request ends. Call this function from any
-/// thread before alcedo_http_server_stop.
+/// Closes all connections that have no request in progress, and later each other connection when its request ends. Call
+/// this function from any thread before alcedo_http_server_stop.
 void alcedo_http_server_end_idle(alcedo_http_server *_Nonnull server);
-/// Ends all connections and the thread, then returns. No request may be suspended.
+/// Closes all connections, ends the thread and releases the server. No request may be suspended.
 void alcedo_http_server_stop(alcedo_http_server *_Nonnull server);
 
 /// The method and target of a request, valid until on_end. The target is not decoded.
@@ -93,14 +94,14 @@ void alcedo_http_resume(alcedo_http_request *_Nonnull request);
 /// this time.
 typedef struct alcedo_http_disconnects alcedo_http_disconnects;
 
-/// Creates a monitor. Returns NULL if no file descriptor is available.
+/// Creates a monitor. Returns NULL if no file descriptor or no memory is available.
 alcedo_http_disconnects *_Nullable alcedo_http_disconnects_create(void);
 /// Watches a socket under a number, which must not be 0. Returns 0 if the socket cannot be watched.
 int alcedo_http_disconnects_watch(alcedo_http_disconnects *_Nonnull disconnects, int socket, uint64_t number);
 /// Ends the watch of a socket. Call this function from any thread before the request is resumed.
 void alcedo_http_disconnects_unwatch(alcedo_http_disconnects *_Nonnull disconnects, int socket);
 /// Waits until a client disconnects. Returns the number of its socket, which is reported once, or 0 after
-/// alcedo_http_disconnects_end. Only one thread may call this function.
+/// alcedo_http_disconnects_end and after an error. Only one thread may call this function.
 uint64_t alcedo_http_disconnects_next(alcedo_http_disconnects *_Nonnull disconnects);
 /// Ends the current wait and all later ones.
 void alcedo_http_disconnects_end(alcedo_http_disconnects *_Nonnull disconnects);

@@ -27,7 +27,7 @@
             deinit { g_object_unref(UnsafeMutableRawPointer(pointer)) }
         }
 
-        /// Effectively unowned: the widget releases the canvas when it is destroyed.
+        /// The widget, which is not retained. The pointer stays valid, because the widget owns the canvas.
         private let widget: UnsafeMutablePointer<GtkWidget>
         private var shown: Drawn?
         private var covered: Drawn?
@@ -45,7 +45,7 @@
         /// A closure that is called when the widget is mapped or unmapped.
         var onMap: (@MainActor () -> Void)?
         /// A closure that receives the time of a frame, after ``startTicking()`` was called. It returns the time at
-        /// which the next frame is due; nil if none is.
+        /// which the next frame is due; nil if no frame is due.
         var onTick: (@MainActor (_ time: Duration) -> Duration?)?
 
         init(widget: UnsafeMutablePointer<GtkWidget>) {
@@ -100,7 +100,7 @@
 
         /// Advances the fade and the animation to a time.
         ///
-        /// - Returns: The time at which the next frame is due; nil if none is.
+        /// - Returns: The time at which the next frame is due; nil if no frame is due.
         private func advance(to time: Duration) -> Duration? {
             if fade.isRunning {
                 fade.advance(to: time)
@@ -116,7 +116,7 @@
             covered = nil
         }
 
-        /// Removes the closures and the progress. The current texture stays.
+        /// Removes the closures and the progress. The current texture stays, and a fade in progress continues.
         func end() {
             onResize = nil
             onTick = nil
@@ -177,7 +177,7 @@
         /// - Parameters:
         ///   - widget: The `GtkWidget`, which is not retained.
         ///   - onFrame: A closure that receives the time of a frame before it is laid out and drawn. It returns the
-        ///     time at which the next frame is due; nil if none is.
+        ///     time at which the next frame is due; nil if no frame is due.
         init(widget: OpaquePointer, onFrame: @escaping @MainActor (_ time: Duration) -> Duration?) {
             self.widget = widget
             self.onFrame = onFrame

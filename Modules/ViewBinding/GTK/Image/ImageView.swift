@@ -12,12 +12,12 @@
     /// binder.load(url)
     /// ```
     ///
-    /// GTK must be initialized. ``MainActorBridge`` must be installed for images that arrive later.
+    /// GTK must be initialized. ``MainActorBridge`` must be installed; otherwise only images in memory are shown.
     ///
     /// The widget has no natural size: set a size request, or let it expand. Loads without a target size wait until the
     /// widget has a size, which requires that ``onSizeChange`` calls `viewSizeChanged()` of the binder. Pixels are
-    /// passed to GTK without a copy, except for gray and rotated images. Samples are interpreted as sRGB. An image that
-    /// was not in memory fades in.
+    /// passed to GTK without a copy, except for gray images and images that are not stored upright. Samples are
+    /// interpreted as sRGB. An image that was not in memory fades in.
     ///
     /// In style sheets, the widget is an `alcedo-image` with the class `empty`, `placeholder`, `failure` or `image`.
     /// While an image is loading, it also has the class `loading`, and draws the progress as a line in its `color`. It
@@ -36,8 +36,7 @@
         /// Creates a view that shows nothing.
         ///
         /// - Parameters:
-        ///   - contentMode: The way in which an image is shown whose aspect ratio differs from that of the view.
-        ///     Default: `fit`.
+        ///   - contentMode: The way to show an image whose aspect ratio differs from that of the view. Default: `fit`.
         ///   - frames: The pool of animation frames, preferably one for all views; nil to show only the first frame of
         ///     animations. Default: nil.
         ///   - fadeDuration: The duration of the fade of an image that was not in memory; zero to disable it. Default:
@@ -81,10 +80,12 @@
         /// The current `GdkTexture`, borrowed; nil if nothing is shown.
         public var texture: OpaquePointer? { canvas.texture }
 
-        /// Shows the content upright, without a fade. Shows nothing if the image is too large for GTK.
+        /// Shows the content upright, without a fade. Shows nothing if the image is too large for GTK, or if there is
+        /// no memory for a copy.
         public func display(_ content: DisplayContent) { show(content, fading: .zero) }
 
-        /// Shows the content upright, with a fade. Shows nothing if the image is too large for GTK.
+        /// Shows the content upright, with a fade if the widget is visible. Shows nothing if the image is too large for
+        /// GTK, or if there is no memory for a copy.
         public func transition(to content: DisplayContent) { show(content, fading: fadeDuration) }
 
         /// The view's size in device pixels, which takes the scale factor of the window into account;
@@ -93,7 +94,7 @@
             canvas.size.map { .target(TargetSize($0, mode: canvas.mode)) } ?? .pending
         }
 
-        /// Sets or removes the style class `loading`.
+        /// Sets or removes the style class `loading`, and removes the progress line.
         public func showActivity(_ isActive: Bool) {
             canvas.progress = nil
             setClass("loading", isActive)
@@ -148,7 +149,7 @@
 
         /// Shows the animation's frame at a time.
         ///
-        /// - Returns: The time at which the next frame is due; nil if none is.
+        /// - Returns: The time at which the next frame is due; nil if no frame is due.
         private func play(to time: Duration) -> Duration? {
             guard let animator, plays else { return nil }
             guard canvas.visibility.isVisible else {

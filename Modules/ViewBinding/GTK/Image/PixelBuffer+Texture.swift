@@ -21,9 +21,9 @@
             let memoryFormat: GdkMemoryFormat
             switch (format, alphaMode) {
             case (.gray8, _): return colored()?.makeTexture()
-            // For opaque pixels, the two modes are equal. GTK's software renderer converts the image whenever it draws
-            // it. It has a fast path for straight alpha only; premultiplied pixels are converted through floating
-            // point.
+            // For opaque pixels, straight and premultiplied alpha are equal. GTK's software renderer converts the image
+            // whenever it draws it. It has a fast path for straight alpha only; premultiplied pixels are converted
+            // through floating point.
             case (.rgbx8, _), (.rgba8, .opaque), (.rgba8, .straight): memoryFormat = GDK_MEMORY_R8G8B8A8
             case (.rgba8, .premultiplied): memoryFormat = GDK_MEMORY_R8G8B8A8_PREMULTIPLIED
             case (.rgba16, .straight): memoryFormat = GDK_MEMORY_R16G16B16A16
@@ -34,7 +34,7 @@
             return gdk_memory_texture_new(width, height, memoryFormat, bytes, gsize(bytesPerRow))
         }
 
-        /// Creates a `GBytes` that shares the memory of the pixels. The caller has to release it.
+        /// Creates a `GBytes` that shares the memory of the pixels. The caller has to release it with `g_bytes_unref`.
         package func makeBytes() -> OpaquePointer? {
             let owner = Unmanaged.passRetained(Owner(self))
             // The pointer outlives the closure, but not the memory, which the owner's copy of this value retains. That

@@ -10,7 +10,8 @@
             var signal: Signal
         }
 
-        /// Effectively unowned: the widget releases its canvas, which owns this object, when it is destroyed.
+        /// The widget, which is not retained. The pointer stays valid, because the widget owns the canvas, which owns
+        /// this object.
         private let widget: UnsafeMutablePointer<GtkWidget>
         private var listening: [Listening] = []
         /// Whether the widget may have moved since the last check.
@@ -26,7 +27,8 @@
 
         private var isMapped: Bool { gtk_widget_get_mapped(widget) != 0 }
 
-        /// Calls a closure once when a mapped widget is scrolled into view. Call ``stopWaiting()`` when the widget is
+        /// Calls a closure once, after the frame in which the mapped widget becomes visible. The closure replaces an
+        /// earlier one. It is never called if the widget is not mapped now. Call ``stopWaiting()`` when the widget is
         /// unmapped.
         func awaitVisible(_ onVisible: @escaping @MainActor () -> Void) {
             stopWaiting()

@@ -35,7 +35,8 @@
 
         isolated deinit { g_object_unref(UnsafeMutableRawPointer(factory)) }
 
-        /// The cells that have an item, with its current position. GTK binds more cells than are visible. O(*cells*).
+        /// The cells that show an item, each with the current position of its item, in no particular order. GTK binds
+        /// more cells than are visible. O(*cells*).
         public var boundCells: [(position: Int, cell: Cell)] { cells.bound }
 
         /// The number of cells.
@@ -76,16 +77,16 @@
         func bind(to position: Int)
         /// Stops showing the item. Another item, or none, follows.
         ///
-        /// Runs in the next iteration of the main loop after GTK unbinds the cell, or immediately before the next
-        /// ``bind(to:)``. If GTK binds the same item again before that, as it does when the focus moves, neither method
-        /// is called.
+        /// Runs in the next iteration of the main loop after GTK unbinds the cell. It runs earlier if GTK binds another
+        /// item to the cell or removes the cell. If GTK binds the same item again before that, as it does when the
+        /// focus moves, neither method is called.
         func unbind()
     }
 
     /// The cells of a list by their `GtkListItem`.
     ///
     /// GTK unbinds an item and immediately binds it again when only the focus or the selection changes. If that
-    /// cancelled the load, each arrow key would restart it. A cell is therefore unbound in the next iteration of the
+    /// canceled the load, each arrow key would restart it. A cell is therefore unbound in the next iteration of the
     /// main loop, or before it receives another item, and not at all if its own item is bound again.
     @MainActor private final class CellTable<Cell: RecycledCell> {
         private struct Binding {
@@ -176,7 +177,7 @@
         func isSame(as other: gpointer?) -> Bool { pointer == other }
     }
 
-    /// A callback that runs in the next iteration of GTK's main loop, once for all requests before that.
+    /// A callback that runs once in the next iteration of GTK's main loop. Until then, further requests are ignored.
     @MainActor private final class IdleCallback {
         private var callback: (@MainActor () -> Void)?
 

@@ -8,10 +8,10 @@
     /// of `ImagePrefetcher` fit:
     ///
     /// ```swift
+    /// guard let adjustment = OpaquePointer(gtk_scrolled_window_get_vadjustment(window)) else { return }
     /// let scrolling = ScrollPrefetcher(
-    ///     adjustment: gtk_scrolled_window_get_vadjustment(window), ahead: 60,
-    ///     count: { names.count }, request: { request(for: names[$0]) },
-    ///     start: prefetcher.start, stop: prefetcher.stop)
+    ///     adjustment: adjustment, ahead: 60, count: { urls.count }, request: { ImageRequest(url: urls[$0]) },
+    ///     start: { prefetcher.start($0) }, stop: { prefetcher.stop($0) })
     /// ```
     ///
     /// The visible items are calculated from the adjustment, so rows must have about the same height. Each scroll step
@@ -31,12 +31,14 @@
         ///
         /// - Parameters:
         ///   - adjustment: The `GtkAdjustment` of the direction in which the list scrolls.
-        ///   - ahead: The number of items to load beyond the visible ones. Default: 60.
+        ///   - ahead: The number of items to load beyond the visible ones. Negative values are treated as zero.
+        ///     Default: 60.
         ///   - count: A closure that returns the number of items in the list.
         ///   - request: A closure that returns the request of the cell at a position; nil to load nothing. It must use
         ///     the same size as the cell, or the prefetched image is not reused.
         ///   - start: A closure that starts loading the requests, in order.
-        ///   - stop: A closure that cancels the loads of the requests.
+        ///   - stop: A closure that cancels the loads of the requests. It receives each request whose item has become
+        ///     visible or is no longer ahead, even if its load has ended.
         ///   - onMove: A closure that receives the visible positions whenever the list moves or its layout changes,
         ///     before prefetching starts. For example, it can lower the priority of loads for cells that GTK binds
         ///     outside of the visible area. Default: nil.
@@ -78,8 +80,8 @@
             return max(0, first)..<max(0, first, end)
         }
 
-        /// Cancels the loads in progress and starts again, after the items of the list or the size of the requests have
-        /// changed.
+        /// Cancels the started loads and starts prefetching again. Call this method after the items of the list or the
+        /// size of the requests have changed.
         public func reset() {
             cancel(window.reset())
             update()
@@ -138,7 +140,7 @@
 
         package init(length: Int) { self.length = max(0, length) }
 
-        /// Handles a change of the visible items, out of `count` items.
+        /// Handles a change of the visible items, out of `count` items. Returns the loads to start and to stop.
         package mutating func move(to visible: Range<Int>, of count: Int) -> Change {
             let visible = visible.clamped(to: 0..<max(0, count))
             if let before = self.visible, before.lowerBound != visible.lowerBound {

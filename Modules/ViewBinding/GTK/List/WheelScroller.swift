@@ -2,21 +2,21 @@
     import AlcedoLibc
     import CGTK
 
-    /// A scroller that moves a list smoothly when the mouse wheel turns, once per frame.
+    /// A scroller that moves a list smoothly in the vertical direction when the mouse wheel turns, once per frame.
     ///
     /// ```swift
     /// WheelScroller(scrolledWindow: scrolledWindow)
     /// ```
     ///
-    /// GTK itself jumps immediately at each wheel step. Before 4.10, its lists measure only once per frame. When a fast
-    /// wheel moves them twice between two layouts, they fail with "ran out of items" and an empty window. Touchpads are
-    /// left to GTK, which combines their events per frame.
+    /// GTK itself jumps immediately at each wheel step. Before GTK 4.10, lists measure their rows only once per frame.
+    /// If a fast wheel moves such a list twice between two layouts, it fails with "ran out of items" and an empty
+    /// window. Touchpads are left to GTK, which combines their events per frame.
     @MainActor public final class WheelScroller {
         private let scroller: OpaquePointer
         private var glide = ScrollGlide()
         private var ticker: FrameTicker?
 
-        /// Creates a scroller and attaches it to a window.
+        /// Creates a scroller and attaches it to a scrolled window.
         ///
         /// - Parameter scrolledWindow: A `GtkScrolledWindow`, which retains the scroller.
         @discardableResult
@@ -84,7 +84,8 @@
 
         package mutating func stop() { (rest, last) = (0, nil) }
 
-        /// Returns the distance for the frame at `time`, in whole points so that images stay sharp.
+        /// Moves by one frame, and returns the distance for the frame at `time`; zero if the motion has ended. The
+        /// distance is in whole points, so that images stay sharp. Only the last distance can have a fraction.
         package mutating func step(at time: Duration) -> Double {
             guard isMoving else { return 0 }
             let passed = min(max(time - (last ?? time - .milliseconds(16)), .zero), Self.longestFrame)

@@ -1,5 +1,4 @@
-// The loop over libcurl's multi interface that one would write in C to fetch many URLs: what downloads are measured
-// against.
+// A plain loop in C over libcurl's multi interface that fetches many URLs. The downloads are compared with it.
 #ifndef ALCEDO_CMULTILOOP_H
 #define ALCEDO_CMULTILOOP_H
 
@@ -8,22 +7,22 @@
 typedef struct alcedo_multi_loop alcedo_multi_loop;
 
 typedef struct {
-    /// A number is put behind it to make the URL of each request.
+    /// The prefix of the URLs. The number of a request completes it.
     const char *_Nonnull base;
-    /// Transfers at once.
+    /// The number of concurrent transfers.
     size_t width;
-    /// Bytes that each body must have.
+    /// The expected number of bytes of each body.
     size_t body_size;
-    /// Whether to speak HTTP/2, all transfers on one connection.
+    /// Whether to use HTTP/2, with all transfers on one connection.
     int speaks_http2;
-    /// A file of the certificates to trust in PEM; NULL: the system's.
+    /// The PEM file of the certificates to trust; NULL for those of the system.
     const char *_Nullable ca_file;
 } alcedo_multi_loop_options;
 
-/// Strings are copied. NULL: out of memory.
+/// Creates a loop. The strings are copied. Returns NULL when out of memory.
 alcedo_multi_loop *_Nullable alcedo_multi_loop_create(const alcedo_multi_loop_options *_Nonnull options);
-/// Fetches the bodies of so many URLs into memory, from number `first` on. Connections stay open for the next call.
-/// Returns how many answers were not as they should be.
+/// Fetches `count` URLs into memory, beginning with the number `first`. Connections stay open for the next call.
+/// Returns the number of responses that are not as expected.
 size_t alcedo_multi_loop_run(alcedo_multi_loop *_Nonnull loop, size_t first, size_t count);
 void alcedo_multi_loop_destroy(alcedo_multi_loop *_Nonnull loop);
 

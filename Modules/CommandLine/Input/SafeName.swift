@@ -1,6 +1,7 @@
+import AlcedoProgramSupport
 import FoundationEssentials
 
-/// A safe name for a file made of an image, derived from the last part of the image's path or URL.
+/// A safe name for an output file, derived from the last part of an image's path or URL.
 struct SafeName {
     /// The maximum number of bytes: 200. File systems allow 255, and numbers and extensions are appended.
     private static let byteLimit = 200
@@ -46,15 +47,14 @@ struct SafeName {
 }
 
 /// A generator of unique names, which appends a number to a repeated name.
-package struct UniqueNames {
+struct UniqueNames {
     private var taken: Set<String> = []
     /// The next number for each repeated name, which avoids testing all earlier numbers again.
     private var numbers: [String: Int] = [:]
 
-    package init() {}
-
-    /// Returns a unique name: for example `dunes`, `dunes-2`, `dunes-3`.
-    package mutating func unique(_ name: String) -> String {
+    /// Returns the name, with a number if the name is already taken. For example, `dunes` gives `dunes`, `dunes-2`,
+    /// `dunes-3`.
+    mutating func unique(_ name: String) -> String {
         guard !taken.insert(name).inserted else { return name }
         var number = numbers[name] ?? 2
         while !taken.insert("\(name)-\(number)").inserted { number += 1 }

@@ -1,4 +1,5 @@
-/// Doubly linked lists of slots. Each slot is in at most one list and takes eight bytes. Every operation is O(1).
+/// Doubly linked lists of slots. Each slot is in at most one list and takes eight bytes. Every operation is O(1),
+/// amortized when memory grows.
 struct SlotLists: Sendable {
     private struct Link: Sendable {
         var newer: Int32 = -1
@@ -44,7 +45,7 @@ struct SlotLists: Sendable {
         if link.older < 0 { lists[list].oldest = link.newer } else { links[Int(link.older)].newer = link.newer }
     }
 
-    /// Removes and returns the slot that was appended first.
+    /// Removes and returns the slot that was appended first; nil if the list is empty.
     mutating func removeOldest(of list: Int) -> Int? {
         guard let slot = oldest(of: list) else { return nil }
         remove(slot, from: list)

@@ -4,7 +4,7 @@ import FoundationEssentials
 
 /// A request and its response. While the request waits, it occupies no thread. The wait ends with a response or when
 /// the client disconnects.
-final class Exchange: Sendable {
+final class ServerExchange: Sendable {
     enum Outcome: Sendable {
         case response(ServerResponse)
         case disconnected
@@ -23,8 +23,8 @@ final class Exchange: Sendable {
     let number: UInt64
     let head: RequestHead
     let begin = ContinuousClock.now
-    /// Resumes the suspended request. Called at most once, and only while the request is suspended. Any other request
-    /// may end at any time.
+    /// Resumes the suspended request. Called at most once, and only while the request is suspended, because any other
+    /// request may already have ended.
     private let resume: @Sendable () -> Void
     /// Closes the connection. Called only before the request has ended.
     private let close: @Sendable () -> Void
@@ -47,7 +47,7 @@ final class Exchange: Sendable {
     func hasNoBody(_ response: ServerResponse) -> Bool { head.isHead || response.status == 304 }
 
     /// Starts the operation of a request. Call this method after the request has been suspended. If the exchange is
-    /// already settled, the operation is released without running.
+    /// already settled, the request is resumed and the operation does not run.
     func start(_ operation: @escaping @Sendable () async -> ServerResponse) {
         let isSettled = state.withLock { state in
             state.isWaiting = true
@@ -110,9 +110,9 @@ final class Exchange: Sendable {
 }
 
 /// The requests that have not ended.
-final class ExchangeTable: Sendable {
+final class ServerExchangeTable: Sendable {
     private struct State: Sendable {
-        var exchanges: [UInt64: Exchange] = [:]
+        var exchanges: [UInt64: ServerExchange] = [:]
         var lastNumber: UInt64 = 0
     }
 
@@ -126,11 +126,11 @@ final class ExchangeTable: Sendable {
         }
     }
 
-    subscript(number: UInt64) -> Exchange? { state.withLock { $0.exchanges[number] } }
+    subscript(number: UInt64) -> ServerExchange? { state.withLock { $0.exchanges[number] } }
 
-    var all: [Exchange] { state.withLock { Array($0.exchanges.values) } }
+    var all: [ServerExchange] { state.withLock { Array($0.exchanges.values) } }
 
-    func add(_ exchange: Exchange) { state.withLock { $0.exchanges[exchange.number] = exchange } }
+    func add(_ exchange: ServerExchange) { state.withLock { $0.exchanges[exchange.number] = exchange } }
 
-    func remove(_ exchange: Exchange) { state.withLock { $0.exchanges[exchange.number] = nil } }
+    func remove(_ exchange: ServerExchange) { state.withLock { $0.exchanges[exchange.number] = nil } }
 }

@@ -1,9 +1,10 @@
+import AlcedoProgramSupport
 import FoundationEssentials
 
 /// Encoding of a value as one line of JSON, with sorted keys so that lines can be compared.
-package enum JSONLine {
+enum JSONLine {
     /// Returns the encoded value with a line feed.
-    package static func text(of value: some Encodable) throws -> String {
+    static func text(of value: some Encodable) throws -> String {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         return printable(String(decoding: try encoder.encode(value), as: UTF8.self)) + "\n"
@@ -27,19 +28,19 @@ package enum JSONLine {
 }
 
 /// A value in the object of a ``JSONLine``.
-package enum JSONValue: Encodable {
+enum JSONValue: Encodable {
     case text(String)
     case texts([String])
     case number(Int)
     case null
 
     /// Creates a value, which is ``null`` for nil.
-    package init(_ text: String?) { self = text.map { .text($0) } ?? .null }
+    init(_ text: String?) { self = text.map { .text($0) } ?? .null }
 
     /// Creates a value, which is ``null`` for nil.
-    package init(_ number: Int?) { self = number.map { .number($0) } ?? .null }
+    init(_ number: Int?) { self = number.map { .number($0) } ?? .null }
 
-    package func encode(to encoder: any Encoder) throws {
+    func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
         switch self {
         case .text(let text): try container.encode(text)

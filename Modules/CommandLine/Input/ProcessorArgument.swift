@@ -1,14 +1,15 @@
-package import Alcedo
+import Alcedo
+import AlcedoProgramSupport
 
 /// A processor that an option names: a name, optionally followed by a colon and comma-separated parameters.
-package struct ProcessorArgument: Sendable {
+struct ProcessorArgument: Sendable {
     /// The syntax of one processor, and its factory.
     private struct Form: Sendable {
         let name: String
-        /// The syntax of the parameters with their colon, for the help text.
+        /// The syntax of the parameters with their colon, for the help text and for error messages.
         let parameters: String
         let meaning: String
-        /// The accepted values, for error messages. Empty for a processor without parameters.
+        /// The accepted values, for error messages. Empty if the syntax lists them or there are no parameters.
         let values: String
         /// Creates the processor from its parameters, or returns nil if they are invalid.
         let make: @Sendable ([String]) -> (any ImageProcessing)?
@@ -17,7 +18,7 @@ package struct ProcessorArgument: Sendable {
     }
 
     /// The help text of the option that takes processors.
-    package static let help: String = {
+    static let help: String = {
         let width = (forms.map(\.text.count).max() ?? 0) + 2
         let lines = forms.map { form in
             "    \(form.text)\(String(repeating: " ", count: width - form.text.count))\(form.meaning)\n"
@@ -33,13 +34,13 @@ package struct ProcessorArgument: Sendable {
             """
     }()
 
-    package let processor: any ImageProcessing
+    let processor: any ImageProcessing
 
     /// Parses a processor.
     ///
     /// - Throws: ``UsageError`` if the name is unknown or the parameters are invalid. The message lists the accepted
     ///   values.
-    package init(_ text: String) throws {
+    init(_ text: String) throws {
         let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
         guard let form = Self.forms.first(where: { $0.name == parts[0] }) else {
             let names = Self.forms.map(\.name).joined(separator: ", ")
@@ -237,7 +238,7 @@ private enum ProcessorWords {
         return PixelSize(width: width, height: height)
     }
 
-    /// Returns the color of six or eight hexadecimal digits, optionally after a `#`.
+    /// Returns the color of six or eight hexadecimal digits, optionally after a `#`. Six digits give an opaque color.
     static func color(_ word: String) -> PixelColor? {
         let digits = word.hasPrefix("#") ? word.dropFirst() : word[...]
         guard digits.utf8.count == 6 || digits.utf8.count == 8, digits.allSatisfy(\.isHexDigit),

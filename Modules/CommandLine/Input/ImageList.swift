@@ -1,12 +1,12 @@
 import Alcedo
-package import AlcedoRuntime
+import AlcedoRuntime
 
 /// The images of a command line, in order.
 ///
 /// The list stores names and creates each request on access. A list of 100,000 images takes a few megabytes.
-package struct ImageList: Sendable {
+struct ImageList: Sendable {
     /// An item of the list.
-    package enum Item: Sendable {
+    enum Item: Sendable {
         /// A URL or the path of a file.
         case named(String)
         /// A name that cannot be loaded, with the reason.
@@ -22,22 +22,22 @@ package struct ImageList: Sendable {
     ///
     /// - Parameters:
     ///   - items: The items, in order.
-    ///   - change: A transformation of each image on access. Default: none.
-    package init(_ items: [Item], changing change: @escaping @Sendable (ImageArgument) -> ImageArgument = { $0 }) {
+    ///   - change: Transforms each image on access. By default, images are unchanged.
+    init(_ items: [Item], changing change: @escaping @Sendable (ImageArgument) -> ImageArgument = { $0 }) {
         self.items = items
         self.change = change
     }
 
-    package init(_ images: [ImageArgument]) { self.init(images.map { .image($0) }) }
+    init(_ images: [ImageArgument]) { self.init(images.map { .image($0) }) }
 
-    package var count: Int { items.count }
+    var count: Int { items.count }
 
-    package var indices: Range<Int> { items.indices }
+    var indices: Range<Int> { items.indices }
 
     /// Returns the image at an index.
     ///
     /// - Precondition: `0 <= index < count`
-    package subscript(index: Int) -> ImageArgument {
+    subscript(index: Int) -> ImageArgument {
         switch items[index] {
         case .named(let text): change(ImageArgument(text))
         case .unreadable(let name, let reason): ImageArgument(name: name, failure: reason)
@@ -45,8 +45,8 @@ package struct ImageList: Sendable {
         }
     }
 
-    /// Returns the identities of the files among the images. Queries the file system once for each file.
-    package func files() -> Set<FileIdentity> {
+    /// Returns the identities of the existing files among the images. Queries the file system once for each file.
+    func files() -> Set<FileIdentity> {
         var files: Set<FileIdentity> = []
         for index in items.indices {
             guard case .success(let request) = self[index].request, case .file(let path) = request.source,

@@ -1,18 +1,20 @@
 import Alcedo
-import AlcedoTerminal
+import AlcedoProgramSupport
 import AlcedoRuntime
+import AlcedoTerminal
 
 /// The progress of a run as one line of the terminal, rewritten in place. Prints nothing if it is not visible.
 actor ProgressLine {
     private struct Transfer {
         let progress: TransferProgress
-        /// The number of bytes that the rate already includes, or nil before the first report.
+        /// The number of bytes received at the last call of ``takeNew()``, or nil before the first report.
         var counted: Int?
 
-        /// Returns the number of bytes received since the last call. A transfer that restarts counts from zero again.
+        /// Returns the number of bytes received since the last call, or zero when the transfer has restarted. The bytes
+        /// of the first report are not counted.
         mutating func takeNew() -> Int {
             guard let first = progress.first, let last = progress.last else { return 0 }
-            // The bytes of the first report were received by an earlier run.
+            // The bytes of the first report were received earlier, for example by a previous run.
             let before = counted ?? first.received
             counted = last.received
             return max(0, last.received - before)
@@ -31,7 +33,8 @@ actor ProgressLine {
     private var finished = 0
     /// The transfers in progress, by the index of their image.
     private var transfers: [Int: Transfer] = [:]
-    /// The bytes of completed transfers: received, and expected if every transfer has announced its size.
+    /// The bytes of completed transfers: the received number, and the expected number or nil if a transfer announced no
+    /// size.
     private var (received, expected) = (0, Int?.some(0))
     private var rate: ByteRate
     private var lastShown: Duration
@@ -128,8 +131,9 @@ actor ProgressLine {
         write(Console.clearing + text.text(in: columns > 1 ? columns - 1 : .max))
     }
 
-    /// Returns the estimated time until the end, from the expected bytes of the transfers that have announced a size.
-    /// Used only until the first image is complete.
+    /// Returns the estimated time until the end, in seconds, from the expected bytes of the transfers that have
+    /// announced a size. Returns nil after the first image is complete, at a rate of zero, or if no transfer has
+    /// announced a size.
     private func secondsLeft(for current: [DownloadProgress], at bytesPerSecond: Int) -> Double? {
         let known = current.filter { $0.expected != nil }
         guard finished == 0, bytesPerSecond > 0, !known.isEmpty else { return nil }
@@ -139,13 +143,14 @@ actor ProgressLine {
         return max(0, expected + others - received) / Double(bytesPerSecond)
     }
 
-    /// Returns the received part of an image, from 0 to 1.
+    /// Returns the received part of an image, from 0 to 1. Returns 0 if the expected size is unknown.
     private static func part(_ progress: DownloadProgress) -> Double {
         guard let expected = progress.expected, expected > 0 else { return 0 }
         return min(1, Double(progress.received) / Double(expected))
     }
 
-    /// Returns the number of received bytes, and the expected number if every transfer has announced it.
+    /// Returns the number of received KiB as text, with the expected number if all transfers have begun and announced
+    /// it.
     private func bytes(_ current: [DownloadProgress]) -> String {
         let received = current.reduce(received) { Self.sum($0, $1.received) ?? $0 } / 1024
         let isAll = finished + current.count == total
@@ -153,7 +158,7 @@ actor ProgressLine {
         return expected.map { "\(received) of \($0 / 1024) KiB" } ?? "\(received) KiB"
     }
 
-    /// Returns the sum, or nil if an operand is nil or the sum overflows, as a server may announce any size.
+    /// Returns the sum, or nil if an operand is nil or the sum overflows. A server may announce any size.
     private static func sum(_ one: Int?, _ other: Int?) -> Int? {
         guard let one, let other else { return nil }
         let (sum, overflow) = one.addingReportingOverflow(other)
@@ -176,7 +181,8 @@ private struct ProgressText {
     var bytes: String
     var bytesPerSecond: Int
 
-    /// Returns the text. Omits whole words, the least important first, until it fits.
+    /// Returns the text. Omits the bar and whole items, the least important first, until the text fits. Returns an
+    /// empty text if the number of images alone does not fit.
     func text(in columns: Int) -> String {
         var words = [(text: count, weight: 5)]
         if let rate { words.append((rate, 3)) }
@@ -260,7 +266,7 @@ final class TransferProgress: Sendable {
 
     private let reports = Locked<Reports?>(nil)
 
-    /// The first report, or nil before any report. Its bytes were received by an earlier run.
+    /// The first report, or nil before any report. Its bytes were received earlier, for example by a previous run.
     var first: DownloadProgress? { reports.withLock { $0?.first } }
 
     /// The last report, or nil before any report.

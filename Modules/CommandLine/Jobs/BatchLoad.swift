@@ -1,8 +1,9 @@
-package import Alcedo
+import Alcedo
+import AlcedoProgramSupport
 
 /// A bounded number of concurrent loads over a list of images, with a progress line on a terminal.
-package struct BatchLoad: Sendable {
-    package typealias Progress = @Sendable (DownloadProgress) -> Void
+struct BatchLoad: Sendable {
+    typealias Progress = @Sendable (DownloadProgress) -> Void
 
     let images: ImageList
     /// The maximum number of concurrent loads.
@@ -11,14 +12,14 @@ package struct BatchLoad: Sendable {
     let interruption: Interruption?
     let showsProgress: Bool
 
-    package init(_ images: ImageList, maxConcurrentLoads: Int, interruption: Interruption?, showsProgress: Bool) {
+    init(_ images: ImageList, maxConcurrentLoads: Int, interruption: Interruption?, showsProgress: Bool) {
         self.images = images
         self.maxConcurrentLoads = maxConcurrentLoads
         self.interruption = interruption
         self.showsProgress = showsProgress
     }
 
-    package var isInterrupted: Bool { interruption?.isRequested ?? false }
+    var isInterrupted: Bool { interruption?.isRequested ?? false }
 
     /// Loads every image and passes each result, with the image's index, to `onResult` in the order of completion.
     /// Memory use depends on the number of concurrent loads, not on the length of the list.
@@ -26,7 +27,7 @@ package struct BatchLoad: Sendable {
     /// - Parameters:
     ///   - load: Loads an image. Receives the request, the index and a function that reports received bytes.
     ///   - onResult: Receives each result. After an interruption, it receives successful results only.
-    package func run<Output: Sendable>(
+    func run<Output: Sendable>(
         _ load: @escaping @Sendable (ImageRequest, _ index: Int, @escaping Progress) async throws -> Output,
         onResult: (_ index: Int, Result<Output, any Error>) async -> Void
     ) async {

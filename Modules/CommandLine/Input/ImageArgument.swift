@@ -1,16 +1,17 @@
-package import Alcedo
+import Alcedo
 import AlcedoHTTP
+import AlcedoProgramSupport
 import FoundationEssentials
 
 /// An image that an argument names: a URL or the path of a file.
-package struct ImageArgument: Sendable {
-    /// The name for output: the argument without a password and without control characters. The name of a data URL is
-    /// its first 40 characters.
-    package let name: String
+struct ImageArgument: Sendable {
+    /// The name for output: the argument with three dots instead of a password, and question marks instead of control
+    /// characters. The name of a data URL is its first 40 characters and three dots.
+    let name: String
     /// The request of the image, or the reason why it cannot be loaded.
-    package let request: Result<ImageRequest, any Error>
+    let request: Result<ImageRequest, any Error>
 
-    package init(name: String, request: ImageRequest) { self.init(name: name, .success(request)) }
+    init(name: String, request: ImageRequest) { self.init(name: name, .success(request)) }
 
     private init(name: String, _ request: Result<ImageRequest, any Error>) {
         self.name = name
@@ -20,24 +21,26 @@ package struct ImageArgument: Sendable {
     /// Creates an argument that cannot be loaded, with the reason.
     init(name: String, failure: String) { self.init(name: Console.printable(name), .failure(UsageError(failure))) }
 
-    /// Parses a URL or the path of a file. The request is a ``UsageError`` if the URL is invalid.
-    package init(_ text: String) {
+    /// Parses a URL or the path of a file. If the URL is invalid, ``request`` is a failure with a ``UsageError``.
+    init(_ text: String) {
         guard Self.isURL(text) else {
             self.init(name: Console.printable(text), request: ImageRequest(source: .file(text)))
             return
         }
+        let url = URL(string: text)
         let isData = text.prefix(5).lowercased() == "data:"
-        guard let url = URL(string: text) else {
-            self.init(name: Console.printable(text), .failure(UsageError("not a valid URL")))
+        let hidden = url.map { Self.withoutPassword(text, $0) } ?? Self.withoutUser(text)
+        let name = Console.printable(isData ? "\(text.prefix(40))..." : hidden)
+        guard let url else {
+            self.init(name: name, .failure(UsageError("not a valid URL")))
             return
         }
-        let name = Console.printable(isData ? "\(text.prefix(40))..." : Self.withoutPassword(text, url))
         self.init(name: name, request: ImageRequest(url: url))
     }
 
     /// Returns whether the text is a URL: a scheme followed by `://`, or a data URL. A path may also contain a colon,
     /// so the scheme must consist of ASCII letters, digits, `+`, `-` and `.`.
-    package static func isURL(_ text: String) -> Bool {
+    static func isURL(_ text: String) -> Bool {
         let scheme = text.prefix { $0 != ":" }
         let isScheme = scheme.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "+-.".contains($0)) }
         let rest = text.dropFirst(scheme.count)
@@ -45,23 +48,31 @@ package struct ImageArgument: Sendable {
     }
 
     /// Returns the argument with a transformed request, if it has a request.
-    package func changing(_ change: (ImageRequest) -> ImageRequest) -> ImageArgument {
+    func changing(_ change: (ImageRequest) -> ImageRequest) -> ImageArgument {
         ImageArgument(name: name, request.map(change))
     }
 
     /// The path of a file, unchanged from the command line, or ``name`` for other images.
-    package var path: String {
+    var path: String {
         guard case .success(let request) = request, case .file(let path) = request.source else { return name }
         return path
     }
 
     /// The name for an output file of the image, without an extension. It is never empty.
-    package var fileStem: String { name == "-" ? "stdin" : safeName.stem }
+    var fileStem: String { name == "-" ? "stdin" : safeName.stem }
 
     /// Returns a text, such as an error's description, with the URL's password replaced by three dots.
-    package func withoutPassword(_ text: String) -> String {
+    func withoutPassword(_ text: String) -> String {
         guard case .success(let request) = request, let url = request.url else { return text }
         return Self.withoutPassword(text, url)
+    }
+
+    /// Returns the text of an invalid URL with three dots instead of all that may be a user and a password.
+    private static func withoutUser(_ text: String) -> String {
+        guard let start = text.firstRange(of: "://")?.upperBound, let end = text.lastIndex(of: "@"), start < end else {
+            return text
+        }
+        return text[..<start] + "..." + text[end...]
     }
 
     private static func withoutPassword(_ text: String, _ url: URL) -> String {
@@ -71,7 +82,7 @@ package struct ImageArgument: Sendable {
 }
 
 extension ImageArgument {
-    /// The name for an output file of the image.
+    /// The last part of the image's path or URL as a safe file name, with its extension.
     var safeName: SafeName {
         guard case .success(let request) = request, case .file(let path) = request.source else {
             return SafeName(url: name)

@@ -1,8 +1,8 @@
 import AlcedoProgramSupport
 import FoundationEssentials
 
-/// The destination of the files of one image. Its methods block.
-struct FileSink: Sendable {
+/// The destination of the files of one image. Writing blocks the calling thread.
+struct OutputSink: Sendable {
     enum Target: Sendable {
         case standardOutput
         /// A single file, to which frames are appended.
@@ -14,11 +14,13 @@ struct FileSink: Sendable {
     let names: FileNames
     let index: Int
 
-    /// Writes the contents of a file, or of a frame.
+    /// Writes the contents of a still image or of a frame: in a directory, to a file of its own; otherwise, after the
+    /// bytes written before.
     ///
     /// - Parameters:
     ///   - data: The bytes to write.
     ///   - frame: The index of the frame, or nil for the still image.
+    /// - Throws: ``OutputError`` if the bytes cannot be written.
     func write(_ data: Data, frame: Int?) throws {
         switch target {
         case .standardOutput: try Console.output(data)
@@ -27,17 +29,19 @@ struct FileSink: Sendable {
         }
     }
 
-    /// Whether each file is complete on its own, so that a failure of a later file does not affect it.
+    /// Whether each still image and each frame has its own file, which stays complete if a later write fails.
     var writesSeparateFiles: Bool {
         if case .directory = target { true } else { false }
     }
 
-    /// Completes a single output file. Call it after the last write.
+    /// Completes a single output file, after the last write. Does nothing for other targets. Throws ``OutputError`` if
+    /// the file cannot receive its name.
     func finish() throws {
         if case .file(let file, _) = target { try file.finish() }
     }
 
-    /// Returns the path of a file, for messages; `-` stands for standard output.
+    /// Returns the path of the file of a frame, or of the still image for nil, for messages and results. The path of
+    /// standard output is `-`.
     func path(frame: Int?) -> String {
         switch target {
         case .standardOutput: "-"
@@ -59,20 +63,21 @@ struct FileNames: Sendable {
         ending = ".\(fileExtension)"
     }
 
-    /// Returns the name of an image's file, or of the file of one of its frames. Frame names end with a plus sign and a
-    /// number, which no image's name does.
+    /// Returns the name of the file of an image, or of one of its frames. The name of a frame's file ends with a plus
+    /// sign and a number before the extension. The name of an image's file never does.
     func name(_ index: Int, frame: Int?) -> String {
         guard let frame else { return stems[index] + ending }
         let digits = "\(frame)"
         return "\(stems[index])+\(String(repeating: "0", count: max(0, 4 - digits.count)))\(digits)\(ending)"
     }
 
-    /// Returns the names that may be written to a directory.
+    /// Returns the names that the job may write to a directory, so that existing files can be found before the work
+    /// begins.
     ///
     /// - Parameters:
     ///   - directory: The path of the output directory.
-    ///   - hasFrames: Whether to include files of frames. The number of frames is unknown, so only names of existing
-    ///     files are returned then.
+    ///   - hasFrames: Whether images may have a file for each frame. If so, the number of frames is not known yet, and
+    ///     only the names of files that exist in the directory are returned.
     func all(in directory: String, hasFrames: Bool) -> [String] {
         guard hasFrames else { return stems.map { $0 + ending } }
         let known = Set(stems)

@@ -1,20 +1,26 @@
 import Alcedo
 import AlcedoLibc
+import AlcedoProgramSupport
 import AlcedoRuntime
 import FoundationEssentials
 
 /// A collector of the images that arguments and lists name. Its methods block.
-package struct InputCollector {
-    package private(set) var items: [ImageList.Item] = []
+struct InputCollector {
+    /// The maximum number of bytes of an image on standard input, the same as for a download: 128 MiB.
+    private static let imageLimit = 128 << 20
+    /// The maximum number of bytes of a list: 256 MiB, enough for a million long names.
+    private static let listLimit = 256 << 20
+
+    private(set) var items: [ImageList.Item] = []
     private var directories = ImageDirectories()
 
-    package init() {}
-
-    /// Adds the images of an argument: standard input for `-`, a URL, a file, a directory or a pattern. A pattern
-    /// without a match becomes an unreadable item. Throws ``InputError`` if standard input cannot be read.
-    package mutating func add(_ word: String) throws {
+    /// Adds the images of an argument: standard input for `-`, a URL, a file, a directory or a pattern. A pattern is
+    /// expanded only if no file has that name. A pattern without a match becomes an unreadable item.
+    ///
+    /// - Throws: ``InputError`` if standard input cannot be read or has more than 128 MiB.
+    mutating func add(_ word: String) throws {
         if word == "-" {
-            let data = try InputFile.read("-", limit: InputFile.imageLimit)
+            let data = try InputFile.read("-", limit: Self.imageLimit)
             let request = ImageRequest(source: .bytes(data, identity: "standard input"))
             items.append(.image(ImageArgument(name: "-", request: request)))
         } else if ImageArgument.isURL(word) || FileManager.default.fileExists(atPath: word) {
@@ -28,10 +34,14 @@ package struct InputCollector {
         }
     }
 
-    /// Adds the images of a list. Its names are not interpreted as patterns or standard input. Throws ``InputError`` if
-    /// the list cannot be read.
-    package mutating func addAll(of list: String, hasNulls: Bool) throws {
-        let data = try InputFile.read(list, limit: InputFile.listLimit)
+    /// Adds the images that a list names. In a list, patterns and `-` have no special meaning.
+    ///
+    /// - Parameters:
+    ///   - list: The path of the list, or `-` for standard input.
+    ///   - hasNulls: Whether zero bytes separate the names, instead of line feeds.
+    /// - Throws: ``InputError`` if the list cannot be read or has more than 256 MiB.
+    mutating func addAll(of list: String, hasNulls: Bool) throws {
+        let data = try InputFile.read(list, limit: Self.listLimit)
         for line in data.split(separator: hasNulls ? 0 : UInt8(ascii: "\n")) {
             let name = !hasNulls && line.last == UInt8(ascii: "\r") ? line.dropLast() : line
             if name.isEmpty { continue }
@@ -74,7 +84,7 @@ private struct ImageDirectories {
     private var seen: Set<FileIdentity> = []
 
     /// Returns the images below a directory, sorted by name within each directory, or nil if the path is not a
-    /// directory.
+    /// directory. A directory that cannot be listed and an image whose name is not UTF-8 become unreadable items.
     mutating func images(below path: String) -> [ImageList.Item]? {
         guard Self.isDirectory(path) else { return nil }
         // A directory that is named twice is listed twice.
@@ -129,7 +139,8 @@ private enum FilePattern {
         return text.firstIndex(of: "[").map { text[$0...].dropFirst(2).contains("]") } ?? false
     }
 
-    /// Returns the bytes of the matching paths in sorted order. Throws the reason if there is none.
+    /// Returns the bytes of the matching paths in sorted order. Throws ``NoMatch`` with the reason if no path matches
+    /// or the search fails.
     static func paths(matching text: String) throws(NoMatch) -> [Data] {
         var found = glob_t()
         defer { globfree(&found) }
@@ -143,13 +154,13 @@ private enum FilePattern {
         }
     }
 
-    /// The error of a pattern that matches no file.
+    /// The error of a pattern for which no file was found.
     struct NoMatch: Error {
         var reason: String
     }
 
-    /// Returns a description of the first directory that exists but cannot be listed; nil if there is none. The search
-    /// for matches skips such directories.
+    /// Returns an error message if a directory that the pattern searches exists but cannot be listed, otherwise nil.
+    /// Without `GLOB_ERR`, `glob` skips such directories.
     private static func listingError(_ text: String) -> String? {
         var found = glob_t()
         defer { globfree(&found) }

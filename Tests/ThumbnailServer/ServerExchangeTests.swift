@@ -7,18 +7,18 @@ import Testing
 @testable import thumbnail_server
 
 @Suite(.timeLimit(.minutes(5)))
-struct ExchangeTests {
+struct ServerExchangeTests {
     private let resumed = Watched(0)
     private let closes = Watched(0)
     private let executor = ManualExecutor()
 
-    private func exchange(on executor: ManualExecutor? = nil) -> Exchange {
-        Exchange(
+    private func exchange(on executor: ManualExecutor? = nil) -> ServerExchange {
+        ServerExchange(
             number: 1, head: RequestHead(method: "GET", target: "/"), close: { [closes] in closes.update { $0 += 1 } },
             resume: { [resumed] in resumed.update { $0 += 1 } }, taskExecutor: executor)
     }
 
-    private func status(_ exchange: Exchange) -> Int? {
+    private func status(_ exchange: ServerExchange) -> Int? {
         if case .response(let response)? = exchange.outcome { response.status } else { nil }
     }
 
@@ -35,7 +35,7 @@ struct ExchangeTests {
         let exchange = exchange(on: executor)
         let isCancelled = Watched(false)
         exchange.start {
-            // Until it is cancelled.
+            // Until it is canceled.
             try? await isCancelled.waitUntil { $0 }
             isCancelled.update { $0 = Task.isCancelled }
             return ServerResponse(status: 200)
@@ -47,7 +47,7 @@ struct ExchangeTests {
         #expect(status(exchange) == nil && resumed.value == 1)
     }
 
-    /// A request that is answered at once may have ended, and its memory may be freed, at any time.
+    /// A request that receives its response at once may have ended, and its memory may be freed, at any time.
     @Test func `settling an exchange that does not wait resumes nothing`() {
         let exchange = exchange()
         exchange.settle(.response(ServerResponse(status: 503)))
@@ -79,7 +79,7 @@ struct ExchangeTests {
         func begin() {
             let head = RequestHead(method: "GET", target: "/thumbnail?url=http://127.0.0.1:1/a&w=10")
             guard case .asynchronous(let work) = stack.service.respond(to: head) else {
-                Issue.record("it is answered at once")
+                Issue.record("it receives a response at once")
                 return
             }
             #expect(!number())

@@ -1,17 +1,17 @@
 import AlcedoLibc
 package import FoundationEssentials
 
-/// Input that is read as a whole before the work begins: a list, or an image on standard input.
+/// An input that is read as a whole: a list, a key or password file, or an image on standard input.
 package enum InputFile {
-    /// The maximum number of bytes of an image, the same as for a download: 128 MiB.
-    static let imageLimit = 128 << 20
-    /// The maximum number of bytes of a list: 256 MiB, enough for a million long names.
-    static let listLimit = 256 << 20
-
-    /// Returns the contents of a file, or of standard input for `-`. Blocks. Throws ``InputError`` if the file cannot
-    /// be read or has more than `limit` bytes.
-    package static func read(_ path: String, limit: Int) throws(InputError) -> Data {
-        let name = path == "-" ? "standard input" : path
+    /// Returns the contents of a file, or of standard input for the path `-`. Blocks.
+    ///
+    /// - Parameters:
+    ///   - path: The path of the file, or `-`.
+    ///   - limit: The maximum number of bytes.
+    ///   - name: The name of the input in errors. Default: the path, or `standard input` for `-`.
+    /// - Throws: ``InputError`` if the input cannot be read or has more than `limit` bytes.
+    package static func read(_ path: String, limit: Int, name: String? = nil) throws(InputError) -> Data {
+        let name = name ?? (path == "-" ? "standard input" : path)
         let file = path == "-" ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY)
         guard file >= 0 else { throw InputError(name, errno) }
         defer { if file != STDIN_FILENO { close(file) } }
@@ -30,7 +30,7 @@ package enum InputFile {
     }
 }
 
-/// A failure to read a list, a directory or an image on standard input.
+/// A failure to read an input, such as a list, a key file, a cache directory, or an image on standard input.
 package struct InputError: Error, CustomStringConvertible {
     package let description: String
 

@@ -1,50 +1,44 @@
-package import Alcedo
+import Alcedo
+import AlcedoProgramSupport
 import AlcedoRuntime
 
 /// A job that loads many images through one pipeline, reports the results and draws a contact sheet.
-package struct LoadJob: Sendable {
+struct LoadJob: Sendable {
     /// The maximum number of images on the contact sheet, which is in memory as a whole.
     private static let sheetLimit = 400
     private static let sheetName = "contact-sheet.png"
 
-    package var images: ImageList
+    var images: ImageList
     /// The configuration of the pipeline. All passes share its caches.
-    package var configuration: ImagePipeline.Configuration
+    var configuration: ImagePipeline.Configuration
     /// The maximum width and height of the images in pixels, or nil for their own size.
-    package var longestSide: Int?
+    var longestSide: Int?
     /// The processors applied after resizing, in order.
-    package var processors: [any ImageProcessing] = []
+    var processors: [any ImageProcessing] = []
     /// The directory of the contact sheet, and of the images as PNG if ``writesImages`` is true.
-    package var outputDirectory: String
-    package var writesImages = false
-    package var drawsSheet = true
+    var outputDirectory: String
+    var writesImages = false
+    var drawsSheet = true
     /// Whether existing files are replaced, unless they are among the input images.
-    package var replaces = false
+    var replaces = false
     /// The number of times that the list is loaded. Default: 1.
-    package var passes = 1
+    var passes = 1
     /// The maximum number of concurrent loads, each of which may hold a decoded image. The downloader has its own
     /// limit. Default: 16.
-    package var maxConcurrentLoads = 16
-    package var report: JobReport
+    var maxConcurrentLoads = 16
+    var report: JobReport
     /// The interruption, after which no load starts and no table or contact sheet is written. The disk cache still
     /// stores the received bytes, so that the next run finds them.
-    package var interruption: Interruption?
+    var interruption: Interruption?
     /// The counter of successful loads.
-    package var tally: RunTally?
+    var tally: RunTally?
 
-    package init(
-        images: ImageList, configuration: ImagePipeline.Configuration, outputDirectory: String, report: JobReport
-    ) {
-        self.images = images
-        self.configuration = configuration
-        self.outputDirectory = outputDirectory
-        self.report = report
-    }
-
-    /// Runs the job. Prints results to standard output and one line for each problem to standard error.
+    /// Runs the job. Prints results to standard output and one line for each problem to standard error. In JSON mode,
+    /// the error of an image is part of its result. The failure of one image does not affect the others.
     ///
-    /// - Returns: Whether all images and files succeeded. The failure of one image does not affect the others.
-    package func run() async -> Bool {
+    /// - Returns: Whether all images and files succeeded without an interruption, and the disk cache reported no write
+    ///   error.
+    func run() async -> Bool {
         let files = BlockingExecutor(name: "alcedo.files", maxConcurrent: 1)
         let directory: OutputDirectory
         do {
@@ -101,7 +95,8 @@ package struct LoadJob: Sendable {
         response: ImageResponse, cellImage: DecodedImage?, writing: Result<String?, OutputError>
     )
 
-    /// Loads the list once and returns the outcomes in the order of the list.
+    /// Loads the list once and returns the outcomes in the order of the list. Images that were not loaded because of an
+    /// interruption have no outcome.
     ///
     /// - Parameters:
     ///   - pipeline: The pipeline.
@@ -158,8 +153,8 @@ package struct LoadJob: Sendable {
             }.mapError { LoadedRow.Problem(image.withoutPassword("\($0)")) })
     }
 
-    /// Writes the image if ``writesImages`` is true, and makes its cell image if it is among the first images of the
-    /// list.
+    /// Writes the image if ``writesImages`` is true, and makes its cell image if it is on the contact sheet. The error
+    /// of a failed write is part of the result.
     private func use(_ response: ImageResponse, _ index: Int, in directory: OutputDirectory) throws -> Loaded {
         let isOnSheet = drawsSheet && index < Self.sheetLimit
         let cellImage = isOnSheet ? try ContactSheet.Grid().cellImage(of: response.image) : nil

@@ -1,65 +1,66 @@
-package import Alcedo
+import Alcedo
+import AlcedoProgramSupport
 import AlcedoRuntime
 
-/// The output of a job: text for people, or one line of JSON for each image, or nothing. Problems are reported in every
-/// mode.
-package struct JobReport: Sendable {
+/// The output of a job: text for people, or one line of JSON for each result. Problems are reported in every mode.
+struct JobReport: Sendable {
     /// The name of the program, which begins each problem.
-    package var program: String
+    var program: String
     /// Whether the output is JSON, one object a line. The object of a failed image holds its error.
-    package var isJSON = false
+    var isJSON = false
     /// Whether summaries, notices and progress are left out.
-    package var isQuiet = false
+    var isQuiet = false
 
-    package init(program: String) { self.program = program }
+    init(program: String) { self.program = program }
 
-    /// Whether a progress line may be shown. False if JSON goes to a terminal, because it is probably the same
-    /// terminal.
-    package var showsProgress: Bool { !isQuiet && Console.errorIsLive && !(isJSON && Console.outputIsTerminal) }
+    /// Whether a progress line may be shown. False in quiet mode, if standard error is not a terminal that can rewrite
+    /// a line, and if JSON goes to a terminal, which is probably the same one.
+    var showsProgress: Bool { !isQuiet && Console.errorIsLive && !(isJSON && Console.outputIsTerminal) }
 
     /// Prints text for people, such as a summary. Prints nothing in JSON or quiet mode.
-    package func printText(_ text: String) {
+    func printText(_ text: String) {
         if !isQuiet, !isJSON { Console.output(text) }
     }
 
-    /// Prints a message for people to standard error that is not a problem. Prints nothing in JSON or quiet mode.
-    package func notice(_ text: String) {
+    /// Prints an informational message to standard error. Prints nothing in JSON or quiet mode.
+    func notice(_ text: String) {
         if !isQuiet, !isJSON { Console.notice("\(program): \(text)") }
     }
 
     /// Prints a problem to standard error, in every mode.
-    package func problem(_ text: String) { Console.problem("\(program): \(text)", clears: showsProgress) }
+    func problem(_ text: String) { Console.problem("\(program): \(text)", clears: showsProgress) }
 
     /// Prints the result of one image, or of one output file, in JSON mode.
-    package func printResult(_ result: ResultLine) { printObject(result.object) }
+    func printResult(_ result: ResultLine) { printObject(result.object) }
 
     /// Prints one object in JSON mode.
-    package func printObject(_ object: some Encodable) {
+    func printObject(_ object: some Encodable) {
         guard isJSON, let line = try? JSONLine.text(of: object) else { return }
         Console.output(line)
     }
 }
 
 /// The JSON result of one image, or of one output file.
-package struct ResultLine: Sendable {
+struct ResultLine: Sendable {
     /// The argument that names the image, without a password, or nil for a file made of all images.
-    package var input: String?
+    var input: String?
     /// The path of the output file, or nil if none was written.
-    package var output: String?
-    /// The index of the frame in the file, or nil for a still image.
-    package var frame: Int?
-    /// The size of the output in pixels, or nil without output.
-    package var size: PixelSize?
-    /// The number of encoded bytes read, or nil for an image from memory.
-    package var byteCount: Int?
-    /// The layer that the image came from, or nil if the load failed.
-    package var layer: ImageResponse.Layer?
+    var output: String?
+    /// The index of the frame that was written, or nil for a still image.
+    var frame: Int?
+    /// The size in pixels of the loaded or written image, or nil if the load failed.
+    var size: PixelSize?
+    /// The number of encoded bytes read, or nil for an image from memory, after a failed load, and for a file made of
+    /// all images.
+    var byteCount: Int?
+    /// The layer that the image came from, or nil after a failed load and for a file made of all images.
+    var layer: ImageResponse.Layer?
     /// The properties of the image that the file lacks, or nil if they were not compared.
-    package var lost: [String]?
+    var lost: [String]?
     /// The error, or nil on success.
-    package var error: String?
+    var error: String?
 
-    package init(input: String?) { self.input = input }
+    init(input: String?) { self.input = input }
 
     /// The object with every key, with null for unknown values, so that scripts need no test for a missing key.
     var object: [String: JSONValue] {
@@ -72,7 +73,7 @@ package struct ResultLine: Sendable {
 }
 
 /// The number of images that a run has completed, for the message after an interruption.
-package final class RunTally: Sendable {
+final class RunTally: Sendable {
     private let total: Int
     private let verb: String
     private let report: JobReport
@@ -86,15 +87,16 @@ package final class RunTally: Sendable {
     ///   - verb: The past participle in the message, such as "written".
     ///   - report: The report that decides whether the message is printed.
     ///   - reportsCompletion: Whether the message is printed even if all images are complete. Default: true.
-    package init(of total: Int, _ verb: String, _ report: JobReport, reportsCompletion: Bool = true) {
+    init(of total: Int, _ verb: String, _ report: JobReport, reportsCompletion: Bool = true) {
         (self.total, self.verb, self.report, self.reportsCompletion) = (total, verb, report, reportsCompletion)
     }
 
-    package func add() { done.withLock { $0 += 1 } }
+    func add() { done.withLock { $0 += 1 } }
 
-    /// Prints the number of completed images to standard error, unless the report is quiet. Also prints in JSON mode,
-    /// because the lines of the results do not show which images are missing.
-    package func printInterruption() {
+    /// Prints the number of completed images to standard error. Prints nothing in quiet mode, or if all images are
+    /// complete and the tally does not report completion. Also prints in JSON mode, because the lines of the results do
+    /// not show which images are missing.
+    func printInterruption() {
         let done = done.withLock { $0 }
         guard !report.isQuiet, reportsCompletion || done < total else { return }
         Console.notice("\(report.program): interrupted: \(done) of \(total) \(verb)")
@@ -102,15 +104,15 @@ package final class RunTally: Sendable {
 }
 
 /// The duration of a run, formatted for a summary.
-package struct RunDuration: Sendable {
+struct RunDuration: Sendable {
     private let seconds: Double
 
-    package init(_ duration: Duration) { seconds = max(duration / .seconds(1), 0.001) }
+    init(_ duration: Duration) { seconds = max(duration / .seconds(1), 0.001) }
 
-    package var text: String { "\(Self.hundredths(seconds)) s" }
+    var text: String { "\(Self.hundredths(seconds)) s" }
 
     /// Returns the duration and the number of images per second.
-    package func text(for count: Int) -> String {
+    func text(for count: Int) -> String {
         "\(text), \(Self.hundredths(Double(count) / seconds)) images/s"
     }
 
@@ -118,14 +120,12 @@ package struct RunDuration: Sendable {
 }
 
 /// An observer that records the errors of disk cache writes, which do not fail a load. Each message is kept once.
-package final class ErrorObserver: PipelineObserving {
+final class ErrorObserver: PipelineObserving {
     private let found = Locked<[String]>([])
 
-    package init() {}
+    var messages: [String] { found.withLock { $0 } }
 
-    package var messages: [String] { found.withLock { $0 } }
-
-    package func pipelineDidReport(_ event: PipelineEvent) {
+    func pipelineDidReport(_ event: PipelineEvent) {
         guard case .diskWriteFailed(let error) = event.stage else { return }
         let message = "\(error)"
         found.withLock { found in

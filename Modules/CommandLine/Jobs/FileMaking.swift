@@ -12,9 +12,10 @@ protocol FileMaking: Sendable {
     /// Whether each image's losses are reported, and not only the totals.
     var reportsLosses: Bool { get }
 
-    /// Loads the image and writes its files to the sink.
+    /// Loads the image and writes its files to the sink. Returns what was written. Throws the error of loading,
+    /// encoding or writing.
     func make(
-        _ request: ImageRequest, with tools: FileTools, into sink: FileSink, progress: @escaping BatchLoad.Progress
+        _ request: ImageRequest, with tools: FileTools, into sink: OutputSink, progress: @escaping BatchLoad.Progress
     ) async throws -> WrittenImage
 }
 
@@ -27,7 +28,7 @@ struct WrittenImage: Sendable {
     var bytesIn: Int
     /// The number of bytes written.
     var bytesOut: Int
-    /// The frame in each file; nil stands for the still image.
+    /// The indices of the written frames; nil stands for the still image. Default: the still image.
     var frames: [Int?] = [nil]
     var losses: [Loss] = []
     /// Whether all frames were written. False after an interruption between frames.
@@ -57,7 +58,8 @@ struct FileTools: Sendable {
         let data = try await transfers.observe(request.source, progress) { try await pipeline.data(for: request) }
         progress(DownloadProgress(received: data.count, expected: data.count))
         var limits = request.decoding.limits
-        // Decoders drop larger metadata than their limits. It is read here, so that its loss is reported.
+        // Decoders drop metadata that exceeds the limits. The limits are raised here, so that a loss of that metadata
+        // is reported.
         limits.maximumMetadataByteCount = max(limits.maximumMetadataByteCount, 32 << 20)
         limits.maximumChunkByteCount = max(limits.maximumChunkByteCount, 32 << 20)
         let info = try await files.run { [limits] in try codecs.inspect(data, limits: limits) }
@@ -65,6 +67,27 @@ struct FileTools: Sendable {
         inMemory.source = .bytes(data, identity: request.originalKey.description)
         return Original(
             request: inMemory, info: info, layer: layers.layer(of: request), byteCount: data.count)
+    }
+
+    /// Fetches the bytes of an image and loads it in the pixel format of its samples.
+    ///
+    /// - Parameters:
+    ///   - request: The request of the image.
+    ///   - processors: The processors applied after those of the request, in order.
+    ///   - keepsDepth: Whether samples of 16 bits are kept. Otherwise they are reduced to 8 bits.
+    ///   - includesAnimation: Whether the image includes the frames of an animation.
+    ///   - progress: Receives the number of received bytes.
+    func exactImage(
+        of request: ImageRequest, applying processors: [any ImageProcessing], keepsDepth: Bool, includesAnimation: Bool,
+        progress: @escaping BatchLoad.Progress
+    ) async throws -> (original: Original, image: DecodedImage) {
+        let original = try await original(request, progress: progress)
+        var request = original.request
+        let exact = original.info.exactFormat
+        request.decoding.pixelFormat = exact == .rgba16 && !keepsDepth ? .rgba8 : exact
+        request.decoding.includesAnimation = includesAnimation
+        request.processors += processors
+        return (original, try await pipeline.load(request).image)
     }
 }
 
@@ -82,7 +105,7 @@ extension FileTools {
     }
 }
 
-/// An observer that records which images were read from the disk cache, and the errors that do not fail a load.
+/// An observer that records which images were read from the disk cache, and the errors of disk cache writes.
 final class LayerObserver: PipelineObserving {
     let errors = ErrorObserver()
     private let fromDisk = Locked<Set<ResourceKey>>([])
@@ -122,7 +145,8 @@ final class TransferProgressObserver: Downloading {
         }
     }
 
-    /// Runs a load of the source and reports its progress.
+    /// Runs `load` and meanwhile passes the progress of the source's download to `progress`. Returns the result of
+    /// `load`, or throws its error.
     func observe<Loaded>(
         _ source: ImageSource, _ progress: @escaping BatchLoad.Progress, while load: () async throws -> Loaded
     ) async throws -> Loaded {

@@ -1,7 +1,8 @@
-/// An array of the values that a policy keeps for each slot, in memory that returns to the system when it is released.
+/// An array of the values that a policy keeps for each slot. Memory of 256 KiB and more returns to the system when it
+/// is released.
 ///
-/// The elements of a Swift array can end in the unused end of a thread's `malloc` arena, which `malloc_trim` does not
-/// return. After a purge, a cache that was large once would keep that memory.
+/// The memory of a released Swift array can become the unused end of a thread's `malloc` arena, which `malloc_trim`
+/// does not return to the system. After a purge, a cache that was large once would keep that memory.
 ///
 /// Copies are independent, and share their memory until one of them changes. Indices are checked in debug builds only,
 /// because all slots come from the cache itself.

@@ -3,7 +3,7 @@ import AlcedoHTTP
 import FoundationEssentials
 
 /// The rules for partial content and for combining it. Source: RFC 9111 sections 3.3 and 3.4, RFC 9110 section 14.
-enum PartialContent {
+enum PartialContentRules {
     /// Returns the range of the stored bytes in the whole content.
     static func bytes(of stored: StoredResponse) -> Range<Int> {
         let start = stored.part?.offset ?? 0
@@ -53,7 +53,7 @@ enum PartialContent {
     /// Returns the received bytes of an incomplete response as a part of the content. Section 3.3.
     ///
     /// Returns nil if nothing can be kept: no byte was received, at least the announced number of bytes was received,
-    /// or the rest of the content cannot be requested.
+    /// or the response is not partial and the rest of its content cannot be requested.
     ///
     /// - Parameters:
     ///   - incomplete: The incomplete response.
@@ -79,11 +79,11 @@ enum PartialContent {
         return isBeginning(beginning) ? beginning : nil
     }
 
-    /// Returns two parts of one content as one part, with the fields of the stored part that the newer one lacks.
-    /// Section 3.4.
+    /// Returns two parts of one content as one part, or as the complete content if they have every byte. Keeps the
+    /// fields of the stored part that the newer one lacks. Section 3.4.
     ///
-    /// Returns nil if the parts are not adjacent or overlapping, are not certainly of one content, or exceed `limit`
-    /// bytes together.
+    /// Returns nil if the parts neither adjoin nor overlap, are not certainly of one content, or exceed `limit` bytes
+    /// together.
     static func combined(
         _ stored: StoredResponse, with newer: StoredResponse, for request: HTTPRequest, _ rules: ResponseCacheRules,
         limit: Int
@@ -104,8 +104,8 @@ enum PartialContent {
         return completed(combined)
     }
 
-    /// Returns the response as a complete one if the part has every byte, with the length of the content; otherwise
-    /// returns it unchanged.
+    /// Returns the response as a complete one, with its `Content-Length`, if the part has every byte of the content.
+    /// Otherwise returns it unchanged.
     static func completed(_ stored: StoredResponse) -> StoredResponse {
         guard let part = stored.part, part.offset == 0, part.completeCount == stored.body.count else { return stored }
         var complete = stored
@@ -136,7 +136,8 @@ extension HTTPResponseHead {
     /// The number of bytes of the complete body: those of the range in a partial response, otherwise those that the
     /// head declares. The value is nil if the head does not specify it. Source: RFC 9110 sections 8.6 and 14.4.
     ///
-    /// A content coding that the transport decoded leaves no length to compare.
+    /// Except in a partial response, a content coding leaves no length to compare, because the transport may have
+    /// decoded it.
     var announcedByteCount: Int? {
         if status == 206, let range = fields["Content-Range"].flatMap({ ContentRange($0) }) { return range.bytes.count }
         guard !fields.contains("Content-Encoding"), case .bytes(let count) = fields.declaredLength else { return nil }
@@ -145,7 +146,8 @@ extension HTTPResponseHead {
 
     /// Whether a body with this number of bytes is complete. Source: RFC 9111 section 3.3.
     ///
-    /// No body is complete under an invalid length, or under several lengths that differ.
+    /// With a content coding or without a length, every body counts as complete. Otherwise, with an invalid length or
+    /// with several lengths that differ, no body does.
     func announces(_ byteCount: Int) -> Bool {
         if let announced = announcedByteCount { return announced == byteCount }
         return fields.contains("Content-Encoding") || fields.declaredLength == .none

@@ -51,8 +51,8 @@ struct LoadTable {
     /// Returns the totals as one line. Images from memory count no bytes.
     func summary(in duration: Duration) -> String {
         let unwritten = missing > 0 ? ", \(missing) not written" : ""
-        return
-            "images: \(loaded) loaded, \(failed) failed\(unwritten), \(byteCount) bytes, \(RunDuration(duration).text)\n"
+        let time = RunDuration(duration).text
+        return "images: \(loaded) loaded, \(failed) failed\(unwritten), \(byteCount) bytes, \(time)\n"
     }
 
     private static func milliseconds(_ duration: Duration) -> String {

@@ -8,7 +8,8 @@ struct ContactSheet {
 
     /// The layout of a sheet.
     struct Grid: Sendable {
-        /// The maximum number of columns of a sheet that a person scrolls.
+        /// The maximum number of columns that are chosen for up to 1,000 images. A person scrolls such a sheet
+        /// vertically.
         private static let maximumColumns = 16
         /// The minimum side of a cell's image in pixels. Smaller images are not recognizable.
         private static let minimumSide = 8
@@ -66,7 +67,7 @@ struct ContactSheet {
     init?(_ grid: Grid, count: Int) {
         let cell = PixelSize(width: grid.side, height: grid.side)
         let size = grid.size(for: count)
-        // The buffer is filled during its creation, because a later change would copy it while another owner shares it.
+        // The buffer is filled while it is created, because changing a buffer that has another owner copies it.
         let pixels = PixelBuffer(size: size, format: .rgbx8, alphaMode: .opaque) { memory, stride in
             Self.fill(memory, stride, x: 0, y: 0, size: size, Self.paper)
             for index in 0..<count {

@@ -1,46 +1,41 @@
-package import Alcedo
+import Alcedo
+import AlcedoProgramSupport
 import AlcedoRuntime
 
 /// A job that draws many images on one contact sheet and writes it as PNG.
-package struct ContactSheetJob: Sendable {
+struct ContactSheetJob: Sendable {
     /// The maximum number of pixels of a sheet. The whole sheet is in memory and takes up to 256 MiB.
     private static let pixelLimit = 64 << 20
 
-    package var images: ImageList
-    /// The configuration of the pipeline. Needs no memory cache, because each image is loaded once.
-    package var configuration: ImagePipeline.Configuration
+    var images: ImageList
+    /// The configuration of the pipeline. It needs no memory cache, because each image is loaded once.
+    var configuration: ImagePipeline.Configuration
     /// The path of the PNG file, or nil for standard output.
-    package var output: String?
+    var output: String?
     /// The side of a cell's image in pixels. If nil, 160, or less if the sheet would exceed its maximum number of
     /// pixels.
-    package var side: Int?
+    var side: Int?
     /// The number of columns, or nil for a sheet that is about square.
-    package var columns: Int?
+    var columns: Int?
     /// The maximum number of concurrent loads. Default: 8.
-    package var maxConcurrentLoads = 8
+    var maxConcurrentLoads = 8
     /// The processors applied to the images before they are resized to their cells, in order.
-    package var processors: [any ImageProcessing] = []
+    var processors: [any ImageProcessing] = []
     /// Whether an existing file is replaced, unless it is one of the input images.
-    package var replaces = false
-    package var report: JobReport
+    var replaces = false
+    var report: JobReport
     /// The interruption, after which the sheet is not written.
-    package var interruption: Interruption?
+    var interruption: Interruption?
     /// The counter of loaded images.
-    package var tally: RunTally?
+    var tally: RunTally?
 
-    package init(
-        images: ImageList, configuration: ImagePipeline.Configuration, output: String?, report: JobReport
-    ) {
-        self.images = images
-        self.configuration = configuration
-        self.output = output
-        self.report = report
-    }
-
-    /// Runs the job. Prints results to standard output and one line for each problem to standard error.
+    /// Runs the job. Prints results to standard output and one line for each problem to standard error. In JSON mode,
+    /// the error of an image is part of its result.
     ///
-    /// - Returns: Whether all images succeeded and the sheet was written. The cell of an image that fails stays empty.
-    package func run() async -> Bool {
+    /// The cell of an image that fails stays empty. No sheet is written if all images fail.
+    ///
+    /// - Returns: Whether all images succeeded, the sheet was written, and the disk cache reported no write error.
+    func run() async -> Bool {
         let drawing = BlockingExecutor(name: "alcedo.sheet", maxConcurrent: 1)
         do {
             let grid = try grid()

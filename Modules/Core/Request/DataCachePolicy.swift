@@ -1,0 +1,26 @@
+/// The data that a pipeline stores on disk for the images that it loads.
+///
+/// The original bytes of local files, `data:` URLs and sources in memory are not copied. Images processed from them are
+/// stored under the policies that store processed images.
+public enum DataCachePolicy: String, Sendable, Hashable, CaseIterable {
+    /// The original bytes, which serve every size and processor.
+    case original
+    /// The image as requested, with its size and processors, in a format that preserves it. If the request does not
+    /// change the image, the original bytes are stored. Nuke's name for this policy is `automatic`.
+    case processed
+    /// The original bytes and the image as requested.
+    case both
+
+    /// Whether the original bytes are stored.
+    ///
+    /// - Parameter isVariant: Whether the request changes the image.
+    package func keepsOriginal(isVariant: Bool) -> Bool {
+        switch self {
+        case .original, .both: true
+        case .processed: !isVariant
+        }
+    }
+
+    /// Whether changed images are stored.
+    package var keepsVariants: Bool { self != .original }
+}

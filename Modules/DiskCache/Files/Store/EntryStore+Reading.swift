@@ -1,0 +1,164 @@
+import AlcedoCore
+import AlcedoRuntime
+import FoundationEssentials
+
+extension EntryStore {
+    enum Reading: Sendable {
+        case found(CachedData)
+        case absent
+        /// The entry has expired and has to be removed.
+        case expired
+        /// The file cannot be read, is damaged, or differs from what the index says. ``confirm(_:)`` decides.
+        case unconfirmed
+    }
+
+    /// Reads and verifies an entry, and records a use of it. Also returns whether so many uses are unwritten that they
+    /// should be written now.
+    func read(_ key: ImageKey, isMapped: Bool) -> (Reading, isDue: Bool) {
+        let name = EntryName(key)
+        let (admission, uses) = admit(name)
+        let reading: Reading
+        switch admission {
+        case .rejected(let rejection): reading = rejection
+        case .admitted(let expiry, let known):
+            if var entry = read(name, key, known, isMapped: isMapped) {
+                entry.expiry = expiry?.date
+                reading = .found(entry)
+            } else {
+                reading = .unconfirmed
+            }
+        }
+        return (reading, uses >= IndexState.maximumUnwrittenUseCount)
+    }
+
+    private func read(
+        _ name: EntryName, _ key: ImageKey, _ known: Known?, isMapped: Bool
+    ) -> CachedData? {
+        let reading: EntryDirectory.Reading
+        if !isMapped, let known {
+            reading = files.read(name, key: key, size: known.entry.file, in: known.indexFile.directory)
+        } else {
+            reading = files.read(name, key: key, isMapped: isMapped)
+        }
+        guard case .valid(let entry, let storedAt, _) = reading, isKnown(storedAt, known) else { return nil }
+        return entry
+    }
+
+    /// Returns whether an entry is the one that the index knows, or true if the index knows none. If the result is
+    /// false, another process has stored a new entry, whose expiration date the index does not know.
+    private func isKnown(_ storedAt: Timestamp, _ known: Known?) -> Bool {
+        known.map { $0.entry.storedAt == storedAt } ?? true
+    }
+
+    /// Opens an entry to read it in chunks, verifies all of it, and records a use. If there is no reader, `reading` is
+    /// the reason.
+    func openChunks(_ key: ImageKey, chunkSize: Int) -> (reader: EntryReader?, reading: Reading) {
+        let name = EntryName(key)
+        switch admit(name).0 {
+        case .rejected(let rejection): return (nil, rejection)
+        case .admitted(let expiry, let known):
+            guard case .open(let descriptor, let size) = files.open(name),
+                let reader = try? EntryReader(
+                    descriptor, size: size.length, key: key, expiry: expiry, chunkSize: chunkSize),
+                isKnown(reader.storedAt, known)
+            else { return (nil, .unconfirmed) }
+            return (reader, .absent)
+        }
+    }
+
+    /// An entry as the index describes it, and the index file whose directory contains the entry's file.
+    private typealias Known = (entry: IndexEntry, indexFile: IndexFile)
+
+    private enum Admission {
+        case admitted(expiry: Timestamp?, Known?)
+        case rejected(Reading)
+    }
+
+    /// Decides by the index, or else by the entry's file, whether an entry may be read. Records a use if the index has
+    /// the entry. Also returns the number of unwritten uses.
+    private func admit(_ name: EntryName) -> (Admission, uses: Int) {
+        let now = now
+        let (lookup, uses) = index.use(name, at: now, limits: limits)
+        switch lookup {
+        case .absent: return (.rejected(.absent), uses)
+        case .expired: return (.rejected(.expired), uses)
+        case .present(let entry, let indexFile): return (.admitted(expiry: entry.expiry, (entry, indexFile)), uses)
+        case .unknown: return (admitUnknown(name, at: now), uses)
+        }
+    }
+
+    private func admitUnknown(_ name: EntryName, at now: Timestamp) -> Admission {
+        guard let trailer = try? files.summary(name)?.trailer else {
+            return .rejected(files.contains(name) ? .unconfirmed : .absent)
+        }
+        let isExpired = limits.isOver(
+            storedAt: trailer.storedAt, lastUse: trailer.storedAt, expiry: trailer.expiry, now: now)
+        return isExpired ? .rejected(.expired) : .admitted(expiry: trailer.expiry, nil)
+    }
+
+    func contains(_ key: ImageKey) -> Bool {
+        let name = EntryName(key)
+        switch index.find(name, at: now, limits: limits) {
+        case .present: return true
+        case .absent, .expired: return false
+        case .unknown:
+            guard let trailer = try? files.summary(name)?.trailer else { return false }
+            return !limits.isOver(
+                storedAt: trailer.storedAt, lastUse: trailer.storedAt, expiry: trailer.expiry, now: now)
+        }
+    }
+
+    /// Returns the key of the entry with a name, or nil if the entry is absent, expired, damaged or unreadable. Reads
+    /// the whole file, and records no use.
+    func key(named name: EntryName) -> ImageKey? {
+        guard let found = try? files.verifiedEntry(name) else { return nil }
+        switch index.find(name, at: now, limits: limits) {
+        case .present: return found.key
+        case .expired: return nil
+        case .absent, .unknown:
+            let isExpired = limits.isOver(
+                storedAt: found.storedAt, lastUse: found.storedAt, expiry: found.entry.expiry.map { Timestamp($0) },
+                now: now)
+            return isExpired ? nil : found.key
+        }
+    }
+
+    /// Reads an entry again that a reader could not confirm, while no other process makes changes, and updates the
+    /// index.
+    ///
+    /// Returns the entry, or nil if it is absent, expired, damaged or unreadable. Removes an expired or damaged entry.
+    func confirm(_ key: ImageKey) -> CachedData? {
+        let name = EntryName(key)
+        let found = try? index.change { change throws(DataCacheError) -> CachedData? in
+            // The entry may be larger than this cache's limit, because another process may have other limits. That is
+            // no damage.
+            switch files.read(name, key: key, isMapped: false) {
+            case .valid(var entry, let storedAt, let size):
+                let found = updateIndex(name, key.resource, storedAt: storedAt, size, entry.expiry, change)
+                if !found.isExpired(limits, at: now) {
+                    entry.expiry = found.expiry?.date
+                    return entry
+                }
+                count { $0.recordEvictions(.expired, count: 1, cost: found.size) }
+            case .damaged: count { $0.damagedEntries += 1 }
+            case .absent: break
+            case .unavailable: return nil
+            }
+            remove(name, change)
+            return nil
+        }
+        return found ?? nil
+    }
+
+    /// Removes an entry if it has expired.
+    func removeExpired(_ key: ImageKey) {
+        let name = EntryName(key)
+        _ = try? index.change { change throws(DataCacheError) in
+            let expired = change.read { table in
+                table.position(of: name).map { table[$0] }.flatMap { $0.isExpired(limits, at: now) ? $0 : nil }
+            }
+            guard let expired, remove(name, change) else { return }
+            count { $0.recordEvictions(.expired, count: 1, cost: expired.size) }
+        }
+    }
+}
