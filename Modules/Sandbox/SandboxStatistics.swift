@@ -1,5 +1,5 @@
 #if Sandbox
-    /// Counts of a sandbox since it was created.
+    /// The counts of a sandbox since it was created.
     public struct SandboxStatistics: Sendable, Hashable {
         /// The number of requests: inspections, decodes and frames, with and without errors.
         public internal(set) var requests = 0

@@ -5,8 +5,14 @@
 
     /// A decoder that runs the decoder of a format in a worker process.
     ///
-    /// The result is the same as that of the decoder itself. In addition to its errors, decoding throws
-    /// ``/AlcedoCore/ImageDecodingError`` with one of these codes:
+    /// ```swift
+    /// let sandbox = try Sandbox()
+    /// let decoder = SandboxedDecoder(.png, in: sandbox)
+    /// let image = try decoder.decode(data, options: DecodingOptions(target: TargetSize(width: 320, height: 320)))
+    /// ```
+    ///
+    /// The result is the same as that of the decoder itself. In addition to its errors, decoding throws an
+    /// ``ImageDecodingError`` with one of these codes:
     ///
     /// - `decoderFailed`: the decoder crashed, made a forbidden system call, or sent impossible values; or no worker
     ///   could be started.
@@ -96,6 +102,11 @@
 
     extension CodecRegistry.Entry {
         /// Returns the codec with a decoder that runs in a sandbox. The encoder is the same.
+        ///
+        /// ```swift
+        /// let sandbox = try Sandbox()
+        /// let codecs = CodecRegistry.standard.adding(.webp.sandboxed(in: sandbox))
+        /// ```
         public func sandboxed(in sandbox: Sandbox) -> Self {
             var entry = self
             entry.decoder = SandboxedDecoder(format, in: sandbox)
@@ -106,6 +117,10 @@
     extension CodecRegistry {
         /// Returns a registry whose decoders all run in a sandbox. Encoders and the recognition of formats are the
         /// same.
+        ///
+        /// ```swift
+        /// configuration.codecs = CodecRegistry.standard.sandboxed(in: try Sandbox())
+        /// ```
         public func sandboxed(in sandbox: Sandbox) -> CodecRegistry {
             CodecRegistry(entries.map { $0.sandboxed(in: sandbox) })
         }

@@ -23,7 +23,9 @@ uint64_t alcedo_sandbox_mapped_bytes(void) {
     char text[64];
     ssize_t count = statm < 0 ? -1 : pread(statm, text, sizeof text, 0);
     uint64_t pages = 0;
-    for (ssize_t i = 0; i < count && text[i] >= '0' && text[i] <= '9'; i++) pages = 10 * pages + (uint64_t)(text[i] - '0');
+    for (ssize_t i = 0; i < count && text[i] >= '0' && text[i] <= '9'; i++) {
+        pages = 10 * pages + (uint64_t)(text[i] - '0');
+    }
     return pages * (uint64_t)page_size;
 }
 

@@ -26,7 +26,7 @@ static const int allowed[] = {
     SCMP_SYS(read), SCMP_SYS(pread64), SCMP_SYS(write), SCMP_SYS(writev), SCMP_SYS(lseek), SCMP_SYS(close),
 };
 
-// Calls that libraries make to look around, and without whose result they continue.
+// Calls with which libraries query the system, and without whose result they continue.
 static const struct {
     int call, error;
 } refused[] = {

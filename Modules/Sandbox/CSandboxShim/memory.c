@@ -30,12 +30,12 @@ int alcedo_sandbox_create_memory(uint64_t size) {
 
 void *alcedo_sandbox_map(int file, uint64_t size, int writable) {
     size_t page = (size_t)sysconf(_SC_PAGESIZE);
-    char *room = mmap(NULL, size + 2 * page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (room == MAP_FAILED) return NULL;
+    char *reserved = mmap(NULL, size + 2 * page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (reserved == MAP_FAILED) return NULL;
     int access = writable ? PROT_READ | PROT_WRITE : PROT_READ;
-    if (mmap(room + page, size, access, MAP_SHARED | MAP_FIXED, file, 0) != MAP_FAILED) return room + page;
+    if (mmap(reserved + page, size, access, MAP_SHARED | MAP_FIXED, file, 0) != MAP_FAILED) return reserved + page;
     int reason = errno;
-    munmap(room, size + 2 * page);
+    munmap(reserved, size + 2 * page);
     errno = reason;
     return NULL;
 }

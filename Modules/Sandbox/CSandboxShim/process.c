@@ -117,8 +117,8 @@ int64_t alcedo_sandbox_limit_cpu(int process, uint64_t seconds) {
     if (clock_getcpuclockid(process, &clock) != 0 || clock_gettime(clock, &used) != 0) return -1;
     // The limit counts whole seconds, and the started second is added.
     rlim_t soft = (rlim_t)used.tv_sec + 1 + seconds;
-    // A process cannot block the signal of the hard limit. Only root could raise that limit again, so it is the same for
-    // every request.
+    // A process cannot block the signal of the hard limit. Only root could raise that limit again, so it is the same
+    // for every request.
     rlim_t hard = 3600;
     struct rlimit limit = {soft < hard ? soft : hard, hard};
     return prlimit(process, RLIMIT_CPU, &limit, NULL) == 0 ? (int64_t)used.tv_sec : -1;

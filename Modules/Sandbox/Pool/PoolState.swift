@@ -13,7 +13,7 @@
             case shutDown
         }
 
-        /// The fate of a worker that a caller gives back.
+        /// The next use of a worker that a caller returns.
         enum Return {
             case hand(to: Waiter)
             case keep
@@ -40,7 +40,7 @@
             return .wait(startsWorker: reserve())
         }
 
-        /// Makes room for one more worker. Returns false if there are enough.
+        /// Counts one more worker, which the caller starts. Returns false if there are enough.
         mutating func reserve() -> Bool {
             guard !isShutDown, count < maximumCount else { return false }
             count += 1

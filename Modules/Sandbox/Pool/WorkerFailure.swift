@@ -13,7 +13,7 @@
         case timedOut
         /// The worker reported that a signal ended it.
         case fault(alcedo_sandbox_reply)
-        /// The worker sent something that no decoder of this package sends.
+        /// The worker sent an invalid message.
         case violation(String)
     }
 

@@ -13,9 +13,9 @@
             let input = alcedo_sandbox_create_memory(UInt64(inputByteCount))
             let output = input < 0 ? -1 : alcedo_sandbox_create_memory(UInt64(outputByteCount))
             guard output >= 0, alcedo_sandbox_seal(output) == 0 else {
-                let reason = errno
+                let reason = String(cString: strerror(errno))
                 for file in [input, output] where file >= 0 { close(file) }
-                throw SandboxError(.unsupported, "sandbox: cannot create shared memory: error \(reason)")
+                throw SandboxError(.unsupported, "sandbox: cannot create shared memory: \(reason)")
             }
             (self.input, self.output) = (input, output)
             (self.inputByteCount, self.outputByteCount) = (inputByteCount, outputByteCount)
@@ -60,7 +60,8 @@
             if far >= 0 { close(far) }
             guard error == 0 else {
                 for file in [near, input, output] where file >= 0 { close(file) }
-                throw SandboxError(.cannotStart, "sandbox: cannot start a worker: error \(error)")
+                throw SandboxError(
+                    .cannotStart, "sandbox: cannot start a worker: \(String(cString: strerror(error)))")
             }
             statm = open("/proc/\(process)/statm", O_RDONLY | O_CLOEXEC)
             (self.process, self.pidfd, socket) = (process, pidfd, near)
@@ -115,13 +116,23 @@
             let reply = try? receive(within: &remaining)
             if let reply, reply.kind == ReplyKind.ready.rawValue { return Int(clamping: reply.value) }
             if let reply, reply.kind == ReplyKind.failure.rawValue {
-                throw SandboxError(
-                    .unsupported, "sandbox: the worker cannot confine itself: step \(reply.code), error \(reply.value)")
+                let reason = String(cString: strerror(Int32(clamping: reply.value)))
+                throw SandboxError(.unsupported, "sandbox: the worker cannot \(Self.step(reply.code)): \(reason)")
             }
             throw SandboxError(
                 .cannotStart,
-                "sandbox: the worker does not report that it is confined. Call SandboxWorker.runIfRequested first in main."
-            )
+                "sandbox: the worker does not confine itself. Call SandboxWorker.runIfRequested first in main.")
+        }
+
+        /// Returns the words for a step of the confinement, for a message.
+        private static func step(_ number: UInt32) -> String {
+            switch Int(number) {
+            case Int(ALCEDO_SANDBOX_LIMITS): "limit its resources"
+            case Int(ALCEDO_SANDBOX_PRIVILEGES): "give up its privileges"
+            case Int(ALCEDO_SANDBOX_LANDLOCK): "deny itself files with Landlock"
+            case Int(ALCEDO_SANDBOX_FILTER): "filter its system calls"
+            default: "confine itself"
+            }
         }
 
         private static func withCStrings<Result>(

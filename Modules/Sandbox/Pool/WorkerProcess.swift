@@ -41,9 +41,9 @@
                 // The mapping of the app stays writable, and the worker cannot change its own input.
                 alcedo_sandbox_seal_writes(files.input) == 0
             else {
-                let reason = errno
+                let reason = String(cString: strerror(errno))
                 files.end()
-                throw SandboxError(.cannotStart, "sandbox: cannot map shared memory: error \(reason)")
+                throw SandboxError(.cannotStart, "sandbox: cannot map shared memory: \(reason)")
             }
             self.id = id
             self.configuration = configuration

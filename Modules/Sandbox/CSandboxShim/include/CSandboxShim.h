@@ -97,7 +97,8 @@ enum {
     ALCEDO_SANDBOX_FILTER = 4,
 };
 
-/// Confines this process and all its threads, irrevocably. Returns 0, or the step that failed, with the reason in errno.
+/// Confines this process and all its threads, irrevocably. Returns 0, or the step that failed, with the reason in
+/// errno.
 ///
 /// `memory_limit` is in bytes, in addition to what is mapped now. `landlock` receives the version of Landlock, or 0 if
 /// the kernel has none.
