@@ -7,11 +7,11 @@ import PackageDescription
 // The package supports Linux with glibc on x86-64 and aarch64. LinuxNotes.md describes which tests run on Debian 12, on
 // Debian 13, with Swift 6.2 and for aarch64. Musl is not tested.
 
-/// GTK is a dependency only if the trait is enabled, so that other users do not need its headers.
-let gtkLibrary = Target.Dependency.target(name: "CGTK", condition: .when(platforms: [.linux], traits: ["GTK"]))
-
 /// libseccomp is a dependency only if the trait is enabled.
 let seccompLibrary = Target.Dependency.target(name: "CSeccomp", condition: .when(traits: ["Sandbox"]))
+
+/// GTK is a dependency only if the trait is enabled, so that other users do not need its headers.
+let gtkLibrary = Target.Dependency.target(name: "CGTK", condition: .when(platforms: [.linux], traits: ["GTK"]))
 
 let package = Package(
     name: "Alcedo",
@@ -19,7 +19,8 @@ let package = Package(
         "Alcedo", "AlcedoCore", "AlcedoHTTP", "AlcedoMemoryCache", "AlcedoNSCache", "AlcedoDiskCache",
         "AlcedoSQLiteCache", "AlcedoRedisCache", "AlcedoURLResponseCache", "AlcedoDownloader", "AlcedoCURL",
         "AlcedoURLSession", "AlcedoCodecs", "AlcedoPNG", "AlcedoJPEG", "AlcedoGIF", "AlcedoWebP", "AlcedoProcessing",
-        "AlcedoPipeline", "AlcedoSandbox", "AlcedoViewBinding", "AlcedoTerminal", "AlcedoGTK", "AlcedoTesting",
+        "AlcedoPipeline", "AlcedoViewBinding", "AlcedoTerminal", "AlcedoGTK", "AlcedoTesting",
+        "AlcedoSandbox",
     ].map { .library(name: $0, targets: [$0]) } + [
         .executable(name: "alcedo", targets: ["AlcedoTool"]),
         .executable(name: "thumbnail-server", targets: ["thumbnail-server"]),
@@ -130,7 +131,8 @@ let package = Package(
         .executableTarget(
             name: "thumbnail-server",
             dependencies: [
-                "Alcedo", "AlcedoHTTP", "AlcedoProgramSupport", "AlcedoRedisCache", "CHTTPServerShim", "CMalloc",
+                "Alcedo", "AlcedoHTTP", "AlcedoProgramSupport", "AlcedoRedisCache", "AlcedoSandbox", "CHTTPServerShim",
+                "CMalloc",
             ],
             path: "Modules/ThumbnailServer", exclude: ["CHTTPServerShim", "CMicroHTTPD", "README.md"]),
         .target(
@@ -336,7 +338,8 @@ package.targets += [
 
 let cTargets: Set = [
     "CFileSystemShim", "CHTTPServerShim", "CPNGShim", "CJPEGShim", "CGIFShim", "CCURLShim", "CMultiLoop",
-    "CReferenceDecoders", "CSampleKernels", "CSandboxShim",
+    "CReferenceDecoders", "CSampleKernels",
+    "CSandboxShim",
 ]
 // Whether warnings are errors. Scripts/check sets this variable. For dependent packages, warnings are never errors: a
 // newer compiler may emit new warnings, and SwiftPM passes -suppress-warnings, which swiftc does not accept with this

@@ -32,7 +32,7 @@ struct ServerStack: Sendable {
     let service: ThumbnailService
     private let generator: ThumbnailGenerator
 
-    init(_ settings: Settings, clock: any TimeSource = SystemClock()) {
+    init(_ settings: Settings, codecs: ServerCodecs = .unconfined, clock: any TimeSource = SystemClock()) {
         let metrics = PipelineMetrics()
         let shared = settings.redis.map { options in
             var options = options
@@ -46,13 +46,13 @@ struct ServerStack: Sendable {
             scope: settings.service.allowed.scope, clock: clock
         ) { sharedStore?.check() }
         var configuration = ImagePipeline.Configuration(
-            downloader: Self.downloader(settings, clock), codecs: .standard, observers: [metrics])
+            downloader: Self.downloader(settings, clock), codecs: codecs.registry, observers: [metrics])
         configuration.maxConcurrentDecodes = settings.maxConcurrentDecodes
         configuration.maximumDecodingByteCount = settings.limits.decoding.maximumByteCount
         generator = ThumbnailGenerator(configuration, cache: cache, limits: settings.limits, clock: clock)
         service = ThumbnailService(
             settings.service, generator: generator, cache: cache, pipelineMetrics: metrics, sharedStore: sharedStore,
-            clock: clock)
+            sandboxCounts: codecs.sandboxCounts, clock: clock)
     }
 
     func shutDown() async { await generator.shutDown() }
@@ -83,8 +83,8 @@ struct ServerStack: Sendable {
         var configuration = DownloaderConfiguration(
             maxConcurrentDownloads: 64, maxConcurrentDownloadsPerHost: 16,
             maximumByteCount: settings.originalLimit, maximumRedirectCount: 5)
-        configuration.defaultFields["Accept"] = CodecRegistry.standard.acceptFieldValue
-        configuration.acceptsContent = CodecRegistry.standard.recognizes
+        configuration.defaultFields["Accept"] = CodecRegistry.server.acceptFieldValue
+        configuration.acceptsContent = CodecRegistry.server.recognizes
         // A redirect that cannot be followed is not an image, even if it has a body.
         configuration.acceptsStatus = { (200..<300).contains($0) }
         // A download that fails permanently, for example because the origin lacks the resource, is not repeated for 30

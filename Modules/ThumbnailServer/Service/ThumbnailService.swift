@@ -20,6 +20,7 @@ final class ThumbnailService: HTTPHandling {
     private let cache: ThumbnailCache
     private let pipelineMetrics: PipelineMetrics
     private let sharedStore: SharedStoreMonitor?
+    private let sandboxCounts: (@Sendable () -> ServerCodecs.SandboxCounts)?
     private let clock: any TimeSource
     private let metrics = ServerMetrics()
     private let admission: Admission
@@ -33,16 +34,19 @@ final class ThumbnailService: HTTPHandling {
     ///   - cache: The cache of the thumbnails.
     ///   - pipelineMetrics: The metrics of the generator's pipeline.
     ///   - sharedStore: The monitor of the store that several servers share; nil if there is none.
+    ///   - sandboxCounts: A closure that returns the counts of the sandbox; nil if the sandbox is off.
     ///   - clock: The clock. Default: the system's clock.
     init(
         _ settings: Settings, generator: ThumbnailGenerator, cache: ThumbnailCache, pipelineMetrics: PipelineMetrics,
-        sharedStore: SharedStoreMonitor? = nil, clock: any TimeSource = SystemClock()
+        sharedStore: SharedStoreMonitor? = nil, sandboxCounts: (@Sendable () -> ServerCodecs.SandboxCounts)? = nil,
+        clock: any TimeSource = SystemClock()
     ) {
         self.settings = settings
         self.generator = generator
         self.cache = cache
         self.pipelineMetrics = pipelineMetrics
         self.sharedStore = sharedStore
+        self.sandboxCounts = sandboxCounts
         self.clock = clock
         admission = Admission(limit: settings.maxConcurrentRequests)
     }
@@ -99,7 +103,7 @@ final class ThumbnailService: HTTPHandling {
     private func metricsResponse() -> ServerResponse {
         let text = metrics.text(
             inFlight: admission.current, cache.writeStatistics, sharedStore: sharedStore?.current,
-            pipelineMetrics.snapshot)
+            sandbox: sandboxCounts?(), pipelineMetrics.snapshot)
         return ServerResponse(status: 200, text: text, type: PrometheusText.type)
     }
 
