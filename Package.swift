@@ -210,7 +210,7 @@ let package = Package(
 
 // Each module has one test target, in a directory with the module's short name.
 let tests: [(name: String, needs: [Target.Dependency], hasFixtures: Bool)] = [
-    ("CURL", ["AlcedoTesting", "TestSupport"], false),
+    ("CURL", ["AlcedoTesting", "TestSupport", "CCURL"], false),
     ("Core", ["AlcedoTesting", "TestSupport"], false),
     ("DiskCache", ["AlcedoTesting", "CFileSystemShim", "TestSupport"], false),
     (

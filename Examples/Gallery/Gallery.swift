@@ -32,7 +32,7 @@ enum Gallery {
 }
 
 #if GTK
-    /// The application: assembles the parts and runs GTK's main loop.
+    /// The application, which assembles the parts and runs GTK's main loop.
     @MainActor private enum GalleryApp {
         private struct NoDisplay: Error, CustomStringConvertible {
             let description = "cannot open a window: no display is available"

@@ -20,8 +20,9 @@ struct Call: Decodable {
         "reload": .reloadIgnoringLocalAndRemoteCacheData, "no-store": .reloadIgnoringLocalAndRemoteCacheData,
     ]
 
-    /// Sends the request, and returns the JSON object of the response line. Throws the error `timedOut` when the
-    /// response is not complete within the time limit, by default 10 seconds.
+    /// Sends the request, and returns the JSON object of the response line. Throws `HTTPTransportError`: `timedOut`
+    /// when the response is not complete within the time limit, by default 10 seconds; `invalidRequest` for invalid
+    /// options; or the error of the transport.
     func response(for id: any Sendable, over transport: CachingTransport) async throws -> [String: any Sendable] {
         guard op ?? "fetch" == "fetch", let policy = Self.policies[cache ?? "default"],
             ["follow", "manual"].contains(redirect ?? "follow"), headers?.allSatisfy({ $0.count == 2 }) ?? true

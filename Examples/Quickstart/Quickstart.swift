@@ -2,8 +2,8 @@ import Alcedo
 import AlcedoTesting
 import Foundation
 
-/// A program that loads each of the given images twice, or by default its samples, and prints the layer of each
-/// response.
+/// A program that loads each image twice and prints the layer of each response. Without arguments, it loads its
+/// samples.
 @main enum Quickstart {
     static func main() async throws {
         let names = CommandLine.arguments.dropFirst()

@@ -1,4 +1,4 @@
-// The only file that names the C library. All other files import this module, so that the same code builds with Glibc
+// The only file that imports the C library. All other files import this module, so that the same code builds with Glibc
 // and Musl (Swift's static Linux SDK). Only Glibc is tested. The modules that use sockets, signals and libcurl's event
 // loop need Linux.
 

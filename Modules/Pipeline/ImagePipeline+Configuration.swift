@@ -55,7 +55,8 @@ extension ImagePipeline {
         /// The maximum number of bytes that wait for a write to the disk cache. Each write counts 4 KiB more than its
         /// bytes. A load that exceeds the maximum waits for its own write. Default: 16 MiB.
         public var maximumPendingWriteByteCount: Int
-        /// The maximum time that a load, a removal, a flush or a shutdown waits for one write to the disk cache.
+        /// The maximum time that a load, a store, a removal, a flush or a shutdown waits for one write to the disk
+        /// cache.
         ///
         /// When no write ends in that time, the disk is treated as stalled until a write ends: no caller waits for a
         /// write, and data beyond ``maximumPendingWriteByteCount`` is not written. Default: 10 s.
@@ -71,9 +72,10 @@ extension ImagePipeline {
         /// and caches nothing.
         ///
         /// The parameters are the properties of the same names. Two further parameters are for tests. `clock` measures
-        /// the steps, ``previewInterval`` and ``writeTimeout``; the default is the system's clock. `taskExecutor`, for
-        /// example a `ManualExecutor` of `AlcedoTesting`, runs the pipeline's tasks, decoding and processing; the
-        /// default, nil, uses Swift's executor and the pipeline's own threads.
+        /// the steps, ``previewInterval`` and ``writeTimeout``, and determines the expiry of entries on disk; the
+        /// default is the system's clock. `taskExecutor`, for example a `ManualExecutor` of `AlcedoTesting`, runs the
+        /// pipeline's tasks, decoding and processing; the default, nil, uses Swift's executor and the pipeline's own
+        /// threads.
         public init(
             downloader: any Downloading,
             codecs: CodecRegistry,

@@ -272,9 +272,9 @@ public final class ImagePipeline: ImageLoading {
         }
     }
 
-    /// Loads the image from the source and stores it. When there is a cached image, first removes all images of the
-    /// resource from the caches. Returns the cached image instead when it was made from equal bytes, or when the new
-    /// bytes decode only to a partial image.
+    /// Loads the image from the source and stores it. If it replaces a cached image, all images of the resource, and
+    /// its bytes, are removed from memory and disk before the store. Returns the cached image instead when it was made
+    /// from equal bytes, or when the new bytes decode only to a partial image.
     private func renew(
         _ cached: ImageResponse?, madeOf digest: UInt64?, _ request: ImageRequest, _ priority: PriorityHandle,
         _ update: @escaping @Sendable (LoadUpdate) -> Void

@@ -11,8 +11,8 @@ public import FoundationEssentials
 /// ```
 ///
 /// Equal requests are loaded once. Requests whose result the destination already has are skipped. Releasing the
-/// prefetcher cancels the loads that have not ended. A view that requests an image during its prefetch joins that load
-/// and raises the load's priority to its own.
+/// prefetcher cancels the loads that have not ended. A view that requests an image while the image is being prefetched
+/// joins the load. The load then runs at the higher of the two priorities.
 public final class ImagePrefetcher: Sendable {
     private let pipeline: ImagePipeline
     private let destination: PrefetchDestination
@@ -25,8 +25,8 @@ public final class ImagePrefetcher: Sendable {
     ///   - pipeline: The pipeline that loads the images.
     ///   - destination: The caches that receive the images. Default: ``PrefetchDestination/memory``.
     ///   - maxConcurrentLoads: The maximum number of concurrent loads. Values below one count as one. Default: 2.
-    ///   - maximumPendingCount: The maximum number of waiting requests. Further requests are skipped; with zero or
-    ///     less, all requests are. Default: 10,000.
+    ///   - maximumPendingCount: The maximum number of waiting requests. Further requests are skipped. With zero or
+    ///     less, all requests are skipped. Default: 10,000.
     ///   - priority: The priority of all loads. It replaces the priority of each request. Default: low.
     public init(
         pipeline: ImagePipeline, destination: PrefetchDestination = .memory, maxConcurrentLoads: Int = 2,

@@ -18,8 +18,8 @@ extension DecodedImage {
     ///
     /// The delays and the number of plays are kept. Only the source canvases are kept in memory.
     ///
-    /// - Parameter process: Processes one frame, passed as a still image. For frames of equal size, it must return
-    ///   images of equal size.
+    /// - Parameter process: A closure that processes one frame, which it receives as a still image. For frames of equal
+    ///   size, it must return images of equal size.
     /// - Throws: The error that `process` throws for the first frame. ``/AlcedoCore/ImageFrameSource/frame(at:)``
     ///   throws the errors for requested frames.
     func processingFrames(

@@ -13,7 +13,9 @@ public enum MetadataPolicy: Sendable, Hashable {
     /// are kept, too.
     ///
     /// All other tags are removed, because they may contain a location: GPS data, maker notes, comments, time zones,
-    /// preview images and private tags. Damaged EXIF is removed as a whole.
+    /// preview images and private tags. Damaged entries are removed, and the other entries are kept. If the EXIF has no
+    /// valid header or no valid entry, or if the result would be longer than the original, for example because its
+    /// entries share bytes, all of it is removed.
     case keepWithoutLocation
     /// All EXIF, including location and preview image. The orientation tag is set to the orientation of the result.
     ///

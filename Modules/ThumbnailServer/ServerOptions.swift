@@ -175,7 +175,8 @@ struct ServerOptions {
 
     private static func origin(_ text: String) throws -> OriginPattern {
         guard let pattern = OriginPattern(text) else {
-            throw UsageError("--allow needs https://host[:port], host or *.host, not '\(text)'")
+            throw UsageError(
+                "--allow needs a host, such as example.com, *.example.com or https://example.com:8443, not '\(text)'")
         }
         return pattern
     }

@@ -70,10 +70,10 @@ enum OpenFiles {
     /// Raises the limit to the number of files that the connections and workers need, as far as the system permits.
     /// Returns the number of connections that the limit allows, from 1 to `connections`.
     static func raiseLimit(for connections: Int, workers: Int = 0) -> Int {
-        guard let limit = OpenFileLimit.current else { return connections }
+        guard let limit = ResourceLimit.openFiles.current else { return connections }
         let plan = plan(for: connections, workers: workers, soft: limit.soft, hard: limit.hard)
         guard plan.soft > limit.soft else { return plan.connections }
-        guard OpenFileLimit.set(soft: plan.soft, hard: limit.hard) else {
+        guard ResourceLimit.openFiles.set(soft: plan.soft, hard: limit.hard) else {
             return Self.plan(for: connections, workers: workers, soft: limit.soft, hard: limit.soft).connections
         }
         return plan.connections

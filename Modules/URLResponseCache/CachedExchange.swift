@@ -221,7 +221,7 @@ struct CachedExchange: Sendable {
     }
 
     /// Requests the rest of a content whose beginning is stored, and combines both. If the server sends another usable
-    /// response, returns that one. Otherwise, removes the beginning and sends the caller's own request.
+    /// response, returns that response. Otherwise, removes the beginning and sends the caller's own request.
     private func complete(_ stored: StoredResponse) async throws -> HTTPResponse {
         let exchange = cache.writer.exchanges.begin(candidate.key.resource)
         let requestTime = cache.clock.now
@@ -272,7 +272,7 @@ struct CachedExchange: Sendable {
         switch update {
         case .store(let new): return await deliver(response, reason, new, exchange, storability)
         case .freshen(let fresh, let isKept): await replaceStored(by: fresh, isKept, exchange)
-        // The response says nothing about the variants for other requests.
+        // Without a stored response for this request, nothing is removed: variants for other requests may be current.
         case .drop: if candidate.response != nil { await cache.writer.remove(candidate, for: request, of: exchange) }
         case .keep, .confirm, .invalidate: break
         }

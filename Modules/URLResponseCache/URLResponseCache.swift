@@ -95,8 +95,8 @@ public struct URLResponseCache: Sendable {
     /// The number of bytes on disk; 0 without a data cache.
     public var diskUsage: Int { get async { await disk?.totalSize ?? 0 } }
 
-    /// Returns the stored response that matches a request, fresh or stale. Returns nil if no stored response matches,
-    /// or if its time to live has passed; such a response is removed. The call counts as a lookup.
+    /// Returns the stored response that matches a request, fresh or stale. Returns nil if no stored response matches. A
+    /// matching response whose time to live has passed is removed and not returned. The call counts as a lookup.
     public func response(for request: HTTPRequest) async -> StoredResponse? {
         let response = await candidate(for: request).response
         counts.recordLookup(isHit: response != nil)

@@ -26,6 +26,12 @@ import Testing
         #expect(try fields([dropped, " x", "B: 4", " 5"]) == ["B": "4 5"])
     }
 
+    @Test(arguments: ["\rA: 1", "HTTP/1.1 none", "A: " + String(repeating: "x", count: 256 << 10)])
+    func `an invalid header is an error that names the URL`(line: String) {
+        let error = #expect(throws: HTTPTransportError.self) { try fields([line]) }
+        #expect(error?.code == .invalidResponse && error.map { "\($0)".contains(" of http://a/ ") } == true)
+    }
+
     @Test func `a line that continues nothing is dropped`() throws {
         #expect(try fields([" x", "A: 1"]) == ["A": "1"])
     }

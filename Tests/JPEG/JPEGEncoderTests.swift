@@ -121,6 +121,20 @@ import Testing
         #expect(unfit.metadata.colorProfile == nil)
     }
 
+    @Test func `EXIF data that is too large with its orientation is omitted, and the orientation is written`() throws {
+        var image = try gradient(.rgba8)
+        image.orientation = .left
+        // A TIFF header, an empty directory and as many bytes as the marker holds.
+        let exif = Data("MM\0*\0\0\0\u{8}\0\0\0\0\0\0".utf8) + Data(repeating: 7, count: 65_527 - 14)
+        for (count, isKept) in [(65_527, false), (65_527 - 20, true)] {
+            let file = try JPEGEncoder().embedding(exif: exif.prefix(count)).encode(image)
+
+            #expect(try decoder.decode(file, options: DecodingOptions(appliesOrientation: false)).orientation == .left)
+            let written = try decoder.inspect(file, limits: DecodingLimits()).metadata.exif
+            #expect(written.map { $0.count > 1_000 } == isKept)
+        }
+    }
+
     @Test func `a profile that fills 255 markers is written, and one that is a byte larger is omitted`() throws {
         let limits = DecodingLimits(maximumMetadataByteCount: 32 << 20, maximumChunkByteCount: 32 << 20)
         var profile = Data(count: 255 * 65_519)

@@ -53,8 +53,7 @@ struct FullDiskTests {
     @Test(.spawnsProcesses) func `a file size limit is reported as no space`() async throws {
         await #expect(processExitsWith: .success) {
             signal(SIGXFSZ, SIG_IGN)
-            var limit = rlimit(rlim_cur: 500_000, rlim_max: 500_000)
-            guard setrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &limit) == 0 else { exit(2) }
+            guard ResourceLimit.fileSize.set(soft: 500_000, hard: 500_000) else { exit(2) }
             let directory = try TemporaryDirectory()
             let cache = SQLiteDiskCache(directory: directory.url)
             try await cache.store(bytes(5_000), for: key("small"))

@@ -36,10 +36,12 @@ package final class ChildProcess: Sendable {
     ///   - name: The executable: one that lies beside the test runner's, or the whole path of another.
     ///   - environment: Variables besides those of this process. By default, programs print no colors.
     ///   - directory: The working directory.
+    ///   - hasOwnGroup: Whether the process has a process group of its own. Ctrl-Z needs one: the kernel does not stop a
+    ///     process whose group has no parent in its session, as when the tests run without a shell.
     package init(
         _ name: String, _ arguments: [String] = [], environment: [String: String] = [:], directory: String,
         input: Stream,
-        output: Stream, problems: Stream
+        output: Stream, problems: Stream, hasOwnGroup: Bool = false
     ) throws {
         let path = name.hasPrefix("/") ? name : try Self.path(of: name)
         var actions = posix_spawn_file_actions_t()
@@ -53,6 +55,10 @@ package final class ChildProcess: Sendable {
             case .descriptor(let descriptor): posix_spawn_file_actions_adddup2(&actions, descriptor, number)
             }
         }
+        var attributes = posix_spawnattr_t()
+        posix_spawnattr_init(&attributes)
+        defer { posix_spawnattr_destroy(&attributes) }
+        if hasOwnGroup { posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETPGROUP)) }
         let variables = ProcessInfo.processInfo.environment.merging(Self.plainTerminal) { $1 }
             .merging(environment) { $1 }
         var process: pid_t = 0
@@ -65,7 +71,7 @@ package final class ChildProcess: Sendable {
             """
         let result = Self.withCStrings(["bash", "-c", shell, "bash", directory, path] + arguments) { words in
             Self.withCStrings(variables.map { "\($0)=\($1)" }) { variables in
-                posix_spawn(&process, "/bin/bash", &actions, nil, words, variables)
+                posix_spawn(&process, "/bin/bash", &actions, &attributes, words, variables)
             }
         }
         guard result == 0 else { throw CallError(call: "posix_spawn", number: result) }

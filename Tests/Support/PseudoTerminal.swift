@@ -43,7 +43,11 @@ package final class PseudoTerminal: Sendable {
     package func read(until text: String) async throws -> String {
         try await reader.run { [outside] in
             var all: [UInt8] = []
-            while !String(decoding: all, as: UTF8.self).contains(text) {
+            // Only the new bytes are searched, with those before them that can begin the text. Otherwise, the output of
+            // an animation would arrive faster than it is searched.
+            var searched = 0
+            while !all[searched...].contains(text.utf8) {
+                searched = max(0, all.count - text.utf8.count)
                 var piece = [UInt8](repeating: 0, count: 4096)
                 let count = AlcedoLibc.read(outside, &piece, piece.count)
                 guard count > 0 else { throw SystemError(number: errno) }

@@ -12,7 +12,7 @@ package enum Scarcity {
     /// and ends the process if it cannot. Therefore tasks leave that pool.
     package static func limitDescriptors(to count: UInt) throws {
         try CooperativePool.leave()
-        try set(RLIMIT_NOFILE, rlimit(rlim_cur: count, rlim_max: count))
+        try set(.openFiles, soft: count, hard: count)
     }
 
     /// Runs `work` while there are no more than `spare` file descriptors left.
@@ -41,14 +41,13 @@ package enum Scarcity {
         guard read(file, &text, text.count) > 0,
             let pages = UInt(String(decoding: text.prefix { $0 != UInt8(ascii: " ") }, as: UTF8.self))
         else { throw Refused() }
-        try set(RLIMIT_AS, rlimit(rlim_cur: pages * UInt(getpagesize()) + room, rlim_max: .max))
+        try set(.memory, soft: pages * UInt(getpagesize()) + room, hard: .max)
     }
 
-    package static func unlimitMemory() throws { try set(RLIMIT_AS, rlimit(rlim_cur: .max, rlim_max: .max)) }
+    package static func unlimitMemory() throws { try set(.memory, soft: .max, hard: .max) }
 
-    private static func set(_ resource: __rlimit_resource, _ limit: rlimit) throws {
-        var limit = limit
-        guard setrlimit(__rlimit_resource_t(resource.rawValue), &limit) == 0 else { throw Refused() }
+    private static func set(_ resource: ResourceLimit, soft: UInt, hard: UInt) throws {
+        guard resource.set(soft: soft, hard: hard) else { throw Refused() }
     }
 }
 

@@ -34,11 +34,9 @@ struct OpenFilesTests {
 
     @Test(.spawnsProcesses) func `the descriptor limit is raised to what the connections need`() async {
         await #expect(processExitsWith: .success) {
-            var limit = rlimit(rlim_cur: 300, rlim_max: 2_000)
-            let isSet = setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0
+            let isSet = ResourceLimit.openFiles.set(soft: 300, hard: 2_000)
             let connections = OpenFiles.raiseLimit(for: 1_024)
-            getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
-            let isRaised = limit.rlim_cur == 1_280 && limit.rlim_max == 2_000
+            let isRaised = ResourceLimit.openFiles.current.map { $0 == (1_280, 2_000) } ?? false
             let rest = OpenFiles.raiseLimit(for: 100_000)
             exit(isSet && isRaised && connections == 1_024 && rest == 1_744 ? 0 : 1)
         }

@@ -134,7 +134,7 @@ struct InterruptionTests {
         let alcedo = Program(name: "alcedo", environment: ["XDG_CACHE_HOME": directory.url.path])
         let urls = ["/good.png", "/stalls.png", "/never.png"].map { origin.url(for: $0).absoluteString }
 
-        let program = try alcedo.start(["inspect"] + options + urls)
+        let program = try alcedo.start(["inspect", "--timeout", "300"] + options + urls)
         try await origin.waitForStalls()
         program.process.send(signal)
 
@@ -232,7 +232,7 @@ struct InterruptionTests {
 
         // One after another.
         let images = [bad.path, "/nowhere/missing.png"] + [origin.url(for: "/a.png").absoluteString]
-        let program = try alcedo.start(words + [location, "--jobs", "1"] + images)
+        let program = try alcedo.start(words + [location, "--jobs", "1", "--timeout", "300"] + images)
         try await origin.waitForStalls()
         program.process.send(SIGINT)
 
@@ -249,7 +249,9 @@ struct InterruptionTests {
             name: "alcedo",
             environment: ["XDG_CACHE_HOME": directory.url.path, "SWIFT_BACKTRACE": "enable=yes,color=no"])
 
-        let program = try alcedo.start(["load", "--no-cache", origin.url(for: "/a.png").absoluteString])
+        let program = try alcedo.start([
+            "load", "--no-cache", "--timeout", "300", origin.url(for: "/a.png").absoluteString,
+        ])
         try await origin.waitForStalls()
         program.process.send(SIGQUIT)
 

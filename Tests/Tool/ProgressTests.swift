@@ -83,8 +83,9 @@ struct ProgressTests {
         defer { origin.stop() }
         let terminal = try PseudoTerminal()
         let process = try ChildProcess(
-            "alcedo", ["inspect", "/missing.png", origin.url(for: "/a.png").absoluteString], directory: directory.path,
-            input: .file("/dev/null"), output: .file("/dev/null"), problems: .descriptor(terminal.inside))
+            "alcedo", ["inspect", "--timeout", "300", "/missing.png", origin.url(for: "/a.png").absoluteString],
+            directory: directory.path, input: .file("/dev/null"), output: .file("/dev/null"),
+            problems: .descriptor(terminal.inside))
 
         try await origin.waitForStalls()
         let seen = try await terminal.read(until: "1/2 images")

@@ -69,7 +69,7 @@ struct ShowTests {
             environment: ["XDG_CACHE_HOME": directory.url.path, "TERM": "xterm-256color", "NO_COLOR": ""]
                 .merging(environment) { $1 },
             directory: directory.path, input: .descriptor(terminal.inside), output: .descriptor(terminal.inside),
-            problems: .file(directory.url.appending(path: "problems").path))
+            problems: .file(directory.url.appending(path: "problems").path), hasOwnGroup: true)
     }
 
     @Test func `the terminal is queried and shows pixels if it can`() async throws {

@@ -55,7 +55,7 @@
         var height: Double
     }
 
-    /// A checker that looks at the visible cells in many frames and reports images of other cells.
+    /// A checker that looks at the visible cells in many frames and reports cells that show the image of another cell.
     @MainActor final class CellWatch {
         struct Report: Codable {
             /// The number of checked frames.

@@ -40,10 +40,10 @@
         }
     }
 
-    /// The results of a frame meter, in milliseconds.
+    /// The results of a frame meter. Durations are in milliseconds.
     struct FrameReport: Codable {
         private static let limit = Duration.milliseconds(33)
-        /// Half of the limit, which is the maximum share of GTK's work and of this program's own work.
+        /// Half of the limit. GTK's work and this program's own work may each take this long.
         private static let half = limit / 2
 
         var frames: Int

@@ -63,7 +63,7 @@
         static func thumbnail(_ request: ImageRequest, covering size: PixelSize) -> ImageRequest {
             var request = request
             request.decoding.target = TargetSize(size, mode: .fill)
-            // GTK draws premultiplied pixels without a conversion.
+            // GTK's GL renderer draws premultiplied pixels without a conversion.
             request.decoding.alphaMode = .premultiplied
             request.processors = [.resize(filling: size)]
             return request

@@ -1,9 +1,10 @@
 #if GTK
     import CGTK
 
-    /// A signal handler that is a Swift closure.
+    /// The connection of GTK's signals to Swift closures.
     ///
-    /// GTK is single-threaded and calls the closure on the main thread. The closure is released with the object.
+    /// GTK is single-threaded and calls a connected closure on the main thread. The closure is released with the
+    /// object.
     @MainActor enum Signal {
         private final class Box: Sendable {
             let run: @MainActor () -> Void

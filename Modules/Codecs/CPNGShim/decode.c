@@ -4,7 +4,8 @@
 
 #include <stdlib.h>
 
-/// The message of the fast row reader. The file is then read again by another reader, which reports the exact error.
+/// The message of every error of the fast row reader. After such an error, the file is read again by another reader,
+/// which reports the exact error.
 static const char corrupt_file_message[] = "the file is corrupt";
 
 static void on_error(png_structp png, png_const_charp message) {
@@ -49,9 +50,9 @@ alcedo_png_decoder *alcedo_png_new(size_t chunk_limit) {
 #ifdef PNG_IGNORE_ADLER32 // since 1.6.45 only in builds with this option; in others, zlib verifies
     png_set_option(d->png, PNG_IGNORE_ADLER32, PNG_OPTION_ON);
 #endif
-    // By default, these chunks are ignored. Text can expand to a thousand times its size. For the others, libpng
-    // allocates and clears the declared length, up to 2 GiB, before it reads, and only warns when its limit for chunks
-    // is exceeded.
+    // These chunks are ignored, except for text when `alcedo_png_create` selects it. Text can expand to a thousand
+    // times its size. For the others, libpng allocates and clears the declared length, up to 2 GiB, before it reads,
+    // and only warns when its limit for chunks is exceeded.
     static const png_byte unused[] = "tEXt\0zTXt\0iTXt\0sPLT\0sCAL\0pCAL\0eXIf";
     png_set_keep_unknown_chunks(d->png, PNG_HANDLE_CHUNK_NEVER, unused, 7);
     return d;

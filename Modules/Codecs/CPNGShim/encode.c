@@ -139,8 +139,7 @@ alcedo_png_status alcedo_png_encoder_write(
 
 alcedo_png_status alcedo_png_encoder_finish(alcedo_png_encoder *e) {
     if (setjmp(e->escape)) return failure(e);
-    // The information is not passed again, because libpng would write the chunks that follow the pixels, and there are
-    // none.
+    // The second parameter is for chunks to write after the pixels. There are none.
     png_write_end(e->png, NULL);
     return ALCEDO_PNG_OK;
 }

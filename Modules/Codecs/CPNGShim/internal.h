@@ -29,7 +29,7 @@ struct alcedo_png_decoder {
     size_t stride;
     size_t capacity;
     uint32_t first_row;
-    size_t filtered_row_bytes;  // for a pushed file after its header: the bytes of a stored row with its filter
+    size_t filtered_row_bytes;  // the size of a stored row with its filter byte; 0 until a pushed header is read
     int out_of_memory;
     jmp_buf escape;
     char message[96];

@@ -55,15 +55,15 @@ alcedo_png_decoder *alcedo_png_create_push(size_t chunk_limit) {
 /// Returns the number of bytes, at most `count`, that may be passed to libpng at once.
 ///
 /// Chunks have their own checksums, so the checksum of the compressed stream is ignored (see `alcedo_png_new`). Most
-/// builds of libpng 1.6.45 and later lack that option. A wrong checksum is then an error when zlib reads it before
-/// libpng has the last row, and only a warning afterwards. To avoid the error, zlib must not receive all four bytes of
-/// the checksum before the last row is complete. Pieces are therefore too short to expand to the end of the last row,
-/// until they are single bytes.
+/// builds of libpng 1.6.45 and later lack the option to ignore it. A wrong checksum is then an error when zlib reads it
+/// before libpng has the last row, and only a warning afterwards. To avoid the error, zlib must not receive all four
+/// bytes of the checksum before the last row is complete. Each piece is therefore so short that it cannot expand to the
+/// end of the last row. Near the end, each piece is a single byte.
 static size_t piece_size(const alcedo_png_decoder *d, size_t count) {
 #ifdef PNG_IGNORE_ADLER32
-    (void)d;
-    return count;
-#else
+    // A newer library than the header may lack the option.
+    if (PNG_LIBPNG_VER >= 10645 || png_access_version_number() < 10645) return count;
+#endif
     // The header of the first pixel chunk is passed separately, so that the size of a row is known before pixels
     // arrive.
     if (!d->filtered_row_bytes || has_all_rows(d)) return count;
@@ -78,7 +78,6 @@ static size_t piece_size(const alcedo_png_decoder *d, size_t count) {
     const size_t piece = rows * d->filtered_row_bytes / MAXIMUM_EXPANSION;
     const size_t limit = piece > HELD_BYTES + 1 ? piece - HELD_BYTES : 1;
     return count < limit ? count : limit;
-#endif
 }
 
 alcedo_png_status alcedo_png_push(

@@ -11,7 +11,7 @@ enum { BATCH_BYTES = 96 << 10, MAXIMUM_WIDTH = 1 << 17, CHUNK_HEAD = 8, CHUNK_TA
 
 struct alcedo_png_rows {
     z_stream stream;
-    const uint8_t *next;  // the compressed bytes of the chunk that zlib has not received
+    const uint8_t *next;  // the first byte of the file that has not been read
     size_t chunk_left;
     const uint8_t *end;  // the end of the file
     uint32_t crc;  // the checksum of the chunk so far

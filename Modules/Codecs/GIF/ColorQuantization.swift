@@ -1,8 +1,9 @@
 /// The median cut algorithm, which computes a palette for an image with many colors.
 ///
-/// Colors are counted in 32,768 cells of five bits per sample. The box of all cells is cut at the median of its longest
-/// side. Then the box with the largest product of pixels and longest side is cut, until there are as many boxes as
-/// colors. Each color is the mean of the pixels in its box, computed from all eight bits of their samples.
+/// Colors are counted in 32,768 cells of five bits per sample. The box of all cells that contain pixels is cut at the
+/// median of its longest side. Then the box with the largest product of pixels and longest side is cut. This is
+/// repeated until the maximum number of colors is reached or every box is a single cell. Each color is the mean of the
+/// pixels in its box, computed from all eight bits of their samples.
 ///
 /// Source: P. Heckbert, "Color image quantization for frame buffer display", SIGGRAPH 1982.
 enum MedianCut {
@@ -74,9 +75,10 @@ enum MedianCut {
 
 /// A mapper from pixels to the nearest colors of a palette, row by row.
 ///
-/// The nearest color is computed once for the center of each of 262,144 cells of six bits per sample. Dithering
-/// diffuses errors with the weights of Floyd and Steinberg, with alternating direction. Transparent pixels neither
-/// receive nor pass errors. Source: R. Floyd, L. Steinberg, "An adaptive algorithm for spatial grey scale", 1976.
+/// The color space is divided into 262,144 cells of six bits per sample. All pixels in a cell are mapped to the color
+/// nearest to its center. This color is computed when the cell is first needed. Dithering diffuses errors with the
+/// weights of Floyd and Steinberg, with alternating direction. Transparent pixels neither receive nor pass errors.
+/// Source: R. Floyd, L. Steinberg, "An adaptive algorithm for spatial grey scale", 1976.
 struct GIFColorMapper {
     private let colors: [GIFColor]
     private let dithers: Bool

@@ -81,9 +81,10 @@ extension CodecRegistry.Entry {
     /// ```
     ///
     /// The result is RGBA8 of the canvas's size, regardless of the requested pixel format. Frames are clipped to the
-    /// canvas. Pixels that they do not cover or mark as transparent are transparent black, as in browsers, regardless
-    /// of the file's background color. Indices beyond the palette are opaque black. GIF has no partial transparency, so
-    /// straight and premultiplied samples are equal. A target size is reached by averaging.
+    /// canvas. Where no frame shows an opaque pixel, the canvas is transparent black, as in browsers, regardless of
+    /// the file's background color. Indices beyond the palette are opaque black. GIF has no partial transparency, so
+    /// straight and premultiplied samples are equal. For a target size, the image is averaged down by a whole-number
+    /// factor, so the result can be larger than the target.
     public static var gif: Self {
         Self(
             format: .gif, decoder: GIFDecoder(),

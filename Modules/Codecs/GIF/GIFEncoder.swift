@@ -91,18 +91,21 @@ extension ImageEncoding where Self == ImageEncoder {
     /// let data = try ImageEncoder.gif(dithers: false).encode(image)
     /// ```
     ///
-    /// An image with at most 256 colors, including a transparent one, is stored exactly. Other images get a palette by
-    /// median cut, and their pixels are mapped to its nearest colors, with optional dithering. Pixels with an alpha
-    /// below 128 become transparent, all others opaque. 16-bit samples lose their low byte.
+    /// Pixels with an alpha below 128 become transparent, all others opaque. 16-bit samples lose their low byte. The
+    /// colors of an image with at most `maximumColorCount` colors, including a transparent one, are then stored
+    /// exactly. Other images get a palette by median cut, and their pixels are mapped to its nearest colors, with
+    /// optional dithering.
     ///
-    /// For an animation, each frame is written as the rectangle that changed, with its own palette. Raw delays are
-    /// rounded to hundredths of a second, at most 655.35 seconds. The number of plays becomes a NETSCAPE2.0 loop count
-    /// of at most 65,535. GIF has no orientation, so images are made upright. The ICC profile is written in an
-    /// ICCRGBG1012 extension.
+    /// Each frame of an animation is written with its own palette, and only as the rectangle that changed. If a pixel
+    /// becomes transparent again, that frame and the frame before are written as a whole. Raw delays are rounded to
+    /// hundredths of a second, at most 655.35 seconds. The number of plays becomes a NETSCAPE2.0 loop count of at most
+    /// 65,535. GIF has no orientation, so images are made upright. The ICC profile is written in an ICCRGBG1012
+    /// extension.
     ///
     /// A side of more than 65,535 pixels, or a frame of another size than the first one, is an error with the code
-    /// `unsupportedImage`. Memory: three images of four bytes per pixel, the indices and the output, regardless of the
-    /// number of frames. Rows are collected, because the palette depends on all of them.
+    /// `unsupportedImage`. Memory: three images of four bytes per pixel and the indices of one frame, regardless of
+    /// the number of frames, plus the output. A row encoder collects all rows, because the palette depends on all of
+    /// them.
     ///
     /// - Parameters:
     ///   - dithers: Whether the error of colors that are not in the palette is diffused to adjacent pixels. Default:
@@ -114,7 +117,7 @@ extension ImageEncoding where Self == ImageEncoder {
     }
 }
 
-/// A writer of the blocks of a GIF to memory that uses giflib.
+/// A writer that uses giflib to write the blocks of a GIF to memory.
 private final class GIFOutput {
     private let encoder: OpaquePointer
 

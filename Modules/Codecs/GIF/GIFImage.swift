@@ -69,8 +69,8 @@ struct GIFIndexedImage {
     let palette: [UInt8]
     let transparentIndex: Int?
 
-    /// Keeps the colors exactly when there are at most `maximumColorCount`, and quantizes them otherwise. `area` must
-    /// not be empty.
+    /// Keeps the exact colors of an area with at most `maximumColorCount` colors, including a transparent one.
+    /// Quantizes the colors of any other area. `area` must not be empty.
     init(_ image: GIFImage, in area: PixelRect, maximumColorCount: Int, dithers: Bool) {
         let rows = (area.y..<area.y + area.size.height).map { y in
             let start = y * image.size.width + area.x

@@ -4,8 +4,9 @@ import FoundationEssentials
 /// The state of a JPEG that is decoded while its bytes arrive.
 ///
 /// All bytes are kept, because libjpeg reads from them. When it cannot reach the end, they are decoded again in one
-/// call to find the error or to make the partial image. Previews of an image with one scan contain the rows decoded so
-/// far; with several scans, each complete scan gives a preview.
+/// call to find the error or to make the partial image. A preview of an image with one scan contains the rows decoded
+/// so far. With several scans, it contains all rows, at the quality of the complete scans. Arithmetic coding gives no
+/// previews.
 final class JPEGDecodingState: IncrementalDecodingState {
     private enum Stage { case header, start, rows, scans, waiting, finished, failed }
 
@@ -91,9 +92,9 @@ final class JPEGDecodingState: IncrementalDecodingState {
         }
     }
 
-    /// Reads to the end of the image. When libjpeg has warned of damage, all bytes are decoded again in one call, whose
-    /// result is final: libjpeg uses another Huffman decoder while many bytes are available, and that one accepts
-    /// invalid codes.
+    /// Reads to the end of the image. When libjpeg has warned of damage, the state waits for ``finish()``, which
+    /// decodes all bytes again in one call. Only the result of that call is final: while many bytes are available,
+    /// libjpeg uses another Huffman decoder, which accepts invalid codes.
     private func end(_ reader: JPEGReader) throws(ImageDecodingError) {
         do throws(ImageDecodingError) {
             if try reader.finish() { stage = .finished }
@@ -145,7 +146,8 @@ final class JPEGDecodingState: IncrementalDecodingState {
     }
 
     /// Returns the partial image of a damaged file. Throws `partialError` when partial images are not allowed, when the
-    /// error is neither `truncated` nor `corrupt`, or when no row can be decoded.
+    /// error is neither `truncated` nor `corrupt`, or when no row can be decoded. Also throws the errors of decoding,
+    /// such as `outOfMemory`.
     static func part(
         of data: Data, options: DecodingOptions, partialError: ImageDecodingError
     ) throws(ImageDecodingError) -> DecodedImage {

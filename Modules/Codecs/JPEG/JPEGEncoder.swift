@@ -18,8 +18,8 @@ package struct JPEGEncoder: EXIFEncoding {
     package var optimizesHuffman: Bool
     /// The color under transparent pixels. Its alpha is ignored.
     package var background: PixelColor
-    /// The EXIF data to write, starting with the TIFF header. Data of more than 65,527 bytes does not fit in a JPEG and
-    /// is omitted.
+    /// The EXIF data to write, starting with the TIFF header. If it is `nil`, only an orientation other than upright is
+    /// written. The same applies if the data with the orientation tag has more than 65,527 bytes, the limit of a JPEG.
     package var exif: Data?
 
     package init(
@@ -82,9 +82,9 @@ extension ImageEncoding where Self == ImageEncoder {
     /// alpha: transparent pixels are blended with a background color. Only the first frame of an animation is encoded.
     ///
     /// The color profile is kept when it is made for the written color model and has at most 16,707,345 bytes, which is
-    /// the limit of the format. The pixels keep their stored order; the orientation is written as EXIF, in the
-    /// orientation tag of the data of `embedding(exif:)`. If that data has no such tag, one is added for an orientation
-    /// other than upright. If the EXIF data exceeds 65,527 bytes, only the orientation is written.
+    /// the limit of the format. The pixels keep their stored order. Their orientation is written to the orientation tag
+    /// of the EXIF data passed to `embedding(exif:)`. If there is no such tag, one is added unless the image is
+    /// upright. If the data with the tag has more than 65,527 bytes, only an orientation other than upright is written.
     ///
     /// A side of more than 65,500 pixels is an error with the code `unsupportedImage`. A row encoder needs O(*w*)
     /// memory, unless the image is progressive or its Huffman tables are optimized.

@@ -49,7 +49,7 @@ final class JPEGReader {
         ImageDecodingError(.outOfMemory, "JPEG: cannot create a libjpeg context: out of memory")
     }
 
-    /// Passes all bytes received so far. They must not move until the next call or the end of the reader.
+    /// Passes all bytes received so far. When they have moved, this method must be called again before other methods.
     func feed(_ bytes: UnsafeBufferPointer<UInt8>) {
         guard let base = bytes.baseAddress else { return }
         alcedo_jpeg_feed(shim, base, bytes.count)
@@ -207,9 +207,11 @@ final class JPEGReader {
         _ = try isDone(status)
     }
 
-    /// Reads all rows and sends them to `consumer`, including its beginning and end.
+    /// Decodes all rows and sends them to `consumer`. Calls the consumer's `begin` before the first row and its
+    /// `finish` after the last.
     ///
-    /// - Throws: `truncated` when libjpeg returns no rows before the last one, and the errors of the consumer.
+    /// - Throws: `exceedsLimit` when the image exceeds the limits, `truncated` when the data ends before the end
+    ///   marker, `corrupt` when pixels were lost, the other errors of libjpeg, and the errors of the consumer.
     func sendRows(_ options: DecodingOptions, to consumer: any PixelRowConsumer) throws {
         let header = try start(options)
         try consumer.begin(header)
@@ -236,7 +238,7 @@ final class JPEGReader {
     }
 
     /// Reads to the end of the image. Returns `false` when more bytes are needed. Throws `corrupt` when pixels were
-    /// lost.
+    /// lost, or `truncated` when complete data ends before the end marker.
     func finish() throws(ImageDecodingError) -> Bool { try isDone(alcedo_jpeg_finish(shim)) }
 
     /// Reads scans as far as bytes are available. Returns the number of complete scans, and whether these are all.

@@ -3,8 +3,8 @@ package import FoundationEssentials
 
 /// The decoder of `CodecRegistry.Entry.png`, whose comment describes the behavior.
 ///
-/// A damaged file is read a second time, and a third time for a partial image. Memory for its pixels is allocated only
-/// after it is known that there will be an image. Source: W3C PNG specification, third edition.
+/// A damaged file is read a second time, and a third time for a partial image. Memory for the partial image is
+/// allocated after the second reading, and only if a row can be decoded. Source: W3C PNG specification, third edition.
 package struct PNGDecoder: ImageDecoding {
     /// Creates a stateless decoder.
     package init() {}
@@ -70,8 +70,8 @@ extension CodecRegistry.Entry {
     /// there is no EXIF.
     ///
     /// When a target size makes the image smaller or when rows are requested, decoding needs O(*w*) memory in addition
-    /// to the result, even for damaged files. Interlaced images, rotated images and animations need memory for all
-    /// their pixels.
+    /// to the result, even for damaged files. Interlaced images and animations need memory for all their pixels.
+    /// Requested rows of a rotated image are collected in memory first.
     ///
     /// ```swift
     /// let png = CodecRegistry([.png])

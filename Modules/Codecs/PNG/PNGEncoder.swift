@@ -143,7 +143,7 @@ private final class PNGRowEncoder: PixelRowConsumer {
     }
 }
 
-/// An indexed image with at most 256 colors. Each index has the smallest possible number of bits.
+/// The palette of an image with at most 256 colors. Its indices have the smallest possible number of bits.
 private struct PNGPalette {
     /// Four bytes per color. Colors that are not opaque come first, because `tRNS` lists alpha values from the first
     /// color on.

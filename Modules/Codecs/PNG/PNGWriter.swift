@@ -49,7 +49,7 @@ final class PNGWriter {
 
     /// Encodes the next rows. The last row needs no padding.
     ///
-    /// - Throws: `failed` when there are fewer bytes than the rows have.
+    /// - Throws: `failed` when `pixels` or `stride` is too small for the rows or libpng fails, or `outOfMemory`.
     func write(_ pixels: UnsafeRawBufferPointer, stride: Int, rows: Int) throws(ImageEncodingError) {
         guard rows > 0 else { return }
         guard let base = pixels.baseAddress, rows == 1 || stride >= rowByteCount,
@@ -70,15 +70,15 @@ final class PNGWriter {
 
     func finish() throws(ImageEncodingError) { try check(alcedo_png_encoder_finish(shim)) }
 
-    /// Passes the bytes encoded since the last call to `body`, unless there are none. Throws the error that `body`
-    /// throws.
+    /// Takes the encoded bytes that have not been taken, and calls `body` with them unless there are none. Throws the
+    /// error that `body` throws.
     func take(_ body: (RawSpan) throws -> Void) throws {
         let part = alcedo_png_encoder_take(shim)
         guard let base = part.bytes, part.count > 0 else { return }
         try body(RawSpan(_unsafeElements: UnsafeBufferPointer(start: base, count: part.count)))
     }
 
-    /// Returns all encoded bytes, if none were taken before.
+    /// Takes the encoded bytes that have not been taken, and returns them.
     func data() -> Data {
         let part = alcedo_png_encoder_take(shim)
         return part.bytes.map { Data(bytes: $0, count: part.count) } ?? Data()

@@ -48,7 +48,8 @@ package struct WebPDecoder: ImageDecoding {
     ///
     /// libwebp writes into a buffer of the output's size. For a lossy image without alpha, the memory of sent rows is
     /// returned to the system, so only O(*w*) bytes and a few MiB of sent rows stay in memory. libwebp keeps alpha and
-    /// lossless pixels as a whole. These images, animations and reoriented images are decoded as a whole first.
+    /// lossless pixels as a whole, so an image with either is decoded as a whole first. The same applies to animations
+    /// and to reoriented images.
     ///
     /// - Throws: ``/AlcedoCore/ImageDecodingError``, and the errors of the consumer.
     package func decodeRows(_ data: Data, options: DecodingOptions, into consumer: any PixelRowConsumer) throws {

@@ -19,7 +19,8 @@ package struct WebPEncoder: EXIFEncoding {
     package var method: Int
     /// Whether lossless compression keeps the color under alpha 0, which is not visible. Files are smaller without it.
     package var keepsHiddenColor: Bool
-    /// The EXIF data to write, starting with the TIFF header.
+    /// The EXIF data to write, starting with the TIFF header. If it is `nil`, only an orientation other than upright is
+    /// written.
     package var exif: Data?
 
     package init(compression: Compression = .lossy(quality: 75), method: Int = 4, keepsHiddenColor: Bool = false) {
@@ -40,8 +41,8 @@ package struct WebPEncoder: EXIFEncoding {
     /// all equal becomes a still image.
     ///
     /// - Throws: ``/AlcedoCore/ImageEncodingError``: `unsupportedImage` for sides above 16,383 pixels, for a frame that
-    ///   does not fill the canvas and for an animation of more than 2^31 ms; `failed` when libwebp fails or a frame
-    ///   cannot be decoded; `outOfMemory`.
+    ///   does not fill the canvas, for an animation of 2^31 ms or more and for an encoded image that exceeds the
+    ///   format's size limits; `failed` when libwebp fails or a frame cannot be decoded; `outOfMemory`.
     /// - Complexity: O(*w* × *h*) for each frame. Memory: a copy of one image, the memory of libwebp, and the file; for
     ///   an animation, three more canvases.
     package func encode(_ image: DecodedImage) throws(ImageEncodingError) -> Data {
@@ -71,9 +72,9 @@ extension ImageEncoding where Self == ImageEncoder {
     /// Raw delays of frames are stored in milliseconds, rounded down, at most 16,777,215 ms. A number of plays
     /// above 65,535 is stored as 65,535. An animation whose frames are all equal becomes a still image.
     ///
-    /// A side of more than 16,383 pixels, a frame that does not fill the canvas and an animation of more than 2^31 ms
-    /// are errors with the code `unsupportedImage`. A row encoder collects the whole image, because libwebp needs all
-    /// rows to encode. Source: RFC 9649.
+    /// A side of more than 16,383 pixels, a frame that does not fill the canvas, an animation of 2^31 ms or more, and
+    /// an encoded image that exceeds the format's size limits are errors with the code `unsupportedImage`. A row
+    /// encoder collects the whole image, because libwebp needs all rows to encode. Source: RFC 9649.
     ///
     /// - Parameters:
     ///   - quality: The quality from 0 (smallest) to 100 (best). Other values are clamped. Has no effect when
@@ -112,7 +113,8 @@ extension WebPEncoder {
     }
 }
 
-/// A writer that encodes an animation frame by frame with libwebp's `WebPAnimEncoder`. It holds one frame at a time.
+/// A writer that encodes an animation with libwebp's `WebPAnimEncoder`. It reads one frame at a time. libwebp keeps
+/// three canvases and the encoded frames in addition.
 private struct WebPAnimationWriter {
     let config: WebPConfig
 

@@ -8,8 +8,8 @@ final class WebPSource {
 
     /// Copies the pixels: as ARGB, which lossless compression and animations need, or as luma and chroma.
     ///
-    /// - Throws: ``/AlcedoCore/ImageEncodingError``: `unsupportedImage` for sides that do not fit the format, or
-    ///   `outOfMemory`.
+    /// - Throws: ``/AlcedoCore/ImageEncodingError``: `unsupportedImage` for sides that do not fit the format, `failed`
+    ///   when libwebp has another version than its headers, or `outOfMemory`.
     init(_ pixels: PixelBuffer, usesARGB: Bool) throws(ImageEncodingError) {
         try Self.check(pixels.size)
         guard WebPPictureInit(&picture) != 0 else {

@@ -40,8 +40,8 @@ struct OutputSink: Sendable {
         if case .file(let file, _) = target { try file.finish() }
     }
 
-    /// Returns the path of the file of a frame, or of the still image for nil, for messages and results. The path of
-    /// standard output is `-`.
+    /// Returns the path that messages and results show for the file of a frame, or of the still image if `frame` is
+    /// nil. Returns `-` for standard output.
     func path(frame: Int?) -> String {
         switch target {
         case .standardOutput: "-"

@@ -18,7 +18,7 @@ enum PixelFile: String, CaseIterable, Sendable {
         self.init(rawValue: fileName[fileName.index(after: dot)...].lowercased())
     }
 
-    /// Returns the range of the samples of a pixel that are written, and the number of samples that a pixel has in
+    /// Returns the range of the samples that are written for each pixel, and the number of samples that a pixel has in
     /// memory.
     private func channels(of pixels: PixelBuffer) -> (written: Range<Int>, stored: Int) {
         switch (self, pixels.format) {

@@ -46,7 +46,8 @@ struct ResultLine: Sendable {
     var input: String?
     /// The path of the output file, or nil if none was written.
     var output: String?
-    /// The index of the frame that was written, or nil for a still image.
+    /// The index of the frame that the file holds, or nil if the file is not one frame of an animation or was not
+    /// written.
     var frame: Int?
     /// The size in pixels of the loaded or written image, or nil if the load failed.
     var size: PixelSize?

@@ -33,8 +33,8 @@ actor ProgressLine {
     private var finished = 0
     /// The transfers in progress, by the index of their image.
     private var transfers: [Int: Transfer] = [:]
-    /// The bytes of completed transfers: the received number, and the expected number or nil if a transfer announced no
-    /// size.
+    /// The bytes of finished transfers, including failed ones: the received number, and the expected number, or nil if
+    /// a transfer announced no size or the sum overflows.
     private var (received, expected) = (0, Int?.some(0))
     private var rate: ByteRate
     private var lastShown: Duration
@@ -132,8 +132,8 @@ actor ProgressLine {
     }
 
     /// Returns the estimated time until the end, in seconds, from the expected bytes of the transfers that have
-    /// announced a size. Returns nil after the first image is complete, at a rate of zero, or if no transfer has
-    /// announced a size.
+    /// announced a size. Returns nil after the first image is finished, even if it failed, at a rate of zero, or if no
+    /// transfer has announced a size.
     private func secondsLeft(for current: [DownloadProgress], at bytesPerSecond: Int) -> Double? {
         let known = current.filter { $0.expected != nil }
         guard finished == 0, bytesPerSecond > 0, !known.isEmpty else { return nil }
@@ -173,7 +173,7 @@ private struct ProgressText {
 
     var finished: Int
     var total: Int
-    /// The number of completed images, plus the received parts of those in progress.
+    /// The number of finished images, including failed ones, plus the received parts of those in progress.
     var done: Double
     var imagesPerSecond: Double?
     var secondsLeft: Double?
@@ -219,7 +219,7 @@ private struct ProgressText {
         }
     }
 
-    /// Returns the bar. It is full only when all images are complete.
+    /// Returns the bar. It is full only when all images are finished, including failed ones.
     private func bar(_ width: Int) -> String {
         let filled = finished >= total ? width : min(width - 1, Int(done / Double(total) * Double(width)))
         return String(repeating: "█", count: filled) + String(repeating: "░", count: width - filled)

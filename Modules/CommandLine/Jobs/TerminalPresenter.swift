@@ -12,7 +12,8 @@ import AlcedoTerminal
     private let frames = FramePool(pressureSource: SystemMemoryPressureSource())
     private var view: TerminalView?
     private var binder: ImageBinder?
-    /// The request of the image on the screen and the size that it was decoded for, or nil until the image is complete.
+    /// The request of the complete image on the screen, and the size that the image was decoded for. Nil while an image
+    /// is being loaded, and after it was shown.
     private var shown: (request: ImageRequest, size: PixelSize)?
     private var isStopped = false
 

@@ -35,8 +35,8 @@ struct InputOptions: Sendable {
         return true
     }
 
-    /// Sets the pixel limit. Raises the byte limit, if it is lower, to 8 bytes a pixel for samples of 16 bits and 64
-    /// MiB for the padding of rows.
+    /// Sets the pixel limit. Raises the byte limit, if it is lower, to 8 bytes a pixel (as samples of 16 bits need)
+    /// plus 64 MiB (for the padding of rows).
     private mutating func setPixelLimit(_ count: Int) {
         limits.maximumPixelCount = count
         limits.maximumByteCount = max(limits.maximumByteCount, count * 8 + (64 << 20))

@@ -8,7 +8,8 @@ import FoundationEssentials
 
 /// The options that control downloads, and the parts of the downloader that they configure.
 struct NetworkOptions: Sendable {
-    /// The accepted values of the connection limits. Each concurrent load may hold a decoded image.
+    /// The accepted values of the connection limits. The maximum bounds memory, because each load may hold a decoded
+    /// image.
     static let connectionRange = 1...256
 
     static let help = """

@@ -30,7 +30,7 @@ struct CacheReport {
     ///
     /// - Parameters:
     ///   - item: The entry's file.
-    ///   - key: The entry's key, or nil if the entry was removed in the meantime.
+    ///   - key: The entry's key, or nil if the key cannot be read, for example because the entry was removed meanwhile.
     func printItem(_ item: DataCacheItem, _ key: ImageKey?) {
         let (name, used) = (
             key.map { URLPassword.hidden(in: $0.description) } ?? item.name, item.lastUse.formatted(.iso8601)

@@ -51,7 +51,8 @@ struct ImageReport: Sendable, Encodable {
         case profileBytes, exifBytes, xmpBytes, frames, error
     }
 
-    /// Encodes every key except `frames`, with null for unknown values, so that scripts need no test for a missing key.
+    /// Encodes every key, with null for unknown values, so that scripts need no test for a missing key. Only `frames`
+    /// is omitted if it is nil.
     func encode(to encoder: any Encoder) throws {
         var keys = encoder.container(keyedBy: CodingKeys.self)
         try keys.encode(input, forKey: .input)

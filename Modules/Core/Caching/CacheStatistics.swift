@@ -1,6 +1,6 @@
 /// The counts of lookups, stores and evictions since a cache was created. Sums of costs wrap around on overflow.
 ///
-/// Memory caches and data caches return the same counts. A count that does not apply to a cache stays zero.
+/// Memory caches and data caches both use this type. A count that does not apply to a cache stays zero.
 public struct CacheStatistics: Sendable, Hashable, CustomStringConvertible {
     /// The number of lookups that found an entry.
     public package(set) var hits = 0
@@ -17,9 +17,9 @@ public struct CacheStatistics: Sendable, Hashable, CustomStringConvertible {
     public package(set) var stores = 0
     /// The number of stores that failed, because the value was too large or too costly for the cache, or because the
     /// storage of a data cache failed. A memory cache also counts values that had expired, and values that its policy
-    /// did not admit. A failure is neither a store nor an eviction.
+    /// did not admit. The rejected value counts neither as a store nor as an eviction.
     public package(set) var failures = 0
-    /// The number of entries that a data cache found damaged and removed.
+    /// The number of damaged entries that a data cache found. The disk caches count an entry when they remove it.
     public package(set) var damagedEntries = 0
     /// The number of entries that left the cache, by reason. A data cache counts only entries that were removed because
     /// they exceeded its limits, because they had expired, because the storage was full, or by a requested trim.

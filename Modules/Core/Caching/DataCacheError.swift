@@ -4,11 +4,12 @@ public import AlcedoRuntime
 public struct DataCacheError: CodedError, Hashable {
     /// The kind of failure.
     public enum Code: String, Sendable {
-        /// The directory cannot be created or written, or an entry cannot be removed.
+        /// The directory cannot be created or written, an entry cannot be removed, or no tier of a cache with several
+        /// tiers accepts stores.
         case notWritable
         /// The storage is full.
         case noSpace
-        /// The entry exceeds the size limit of the cache.
+        /// The entry exceeds a limit of the cache.
         case tooLarge
         /// Any other failure; the message describes it.
         case failed

@@ -22,7 +22,7 @@ public struct DataCacheLimits: Sendable, Hashable {
     /// `tooLarge`.
     public var maximumCount: Int
     /// The maximum age of an entry that has no expiry of its own; nil for no limit. A date in the future counts as the
-    /// current date, so entries do not expire because the clock was set back and later corrected.
+    /// current date, so a clock that is set back and later corrected does not make entries expire.
     public var maximumAge: Duration?
     /// The date from which ``maximumAge`` is counted.
     package var ageBasis: AgeBasis
@@ -75,8 +75,8 @@ public struct DataCacheLimits: Sendable, Hashable {
 }
 
 extension DataCacheLimits {
-    /// The maximum time, in milliseconds, by which the last use of an entry may be ahead of the clock: a year. A date
-    /// further ahead is replaced by the current date.
+    /// The maximum time, in milliseconds, by which the last use of an entry may be ahead of the clock: a year. The next
+    /// use replaces a date further ahead with the current date.
     ///
     /// A computer with an empty battery can start with a clock in the past, and the network corrects it later. A use in
     /// between must not give an entry an older date. A clock that was ahead leaves dates in the future. The limit lets
@@ -88,8 +88,8 @@ extension DataCacheLimits {
     package func isOver(storedAt: Timestamp, lastUse: Timestamp, expiry: Timestamp?, now: Timestamp) -> Bool {
         if let expiry { return now >= expiry }
         guard let maximumAge else { return false }
-        // If the date of storing is in the future, the age is counted from the last use. Otherwise the entry could not
-        // expire before the clock reaches that date.
+        // If the date of storing is in the future, the age is counted from the last use. Counted from the date of
+        // storing, the entry could not expire before the clock reaches that date.
         let start = storedAt > now ? lastUse : ageBasis == .lastUse ? max(lastUse, storedAt) : storedAt
         return Double(now.milliseconds - start.milliseconds) >= maximumAge / .milliseconds(1)
     }

@@ -4,12 +4,13 @@ package struct DataCacheVerification: Sendable, Hashable {
     package var checkedCount: Int
     /// The number of bytes that the intact entries occupy, as ``DataCacheLimits/maximumSize`` counts them.
     package var byteCount: Int
-    /// The ``ImageKey/fileName`` of each key whose entry was damaged or missing. These entries have been removed.
+    /// The ``ImageKey/fileName`` of the key of each entry that was damaged or whose file was missing. The cache no
+    /// longer contains these entries.
     package var damagedNames: [String]
     /// The first error that prevented reading an entry or removing a damaged one; nil if there was none.
     package var error: DataCacheError?
 
-    /// Creates a result. By default, it is that of an empty cache.
+    /// Creates a result. By default, it describes an empty cache.
     package init(
         checkedCount: Int = 0, byteCount: Int = 0, damagedNames: [String] = [], error: DataCacheError? = nil
     ) {

@@ -2,8 +2,8 @@ package import FoundationEssentials
 
 /// A cache for encoded bytes, usually on disk.
 ///
-/// Methods may be called concurrently from any task and never block the cooperative thread pool. A cache returns an
-/// entry exactly as stored, or nil: a damaged entry is a miss.
+/// Methods may be called concurrently from any task and never block the cooperative thread pool. A cache returns the
+/// bytes and the metadata of an entry exactly as stored, or nil: a damaged entry is a miss.
 public protocol DataCaching: Sendable {
     /// Returns the entry stored under `key`, and records a use of it. Returns nil when the entry is missing, expired or
     /// damaged, or when the storage fails.
@@ -17,7 +17,7 @@ public protocol DataCaching: Sendable {
     /// - Throws: ``DataCacheError`` when the entry is too large or the storage fails, or `CancellationError` when the
     ///   task is canceled. After an error, the previous entry may be missing, but is never damaged.
     func store(_ entry: CachedData, for key: ImageKey) async throws
-    /// Removes the entry stored under `key`. Returns whether there was an entry.
+    /// Removes the entry stored under `key`. Returns whether an entry was removed; false when the storage fails.
     @discardableResult func remove(_ key: ImageKey) async -> Bool
     /// Removes the original and every variant of a resource. Returns the number of removed entries.
     @discardableResult func removeAll(of resource: ResourceKey) async -> Int

@@ -4,8 +4,9 @@ public protocol MeasurableDataCache: DataCaching {
     var totalSize: Int { get async }
     /// The number of entries.
     var count: Int { get async }
-    /// The operations that list and trim the entries; nil for a cache without them. A cache that wraps another one can
-    /// return the other's. Default: nil, or the cache itself if it is a ``MaintainableDataCache``.
+    /// The operations that list and trim the entries; nil for a cache without them. A cache that wraps another cache
+    /// can return the operations of the wrapped cache. Default: nil, or the cache itself if it is a
+    /// ``MaintainableDataCache``.
     var maintenance: (any MaintainableDataCache)? { get }
 }
 
@@ -19,27 +20,28 @@ extension MeasurableDataCache {
 /// The disk caches of this package conform. Caches outside this package cannot create the reports that these methods
 /// return. They conform to ``DataCaching``, and to ``MeasurableDataCache`` if they can measure their entries.
 public protocol MaintainableDataCache: MeasurableDataCache {
-    /// The counts of reads, stores and removals since the cache was created.
+    /// The counts of lookups, stores and evictions since the cache was created.
     var statistics: CacheStatistics { get }
-    /// Returns all entries that have not expired, the least recently used first. Does not record uses. Sorts in memory
-    /// in O(*n* log *n*).
+    /// Returns all entries that have not expired, the least recently used first. Returns no entries when the storage
+    /// fails. Does not record uses. Sorts in memory in O(*n* log *n*).
     func items() async -> [DataCacheItem]
-    /// Returns the key of the entry with a name from an item or a report; nil when the entry is missing, expired or
-    /// damaged.
+    /// Returns the key of the entry whose ``DataCacheItem/name`` is `name`. Returns nil when the entry is missing or
+    /// expired, when its key is damaged, or when the storage fails. A cache may also verify the bytes of the entry.
     func key(named name: String) async -> ImageKey?
     /// Removes expired entries, then the least recently used entries until the rest occupies at most `size` bytes and
     /// has at most `count` entries. Returns a report of the removed entries.
     ///
-    /// With nil for both, the call enforces the limits of the cache, which the cache also does by itself. With nil for
-    /// one of them, only the other one is a bound.
+    /// If both parameters are nil, the call enforces the limits of the cache, which the cache also does by itself. If
+    /// only one parameter is nil, it sets no bound.
     @discardableResult func trim(toSize size: Int?, count: Int?) async -> DataCacheTrimReport
 }
 
 /// A data cache that reports its trims.
 ///
-/// A trim removes entries because the limits are exceeded, because they have expired or because the disk is full. It
-/// runs in the background or at the request of a caller. Each removal is reported once. A report excludes entries that
-/// callers remove, entries that are replaced or damaged, and expired entries found by a read.
+/// A trim removes expired entries, and the least recently used entries when the limits of the cache or of a caller's
+/// request are exceeded or the disk is full. It runs in the background or at the request of a caller. Each removal is
+/// reported once. A report excludes entries that callers remove, entries that are replaced or damaged, and expired
+/// entries found by a read.
 ///
 /// The cache calls the handlers on any thread, outside its locks. A requested trim returns after the handlers have
 /// returned. A background trim is reported without waiting for earlier calls, so calls may overlap. No report is

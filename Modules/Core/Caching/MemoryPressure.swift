@@ -10,7 +10,7 @@ public enum MemoryPressure: Sendable, Comparable {
 
 /// A source of memory pressure levels of the machine or the container.
 public protocol MemoryPressureSource: Sendable {
-    /// Calls `handler` at each change of the level until the returned token is released. The handler is not called for
-    /// the current level. It may be called on any thread and must not block.
+    /// Calls `handler` at each change of the level until the returned token is released. The level at the start of the
+    /// observation is not reported. The handler may be called on any thread and must not block.
     func observe(_ handler: @escaping @Sendable (MemoryPressure) -> Void) -> any Sendable
 }

@@ -9,7 +9,7 @@ public import FoundationEssentials
 /// task. A storage failure is a miss, not an error, because the response can be loaded from the network.
 public protocol ResponseStoring: Sendable {
     /// Returns the entry stored under `key`, complete and unchanged, and records a use of it. Returns nil when there is
-    /// no entry, or when the storage fails.
+    /// no entry, when the entry is damaged, or when the storage fails.
     func entry(for key: ImageKey) async -> ResponseEntry?
     /// Stores `entry` under `key`, replacing any existing entry. If the store does not accept the entry, for example
     /// because it is too large, it removes the existing entry.

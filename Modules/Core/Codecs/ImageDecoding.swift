@@ -7,18 +7,18 @@ public import FoundationEssentials
 ///
 /// The input is untrusted: no bytes may make a decoder crash, hang, read outside `data` or allocate more than the
 /// limits allow. A codec must implement ``inspect(_:limits:)`` and ``decode(_:options:)``. The other requirements have
-/// default implementations that decode the whole image.
+/// default implementations for a codec that can only decode a whole image at once.
 public protocol ImageDecoding: Sendable {
     /// Returns the properties of an image without decoding pixels.
     ///
     /// - Throws: ``ImageDecodingError`` when the properties cannot be read. Some codecs also throw `exceedsLimit` when
     ///   the image exceeds `limits`.
-    /// - Complexity: O(*n*), where *n* is the number of blocks or chunks in the file, because animations and metadata
-    ///   can continue after the pixels. Allocates no memory for pixels.
+    /// - Complexity: O(*n*), where *n* is the number of blocks or chunks in the file, because further frames and
+    ///   metadata can follow the pixels of the first frame. Allocates no memory for pixels.
     func inspect(_ data: Data, limits: DecodingLimits) throws(ImageDecodingError) -> ImageInfo
 
-    /// Decodes an image. For an animation, the result holds the first frame and provides the others through
-    /// ``DecodedImage/frames``.
+    /// Decodes an image. For an animation, the result holds the first frame. If
+    /// ``DecodingOptions/includesAnimation`` is true, ``DecodedImage/frames`` provides all frames.
     ///
     /// - Throws: ``ImageDecodingError`` when the data is damaged, unsupported or exceeds the limits, or when memory is
     ///   exhausted. With ``DecodingOptions/allowsPartial``, damaged or truncated data can produce an image that is
@@ -26,11 +26,12 @@ public protocol ImageDecoding: Sendable {
     /// - Complexity: O(*w* × *h*). Peak memory is one output buffer plus the memory that the format requires.
     func decode(_ data: Data, options: DecodingOptions) throws(ImageDecodingError) -> DecodedImage
 
-    /// Decodes an image, or the first frame of an animation, and passes each row to `consumer` right after decoding it.
+    /// Decodes an image, or the first frame of an animation, and passes its rows to `consumer`.
     ///
-    /// The rows are the same as those of ``decode(_:options:)``, without the animation. Memory is O(*w*) when the file
-    /// stores rows from top to bottom and the orientation does not change their order. Otherwise the decoder also holds
-    /// the memory that the format and the rotation require.
+    /// The rows are the same as those of ``decode(_:options:)``, without the animation. Memory is O(*w*) when the codec
+    /// can decode the file row by row from top to bottom and the orientation does not change the order of the rows.
+    /// Each row is then passed on right after it is decoded. In all other cases, the decoder also holds the memory that
+    /// the format and the rotation require, up to the whole image.
     ///
     /// An error can occur after rows were passed on, so a consumer must not use its result before
     /// ``PixelRowConsumer/finish()``. Partial images are not produced, even if the options allow them.

@@ -24,7 +24,7 @@ public struct ImageEncoder: ImageEncoding {
     /// The format of the encoded bytes.
     public var format: ImageFormat { encoder.format }
 
-    /// Whether the format can represent the image.
+    /// Whether files of the format can store the frames and the transparency of the image.
     public func canEncode(_ image: DecodedImage) -> Bool { encoder.canEncode(image) }
 
     /// Encodes a whole image.
@@ -38,7 +38,6 @@ public struct ImageEncoder: ImageEncoding {
         encoder.makeRowEncoder(output: output)
     }
 
-    /// Returns an encoder that also writes EXIF metadata. For a format without EXIF, the returned encoder writes the
-    /// same bytes as this one.
+    /// Returns an encoder that also writes EXIF data. For a format without EXIF, returns the encoder unchanged.
     public func embedding(exif: Data) -> Self { Self(encoder.embedding(exif: exif)) }
 }

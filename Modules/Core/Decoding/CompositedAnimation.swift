@@ -4,15 +4,15 @@ import AlcedoRuntime
 ///
 /// Memory does not depend on the number of frames: one canvas, a second canvas while a frame with the disposal
 /// `restore` is shown, and the pixels of one frame while it is drawn. Advancing to the next frame draws one frame. A
-/// jump can also draw frames before the requested one, at most those since its key frame. Concurrent calls wait for
-/// each other while they draw.
+/// jump to another frame draws at most the frames from the key frame of the requested frame to the requested frame.
+/// Concurrent calls wait for each other while they draw.
 package final class CompositedAnimation<Decoder: FrameDecoding>: ImageFrameSource {
     private struct State {
         var canvas: FrameCanvas?
-        /// The frame that the canvas shows.
+        /// The index of the frame that the canvas shows. It has no meaning without a canvas.
         var index = -1
-        /// The first frame that was drawn on the canvas. The canvas cannot be used for a frame that depends on frames
-        /// before this one.
+        /// The index of the first frame that was drawn on the canvas. The canvas cannot be used for a frame whose key
+        /// frame has a lower index.
         var start = 0
     }
 

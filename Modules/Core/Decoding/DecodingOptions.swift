@@ -15,18 +15,20 @@ public struct DecodingOptions: Sendable, Hashable {
     public var appliesOrientation: Bool
     /// The requested size, in upright orientation.
     ///
-    /// A decoder that can scale while decoding returns the smallest size it supports that reaches the target in both
-    /// directions (`.fit`: in at least one direction). Other decoders ignore the target. Default: nil, which means the
-    /// full size, or in a pipeline the size from the first processor (``ImageProcessing/decodingTarget``).
+    /// A decoder that can scale while decoding returns the smallest size it supports that reaches the target. With the
+    /// mode `.fit`, one direction must reach the target, and with `.fill` both. Other decoders ignore the target.
+    /// Default: nil, which means the full size, or in a pipeline the size from the first processor
+    /// (``ImageProcessing/decodingTarget``).
     public var target: TargetSize?
     /// The requested pixel format.
     ///
     /// `.gray8` is used only for gray images without transparency, and `.rgba16` only for files with more than 8 bits
-    /// per sample. In all other cases the result is `.rgba8`, in which 16-bit samples lose their low byte. Default:
-    /// `.rgba8`.
+    /// per sample. In all other cases, and for animations, the result is `.rgba8`, in which 16-bit samples lose their
+    /// low byte. Default: `.rgba8`.
     public var pixelFormat: PixelFormat
-    /// Whether a truncated or damaged file produces a partial image instead of an error. ``DecodedImage/partialError``
-    /// marks the image as partial. Default: false.
+    /// Whether a truncated or damaged file can produce a partial image instead of an error.
+    /// ``DecodedImage/partialError`` marks the image as partial. A file without any decodable pixels is still an error.
+    /// Default: false.
     public var allowsPartial: Bool
     /// Whether the result of decoding an animation includes all frames. If false, the result is the first frame as a
     /// still image. Default: true.
@@ -54,8 +56,8 @@ public struct DecodingOptions: Sendable, Hashable {
 }
 
 extension DecodingOptions {
-    /// Whether a file with this error produces a partial image. Exceeded limits, missing memory and failures of the
-    /// decoder itself never do.
+    /// Whether a file with this error can produce a partial image. Exceeded limits, exhausted memory and failures of the
+    /// decoder itself always remain errors.
     package func allows(_ error: ImageDecodingError) -> Bool {
         allowsPartial && ![.exceedsLimit, .outOfMemory, .decoderFailed].contains(error.code)
     }
@@ -73,7 +75,8 @@ extension DecodingOptions {
     /// Returns a consumer that converts straight, full-size rows as these options request and passes them to
     /// `consumer`.
     ///
-    /// The rows are averaged down and then multiplied by alpha. The orientation is not applied.
+    /// The consumer first averages rows down if `reduction` makes the image smaller. It then multiplies color by alpha
+    /// if ``alphaMode`` is `.premultiplied`. The orientation is not applied.
     package func chain(from reduction: BoxReduction, to consumer: any PixelRowConsumer) -> any PixelRowConsumer {
         let last = alphaMode == .premultiplied ? RowPremultiplier(next: consumer) : consumer
         return reduction.factor > 1 ? BoxReducer(reduction, next: last) : last

@@ -1,17 +1,21 @@
 package import FoundationEssentials
 
 extension ImageMetadata {
-    /// EXIF data that contains only tags without location information: camera, exposure, dates, author and copyright.
+    /// EXIF data that contains only tags without location information, such as camera, exposure, dates, author, owner
+    /// and copyright.
     ///
-    /// The value is nil when the image has none of these tags, or its EXIF data is damaged. Only tags listed in
-    /// `EXIFFilter` are kept, because an unknown tag may hold a location. The GPS directory, time zones, maker notes,
-    /// comments, IPTC and XMP records, private tags and the preview image of the original are removed. O(bytes).
+    /// Only tags listed in `EXIFFilter` are kept, because an unknown tag may hold a location. The GPS directory, time
+    /// zones, maker notes, comments, IPTC and XMP records, private tags and the preview image of the original are
+    /// removed. Damaged entries are removed too. The value is nil when there is no EXIF data, or when the data has no
+    /// valid header or no valid entry with one of these tags. It is also nil when the result would be longer than the
+    /// data, for example because entries of the data share bytes. O(bytes).
     package var exifWithoutLocation: Data? {
         exif.flatMap { data in data.withUnsafeBytes { EXIFFilter($0.bytes)?.filtered() } }
     }
 }
 
-/// A filter that copies known tags of EXIF data. It reads only bytes inside the data, and its result is never longer.
+/// A filter that copies known tags of EXIF data. It reads only bytes inside the data. Its result is never longer than
+/// the data.
 ///
 /// Source: CIPA DC-008 (Exif 2.32), sections 4.6.4 and 4.6.5; TIFF 6.0, section 2.
 private struct EXIFFilter: ~Escapable {
@@ -27,8 +31,8 @@ private struct EXIFFilter: ~Escapable {
     private static let imageTags: Set = [
         0x010E, 0x010F, 0x0110, 0x0112, 0x011A, 0x011B, 0x0128, 0x0131, 0x0132, 0x013B, 0x8298,
     ]
-    /// Exposure, sensitivity, version, dates without time zones, lens, light, color space, scene, and the names and
-    /// serial numbers of camera and lens.
+    /// Exposure, sensitivity, version, dates without time zones, lens, light, color space, scene, the name of the
+    /// camera's owner, and the serial numbers of camera and lens.
     private static let photoTags: Set = [
         0x829A, 0x829D, 0x8822, 0x8827, 0x8830, 0x8831, 0x8832, 0x8833, 0x8834, 0x8835, 0x9000, 0x9003, 0x9004, 0x9201,
         0x9202, 0x9203, 0x9204, 0x9205, 0x9206, 0x9207, 0x9208, 0x9209, 0x920A, 0x9290, 0x9291, 0x9292, 0xA001, 0xA217,
@@ -76,8 +80,9 @@ private struct EXIFFilter: ~Escapable {
         return bytes.count <= tiff.byteCount ? Data(bytes) : nil
     }
 
-    /// Returns the entries of a directory whose tags are in `tags`, sorted by tag, with one entry for each tag. Skips
-    /// entries whose values are not within the data.
+    /// Returns the entries with one of `tags` in the directory at an offset, sorted by tag, with at most one entry for
+    /// each tag. Skips entries of an unknown type, entries without values, and entries whose values are not within the
+    /// data.
     private func entries(at directory: Int, in tags: Set<Int>) -> [Entry] {
         guard let count = number(at: directory, bytes: 2) else { return [] }
         var entries: [Entry] = []
@@ -105,8 +110,8 @@ private struct EXIFFilter: ~Escapable {
         return entries.first { number(at: $0, bytes: 2) == tag }.flatMap { number(at: $0 + 8, bytes: 4) }
     }
 
-    /// Returns the bytes of a directory at offset `start` that has no next directory. The values that do not fit into
-    /// its entries follow it.
+    /// Returns the bytes of a directory that will be at offset `start`, without a next directory. The values that do
+    /// not fit into the entries follow the directory.
     private func directory(_ entries: [Entry], at start: Int) -> [UInt8] {
         var bytes = encoded(entries.count, bytes: 2)
         var values: [UInt8] = []

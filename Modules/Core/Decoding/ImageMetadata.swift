@@ -20,9 +20,9 @@ public struct ImageMetadata: Sendable, Hashable {
 extension ImageOrientation {
     /// Creates an orientation from the orientation tag in the first directory of EXIF data.
     ///
-    /// The result is `.up` when the data is damaged, the tag is absent, or its value is 0 or greater than 8. Reads only
-    /// bytes inside `tiff`, and at most 65,535 entries. Source: CIPA DC-008 (Exif 2.32), section 4.6.4; TIFF 6.0,
-    /// section 2.
+    /// The result is `.up` when the data is damaged, the tag is absent or not of the type SHORT, or its value is 0 or
+    /// greater than 8. Reads only bytes inside `tiff`, and at most 65,535 entries. Source: CIPA DC-008 (Exif 2.32),
+    /// section 4.6.4; TIFF 6.0, section 2.
     ///
     /// - Parameter tiff: The bytes starting with the TIFF byte order mark, without the `Exif\0\0` that precedes it in
     ///   JPEG.
@@ -40,9 +40,11 @@ extension ImageOrientation {
     /// Returns the EXIF data that an encoder writes with an image of this orientation. Empty when there is nothing to
     /// write.
     ///
-    /// - Parameter exif: The data to write; nil for none. If it has an orientation tag, the result is the data with
-    ///   this orientation in that tag. Otherwise the result is the data unchanged for an upright image, and the data
-    ///   with a new orientation tag for others. Data whose directory is damaged is replaced by an orientation tag.
+    /// If `exif` has a valid orientation tag, the result is `exif` with this orientation in the tag. Otherwise the
+    /// result for an upright image is `exif` unchanged. For any other orientation, the result is `exif` with a new
+    /// orientation tag, or data with only this tag if `exif` is nil, empty or has no intact first directory.
+    ///
+    /// - Parameter exif: The data to write; nil for none.
     package func written(in exif: Data?) -> [UInt8] {
         guard var bytes = exif.map({ [UInt8]($0) }), !bytes.isEmpty else { return self == .up ? [] : self.exif }
         guard let bigEndian = TIFF.isBigEndian(bytes.span.bytes),
@@ -122,9 +124,9 @@ enum TIFF {
         return nil
     }
 
-    /// Returns the data with an orientation tag in its first directory, which replaces an invalid one. The directory is
-    /// copied to the end of the data, because offsets are absolute and the other values must not move. Returns nil when
-    /// the directory is not within the data.
+    /// Returns the data with an orientation tag in its first directory. The tag replaces existing orientation tags. The
+    /// directory is copied to the end of the data, because offsets are absolute and the other values must not move.
+    /// Returns nil when the data has no TIFF header, or the directory is not within the data.
     static func inserting(_ orientation: ImageOrientation, into tiff: [UInt8]) -> [UInt8]? {
         let span = tiff.span.bytes
         guard let bigEndian = isBigEndian(span),

@@ -2,21 +2,23 @@ public import FoundationEssentials
 
 /// A decoder of one image whose bytes arrive in pieces.
 ///
-/// Calls may come from any thread and block while they work. They run one at a time. Formats that require it keep all
+/// Calls may come from any thread and block while they work. They run one at a time. Decoders of some formats keep all
 /// bytes until the end, so the caller must bound the number of bytes that it appends. After an error, every further
 /// throwing call throws the same error.
 public protocol IncrementalImageDecoding: AnyObject, Sendable {
-    /// The properties read from the header, or nil until enough bytes have arrived.
+    /// The properties read from the header, or nil until enough bytes have arrived. A decoder that only collects bytes
+    /// reads the header in ``finish()``.
     ///
-    /// Later calls change only the values that files store after the pixels: the frames of an animation, and metadata
-    /// together with its orientation.
+    /// Later calls change only the values that depend on bytes after the first pixels: the frames, the loop count and
+    /// the transparency of an animation, and metadata together with its orientation.
     var info: ImageInfo? { get }
 
     /// The maximum number of bytes that ``append(_:)`` and ``preview()`` hold at once, or nil until enough bytes have
-    /// arrived to compute it. Callers use it to stay within a memory budget.
+    /// arrived to compute it. The value can stay nil for a decoder that decodes only in ``finish()``. Callers use it to
+    /// stay within a memory budget.
     ///
-    /// Encoded bytes and previews that the caller keeps are not included. ``finish()`` may hold up to
-    /// ``ImageDecoding/decodingByteCount(_:options:)`` bytes in addition. The decoders of this package allocate no
+    /// The encoded bytes are not included, and neither are the previews that the caller keeps. ``finish()`` may hold up
+    /// to ``ImageDecoding/decodingByteCount(_:options:)`` bytes in addition. The decoders of this package allocate no
     /// pixels in the call of ``append(_:)`` that makes the value known, so the caller can still stop.
     ///
     /// Default: the size of two full-size RGBA8 images, or nil until ``info`` is known.
@@ -24,16 +26,18 @@ public protocol IncrementalImageDecoding: AnyObject, Sendable {
 
     /// Appends the next bytes of the file and decodes as many of them as possible.
     ///
-    /// The call that completes the header decodes only the header. The next call of any kind decodes the bytes after
-    /// it.
+    /// The call that completes the header decodes only the header. Later calls decode the bytes after the header.
     ///
-    /// - Throws: ``ImageDecodingError`` as soon as the bytes are known to be invalid or to exceed the limits.
+    /// - Throws: ``ImageDecodingError`` when the bytes are found to be invalid or to exceed the limits, or when memory
+    ///   is exhausted. A decoder may report invalid bytes only in ``finish()``, for example when the options allow
+    ///   partial images.
     func append(_ bytes: Data) throws(ImageDecodingError)
 
-    /// Returns the image decoded so far, or nil before the first row and when no new pixels have been decoded since the
-    /// last call. A decoder without previews always returns nil.
+    /// Returns the image decoded so far. Returns nil when too few bytes have arrived for a preview, and when no new
+    /// pixels have been decoded since the last call. A decoder without previews always returns nil.
     ///
-    /// - Throws: ``ImageDecodingError``: the error of an earlier call, or `outOfMemory`.
+    /// - Throws: ``ImageDecodingError``: the error of an earlier call, an error in the bytes that this call decodes, or
+    ///   `outOfMemory`.
     /// - Complexity: O(*w* × *h*), because the pixels are copied. Decoding without previews has no such cost.
     func preview() throws(ImageDecodingError) -> ImagePreview?
 
@@ -43,7 +47,7 @@ public protocol IncrementalImageDecoding: AnyObject, Sendable {
     /// this method throws the same error.
     ///
     /// - Throws: ``ImageDecodingError`` as ``ImageDecoding/decode(_:options:)`` does; `truncated` when bytes are
-    ///   missing.
+    ///   missing and the options allow no partial image.
     func finish() throws(ImageDecodingError) -> DecodedImage
 }
 

@@ -40,7 +40,7 @@ extension PixelBuffer {
     }
 }
 
-/// In-place conversion between straight and premultiplied alpha, for rows of 8-bit and 16-bit pixels.
+/// In-place conversion between straight and premultiplied alpha, for rows of pixels with 8-bit or 16-bit samples.
 package enum AlphaArithmetic {
     /// Multiplies color by alpha, rounding to nearest. Leaves rows of formats without alpha unchanged.
     package static func premultiply(_ row: UnsafeMutableRawBufferPointer, _ format: PixelFormat) {

@@ -1,7 +1,7 @@
 /// The palette of an image with few colors, in the order of their first occurrence.
 ///
-/// An open-addressing hash table with four times as many slots as colors, so that a lookup usually takes one or two
-/// steps.
+/// An open-addressing hash table with four times as many slots as a full palette has colors, so that a lookup usually
+/// takes one or two steps.
 package struct ExactPalette: Sendable {
     /// The maximum number of colors in a PNG or GIF palette.
     package static let maximumCount = 256
@@ -27,7 +27,8 @@ package struct ExactPalette: Sendable {
         }
     }
 
-    /// Returns the index of the color, adding the color if necessary, or nil when the palette is full.
+    /// Returns the index of the color, and adds the color if the palette does not contain it. Returns nil if the color
+    /// cannot be added because the palette is full.
     package mutating func insert(_ color: UInt32) -> UInt8? {
         let slot = slot(of: color)
         if slots[slot] >= 0 { return UInt8(truncatingIfNeeded: slots[slot]) }

@@ -21,13 +21,14 @@ public protocol ImageFrameSource: Sendable {
     /// Advancing to the next frame decodes one frame. A jump can also decode frames before the requested one, at most
     /// those since the last frame that does not depend on earlier frames.
     ///
-    /// - Throws: The error of the decoder; ``ImageDecodingError`` for decoders of this package. A frame can be damaged
-    ///   although the frames before it are not.
+    /// - Throws: The error of the decoder; ``ImageDecodingError`` for decoders of this package. If frames are
+    ///   processed on demand, also the error of the processor: ``ImageProcessingError``. A frame can be damaged even if
+    ///   the frames before it are not.
     func frame(at index: Int) throws -> PixelBuffer
 }
 
-/// A frame source that derives its frames from another source. By default, it has the same canvas, delays, play count
-/// and cost.
+/// A frame source that derives its frames from another source. By default, it has the same canvas, number of frames,
+/// durations, play count and cost.
 package protocol DerivedFrameSource: ImageFrameSource {
     /// The source of the original frames.
     var source: any ImageFrameSource { get }

@@ -76,8 +76,11 @@ public struct PixelBuffer: Sendable {
         clearPadding()
     }
 
-    /// Creates a buffer with all bytes zero: transparent black, or black in formats without alpha. Returns nil in the
-    /// same cases as the other initializer.
+    /// Creates a buffer with all bytes zero: transparent black, or black in formats without alpha. Returns nil when a
+    /// side is less than one pixel, the number of bytes overflows, or the memory cannot be allocated.
+    ///
+    /// In the format `rgbx8`, and in an opaque image with alpha samples, the caller must then set the fourth sample of
+    /// each pixel to its maximum.
     public init?(size: PixelSize, format: PixelFormat, alphaMode: AlphaMode) {
         self.init(size: size, format: format, alphaMode: alphaMode) { memory, _ in
             memory.initializeMemory(as: UInt8.self, repeating: 0)
@@ -175,8 +178,8 @@ extension PixelBuffer: Equatable {
 /// bytes only before it shares the object, or after it has checked that it is the only owner.
 private final class PixelStorage: @unchecked Sendable {
     static let alignment = 64
-    /// The limit of one allocation: a terabyte. No machine has so much memory for one image, and some allocators, such
-    /// as those of the sanitizers, end the process on a larger request.
+    /// The limit of one allocation, in bytes: 1 TiB. No machine has so much memory for one image, and some allocators,
+    /// such as those of the sanitizers, end the process on a larger request.
     private static let maximumByteCount = 1 << 40
 
     let base: UnsafeMutableRawPointer

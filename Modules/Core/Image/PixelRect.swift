@@ -26,7 +26,8 @@ package struct PixelRect: Sendable, Hashable, CustomStringConvertible {
         return PixelRect(x: left, y: top, width: width, height: height)
     }
 
-    /// Returns the intersection of both rectangles, or nil when it is empty. `other` must lie within an image.
+    /// Returns the intersection of both rectangles without parts at negative coordinates, or nil when it is empty. The
+    /// right and bottom edges of `other` must not overflow.
     package func clipped(to other: PixelRect) -> PixelRect? {
         let bounds = PixelSize(width: other.x + other.size.width, height: other.y + other.size.height)
         guard let inside = clipped(to: bounds) else { return nil }

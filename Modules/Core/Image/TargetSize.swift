@@ -39,7 +39,7 @@ extension PixelSize {
     /// Returns this size scaled to `target` with its aspect ratio preserved, each side at least one pixel.
     ///
     /// With `.fit`, the result lies inside `target`; with `.fill`, it covers `target`. Returns this size unchanged when
-    /// either size is not positive. Enlarges only if `enlarging` is true.
+    /// either size is not positive, and when the result would be larger but `enlarging` is false.
     package func scaled(to target: PixelSize, mode: TargetSize.ContentMode, enlarging: Bool = false) -> PixelSize {
         guard isPositive, target.isPositive else { return self }
         let horizontal = Double(target.width) / Double(width)

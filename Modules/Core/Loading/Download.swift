@@ -7,12 +7,12 @@ public struct Download: Sendable {
     public var data: Data
     /// The head of the response; nil if the source is not a server. Its URL is the last URL of a redirect chain.
     public var head: HTTPResponseHead?
-    /// The part of the caching transport that supplied the content; nil without a caching transport.
+    /// The origin of the response: the network or a response cache; nil without a response cache.
     public var responseSource: ResponseSource? { caching?.source }
     /// The decisions of a response cache about this response; nil without a response cache.
     package var caching: ResponseCaching?
-    /// The times and sizes of the last exchange with the server; nil if there was none, or if the transport does not
-    /// measure.
+    /// The times and sizes of the last exchange with the server. The value is nil if the source is not a server, if a
+    /// response cache supplied the content (even if the server confirmed it), and if the transport does not measure.
     public var metrics: HTTPTransferMetrics?
 
     /// Creates the result of a download.

@@ -30,8 +30,8 @@ public struct DownloadRequest: Sendable {
     /// The retry policy for transfers from servers, instead of the downloader's policy; nil for the downloader's
     /// policy. Default: nil.
     ///
-    /// When requests share a transfer, the policy of the first request applies. A downloader without retries ignores
-    /// it.
+    /// When requests share a transfer, the policy of the first request applies. Implementations of ``Downloading`` that
+    /// do not support retries ignore it.
     public var retry: RetryPolicy?
     /// The version of the local file that the caller expects; nil if it does not track versions. Default: nil. Requests
     /// for different versions do not share a transfer. The downloader does not check the version.

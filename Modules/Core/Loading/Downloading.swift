@@ -2,8 +2,9 @@ public import AlcedoHTTP
 
 /// A downloader of the bytes of image sources.
 ///
-/// Methods may be called concurrently from any task. Equal requests share one transfer. Canceling a task removes it
-/// from the waiters of its transfer; the transfer ends when no waiter is left.
+/// Methods may be called concurrently from any task. Requests for the same source share one transfer, unless they have
+/// an unsafe HTTP method, such as POST. Canceling a task removes the task from the waiters of its transfer. The
+/// transfer ends when no waiter is left.
 public protocol Downloading: Sendable {
     /// Downloads the whole content of the source.
     ///

@@ -4,8 +4,10 @@ public import FoundationEssentials
 ///
 /// Methods may be called concurrently from any thread or task.
 public protocol ImageLoading: Sendable {
-    /// Returns the finished image from the memory cache, or nil when it is not there. Synchronous. Performs no input or
-    /// output, except for one `stat` call for a local file whose changes are tracked
+    /// Returns the finished image from the memory cache. Returns nil when the cache does not have it, or when the cache
+    /// policy of the request does not allow reading the cache.
+    ///
+    /// Synchronous. Performs no input or output, except for one `stat` call for a local file whose changes are tracked
     /// (``ImageRequest/tracksFileChanges``).
     func cachedImage(for request: ImageRequest) -> DecodedImage?
     /// Loads the image of a request from the nearest layer that has it.
@@ -28,8 +30,8 @@ extension ImageLoading {
     ///
     /// - Parameters:
     ///   - request: The image to load.
-    ///   - progress: A closure that is called while bytes arrive, on any thread. It must not block. Default: nil, for
-    ///     none.
+    ///   - progress: A closure that is called while bytes arrive, on any thread. It must not block. One last call may
+    ///     follow the end of the load. Default: nil, for none.
     /// - Returns: The image and its origin.
     /// - Throws: The errors of ``load(_:priority:onUpdate:)``.
     public func load(

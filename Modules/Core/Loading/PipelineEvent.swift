@@ -4,7 +4,7 @@ public import AlcedoHTTP
 public struct PipelineEvent: Sendable {
     /// The kind of step, with its result.
     public enum Stage: Sendable {
-        /// The memory cache had the image.
+        /// The memory cache had the image. The load then reports no `finished`.
         case memoryHit
         /// The memory cache did not supply the image.
         case memoryMiss(CacheMissReason)
@@ -13,7 +13,7 @@ public struct PipelineEvent: Sendable {
         case diskHit(bytes: Int)
         /// The disk cache did not supply the entry.
         case diskMiss(CacheMissReason)
-        /// A store on disk failed. This never makes the load fail.
+        /// A write to the disk cache failed. This never makes the load fail.
         case diskWriteFailed(any Error)
         /// A server or another source supplied `bytes` bytes. The response source is nil without a response cache.
         case downloaded(bytes: Int, ResponseSource?)

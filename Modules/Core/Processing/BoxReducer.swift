@@ -7,8 +7,8 @@ package final class BoxReducer: PixelRowConsumer {
     private let next: any PixelRowConsumer
     private var header: PixelRowHeader?
     private var sums: [SIMD4<UInt64>] = []
-    /// The sums of each column over several rows, for 8-bit samples that need no weights. Each column sum is then added
-    /// to the sum of its cell once for all these rows. Empty for other samples.
+    /// The sum of each sample column over several rows, for 8-bit samples that need no weights. After these rows, each
+    /// column sum is added once to the sum of its cell. Empty for other samples.
     private var columns: [UInt16] = []
     private var columnRows = 0
     private var output: [UInt8] = []
@@ -103,8 +103,8 @@ package final class BoxReducer: PixelRowConsumer {
         }
     }
 
-    /// Adds the pixels of one row to the sums of their cells. For 8-bit samples, the sum of one cell's row fits into 32
-    /// bits: 4096 × 255² and 4096 × 257 × 255 are below 2³².
+    /// Adds one row of pixels or of column sums to the sums of their cells. For 8-bit samples, the sum of one cell's
+    /// row fits into 32 bits: 4096 × 255² (weighted pixels) and 4096 × 257 × 255 (column sums) are below 2³².
     @inline(__always)
     private func addCells<Sum: FixedWidthInteger & UnsignedInteger & SIMDScalar>(
         _ width: Int, _ pixel: (_ x: Int) -> SIMD4<Sum>
@@ -163,8 +163,10 @@ package struct BoxReduction: Sendable, Hashable {
     /// The number of source pixels, in each direction, that become one pixel.
     package let factor: Int
 
-    /// Creates the reduction with the largest factor up to ``maximumFactor`` that leaves both sides at least as long as
-    /// `target` requires.
+    /// Creates a reduction for a target size.
+    ///
+    /// For each side, the stored length is divided by the length that `target` requires. The factor is the smaller
+    /// quotient, rounded down. It is at most ``maximumFactor``, and 1 when a size is not positive.
     ///
     /// - Parameters:
     ///   - stored: The size of the rows that are averaged.
@@ -184,7 +186,8 @@ package struct BoxReduction: Sendable, Hashable {
     /// ``BoxReducer``.
     package static let maximumFactor = 4096
 
-    /// Returns the size of the reduced image. The last column and row are averages of the remaining pixels.
+    /// Returns the size of the reduced image. When the factor does not divide a side of `size`, the last column or row
+    /// consists of averages of the remaining pixels.
     package func size(of size: PixelSize) -> PixelSize {
         PixelSize(width: (size.width - 1) / factor + 1, height: (size.height - 1) / factor + 1)
     }

@@ -32,9 +32,8 @@ public protocol ImageProcessing: Sendable {
     /// processor needs the full size. Default: nil. The value must depend only on ``identifier``.
     ///
     /// When a request has no target size of its own, the pipeline decodes the image for the target of the request's
-    /// first processor. The processor then receives an image that is at least as large as the target, or the full
-    /// image. The result must not depend on which of them it received, because both results are stored under the same
-    /// cache key.
+    /// first processor. The processor then receives an image that is at least as large as the target requires, or the
+    /// full image. The results for both must look the same, because they are stored under the same cache key.
     var decodingTarget: TargetSize? { get }
     /// Returns the changed image. The result for a partial image must be marked as partial.
     ///

@@ -4,7 +4,7 @@ package final class PixelRowCollector: PixelRowConsumer {
     private var buffer: PixelBuffer?
     private var nextRow = 0
 
-    /// The image; nil until all rows have been collected.
+    /// The collected image; nil until ``finish()`` succeeds, and again after ``begin(_:)``.
     package private(set) var image: DecodedImage?
 
     /// Creates a collector without rows.

@@ -36,8 +36,8 @@ public struct CachePolicy: Sendable, Hashable {
     /// Access to a response cache below the downloader. Default: all.
     ///
     /// Without read access, an HTTP request whose ``/AlcedoHTTP/HTTPCachePolicy`` is `useProtocolCachePolicy` uses
-    /// `reloadIgnoringLocalCacheData` instead. Other policies stay in effect: the one from which this policy was
-    /// created, or else that of the source's own request. Without write access, the response cache does not store the
+    /// `reloadIgnoringLocalCacheData` instead. Any other HTTP cache policy stays in effect, whether it was passed to
+    /// ``init(_:)`` or belongs to the source's own request. Without write access, the response cache does not store the
     /// response.
     public var response: Access
     /// The policy for a response cache; nil to use the policy of the source's own request. Default: nil.
@@ -61,8 +61,8 @@ public struct CachePolicy: Sendable, Hashable {
 
     /// Creates the policy for all caches that corresponds to a policy of `NSURLRequest`.
     ///
-    /// Images in memory and bytes on disk have no age. They are used under the policies that allow a stored response
-    /// without a request to the server, and ignored under the others.
+    /// HTTP freshness does not apply to images in memory and bytes on disk. They are used under the policies that allow
+    /// a stored response without a request to the server, and ignored under the others.
     public init(_ policy: HTTPCachePolicy) {
         switch policy {
         case .useProtocolCachePolicy: self.init()
@@ -80,13 +80,13 @@ public struct CachePolicy: Sendable, Hashable {
     public static let all = CachePolicy()
     /// A policy that ignores the caches and stores the result, as `reloadIgnoringLocalCacheData` does.
     public static let reload = CachePolicy(.reloadIgnoringLocalCacheData)
-    /// A policy that uses the caches, regardless of age, and makes the load fail on a miss, as
-    /// `returnCacheDataDontLoad` does.
+    /// A policy that uses the caches and never the network, as `returnCacheDataDontLoad` does. A stale response from a
+    /// response cache is accepted. The load fails when no cache has the image, unless the source is local.
     public static let cacheOnly = CachePolicy(.returnCacheDataDontLoad)
     /// A policy that ignores memory and disk, and validates the stored response with the server, as
     /// `reloadRevalidatingCacheData` does. The result is stored in all caches.
     public static let revalidate = CachePolicy(.reloadRevalidatingCacheData)
-    /// A policy that reads and writes no cache. A cache policy that the source's own HTTP request specifies still
-    /// applies.
+    /// A policy that reads and writes no cache. Only a response cache is read, if the source's own HTTP request has a
+    /// cache policy such as `returnCacheDataElseLoad`: see ``response``.
     public static let none = CachePolicy(memory: .none, disk: .none, response: .none)
 }

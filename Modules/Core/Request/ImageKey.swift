@@ -13,8 +13,9 @@ public import AlcedoRuntime
 public struct ImageKey: Sendable, Hashable, CustomStringConvertible {
     /// The resource, shared by all variants of the image.
     public let resource: ResourceKey
-    /// The size, processors and additional identifier in a stable form; empty for the original. For a local file, the
-    /// variant also contains its version: see ``ImageRequest/tracksFileChanges``.
+    /// The decoding options, processors, scale and additional identifier that differ from their defaults, in a stable
+    /// form; empty for the original. For a local file, the variant also contains the version of the file: see
+    /// ``ImageRequest/tracksFileChanges``.
     public let variant: String
     /// The hash of the resource, the same for all its variants.
     package let resourceHash: Int
@@ -82,10 +83,10 @@ extension ImageKey {
     /// The additional identifier under which AFNetworking and AlamofireImage would store this variant; nil for the
     /// original.
     ///
-    /// For a request with only processors, an additional identifier or both, the value is the identifiers of the
-    /// processors, joined by "_" as AlamofireImage joins those of its filters, followed by the additional identifier.
-    /// The version of a local file is ignored. Any other variant is its own identifier. Two variants may have the same
-    /// identifier. O(length of the variant).
+    /// If the variant contains only processors and an additional identifier, or one of them, the value is the
+    /// identifiers of the processors, joined by "_", followed by the additional identifier. AlamofireImage joins the
+    /// identifiers of its filters in the same way. The version of a local file is ignored. For any other variant, the
+    /// value is the whole variant. Two variants may have the same value. O(length of the variant).
     package var additionalIdentifier: String? {
         guard !variant.isEmpty else { return nil }
         guard let parts else { return variant }

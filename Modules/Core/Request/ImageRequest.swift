@@ -26,8 +26,9 @@ public struct ImageRequest: Sendable {
     /// The time for which the memory cache and the disk cache keep the results of this load, counted from the moment
     /// they are stored; nil to apply the limits of each cache. Default: nil.
     ///
-    /// Entries that are already cached keep their expiry. With zero or less, nothing is kept. Memory caches without
-    /// times to live, such as `NSCacheBackend`, and response caches ignore this value. Not part of the key.
+    /// The value does not change the expiry of an entry that a load finds in a cache. With zero or less, nothing is
+    /// kept, and a load that would replace an entry removes it. Memory caches without times to live, such as
+    /// `NSCacheBackend`, and response caches ignore this value. Not part of the key.
     public var timeToLive: Duration?
     /// The codecs that decode this request instead of the pipeline's codecs; nil for the pipeline's. Default: nil.
     ///
@@ -41,9 +42,10 @@ public struct ImageRequest: Sendable {
     /// When it returns false, the caller receives the response, but neither the image nor its bytes are stored. Entries
     /// that are already cached stay. A response cache decides on its own.
     ///
-    /// Called once for each load that memory does not serve, on any thread; must not block. Loads of bytes alone
-    /// (`data(for:)`, prefetching to disk) do not call it. Not part of the key. Copies of a request share a load and
-    /// one call. Other requests share the download and the processing, and call their own closures.
+    /// Called once for each load that memory does not serve, on any thread; must not block. With ``showsCachedFirst``,
+    /// it is called for an image from disk and again for a newer one. Loads of bytes alone (`data(for:)`, prefetching
+    /// to disk) do not call it. Not part of the key. Copies of a request share a load and one call. Other requests
+    /// share the download and the processing, and call their own closures.
     public var shouldCache: (@Sendable (_ response: ImageResponse) -> Bool)? {
         didSet { cachingToken = shouldCache.map { _ in RequestToken() } }
     }
@@ -53,16 +55,17 @@ public struct ImageRequest: Sendable {
     /// When requests share a download, the policy of the first request applies. Only downloads from servers are
     /// retried. Not part of the key.
     public var retry: RetryPolicy?
-    /// A closure that changes the HTTP request before it is sent, for example to add a token that is only needed when
-    /// no cache has the image. Default: nil.
+    /// A closure that changes the HTTP request before it is sent, for example to add a token that is not needed for
+    /// images from memory and disk. Default: nil.
     ///
     /// ```swift
     /// request.modifyRequest = { $0.fields["Authorization"] = try await session.authorization() }
     /// ```
     ///
-    /// Called once for each download from a server, in any task. Images from memory and disk, and other sources, do not
-    /// call it. An error that it throws becomes the cause of the load's error. A response cache receives the changed
-    /// request; ``cachePolicy`` is applied after the change.
+    /// Called once for each download from a server, in any task, before a response cache is read. Images from memory
+    /// and disk, and other sources, do not call it. An error that it throws becomes the cause of the load's error,
+    /// except for `CancellationError`, which the load throws itself. A response cache receives the changed request;
+    /// ``cachePolicy`` is applied after the change.
     ///
     /// Not part of the key: set ``additionalIdentifier`` as well when the change determines which image the server
     /// sends. Copies of a request share a download. Requests with different closures do not.
@@ -72,7 +75,7 @@ public struct ImageRequest: Sendable {
     /// The data to store on disk; nil for the pipeline's ``DataCachePolicy``. Default: nil.
     public var dataCachePolicy: DataCachePolicy?
     /// Whether the load first reports the cached image as ``LoadUpdate/cached(_:)``, and then checks the source for a
-    /// newer one. Default: false.
+    /// newer one. Local sources, and requests that may not use the network, are not checked. Default: false.
     public var showsCachedFirst = false
     /// Whether a larger image from memory is accepted if it differs only in ``DecodingOptions/target``. Default: false.
     public var acceptsLargerCachedImage = false
@@ -82,8 +85,9 @@ public struct ImageRequest: Sendable {
     /// The resource under which all caches store the image, for example to ignore tokens in a URL; nil for the source's
     /// own. Default: nil.
     ///
-    /// Requests with the same resource share a load. When the load fails because of the URL or the fields of a request,
-    /// that request fails, and the load is tried again for a waiting request with another URL or other fields.
+    /// Requests that differ only in URLs or fields, but have the same resource, share a load. When the load fails
+    /// because of the URL or the fields of a request, that request fails, and the load is tried again for a waiting
+    /// request with another URL or other fields.
     public var resource: ResourceKey? { didSet { memo = KeyMemo() } }
     /// Whether keys contain the version of a local file: its size, and the times of the last changes to its content and
     /// status. Default: true.
@@ -153,7 +157,7 @@ public struct ImageRequest: Sendable {
         }
     }
 
-    /// The key of the finished image. Equal requests have equal keys.
+    /// The key of the finished image. Requests for the same image have equal keys.
     ///
     /// - Complexity: O(length) on the first use, then O(1), also for copies, until the request changes. For a local
     ///   file with ``tracksFileChanges``, O(length) and one `stat` call at each use.
@@ -187,7 +191,7 @@ public struct ImageRequest: Sendable {
     ///
     /// The value is nil when the first processor needs the full size or there is none. It is also nil when the
     /// orientation is not applied, because processors specify their targets for upright images. Not part of the key,
-    /// because the finished image is the same.
+    /// because the finished image looks the same.
     package var derivedTarget: TargetSize? {
         guard decoding.target == nil, decoding.appliesOrientation else { return nil }
         return processors.first?.decodingTarget

@@ -21,12 +21,12 @@ public enum ImageSource: Sendable {
     ///
     /// The closure may load other images, also through the pipeline that runs it. It must not load its own identity
     /// through that pipeline, nor another source with the same ``ImageRequest/resource`` and cache policy, directly or
-    /// through the closure of another provider. Such a load would wait for itself and fails with the pipeline's error.
-    /// The pipeline detects it in the closure's task and in tasks that inherit its task-local values, but not in
-    /// detached tasks.
+    /// through the closure of another provider. Such a load would wait for itself, so the pipeline makes it fail. The
+    /// pipeline detects such loads in the closure's task and in tasks that inherit the task-local values of that task,
+    /// but not in detached tasks.
     ///
-    /// The pipeline does not limit the number of closures that run concurrently. It counts their bytes from the moment
-    /// they are returned.
+    /// The pipeline does not limit the number of closures that run concurrently. The returned bytes count toward the
+    /// pipeline's limit on encoded bytes, from the moment the closure returns.
     case provider(identity: String, @Sendable () async throws -> Data)
     /// A decoded image. A pipeline starts with processing, and ``DecodingOptions`` have no effect. Images with
     /// different pixels must have different identities.

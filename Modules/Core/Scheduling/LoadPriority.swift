@@ -1,6 +1,9 @@
 public import AlcedoRuntime
 
-/// The priority of a piece of work. Work of equal priority runs in order of arrival.
+/// The priority of a piece of work.
+///
+/// Waiting work of equal priority begins in order of arrival, with two exceptions: a pipeline processes images before
+/// it decodes others, and a downloader can be configured to begin the newest request first.
 public enum LoadPriority: Sendable, Comparable, CaseIterable {
     /// The priority below all others.
     case veryLow

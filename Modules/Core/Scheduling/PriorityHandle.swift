@@ -18,7 +18,7 @@ public struct PriorityHandle: Sendable {
 
     package init(level: AdjustablePriority) { self.level = level }
 
-    /// The current priority. Setting it calls the observers on the current thread.
+    /// The current priority. Changing it calls the observers on the current thread.
     public var value: LoadPriority {
         get { LoadPriority(level: level.value) }
         nonmutating set { level.set(newValue.level) }
@@ -29,7 +29,8 @@ public struct PriorityHandle: Sendable {
     package func set(_ value: LoadPriority, version: Int) { level.set(value.level, version: version) }
 
     /// Runs `body`, and calls `change` at each change of the priority until `body` returns. `change` may be called on
-    /// any thread and must not block. One last call may follow the end of `body`. Throws the errors of `body`.
+    /// any thread and must not block. Calls for changes that were made before `body` ended may follow its end. Throws
+    /// the errors of `body`.
     package func observing<Value: Sendable>(
         _ change: @escaping @Sendable () -> Void, _ body: () async throws -> Value
     ) async rethrows -> Value {

@@ -153,7 +153,7 @@ final class DiskCacheEngine: Sendable {
         if try await writer.run({ try self.write(entry, for: key, id) }) { trimSoon() }
     }
 
-    /// Writes an entry, unless a later change of its key is done. Returns whether a trim is due.
+    /// Writes an entry, unless a later store or removal of its key is already done. Returns whether a trim is due.
     private func write(_ entry: CachedData, for key: ImageKey, _ id: Int) throws(DataCacheError) -> Bool {
         let order = StoreOrder {
             self.state.withLock { $0.staged.mayWrite(id, for: key) }
@@ -342,8 +342,8 @@ final class DiskCacheEngine: Sendable {
         }
     }
 
-    /// Runs work on the writer's thread, in a task of its own that is never canceled: the work cannot report that it
-    /// was not done. The first call also removes the temporary files of ended processes.
+    /// Runs work on the writer's thread even if the caller's task is canceled: in a task of its own. The first call
+    /// also removes the temporary files of ended processes.
     @discardableResult
     private func perform<Value: Sendable>(
         priority: LoadPriority = .normal, _ work: @escaping @Sendable (EntryStore) -> Value
@@ -356,7 +356,7 @@ final class DiskCacheEngine: Sendable {
         }.value
     }
 
-    /// Runs work on a reader's thread, in a task of its own that is never canceled.
+    /// Runs work on a reader's thread even if the caller's task is canceled: in a task of its own.
     private func performRead<Value: Sendable>(_ work: @escaping @Sendable (EntryStore) -> Value) async -> Value? {
         await Task { [readers, store] in try? await readers.run { work(store) } }.value
     }

@@ -148,8 +148,9 @@ public final class FileDiskCache: MaintainableDataCache, TrimReportingDataCache 
     /// cache halves its size by removing the least recently used entries, and tries once more. If the expiry of `entry`
     /// has passed, the call only removes the existing entry.
     ///
-    /// - Throws: ``/AlcedoCore/DataCacheError``: `tooLarge` if the entry exceeds the limits; `notWritable`, `noSpace`
-    ///   or `failed` if it cannot be written. `CancellationError` if the task is canceled before the write begins.
+    /// - Throws: ``/AlcedoCore/DataCacheError``: `tooLarge` if the entry exceeds the limits, or if its key or metadata
+    ///   is too long for the file format; `notWritable`, `noSpace` or `failed` if it cannot be written.
+    ///   `CancellationError` if the task is canceled before the write begins.
     public func store(_ entry: CachedData, for key: ImageKey) async throws {
         guard let engine else { throw noDirectory }
         try await engine.store(entry, for: key)
@@ -168,8 +169,8 @@ public final class FileDiskCache: MaintainableDataCache, TrimReportingDataCache 
     /// Removes all entries.
     public func removeAll() async { await engine?.removeAll() }
 
-    /// Waits until all stores, removals and trims that have begun are done, the uses of entries are in the index file,
-    /// where other processes find them, and the limits are applied.
+    /// Waits until all stores, removals and background trims that have begun are done. Also writes the uses of entries
+    /// to the index file, where other processes find them, and applies the limits.
     public func flush() async { await engine?.flush() }
 
     // MARK: Blocking calls

@@ -70,7 +70,7 @@ extension EntryStorage {
                     page.damaged.append((id, found.row.name))
                 }
             } catch {
-                // The entry's file cannot be read now, which says nothing about its bytes.
+                // The entry's file cannot be read now. Its bytes may be valid.
                 if error.kind == .damaged { throw error }
                 page.error = page.error ?? error.cacheError
             }

@@ -130,7 +130,7 @@ extension EntryStorage {
     /// entries needs space in the log, and writing the log back needs space in the database.
     ///
     /// - Throws: `reason` if there are no entries. A failure of the kind `abandoned` if the database has to be replaced
-    ///   to free space.
+    ///   to free space. Any other failure of the database.
     private func evictHalf(in changes: EntryChanges, orThrow reason: SQLiteFailure) throws(SQLiteFailure) {
         guard try changes.queries.totals().count > 0 else { throw reason }
         let goal = TrimGoal(size: try changes.queries.totals().occupiedSize / 2, count: .max, reason: .noSpace)

@@ -163,7 +163,7 @@ final class EntryStorage: Sendable {
         await readers.close()
     }
 
-    /// Runs `work` in a task of its own that is never canceled, because the work cannot report that it was not done.
+    /// Runs `work` even if the caller's task is canceled: in a task of its own.
     static func uncancelled<Value: Sendable>(_ work: @escaping @Sendable () async -> Value) async -> Value {
         await Task { await work() }.value
     }

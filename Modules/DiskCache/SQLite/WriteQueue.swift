@@ -73,7 +73,7 @@ struct WriteQueue: Sendable {
         return (first.ticket, first.write)
     }
 
-    /// Records the outcome of a write, and removes it from the queue.
+    /// Removes a write from the queue, and records its outcome. Does nothing if the write was withdrawn.
     mutating func finish(_ ticket: Int, _ outcome: Outcome) {
         // No caller takes the outcome of a withdrawn write.
         if remove(ticket) { outcomes[ticket] = outcome }

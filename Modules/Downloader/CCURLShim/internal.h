@@ -23,6 +23,8 @@ struct alcedo_curl_loop {
     /// The events of the last wait.
     struct epoll_event ready[ALCEDO_MAXIMUM_READY];
     int ready_count;
+    /// Whether a new connection with TLS turned out to be HTTP/1, so that waiting transfers must not wait for it.
+    int has_unshareable;
     /// The idle easy handles.
     alcedo_curl_transfer *free_transfers;
     size_t free_count;
@@ -55,6 +57,7 @@ struct alcedo_curl_transfer {
     int is_repeatable;
     int send_count;
     int has_response;  // a byte of the response has arrived
+    int may_wait;      // libcurl waits for a connection to the server that it may share
     int is_refused;  // repeating the request was refused
     curl_socket_t socket;  // the socket that libcurl watches for the transfer; CURL_SOCKET_BAD: none
     int is_held;           // the socket is not watched

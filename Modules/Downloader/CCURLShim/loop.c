@@ -150,6 +150,15 @@ void alcedo_curl_wait(alcedo_curl_loop *loop, int timeout_ms) {
     loop->ready_count = count < 0 ? 0 : count;
 }
 
+/// Lets the transfers that wait for a connection with HTTP/1 connect themselves. libcurl 8.14 and later reconsider them
+/// only when a handle is removed, which may be the end of a long response.
+static void start_waiting(alcedo_curl_loop *loop) {
+    loop->has_unshareable = 0;
+    CURL *none = curl_easy_init();
+    if (none && curl_multi_add_handle(loop->multi, none) == CURLM_OK) curl_multi_remove_handle(loop->multi, none);
+    curl_easy_cleanup(none);
+}
+
 void alcedo_curl_perform(alcedo_curl_loop *loop) {
     int running = 0;
     for (int i = 0; i < loop->ready_count; i++) {
@@ -167,10 +176,12 @@ void alcedo_curl_perform(alcedo_curl_loop *loop) {
         }
     }
     loop->ready_count = 0;
-    if (loop->timer < 0 || (loop->timer > 0 && loop->timer > now_ms())) return;
-    // libcurl sets the timer again if it needs one.
-    loop->timer = -1;
-    curl_multi_socket_action(loop->multi, CURL_SOCKET_TIMEOUT, 0, &running);
+    if (loop->timer == 0 || (loop->timer > 0 && loop->timer <= now_ms())) {
+        // libcurl sets the timer again if it needs one.
+        loop->timer = -1;
+        curl_multi_socket_action(loop->multi, CURL_SOCKET_TIMEOUT, 0, &running);
+    }
+    if (loop->has_unshareable) start_waiting(loop);
 }
 
 /// Returns whether the transfer used HTTP/1 without TLS, whose errors have an `errno`.
@@ -186,6 +197,8 @@ static int is_plain(const alcedo_curl_transfer *transfer) {
 
 static alcedo_curl_status status_of(CURLcode code, const alcedo_curl_transfer *transfer) {
     long number = 0;
+    // CURLE_TOO_LARGE, which is new in libcurl 8.6.0. The library may be newer than the header.
+    if ((int)code == 100) return ALCEDO_CURL_OUT_OF_MEMORY;
     switch (code) {
     case CURLE_OK:
         return ALCEDO_CURL_OK;
@@ -224,9 +237,6 @@ static alcedo_curl_status status_of(CURLcode code, const alcedo_curl_transfer *t
     case CURLE_WEIRD_SERVER_REPLY:
     case CURLE_BAD_CONTENT_ENCODING:
         return ALCEDO_CURL_INVALID_RESPONSE;
-#if LIBCURL_VERSION_NUM >= 0x080600  // 8.6.0; until then CURLE_OUT_OF_MEMORY
-    case CURLE_TOO_LARGE:
-#endif
     case CURLE_OUT_OF_MEMORY:
         return ALCEDO_CURL_OUT_OF_MEMORY;
     default:

@@ -16,6 +16,10 @@ static const char cookie_field[] = "set-cookie:";
 
 static size_t on_header(char *bytes, size_t size, size_t count, void *data) {
     alcedo_curl_transfer *t = data;
+    long connections = 0;
+    if (!t->has_response && t->may_wait && size * count >= 7 && !memcmp(bytes, "HTTP/1.", 7) &&
+        curl_easy_getinfo(t->easy, CURLINFO_NUM_CONNECTS, &connections) == CURLE_OK && connections > 0)
+        t->loop->has_unshareable = 1;
     t->has_response = 1;
     if (t->has_jar && size * count >= sizeof cookie_field - 1 &&
         !strncasecmp(bytes, cookie_field, sizeof cookie_field - 1))
@@ -170,7 +174,8 @@ static CURLcode configure_plain(alcedo_curl_transfer *t, const alcedo_curl_reque
     // The caller has removed dot segments. Newer versions of libcurl would also remove escaped ones.
     SET(CURLOPT_PATH_AS_IS, 1L);
     // Without TLS, libcurl learns only from the first response that the connection cannot be shared.
-    SET(CURLOPT_PIPEWAIT, (long)(t->loop->shares_connections && !strncasecmp(r->url, "https:", 6)));
+    t->may_wait = t->loop->shares_connections && !strncasecmp(r->url, "https:", 6);
+    SET(CURLOPT_PIPEWAIT, (long)t->may_wait);
     SET(CURLOPT_CONNECTTIMEOUT_MS, r->connect_timeout_ms);
     SET(CURLOPT_FRESH_CONNECT, (long)r->wants_fresh_connection);
     SET(CURLOPT_FORBID_REUSE, 0L);

@@ -91,7 +91,8 @@ final class CURLExchange: HTTPBodySource {
     /// - Parameter error: The error; nil if the response is complete.
     func finish(_ error: HTTPTransportError?) {
         // libcurl treats a connection that ends inside the head as a response without a body.
-        settle(.failure(error ?? HTTPTransportError(.connectionLost, "the connection ended in the response header")))
+        let lost = "the connection ended in the response header of \(request.url.shown)"
+        settle(.failure(error ?? HTTPTransportError(.connectionLost, lost)))
         body.finish(error)
     }
 }

@@ -184,7 +184,8 @@ final class CURLLoop {
                 end(transfer, HTTPTransportError(.timedOut, message))
             }
         }
-        // Events in between only move deadlines to later times, so the check is never too late.
+        // Starting and resuming a transfer bring the check forward. All other events only move deadlines to later
+        // times, so the check is never too late.
         nextCheck = soonest
     }
 
@@ -218,6 +219,7 @@ final class CURLLoop {
     ) -> HTTPTransportError? {
         guard status != ALCEDO_CURL_OK else { return nil }
         let message = message.map { String(cString: $0) } ?? ""
+        let url = transfer.exchange.request.url.shown
         return switch status {
         case ALCEDO_CURL_INVALID_REQUEST: HTTPTransportError(.invalidRequest, message)
         case ALCEDO_CURL_OFFLINE: HTTPTransportError(.offline, message)
@@ -237,9 +239,9 @@ final class CURLLoop {
         // libcurl uses this code for a header line that is too long, and for more decoded bytes than it buffers for a
         // slow reader.
         case ALCEDO_CURL_OUT_OF_MEMORY where !transfer.hasHead:
-            HTTPTransportError(.invalidResponse, "a line of the response header is too long")
+            HTTPTransportError(.invalidResponse, "a line of the response header of \(url) is too long")
         case ALCEDO_CURL_OUT_OF_MEMORY where transfer.unpacks:
-            HTTPTransportError(.bodyTooLarge, "a chunk of the body decompresses to more than 64 MiB")
+            HTTPTransportError(.bodyTooLarge, "a chunk of the body of \(url) decompresses to more than 64 MiB")
         default: HTTPTransportError(.failed, message)
         }
     }

@@ -43,7 +43,8 @@ final class CURLTransfer {
     /// The time for which the exchange waited for its slot.
     var queued: Duration { clock.queued }
 
-    /// The time at which the exchange times out unless it makes progress; nil if it never does.
+    /// The earliest time at which a timeout ends the exchange; nil if none applies. Progress postpones only the idle
+    /// timeout.
     var deadline: CURLDeadline? { clock.deadline(exchange.request.timeouts) }
 
     /// Restarts the idle timeout after a pause, because the reader has consumed the buffered bytes.

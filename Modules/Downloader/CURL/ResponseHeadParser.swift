@@ -36,7 +36,8 @@ struct ResponseHeadParser: Sendable {
     mutating func receive(_ line: UnsafeRawBufferPointer) throws(HTTPTransportError) -> ResponseHeads? {
         byteCount += line.count
         guard byteCount <= Self.limit else {
-            throw HTTPTransportError(.invalidResponse, "the response header exceeds \(Self.limit) bytes")
+            throw HTTPTransportError(
+                .invalidResponse, "the response header of \(url.shown) exceeds \(Self.limit) bytes")
         }
         guard !isDone else { return nil }
         var rest = line[...]
@@ -46,12 +47,13 @@ struct ResponseHeadParser: Sendable {
         if text.isEmpty { return try finishHead() }
         // libcurl treats such a line as the end of the head.
         guard text.first != 13 else {
-            throw HTTPTransportError(.invalidResponse, "a line of the response header begins with a carriage return")
+            throw HTTPTransportError(
+                .invalidResponse, "a line of the response header of \(url.shown) begins with a carriage return")
         }
         if text.starts(with: "HTTP/".utf8) {
             let code = text.drop { $0 != 0x20 }.drop { $0 == 0x20 }.prefix { $0 != 0x20 }
             guard let number = Int(String(decoding: code, as: UTF8.self)), (100...999).contains(number) else {
-                throw HTTPTransportError(.invalidResponse, "the response has no status line")
+                throw HTTPTransportError(.invalidResponse, "the response of \(url.shown) has no status line")
             }
             status = number
             fields.removeAll(keepingCapacity: true)

@@ -7,7 +7,7 @@ public struct StoredResponse: Sendable, Hashable {
     public var head: HTTPResponseHead
     /// The bytes of the content, or of the stored part of it.
     public var body: Data
-    /// The part of the content that `body` holds; nil if it holds all of it.
+    /// The part of the content that `body` holds; nil if `body` holds the whole content.
     package var part: ContentPart?
     /// The request fields by which the response varies, normalized: those that its `Vary` field names, and those that
     /// the cache adds.
@@ -20,7 +20,7 @@ public struct StoredResponse: Sendable, Hashable {
     package var terms: Freshness
     /// The policy for storing the response in memory and on disk.
     public var storagePolicy: ResponseStoragePolicy
-    /// Metadata of the app, which its storage hook may add.
+    /// Custom metadata of the response, which the app's storage hook may add.
     public var userInfo: [String: String]
 
     /// Creates a response to store. By default it is complete, serves all requests, may be stored anywhere and has no

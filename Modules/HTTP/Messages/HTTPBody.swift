@@ -26,11 +26,12 @@ public struct HTTPBody: AsyncSequence, Sendable {
     /// were read, the call has no effect.
     public func cancel() { handle.source.cancel() }
 
-    /// Reads the rest of the body and returns it. If it exceeds the limit, cancels the transfer.
+    /// Reads the rest of the body and returns it. Cancels the transfer if the rest exceeds the limit.
     ///
-    /// - Parameter limit: The maximum number of bytes.
+    /// - Parameter limit: The maximum number of bytes of the rest.
     /// - Returns: The bytes that were not read before, usually the whole body.
-    /// - Throws: ``HTTPTransportError`` (`bodyTooLarge` if the body exceeds the limit), or `CancellationError`.
+    /// - Throws: ``HTTPTransportError`` with `bodyTooLarge` if the rest exceeds the limit; otherwise, the errors of
+    ///   ``HTTPBody/Iterator/next()``.
     public func collect(limit: Int) async throws -> Data {
         var whole = Data()
         for try await piece in self {

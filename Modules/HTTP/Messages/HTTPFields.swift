@@ -45,7 +45,8 @@ public struct HTTPFields: Sendable, Hashable, ExpressibleByDictionaryLiteral, Se
     }
 
     /// The value of a field: the values of its lines, joined by commas (RFC 9110 section 5.3); nil if the field is
-    /// missing. Setting a value replaces all lines with one line after all other fields. Setting nil removes them.
+    /// missing. Setting a value removes all lines of the field and appends one line. Setting nil removes all lines of
+    /// the field.
     ///
     /// - Complexity: O(*n*), where *n* is the number of lines.
     public subscript(name: String) -> String? {
@@ -78,7 +79,7 @@ public struct HTTPFields: Sendable, Hashable, ExpressibleByDictionaryLiteral, Se
         fields.append(Field(name, value))
     }
 
-    /// Whether the comma-separated list of a field contains this member, without regard to case and parameters.
+    /// Returns whether the comma-separated list of a field contains a member, without regard to case and parameters.
     package func list(_ name: String, contains member: String) -> Bool {
         values(of: name).contains { line in
             line.split(separator: ",").contains { item in

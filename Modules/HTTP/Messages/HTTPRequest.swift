@@ -15,9 +15,9 @@ public struct HTTPRequest: Sendable, Hashable {
     public var fields: HTTPFields
     /// The body of the request. Default: nil, no body.
     public var body: Data?
-    /// The maximum time without a byte from the server, including the time to connect. Zero or less, the default,
-    /// selects the timeout of the downloader that sends the request; without a downloader, it is 15 seconds. Reading
-    /// the property then returns 15 seconds.
+    /// The maximum time without a byte from the server, including the time to connect. Pauses of the body's reader do
+    /// not count. Zero or less, the default, selects the timeout of the downloader that sends the request, or 15
+    /// seconds without a downloader. After zero or less is set, the property returns 15 seconds.
     public var idleTimeout: Duration {
         get { ownIdleTimeout ?? Self.defaultIdleTimeout }
         set { ownIdleTimeout = Self.positive(newValue) }
@@ -25,7 +25,8 @@ public struct HTTPRequest: Sendable, Hashable {
     /// The maximum time until the head of the final response arrives; interim responses do not count. With nil, or with
     /// zero or less, there is no such limit. Default: nil.
     ///
-    /// All three timeouts begin when the request leaves the transport's queue.
+    /// Time in the transport's queue does not count toward any of the three timeouts, except with
+    /// `URLSessionTransport`.
     public var firstByteTimeout: Duration? {
         didSet { firstByteTimeout = Self.positive(firstByteTimeout) }
     }

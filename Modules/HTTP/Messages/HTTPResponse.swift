@@ -12,7 +12,8 @@ public struct HTTPResponse: Sendable {
     /// The interim responses (status 100 to 199) that arrived before the head, in order, such as early hints (RFC
     /// 8297). Some transports do not report them. A transport may limit their number.
     public var interim: [HTTPResponseHead]
-    /// The part of a caching transport that the response came from; nil without a caching transport.
+    /// The origin of the response, the network or the store of a caching transport. The value is nil without a caching
+    /// transport, and for a 504 response that the caching transport creates itself.
     public var responseSource: ResponseSource? { caching?.source }
     /// The decisions of a response cache about the response; nil without a response cache.
     package var caching: ResponseCaching?

@@ -20,7 +20,7 @@ public struct HTTPTransportError: CodedError {
         /// TLS failed: the server does not support it, or its certificate has another name, is expired, comes from an
         /// unknown authority or is not the pinned one. The message states the cause.
         case secureConnectionFailed
-        /// One of the request's timeouts expired. The message states which.
+        /// A timeout of the request or of the downloader expired. The message states which one.
         case timedOut
         /// The connection was closed before the response was complete, or the body was shorter than the head declared.
         case connectionLost
@@ -31,7 +31,7 @@ public struct HTTPTransportError: CodedError {
         case badRedirect
         /// The body exceeds the caller's limit, or the transport's limit for decoded or unread bytes.
         case bodyTooLarge
-        /// No response is stored for a request that must not use the network.
+        /// No response is stored for a request with the cache policy `returnCacheDataDontLoad`.
         case notCached
         /// The transport has been shut down.
         case shutDown

@@ -1,6 +1,6 @@
 import AlcedoRuntime
 
-/// The part of a caching transport that a response came from.
+/// The origin of a response that a caching transport returned: the network or the transport's store.
 public enum ResponseSource: String, Sendable, Hashable {
     /// The network.
     case new

@@ -29,10 +29,11 @@ package struct EntityTag: Equatable {
 
     package var isWeak: Bool { text.hasPrefix("W/") }
 
-    /// Whether the tags match in the weak comparison, which ignores `W/`. RFC 9110 section 8.8.3.2.
+    /// Returns whether the tags match in the weak comparison, which ignores `W/`. RFC 9110 section 8.8.3.2.
     package func matchesWeakly(_ other: EntityTag) -> Bool { opaque == other.opaque }
 
-    /// Whether the tags match in the strong comparison: they are equal and neither is weak. RFC 9110 section 8.8.3.2.
+    /// Returns whether the tags match in the strong comparison: they are equal and neither is weak. RFC 9110 section
+    /// 8.8.3.2.
     package func matchesStrongly(_ other: EntityTag) -> Bool { !isWeak && self == other }
 
     private var opaque: Substring { isWeak ? text.dropFirst(2) : text[...] }

@@ -5,7 +5,7 @@ package import FoundationEssentials
 ///
 /// The writer is one thread, the reader one task. The lock is held only while bytes are moved; continuations are
 /// resumed, and the two callbacks run, outside it. Only the code that removes the reader's continuation from the state
-/// resumes it, so it is resumed once. A checked continuation would cost another allocation for each body.
+/// resumes it, so it is resumed once. A checked continuation would cost another allocation for each read that waits.
 package final class HTTPBodyPipe: HTTPBodySource {
     /// The capacity of the buffer in bytes.
     package static let capacity = 256 << 10

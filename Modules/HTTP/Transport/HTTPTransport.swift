@@ -17,10 +17,10 @@
 ///
 /// - Calls may come from any task at the same time.
 /// - Redirects are returned, not followed. No status is an error.
-/// - Content codings that the transport requested are decoded. A transport that can choose requests no coding for a
-///   request that has its own `Accept-Encoding` or `Range` field.
+/// - Content codings that the transport requested are decoded. If a request has its own `Accept-Encoding` or `Range`
+///   field, the transport requests no coding, as far as it can choose.
 /// - The request's timeouts end the exchange with `timedOut`, before or after the head has arrived.
-/// - The metrics of the exchange are available from ``HTTPResponse/metrics`` when its body has ended.
+/// - When the body of a response has ended, ``HTTPResponse/metrics`` returns the metrics of the exchange.
 /// - Canceling the task ends the exchange and throws `CancellationError`.
 public protocol HTTPTransport: Sendable {
     /// Sends a request, and returns the response when its head has arrived.

@@ -61,8 +61,8 @@ package struct RedirectFollower: Sendable {
     /// without a `Location`.
     ///
     /// - Throws: ``HTTPTransportError`` with `badRedirect` if the redirects exceed the limit, a target is not an HTTP
-    ///   URL, or the hook rejects a redirect; `CancellationError` if the task is canceled; otherwise, the error of the
-    ///   transport or the hook.
+    ///   URL, or the hook rejects a redirect or returns a request for another kind of URL; `CancellationError` if the
+    ///   task is canceled; otherwise, the error of the transport or the hook.
     package func send(_ first: HTTPRequest) async throws -> HTTPResponse {
         let response = try await transport.send(first)
         // Most responses are not redirects.
@@ -174,7 +174,7 @@ extension HTTPBody {
                 do {
                     try await group.next()
                 } catch let error as HTTPTransportError {
-                    // The group waits for its reader, which this call resumes.
+                    // The group waits for all its tasks. After this call, the task that reads the body ends.
                     cancel()
                     throw error
                 }

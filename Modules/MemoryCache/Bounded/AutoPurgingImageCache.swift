@@ -6,11 +6,11 @@ import AlcedoRuntime
 /// When the images exceed the capacity, the cache removes the least recently used images until the rest fit into a
 /// lower limit:
 ///
-/// - An image counts `pixel width × pixel height × 4` bytes.
-/// - A purge begins when the usage exceeds the capacity, not when it equals it. It ends at or below the preferred
-///   usage.
+/// - The cost of an image is `pixel width × pixel height × 4` bytes.
+/// - A purge begins when the usage exceeds the capacity, but not when the usage equals the capacity. It ends at or
+///   below the preferred usage.
 /// - The purge includes the added image as the most recently used. If that image alone exceeds the preferred usage, the
-///   purge it causes removes it as well. An image that exceeds the capacity empties the cache.
+///   purge removes it as well. Adding an image that exceeds the capacity empties the cache.
 /// - Reading an image atomically makes it the most recently used. AFNetworking has a data race here.
 /// - A purge costs O(number of removed images). AFNetworking sorts all images.
 /// - A memory warning empties the cache.
@@ -113,7 +113,8 @@ public final class AutoPurgingImageCache: Sendable {
 
     /// Adds an image under an identifier and replaces an existing image. Does not call `shouldCache`.
     ///
-    /// If the usage then exceeds the capacity, a purge begins, which may remove this image as well.
+    /// If the usage then exceeds the capacity, a purge begins, which may remove this image as well. Adding an image
+    /// that alone exceeds the capacity empties the cache.
     public func add(_ image: DecodedImage, withIdentifier identifier: String) {
         add(image, for: AutoPurgingKey(identifier: identifier))
     }
@@ -129,7 +130,7 @@ public final class AutoPurgingImageCache: Sendable {
         remove(AutoPurgingKey(identifier: identifier))
     }
 
-    /// Returns whether ``add(_:for:withAdditionalIdentifier:)``, or a pipeline, would cache the image.
+    /// Returns whether the cache's `shouldCache` closure accepts the image. The capacity is not considered.
     package func shouldCache(
         _ image: DecodedImage, for request: ImageRequest, withAdditionalIdentifier additionalIdentifier: String? = nil
     ) -> Bool {
@@ -139,7 +140,8 @@ public final class AutoPurgingImageCache: Sendable {
     /// Adds an image for a request and an additional identifier if `shouldCache` accepts it. Otherwise, the call has no
     /// effect.
     ///
-    /// If the usage then exceeds the capacity, a purge begins, which may remove this image as well.
+    /// If the usage then exceeds the capacity, a purge begins, which may remove this image as well. Adding an image
+    /// that alone exceeds the capacity empties the cache.
     ///
     /// - Parameters:
     ///   - image: The image to add.
@@ -197,8 +199,7 @@ public final class AutoPurgingImageCache: Sendable {
         images.removeValue(for: key.identifier) { key.finds($0.key) }
     }
 
-    /// Returns the number of bytes that an image counts: four per pixel, whatever its pixel format; `Int.max` on
-    /// overflow.
+    /// Returns the cost of an image in bytes: four per pixel, whatever its pixel format; `Int.max` on overflow.
     private static func byteCount(of image: DecodedImage) -> Int {
         let (pixels, overflows) = image.size.width.multipliedReportingOverflow(by: image.size.height)
         let (bytes, overflowsBytes) = pixels.multipliedReportingOverflow(by: 4)
@@ -224,8 +225,8 @@ extension AutoPurgingImageCache: MaintainableMemoryCache {
         store(image, for: AutoPurgingKey(key), capacity)
     }
 
-    /// Stores an image that a pipeline has loaded, if `shouldCache` accepts it with the request and the identifier of
-    /// its processors. Otherwise, removes the image stored for the request.
+    /// Stores an image that a pipeline has loaded, if `shouldCache` accepts it with the request and the additional
+    /// identifier of the request's key. Otherwise, removes the image stored for the request.
     public func store(_ image: DecodedImage, for request: ImageRequest) {
         let key = request.key
         if shouldCache(image, for: request, withAdditionalIdentifier: key.additionalIdentifier) {
@@ -306,8 +307,8 @@ extension MemoryCache {
 
 /// The name of an image in an ``AutoPurgingImageCache``: AFNetworking's identifier and, if known, the full key.
 ///
-/// An identifier is a URL directly followed by an additional identifier, so two different keys may have the same one.
-/// The resource and the key tell their images apart.
+/// An identifier is a URL directly followed by an additional identifier, so two different keys may have the same
+/// identifier. The resource and the full key then distinguish their images.
 private struct AutoPurgingKey: Sendable {
     /// AFNetworking's identifier, compared by its bytes.
     let identifier: ResourceKey

@@ -63,8 +63,8 @@ public typealias DataMemoryCache = MemoryCache<ImageKey, CachedData>
 extension MemoryCache where Key == ImageKey, Value == CachedData {
     /// Creates a data cache that evicts the least recently used entries first.
     ///
-    /// A stored entry must be readable at once, so the policy is LRU: ``MemoryCachePolicy/gdsf``,
-    /// ``MemoryCachePolicy/s3FIFO`` and custom policies may reject an entry.
+    /// A stored entry must be readable at once, so the policy is LRU, which never rejects an entry. Some other policies
+    /// do, such as ``MemoryCachePolicy/gdsf`` and ``MemoryCachePolicy/s3FIFO``.
     ///
     /// - Parameters:
     ///   - sizeLimit: The maximum size of all entries, in bytes. With zero or less, the cache stores nothing.
@@ -84,8 +84,8 @@ where Key == ImageKey, Value == CachedData {
 
     /// Stores `entry` under `key` and replaces an existing entry.
     ///
-    /// An entry that has already expired is not stored and throws no error. Whenever the new entry is not stored, the
-    /// previous entry under `key` is removed, because it is outdated.
+    /// An entry whose expiry has passed is not stored, and no error is thrown. Whenever the new entry is not stored,
+    /// the previous entry under `key` is removed, because it is outdated.
     ///
     /// - Throws: ``/AlcedoCore/DataCacheError`` with the code `tooLarge` if the entry exceeds the limits, or if the
     ///   policy rejects it. A rejected entry may already have evicted others.
@@ -106,7 +106,8 @@ where Key == ImageKey, Value == CachedData {
 
     private static func size(of key: ImageKey) -> Int { key.resource.description.utf8.count + key.variant.utf8.count }
 
-    /// Returns the number of seconds limited to the range of `Duration`. Returns zero, which means expired, for NaN.
+    /// Returns the number of seconds, limited to 10^12 so that it fits in a `Duration`. Returns zero, which means
+    /// expired, for negative numbers and NaN.
     private static func clamped(_ seconds: Double) -> Double { seconds > 0 ? min(seconds, 1e12) : 0 }
 }
 

@@ -16,9 +16,9 @@ import Synchronization
 ///
 /// All calls are synchronous and safe from any thread. The cache uses no task, actor or timer. Several threads can read
 /// at the same time if the policy supports it, as the default policy does. A lookup holds the cache's lock for a few
-/// memory accesses only. The cache releases values and calls the eviction listener outside the lock, so both may call
-/// the cache. It compares keys and resolves weak references under the lock: `==` of `Key` and
-/// ``WeaklyReferenceable/weakReference`` must not call the cache and should be fast.
+/// memory accesses only. The cache releases values and calls the eviction listener outside the lock, so the values'
+/// deinitializers and the listener may call the cache. It compares keys and resolves weak references under the lock:
+/// `==` of `Key` and ``WeaklyReferenceable/weakReference`` must not call the cache and should be fast.
 ///
 /// Entries expire by the clock's uptime. The cache never returns an expired entry. An expired entry is removed when
 /// ``value(for:)`` looks it up, when ``trim(toCost:count:)`` is called, or during a store: while any entry has a time
@@ -54,10 +54,10 @@ public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Senda
     ///   - timeToLive: The time to live of an entry that is stored without its own. Default: nil, no limit.
     ///   - extendsExpiryOnUse: Whether each use restarts an entry's time to live. Default: false.
     ///   - policy: The eviction policy. Default: ``MemoryCachePolicy/adaptive``.
-    ///   - findsReferencedValues: Whether the cache still finds a value that was evicted, or was too expensive to
-    ///     store, while another owner holds it. Such a value adds no cost, and finding it does not store it again.
-    ///     Requires values that are ``WeaklyReferenceable``. Values that were removed, replaced or have expired are not
-    ///     found. Default: false.
+    ///   - findsReferencedValues: Whether the cache still finds a value that was evicted, was too expensive to store or
+    ///     was rejected by the policy, while another owner holds it. Such a value adds no cost, and finding it does not
+    ///     store it again. Requires values that are ``WeaklyReferenceable``. Values that were removed, replaced or have
+    ///     expired are not found. Default: false.
     ///   - pressureSource: Reports memory pressure. When the level changes to warning, the cache evicts half of its
     ///     total cost, or half of its entries if they have no cost. When the level changes to critical, the cache
     ///     evicts everything. With `findsReferencedValues`, evicted values that another owner holds can still be found.
@@ -66,9 +66,9 @@ public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Senda
     ///   - onEviction: Called with the key, the value and the reason for each entry that leaves the cache. The call
     ///     happens outside the lock, on the thread whose call removed the entry, before that call returns. The listener
     ///     may call the cache. If such a call removes further entries, they are reported after the listener returns, in
-    ///     the order in which they left, so the listener never runs recursively on one thread. If each call to the
-    ///     listener removes another entry, the first call never returns. The listener may run concurrently on several
-    ///     threads. Default: nil.
+    ///     the order in which they left, so the listener never runs recursively on one thread. If each run of the
+    ///     listener removes another entry, the call that removed the first entry never returns. The listener may run
+    ///     concurrently on several threads. Default: nil.
     @inlinable
     public convenience init(
         costLimit: Int = MemoryCache.defaultCostLimit,
@@ -185,7 +185,7 @@ public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Senda
         }
     }
 
-    /// Looks up a value with the current time, which the deadline of an entry requires.
+    /// Repeats a lookup that needs the current time or must make a change. Takes the exclusive lock only for a change.
     @inlinable @inline(never)
     func valueWithTime(for key: Key, hash: Int) -> Value? {
         let now = time
@@ -229,8 +229,8 @@ public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Senda
                 state.table.entries[slot].expiration.extend(from: now)
             }
             counters.found(state.table.entries[slot].cost)
-            // Under the exclusive lock, one lane's stamps are in order. With several lanes, the stamp must follow every
-            // stamp that a reader can have taken in this tick.
+            // With one lane, its counter puts all uses in order. With several lanes, the stamp must be the highest of
+            // this tick, because a reader in any lane may have recorded an earlier use.
             state.recordUse(of: slot, stamp: readsMarks ? state.tick << 8 | 0xFF : counters.stamp(at: state.tick))
             return state.table.entries[slot].value
         }
@@ -254,8 +254,10 @@ public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Senda
 
     /// Stores `value` under `key`, replaces an existing value, and records a use.
     ///
-    /// A value that has already expired, or whose cost exceeds a limit, is not stored and evicts no other entry. The
-    /// previous value under `key` is removed in this case, because it is outdated. A negative cost counts as zero.
+    /// A value that has already expired, or whose cost exceeds a limit, is not stored and evicts no other entry. A
+    /// value that the policy rejects is not stored either, but may already have evicted other entries. Whenever the
+    /// value is not stored, the previous value under `key` is removed, because it is outdated. A negative cost counts
+    /// as zero.
     ///
     /// - Parameters:
     ///   - value: The value to store.
@@ -264,8 +266,8 @@ public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Senda
     ///   - timeToLive: The time to live; nil for the cache's default. With zero or less, the value has already expired.
     ///   - priority: The order of removal under memory pressure. Any priority other than normal takes about 40 bytes.
     ///     Default: normal.
-    /// - Returns: Whether the value is stored. If the policy rejects the value, the eviction listener is not called,
-    ///   because the entry never was in the cache.
+    /// - Returns: Whether the value is stored. The eviction listener is not called for a value that is not stored,
+    ///   because that value never was in the cache.
     @discardableResult
     @inlinable
     public func store(

@@ -96,8 +96,8 @@ final class ImageBox: Sendable {
 
 /// A key as an object for `NSCache`. It is an `NSObject`, because `NSCache` compares all other objects by identity.
 ///
-/// The hash is the one that ``/AlcedoCore/ImageKey`` stores. The key is an object separate from ``ImageBox``: when an
-/// image is replaced, `NSCache` keeps the first key object, which would keep the old image in memory.
+/// The hash is the one that ``/AlcedoCore/ImageKey`` stores. ``ImageBox`` is not its own key: when an image is
+/// replaced, `NSCache` keeps the first key object, and a box used as the key would keep the old image in memory.
 final class ImageKeyObject: NSObject, Sendable {
     let key: ImageKey
 

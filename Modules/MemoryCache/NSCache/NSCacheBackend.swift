@@ -211,8 +211,9 @@ public final class NSCacheBackend: MaintainableMemoryCache {
         var reason = EvictionReason.removed
     }
 
-    /// Runs `body` with exclusive access to the store and the records. After the lock is released, reports the evicted
-    /// images and releases all removed ones. Returns the number of removed images, excluding evicted ones.
+    /// Runs `body` under the lock around the records, so that only one change runs at a time. After the lock is
+    /// released, reports the evicted images and releases all images that left the cache. Returns the number of images
+    /// that left without an eviction.
     @discardableResult
     private func change(_ body: (inout ImageRecords) -> Removals) -> Int {
         let removals = records.withLock { records in

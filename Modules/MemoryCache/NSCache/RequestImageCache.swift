@@ -4,14 +4,14 @@ import AlcedoHTTP
 /// A cache that finds and stores images by request, on top of any memory cache, with the cache policy rule of
 /// AFNetworking 2.
 ///
-/// The ``/AlcedoHTTP/HTTPCachePolicy`` of a request decides whether the cache is read. Requests with
-/// `reloadIgnoringLocalCacheData` (the policy of ``/AlcedoCore/CachePolicy/reload``) or
-/// `reloadIgnoringLocalAndRemoteCacheData` do not read it. Requests with any other policy do, including
-/// ``/AlcedoCore/CachePolicy/revalidate``. If the request's ``/AlcedoCore/CachePolicy`` specifies no HTTP cache policy,
-/// the policy of the source's own HTTP request applies.
+/// Two policies of a request decide whether it reads the cache. The first is the ``/AlcedoHTTP/HTTPCachePolicy``, which
+/// must be neither `reloadIgnoringLocalCacheData` (the policy of ``/AlcedoCore/CachePolicy/reload``) nor
+/// `reloadIgnoringLocalAndRemoteCacheData`. If the request's ``/AlcedoCore/CachePolicy`` specifies no HTTP cache
+/// policy, the policy of the source's own HTTP request applies.
 ///
-/// Requests with ``/AlcedoCore/CachePolicy/none`` do not read it either. The same applies to any policy without read
-/// access to ``/AlcedoCore/CachePolicy/memory``, except with `reloadRevalidatingCacheData`.
+/// The second is the ``/AlcedoCore/CachePolicy``, which must have read access to ``/AlcedoCore/CachePolicy/memory``.
+/// ``/AlcedoCore/CachePolicy/none`` has no access. With `reloadRevalidatingCacheData` (the policy of
+/// ``/AlcedoCore/CachePolicy/revalidate``), write access suffices.
 ///
 /// Images are identified by their source only, without the request's processing. Requests that differ in processors or
 /// size share an image.
@@ -62,7 +62,8 @@ public struct RequestImageCache: Sendable {
         }
     }
 
-    /// Stores `image` for the source of `request`. Every later request for that source finds it.
+    /// Stores `image` for the source of `request`. Later requests for that source find it if their policy reads the
+    /// cache.
     ///
     /// The image is also stored if the request's policy does not read the cache, because reloading replaces the stored
     /// image. It is not stored if the policy has no write access to the memory cache, as with

@@ -93,7 +93,7 @@ public final class ImageCache: Sendable {
     // MARK: Storing
 
     /// Stores an image in memory, before the first suspension point, and then on disk. Returns when the write has
-    /// ended. Until then, the image stays in memory, even if the memory cache evicts it. To write in the background,
+    /// ended. Until then, the write holds the image, even if the memory cache evicts it. To write in the background,
     /// call this method in a task of its own.
     ///
     /// The serializer decides which bytes are written. When it returns no bytes, or the write fails or is canceled, the
@@ -263,7 +263,7 @@ public final class ImageCache: Sendable {
         let hit = ImageCacheHit(image, .disk, needsProcessing: metadata.isOriginal)
         if let generation, let memory = memoryCache, !hit.needsProcessing, !image.isPartial {
             generations.ifUnchanged(key.resource, since: generation) {
-                // An image that was stored in memory only, just before the generation, is newer than the disk's.
+                // An image that was stored in memory only, before this read began, is newer than the image on disk.
                 if !memory.contains(key) { memory.store(image, for: key) }
             }
         }

@@ -23,8 +23,8 @@ import AlcedoRuntime
 ///
 /// **SDWebImage.** `SDImageCachesManager` has four policies for each operation. Reads of this cache correspond to its
 /// `serial` policy. Its `concurrent` policy, which searches all tiers even if one has the entry, has no equivalent for
-/// reads. For stores, `serial` and `concurrent` correspond to ``DataCacheTier/Writes/stores`` for every tier,
-/// `highestOnly` to the same for the first tier only, and `lowestOnly` for the last tier only.
+/// reads. For stores, `serial` and `concurrent` correspond to ``DataCacheTier/Writes/stores`` for every tier.
+/// `highestOnly` corresponds to it for the first tier only, and `lowestOnly` for the last tier only.
 public final class TieredDataCache: MeasurableDataCache {
     private let tiers: [DataCacheTier]
 

@@ -29,9 +29,9 @@ public struct DurationHistogram: Sendable {
         counts[Self.step(of: duration)] += 1
     }
 
-    /// Returns a duration that at least the given fraction of all durations does not exceed. The result is at most an
-    /// eighth too long. A result above 2.4 hours is always the longest duration. The result is zero for an empty
-    /// histogram.
+    /// Returns an upper bound for the given fraction of the durations: with 0.95, at least 95 % of them are not longer.
+    /// The result is at most an eighth too long. A result above 2.4 hours is always the longest duration. The result is
+    /// zero for an empty histogram.
     ///
     /// - Parameter part: The fraction, from 0 to 1. The result for 1 is the longest duration, exactly. Values outside
     ///   this range are clamped, and NaN counts as zero.

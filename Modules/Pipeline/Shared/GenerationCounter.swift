@@ -20,8 +20,8 @@ final class GenerationCounter: Sendable {
     ///
     /// - Parameters:
     ///   - scope: The resource that changes, or everything.
-    ///   - atOnce: A closure that runs before this method returns, under the lock, so that its order is the order of
-    ///     the changes. It must not call the owner of this object, and must not wait.
+    ///   - atOnce: A closure that runs before this method returns, under the lock, so that such closures run in the
+    ///     order of the changes. It must not call the owner of this object, and must not wait.
     ///   - change: The change.
     func submit<Value: Sendable>(
         _ scope: ChangeScope, atOnce: () -> Void = {}, _ change: @escaping @Sendable () async -> Value

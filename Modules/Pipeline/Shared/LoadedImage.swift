@@ -16,7 +16,8 @@ struct LoadedImage: Sendable {
 
     var image: DecodedImage
     var layer: ImageResponse.Layer
-    /// The original bytes; nil for an image from memory, unless its bytes must still be written to disk.
+    /// The original bytes; nil for the image of an `.image` source, and for an image from memory unless its bytes may
+    /// still be written to disk.
     var original: Original?
     /// The origin of the bytes, or nil when it is not known.
     var origin: Origin?

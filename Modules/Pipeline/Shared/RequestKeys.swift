@@ -1,11 +1,11 @@
 import AlcedoCore
 
-/// The key of a load. Requests with equal keys share a load. They need the same image and decoding, and have the same
-/// cache policies, time to live, codecs and closures.
+/// The key of a load. Requests with equal keys share a load. They need the same image, decoding and phase, and have the
+/// same cache policies, time to live, codecs and closures. Either all or none of them accept a larger cached image.
 struct LoadKey: Hashable, Sendable {
     /// The phase of a load.
     enum Phase: Hashable, Sendable {
-        /// The only phase of a request that does not show the cached image first.
+        /// The whole load of a request, when the cached image is not looked up separately.
         case single
         /// The lookup of the cached image. A miss is not a failure.
         case cached
@@ -43,8 +43,8 @@ struct LoadKey: Hashable, Sendable {
 struct StepKey: Hashable, Sendable {
     private let original: ImageKey
     private let decoding: DecodingOptions
-    /// The derived target is not part of ``decoding``, because only an image that is decoded to it records its full
-    /// size.
+    /// The derived target, stored apart from ``decoding``. An image that is decoded to a derived target records its
+    /// full size, and an image that is decoded to a requested target does not, so these images cannot share a step.
     private let derivedTarget: TargetSize?
     private let policy: CachePolicy
     private let codecs: RequestToken?

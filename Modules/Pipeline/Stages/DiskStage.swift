@@ -52,7 +52,8 @@ struct DiskStage: Sendable {
     func contains(_ key: ImageKey) async -> Bool { await cache?.contains(key) == true }
 
     /// Stores bytes in the background, unless the resource changed after the generation. When the write queue is full,
-    /// waits for this write, at most until the timeout. A failure is reported to the observers.
+    /// waits for this write, at most until the timeout. When the disk is also stalled, stores nothing. A failure is
+    /// reported to the observers.
     ///
     /// - Parameters:
     ///   - key: The key of the entry.
@@ -107,7 +108,8 @@ struct DiskStage: Sendable {
         if case .failure(let error) = result { throw PipelineError(.notStored, "\(error)", cause: error) }
     }
 
-    /// Removes all entries, after the pending writes have ended. The caller has already recorded the change.
+    /// Removes all entries, after waiting for the pending writes as ``flush()`` does. A write that has timed out may
+    /// still store its entry afterwards. The caller must have recorded the change.
     func removeAll() async {
         await writes.flush()
         await cache?.removeAll()
@@ -116,14 +118,15 @@ struct DiskStage: Sendable {
     /// Removes the entry under a key.
     func remove(_ key: ImageKey) async { await cache?.remove(key) }
 
-    /// Removes the entry under a key in the background, after the pending writes under the key.
+    /// Removes the entry under a key in the background, after the pending writes under the key. When the write queue is
+    /// full, waits for the removal, at most until the timeout. When the disk is also stalled, removes nothing.
     func removeSoon(_ key: ImageKey) async {
         guard let cache else { return }
         _ = await writes.submit(key, byteCount: 0) { await cache.remove(key) }
     }
 
-    /// Removes the entries of a resource, after the pending writes have ended. The caller has already recorded the
-    /// change.
+    /// Removes the entries of a resource, after waiting for the pending writes as ``flush()`` does. A write that has
+    /// timed out may still store its entry afterwards. The caller must have recorded the change.
     func removeResource(_ resource: ResourceKey) async {
         await writes.flush()
         await cache?.removeAll(of: resource)

@@ -19,8 +19,8 @@ struct MemoryStage: Sendable {
     ///
     /// - Parameters:
     ///   - request: The request.
-    ///   - isRepeated: Whether the load has already looked in memory. The cache then does not count a second miss.
-    ///     Default: false.
+    ///   - isRepeated: Whether the load has already looked in memory. If true, a larger image is not accepted, and a
+    ///     second miss is not counted. Default: false.
     func image(_ request: ImageRequest, isRepeated: Bool = false) -> DecodedImage? {
         guard request.cachePolicy.memory.reads, let cache else { return nil }
         if isRepeated, !cache.contains(request.key) { return nil }
@@ -114,8 +114,7 @@ final class StoredSizes: Sendable {
         }
     }
 
-    /// Returns the keys of the stored sizes that have the same mode as the requested one and cover it, the smallest
-    /// first.
+    /// Returns the keys of the stored sizes that have the mode of the requested size and cover it, the smallest first.
     func keys(of full: ImageKey, atLeast target: TargetSize) -> [ImageKey] {
         let found = table.withLock { $0[full] } ?? []
         return found.filter { $0.target.mode == target.mode && $0.target.size.covers(target.size) }

@@ -22,8 +22,8 @@ struct ProcessedImageStore: Sendable {
         self.report = report
     }
 
-    /// Returns the processed image of a request from disk, or nil when it is missing or cannot be decoded. Damaged
-    /// bytes are removed, and reported as a miss.
+    /// Returns the processed image of a request from disk. Returns nil when it is missing or cannot be decoded, or when
+    /// the request's cache policy forbids reading it. Damaged bytes are removed, and reported as a miss.
     ///
     /// - Throws: `CancellationError` only.
     func image(_ request: ImageRequest, _ priority: PriorityHandle) async throws -> LoadedImage? {

@@ -58,7 +58,8 @@ final class RecentImages: Sendable {
             image: found.image, layer: .memory, original: found.entry.original, origin: found.entry.origin)
     }
 
-    /// Stores an intermediate image. Does nothing for a partial image or an image of an outdated file.
+    /// Stores an intermediate image. Does nothing for a partial image, an image of an outdated file, or an image
+    /// without a ``/AlcedoCore/DecodedImage/weakReference``.
     ///
     /// - Parameters:
     ///   - loaded: The image.

@@ -9,7 +9,7 @@ extension ImageProcessing where Self == ImageProcessors.BuiltIn {
     /// overlay with a color other than gray. Transparent pixels of the overlay do not count, so that a gray image stays
     /// gray under a gray watermark in any format. Positions refer to the rows in memory, before
     /// ``/AlcedoCore/DecodedImage/orientation`` is applied. Put `.orient` first to position the overlay on the
-    /// displayed image.
+    /// displayed image. Processing throws `tooLarge` when there is no memory for the result.
     ///
     /// ```swift
     /// let request = ImageRequest(url: url, processors: [.overlay(watermark, at: .bottomRight, x: -8, y: -8)])
@@ -18,7 +18,8 @@ extension ImageProcessing where Self == ImageProcessors.BuiltIn {
     /// - Parameters:
     ///   - overlay: The overlay in its final size. The identifier contains a digest of its pixels, which is computed
     ///     once, when the processor is created.
-    ///   - anchor: The position of the overlay in the image. Default: `.center`.
+    ///   - anchor: The position of the overlay in the image. Processing throws `invalidParameter` for an invalid
+    ///     anchor. Default: `.center`.
     ///   - x: The number of pixels by which the overlay is moved to the right of the anchor; to the left if negative.
     ///     Default: 0.
     ///   - y: The number of pixels by which the overlay is moved down from the anchor; up if negative. Default: 0.

@@ -5,7 +5,8 @@ extension ImageProcessing where Self == ImageProcessors.BuiltIn {
     ///
     /// With the mode `normal`, an opaque color replaces the color of every pixel, as for icons, and a translucent color
     /// veils the image. `multiply` and `color` tint photographs. Works on every pixel format, on stored samples.
-    /// `gray8` becomes `rgbx8` unless the color is gray.
+    /// `gray8` becomes `rgbx8` unless the color is gray. Processing throws `tooLarge` when there is no memory for the
+    /// result.
     ///
     /// - Parameters:
     ///   - color: The color. Its alpha is the strength of the tint. With an alpha of 0, the image does not change.

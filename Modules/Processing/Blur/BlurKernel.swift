@@ -44,8 +44,8 @@ enum BlurKernel {
         }
     }
 
-    /// Returns the memory of the rows in flight in bytes, or `Int.max` when the number overflows. The header must
-    /// describe an image that fits in a buffer.
+    /// Returns the number of bytes that the rows in flight need, or `Int.max` when the number overflows. The header
+    /// must describe an image that fits in a buffer.
     func byteCount(for header: PixelRowHeader) -> Int {
         let floats = SampleLayout(header.format, header.alphaMode).floatsPerRow(header.size.width)
         // The 12 extra rows hold intermediate results of the passes, some with repeated edges.
@@ -67,7 +67,7 @@ struct RunningAverage {
         share = 1 / (Float(2 * radius + 1) + 2 * edge)
     }
 
-    /// Writes the average of each pixel whose window lies within the row. `length` is the number of pixels in the row.
+    /// Writes the average of every window that lies within the row. `length` is the number of pixels in the row.
     /// Returns the number of averages.
     func average(
         _ row: UnsafePointer<Float>, _ length: Int, channels: Int, into out: UnsafeMutablePointer<Float>

@@ -17,7 +17,7 @@ extension ImageProcessing where Self == ImageProcessors.BuiltIn {
     ///   Processing throws `invalidParameter` for values outside the range, and `tooLarge` when the rows in flight need
     ///   more than 1 GiB or there is no memory for the result.
     /// - Complexity: O(*w* × *h* × sigma) up to a sigma of 4, O(*w* × *h* + (*w* + *h*) × sigma) above. Whole images
-    ///   and rows both need memory for about 6 to 7 sigma rows of floats in addition to the result.
+    ///   and rows both need memory for about 6 × sigma to 7 × sigma rows of floats in addition to the result.
     public static func blur(sigma: Double) -> Self { Self(ImageProcessors.GaussianBlur(sigma: sigma)) }
 }
 

@@ -242,7 +242,8 @@ void alcedo_apply_matrix(const float *columns, float *pixels, size_t count)
 typedef uint8_t pixels4 __attribute__((vector_size(16)));
 typedef uint16_t samples16 __attribute__((vector_size(32)));
 
-// Draws four pixels over a color. Sums are at most 255 * 255 + 128, and their division by 255 is exact.
+// Draws four pixels over a color. The shifts round sums / 255 to nearest, exactly for all sums up to 255 * 255 + 128,
+// which include 128 for rounding.
 static inline __attribute__((always_inline)) void flatten_four(
     const uint8_t *row, const samples16 *color, int is_premultiplied, uint8_t *out)
 {
@@ -296,7 +297,7 @@ void alcedo_sample_line(
         double source_x = across * cosine + x, source_y = y - across * sine;
         float4 result = {0};
         if (source_x >= -2 && source_x < image->width + 1 && source_y >= -2 && source_y < image->height + 1) {
-            // The added 2 makes the numbers positive, so that the conversion rounds down.
+            // The added 2 makes the numbers at least 0, so that the conversion rounds down.
             intptr_t left = (intptr_t)(source_x + 2) - 2, top = (intptr_t)(source_y + 2) - 2;
             float4 columns = cubic_weights((float)(source_x - left)), rows = cubic_weights((float)(source_y - top));
             left -= 1;

@@ -12,7 +12,8 @@ extension ImageProcessing where Self == ImageProcessors.BuiltIn {
     /// Works on every pixel format and on stored samples, like CSS filters. Brightness multiplies the samples, contrast
     /// multiplies their distance from middle gray, and saturation multiplies their distance from the gray of the same
     /// luminance. Samples are clamped once, at the end. The format and alpha are kept. Processing throws
-    /// `invalidParameter` when a factor is negative or not finite.
+    /// `invalidParameter` when a factor is negative or not finite, and `tooLarge` when there is no memory for the
+    /// result.
     ///
     /// Source: W3C, Filter Effects Module Level 1, §9.
     ///
@@ -28,7 +29,8 @@ extension ImageProcessing where Self == ImageProcessors.BuiltIn {
     /// Converts every pixel to the gray of its luminance.
     ///
     /// Works on every pixel format and on stored samples. Opaque 8-bit images become `gray8`, which takes a
-    /// quarter of the memory. Other images keep their format, with equal red, green and blue. Alpha is kept.
+    /// quarter of the memory. Other images keep their format, with equal red, green and blue. Alpha is kept. Processing
+    /// throws `tooLarge` when there is no memory for the result.
     ///
     /// - Complexity: O(*w* × *h*). Needs one new buffer for a whole image, and two rows of memory for arriving rows.
     public static var grayscale: Self { Self(ImageProcessors.Grayscale()) }
@@ -93,8 +95,8 @@ extension ImageProcessors {
 
 /// A linear transformation of color with an offset, on samples from 0 to 1.
 struct ColorMatrix {
-    /// The contribution of the pixel's red to the red, green and blue of the result. `green` and `blue` are those of
-    /// its green and blue.
+    /// The factors by which the pixel's red contributes to the red, green and blue of the result. `green` and `blue`
+    /// hold the factors of the pixel's green and blue.
     private let red: SIMD4<Float>
     private let green: SIMD4<Float>
     private let blue: SIMD4<Float>

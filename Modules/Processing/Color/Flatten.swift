@@ -5,10 +5,11 @@ private import CSampleKernels
 extension ImageProcessing where Self == ImageProcessors.BuiltIn {
     /// Draws the image on an opaque background, for formats and views without transparency.
     ///
-    /// The result has the same format, every alpha at its maximum, and the alpha mode `opaque`. Works on every pixel
-    /// format; an image that is already opaque keeps its pixels. Stored samples are blended, as in browsers, instead of
-    /// linear light. The color profile, scale, orientation and format are kept. Every frame of an animation is
-    /// processed when it is requested.
+    /// The result has the same pixel format, every alpha at its maximum, and the alpha mode `opaque`. Works on every
+    /// pixel format; an image that is already opaque keeps its pixels. Stored samples are blended, as in browsers,
+    /// instead of linear light. The color profile, scale, orientation and image format are kept. Every frame of an
+    /// animation is processed when it is requested. Processing throws `tooLarge` when there is no memory for the
+    /// result.
     ///
     /// - Parameter background: The color under transparent pixels. Its alpha is ignored. Default: white.
     /// - Complexity: O(*w* × *h*). Needs one new buffer for a whole image, and two rows of memory for arriving rows.

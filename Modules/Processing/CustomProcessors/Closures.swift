@@ -30,7 +30,8 @@ extension ImageProcessing where Self == ImageProcessors.BuiltIn {
     /// }
     /// ```
     ///
-    /// Every frame of an animation is processed when it is requested.
+    /// Every frame of an animation is processed when it is requested. Processing throws `tooLarge` when there is no
+    /// memory for the result.
     ///
     /// - Parameters:
     ///   - identifier: The name of the function, including every value that it captures, as for

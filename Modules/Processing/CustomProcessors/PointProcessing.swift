@@ -59,7 +59,7 @@ public struct PointOperation {
     /// The pixel format of the result.
     let format: PixelFormat
     let alphaMode: AlphaMode
-    /// Writes row `y` of the result to `out`, given row `y` of the image, which needs no alignment.
+    /// The function that writes row `y` of the result to `out`, given row `y` of the image, which needs no alignment.
     let change: (_ row: UnsafeRawPointer, _ y: Int, _ out: UnsafeMutableRawPointer) -> Void
 
     init(

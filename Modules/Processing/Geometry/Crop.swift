@@ -23,10 +23,10 @@ extension ImageProcessing where Self == ImageProcessors.BuiltIn {
     ///
     /// The origin of the result is rounded to the left and up: a centered crop that removes an odd number of pixels
     /// removes one more at the right or the bottom. Processing throws `invalidParameter` when a side of `size` is
-    /// shorter than one pixel.
+    /// shorter than one pixel, or when `anchor` is invalid.
     ///
     /// - Parameters:
-    ///   - size: The size of the result in pixels.
+    ///   - size: The maximum size of the result in pixels.
     ///   - anchor: The position of the result in the image. Default: `.center`.
     public static func crop(to size: PixelSize, at anchor: ImageProcessors.Anchor = .center) -> Self {
         Self(ImageProcessors.Crop(to: size, at: anchor))
@@ -40,7 +40,7 @@ extension ImageProcessing where Self == ImageProcessors.BuiltIn {
     /// ```
     ///
     /// Sides are rounded to whole pixels and are at least one pixel long. Processing throws `invalidParameter` when a
-    /// side of `aspect` is below 1.
+    /// side of `aspect` is below 1, or when `anchor` is invalid.
     ///
     /// - Parameters:
     ///   - aspect: The aspect ratio of the result.
@@ -84,8 +84,8 @@ extension ImageProcessors {
 
         package func rows(into next: any PixelRowConsumer) -> any PixelRowConsumer { RowCropper(rect, next: next) }
 
-        /// Returns the part of an image of size `bounds` that is kept. Throws `invalidParameter` for an invalid
-        /// rectangle, size, aspect ratio or anchor.
+        /// Returns the rectangle to keep of an image of size `bounds`. Throws `invalidParameter` for an invalid
+        /// rectangle, size, aspect ratio or anchor, and for a rectangle outside the image.
         func rect(in bounds: PixelSize) throws(ImageProcessingError) -> PixelRect {
             switch region {
             case .rect(let rect):
@@ -152,7 +152,7 @@ private final class RowCropper: PixelRowConsumer {
     private var bytes = 0..<0
     private var y = 0
 
-    /// Creates a consumer. `part` returns the part of an image of a given size that is kept.
+    /// Creates a consumer. `part` receives the size of an image and returns the rectangle to keep.
     init(_ part: @escaping (PixelSize) throws(ImageProcessingError) -> PixelRect, next: any PixelRowConsumer) {
         self.part = part
         self.next = next

@@ -5,10 +5,11 @@ extension ImageProcessing where Self == ImageProcessors.BuiltIn {
     /// orientation to `up`.
     ///
     /// Decoders already do this by default. Works on every pixel format and keeps it. Processing throws `tooLarge` when
-    /// there is no memory for the result, or when the result needs more than 1 GiB and more than the source.
+    /// there is no memory for the result, or when the result needs more than 1 GiB and more memory than the source.
     ///
-    /// - Complexity: O(*w* × *h*), one new buffer. Rows that are already upright are forwarded, and mirrored rows need
-    ///   the memory of one row. For other orientations, the rows are collected into a whole image.
+    /// - Complexity: O(*w* × *h*), one new buffer. Rows that are already upright are forwarded as they arrive. With the
+    ///   orientation `upMirrored`, rows are mirrored as they arrive, which needs the memory of one row. For other
+    ///   orientations, the rows are collected into a whole image.
     public static var orient: Self { Self(ImageProcessors.Orient()) }
 
     /// Mirrors the image: exchanges its left and right sides, or its top and bottom.
@@ -72,8 +73,8 @@ extension DecodedImage {
     /// Returns a still image whose rows are made upright from the orientation `stored`. The image keeps the value of
     /// its own orientation.
     ///
-    /// - Throws: `tooLarge` when the result exceeds the size limit or there is no memory for it. Row padding makes the
-    ///   result large when a single long row becomes a column.
+    /// - Throws: `tooLarge` when the result exceeds both the limit of 1 GiB and the size of the source in bytes, or
+    ///   when there is no memory for it. Row padding makes the result large when a single long row becomes a column.
     func oriented(from stored: ImageOrientation) throws(ImageProcessingError) -> DecodedImage {
         let size = stored.swapsSides ? size.transposed : size
         let sourceByteCount = PixelBuffer.byteCount(size: self.size, format: pixels.format) ?? 0

@@ -15,8 +15,8 @@ extension ImageProcessing where Self == ImageProcessors.BuiltIn {
     /// before ``/AlcedoCore/DecodedImage/orientation`` is applied.
     ///
     /// Processing throws `invalidParameter` for an angle that is not finite. It throws `tooLarge` when there is no
-    /// memory for the result, or when the result is larger than the source and exceeds 2²⁸ pixels or 2¹⁶ pixels on a
-    /// side.
+    /// memory for the result, or when the result is larger than the source and exceeds a limit: 1 GiB for quarter
+    /// turns, and 2²⁸ pixels or 2¹⁶ pixels on a side for other angles.
     ///
     /// - Parameters:
     ///   - angle: The clockwise angle in degrees. Any finite number.
@@ -41,8 +41,8 @@ extension ImageProcessors {
         }
 
         /// The angle without full turns, and the background. The remainder is exact, so that 370 and 10 degrees have
-        /// the same identifier. Negative angles keep their sign, because the equivalent positive angle is not always a
-        /// `Double`.
+        /// the same identifier. Negative angles keep their sign, because not every equivalent positive angle can be
+        /// represented as a `Double`.
         package var identifier: String {
             // Adding 0 turns -0 into 0.
             let remainder = angle.isFinite ? angle.truncatingRemainder(dividingBy: 360) + 0 : angle
@@ -166,7 +166,7 @@ struct Rotation {
             let (sourceX, sourceY) = (across * cosine + start.x, start.y - across * sine)
             var sums = (SIMD4<Float>(), SIMD4<Float>(), SIMD4<Float>(), SIMD4<Float>())
             if sourceX >= -2, sourceX < Double(pixels.width + 1), sourceY >= -2, sourceY < Double(pixels.height + 1) {
-                // The added 2 makes the numbers positive, so that the conversion to `Int` rounds down.
+                // The added 2 makes the numbers at least 0, so that the conversion to `Int` rounds down.
                 let (left, top) = (Int(sourceX + 2) - 2, Int(sourceY + 2) - 2)
                 let columns = Self.weights(Float(sourceX - Double(left)))
                 let rows = Self.weights(Float(sourceY - Double(top)))
@@ -187,7 +187,7 @@ struct Rotation {
         }
     }
 
-    /// Returns the position in the source of the midpoint of row `y` of the result.
+    /// Returns the source position of the midpoint of result row `y`.
     private func start(_ y: Int, _ size: PixelSize, _ pixels: PixelBuffer) -> (x: Double, y: Double) {
         let down = Self.distance(y, of: size.height)
         return (

@@ -4,7 +4,8 @@ private import CSampleKernels
 
 /// A coding that reads and writes pixels of any format as red, green, blue and alpha from 0 to 1, with straight alpha.
 ///
-/// Reading and writing preserves every sample, except that premultiplied color under alpha 0 becomes black.
+/// Reading and then writing preserves every valid sample. Invalid premultiplied color, which exceeds its alpha, is
+/// clamped to the alpha.
 struct PixelCoding {
     let format: PixelFormat
     let alphaMode: AlphaMode

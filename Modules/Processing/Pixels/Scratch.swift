@@ -5,6 +5,8 @@
 struct Scratch<Element: BitwiseCopyable>: ~Copyable {
     let base: UnsafeMutablePointer<Element>
 
+    /// Allocates memory for elements.
+    ///
     /// - Parameter count: The number of elements, at least zero. Memory for vector loops needs a multiple of their
     ///   step.
     init(count: Int) {

@@ -61,8 +61,8 @@ struct Resampler: ~Copyable {
         return (width * format.bytesPerPixel + alignment - 1) / alignment * alignment
     }
 
-    /// The maximum number of rows in the next ``push(_:count:bytesPerRow:)``, which complete the current row of cells.
-    /// Zero after the last row.
+    /// The number of source rows that complete the current row of cells, and the maximum number of rows in the next
+    /// ``push(_:count:bytesPerRow:)``. Zero after the last row.
     var neededRowCount: Int { min(rows.factor - taken % rows.factor, source.height - taken) }
 
     /// Adds the next rows of the source.
@@ -152,6 +152,8 @@ private struct Axis {
     let cells: Int
     let table: WeightTable
 
+    /// Creates an axis.
+    ///
     /// - Parameters:
     ///   - source: The number of source pixels, at least one.
     ///   - extent: The length of the source in its pixels, at most `source`.
@@ -203,6 +205,8 @@ private struct RowBand: ~Copyable {
     private let rows: Scratch<Float>
     private let pointers: Scratch<UnsafePointer<Float>>
 
+    /// Creates an empty band.
+    ///
     /// - Parameters:
     ///   - capacity: The number of rows to keep, at least one.
     ///   - floats: The number of floats in each row, a multiple of 16.

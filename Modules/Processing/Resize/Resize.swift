@@ -192,8 +192,8 @@ private final class RowResizerStage {
     private let rowBytes: Int
     private let paddedBytes: Int
     private let resultBytes: Int
-    /// The memory for an aligned and padded copy of the row. The kernels require both, and rows of a stream have
-    /// neither.
+    /// The memory for an aligned and padded copy of the row. The kernels require alignment and padding, which arriving
+    /// rows do not have.
     private let row: Scratch<UInt8>
     private let result: Scratch<UInt8>
 

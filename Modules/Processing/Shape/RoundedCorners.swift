@@ -193,9 +193,11 @@ private struct RoundedRectangle {
     /// The radii clockwise from the top left corner.
     private let radii: SIMD4<Double>
 
+    /// Creates a rectangle.
+    ///
     /// - Parameters:
     ///   - size: The size of the image.
-    ///   - radii: The radii in pixels. The two radii of a side must not exceed its length together.
+    ///   - radii: The radii in pixels. The sum of the two radii along a side must not exceed the length of the side.
     ///   - inset: The distance of every edge from the edge of the image, in pixels.
     init(size: PixelSize, radii: SIMD4<Double>, inset: Double = 0) {
         left = inset
@@ -232,8 +234,8 @@ private struct RoundedRectangle {
         return solid
     }
 
-    /// Returns the positions at which the line at height `y` enters and leaves the shape, or `nil` when it does not
-    /// cross it.
+    /// Returns the positions at which the line at height `y` enters and leaves the shape, or `nil` when the line does
+    /// not cross the shape.
     private func span(at y: Double) -> (left: Double, right: Double)? {
         guard y > top, y < bottom else { return nil }
         let start = left + indent(y, above: radii[0], below: radii[3])

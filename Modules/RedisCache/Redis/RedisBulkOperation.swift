@@ -62,8 +62,9 @@ struct RedisBulkOperation {
         return count
     }
 
-    /// Removes all entries and records of the cache. Records are removed last, each together with an entry that was
-    /// stored meanwhile, because an entry without a record would be missed by a removal of its resource.
+    /// Removes all entries and records of the cache. Entries are removed first. Each record is then removed together
+    /// with its entry, which may have been stored in the meantime. An entry without a record would be missed by a
+    /// removal of its resource.
     func removeAll() throws(RedisFailure) {
         try scan(RedisKeys.entryKind) { (names) throws(RedisFailure) in
             try Self.forEachPart(names) { (part) throws(RedisFailure) in _ = try execute([[Self.unlink] + part]) }
@@ -73,7 +74,8 @@ struct RedisBulkOperation {
                 do throws(RedisFailure) {
                     _ = try removeAll(recordedIn: Array(part))
                 } catch {
-                    // A key of this kind that is not a set of records is useless to every cache.
+                    // The server rejects the commands if a key is not a sorted set. No cache can use such a key, so
+                    // the keys are removed without their entries.
                     guard error.kind == .rejected else { throw error }
                     _ = try execute([[Self.unlink] + part])
                 }

@@ -6,15 +6,15 @@ import FoundationEssentials
 
 /// A connection to a Redis server. Methods block, and only one thread may use it at a time.
 ///
-/// hiredis connects and parses replies. Commands are written to the socket here, so that their bytes are not copied,
-/// and so that the progress is known when a call times out.
+/// hiredis connects and parses replies. Commands are written to the socket here, so that long arguments are not copied,
+/// and so that the time limits of a call also apply while it sends.
 ///
 /// It is `@unchecked Sendable` because the caller that has taken it out of the pool is its only user.
 final class RedisConnection: @unchecked Sendable {
     /// The maximum nesting depth of lists in a reply. The commands of this module nest at most two lists.
     private static let maximumReplyDepth = 4
-    /// The number of bytes by which a reply may exceed the maximum size of an entry. Lists of keys may be longer than
-    /// an entry if that size is small.
+    /// The number of bytes by which the replies to commands that are sent together may exceed the maximum size of an
+    /// entry. Lists of keys may be longer than an entry if that size is small.
     private static let listByteCount = 4 << 20
     /// The size in bytes below which arguments are copied and sent together.
     private static let shortByteCount = 16 << 10
@@ -71,9 +71,9 @@ final class RedisConnection: @unchecked Sendable {
         try Self.values(exchange(commands, by: ContinuousClock.now + callTimeout))
     }
 
-    /// Runs commands as one atomic step: the server runs all of them, or none. It takes two round trips within the time
-    /// limit of one call. The commands are sent only after the server has begun the transaction, because a server that
-    /// refuses to begin one would run them one by one.
+    /// Runs commands as one atomic step: the server runs all of them, or none. Each attempt takes two round trips, and
+    /// all attempts together have the time limit of one call. The commands are sent only after the server has begun the
+    /// transaction, because a server that refuses to begin one would run them one by one.
     ///
     /// - Parameters:
     ///   - name: A key that must not change between the queries and the commands. If it changes, both are repeated.
@@ -212,7 +212,8 @@ final class RedisConnection: @unchecked Sendable {
         case REDIS_REPLY_NIL: return .none
         case REDIS_REPLY_STRING, REDIS_REPLY_STATUS:
             guard let text = reply.pointee.str else { return .bytes(Data()) }
-            // The string is taken out of the reply, which frees only the rest, so that an entry is not copied again.
+            // The result takes over the string's memory, so that an entry is not copied again. `freeReplyObject` then
+            // frees only the rest of the reply.
             reply.pointee.str = nil
             return .bytes(Data(bytesNoCopy: text, count: Int(reply.pointee.len), deallocator: .free))
         case REDIS_REPLY_ARRAY where depth > 0:
@@ -283,7 +284,8 @@ struct RedisFailure: Error {
         case connection
         /// The connection has failed because no reply arrived in time.
         case timeout
-        /// The server rejects the command, for example a store when it has no space.
+        /// The call has failed, but the connection has not. For example, the server rejects a store because it has no
+        /// space, or an operation exceeds its time limit.
         case rejected
     }
 

@@ -30,8 +30,9 @@ import FoundationEssentials
 public final class RedisDataCache: MeasurableDataCache {
     /// The lifetime in milliseconds of the record of an entry without an expiry: 90 days.
     private static let recordLifetime = 90 * 24 * 60 * 60 * 1000
-    /// The time in milliseconds that is added to the lifetime of the record of an entry with an expiry, so that the
-    /// record outlasts the entry. The record's lifetime begins earlier, when the server returns its time.
+    /// The number of milliseconds by which the lifetime of a record exceeds that of its entry, if the entry has an
+    /// expiry. The record's lifetime begins before the entry is stored, so without this addition the record would
+    /// expire first.
     private static let recordLifetimeSlack = 60 * 1000
 
     /// The options of the cache.
@@ -63,8 +64,8 @@ public final class RedisDataCache: MeasurableDataCache {
     public var isServerFailing: Bool { pool.isServerFailing }
 
     /// Returns the entry for a key; nil if it is missing, expired, damaged or too large. Also returns nil if the server
-    /// is unavailable or does not respond in time, or if the task is canceled while it waits for a connection. A
-    /// damaged entry is removed.
+    /// is unavailable or overloaded or does not respond in time, or if the task is canceled while it waits for a
+    /// connection. A damaged entry is removed.
     public func entry(for key: ImageKey) async -> CachedData? {
         let limit = max(0, options.maximumEntryByteCount)
         // One byte more than the limit is requested, which detects an entry that is too large without reading all of
@@ -85,7 +86,7 @@ public final class RedisDataCache: MeasurableDataCache {
     }
 
     /// Returns whether the server has an entry for a key, also in a canceled task. Does not check that the entry is
-    /// valid. Returns false if the server is unavailable or does not respond in time.
+    /// valid. Returns false if the server is unavailable or overloaded or does not respond in time.
     public func contains(_ key: ImageKey) async -> Bool {
         let name = keys.entry(key)
         // A separate task, so that a canceled caller receives the correct result as well.

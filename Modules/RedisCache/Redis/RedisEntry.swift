@@ -125,11 +125,11 @@ struct RedisKeys: Sendable {
 
     /// The kind of the keys of entries.
     static let entryKind = "e:"
-    /// The kind of the keys of sets of records, which list the entries of a resource.
+    /// The kind of the keys of record sets. Each set lists the entries of one resource.
     static let recordKind = "v:"
 
-    /// Returns a pattern that matches all keys of a kind. It does not match keys of another length, because the keys of
-    /// another cache may begin with the same prefix and kind.
+    /// Returns a pattern that matches all keys of a kind. It matches only keys of the right length, because longer keys
+    /// that begin with the same prefix and kind belong to another cache with a longer prefix.
     func pattern(_ kind: String) -> Data {
         var pattern = Data()
         for byte in "\(prefix)\(kind)".utf8 {

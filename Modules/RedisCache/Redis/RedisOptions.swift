@@ -31,7 +31,8 @@ public struct RedisOptions: Sendable, Hashable {
     /// The maximum time to connect. Host name lookup by the system's resolver is not included; use an IP address or a
     /// socket where that matters. Values below one millisecond count as one. Default: half a second.
     package var connectTimeout: Duration
-    /// The maximum time to wait for each part of a reply, and for a free connection. Default: half a second.
+    /// The maximum time to wait until the server accepts or sends the next bytes, and the maximum time for which a read
+    /// or a store waits for a free connection. Default: half a second.
     package var responseTimeout: Duration
     /// The maximum time for one call of any size, from the first byte sent to the last byte received. A call that takes
     /// longer fails like one without a reply. Values below one millisecond count as one. Default: two seconds.
@@ -39,8 +40,8 @@ public struct RedisOptions: Sendable, Hashable {
     /// The maximum time for an operation that needs many calls: removing all entries of a resource, removing all
     /// entries, counting, and measuring the total size. No call begins after it. Default: one minute.
     package var bulkOperationTimeout: Duration
-    /// The maximum number of bytes of an entry, including its metadata. Larger entries are neither stored nor read.
-    /// Default: 16 MiB.
+    /// The maximum number of bytes of an entry, including its metadata and a header of 28 bytes. Larger entries are
+    /// neither stored nor read. Default: 16 MiB.
     package var maximumEntryByteCount: Int
     /// The number of consecutive failures after which no calls are sent for ``retryDelay``. Values below 1 count as 1.
     /// Default: 3.
@@ -59,11 +60,12 @@ public struct RedisOptions: Sendable, Hashable {
     ///   - maxConcurrentConnections: The maximum number of connections, and so of concurrent calls; at least 1.
     ///     Default: 4.
     ///   - connectTimeout: The maximum time to connect, without host name lookup. Default: half a second.
-    ///   - responseTimeout: The maximum time to wait for each part of a reply, and for a free connection. Default: half
-    ///     a second.
+    ///   - responseTimeout: The maximum time to wait until the server accepts or sends the next bytes, and the maximum
+    ///     time for which a read or a store waits for a free connection. Default: half a second.
     ///   - callTimeout: The maximum time for one call of any size; at least one millisecond. Default: two seconds.
     ///   - bulkOperationTimeout: The maximum time for an operation that needs many calls. Default: one minute.
-    ///   - maximumEntryByteCount: The maximum number of bytes of an entry, including its metadata. Default: 16 MiB.
+    ///   - maximumEntryByteCount: The maximum number of bytes of an entry, including its metadata and a header of 28
+    ///     bytes. Default: 16 MiB.
     ///   - failureLimit: The number of consecutive failures after which no calls are sent for `retryDelay`; at least 1.
     ///     Default: 3.
     ///   - retryDelay: The time for which no calls are sent after `failureLimit` failures. Default: five seconds.

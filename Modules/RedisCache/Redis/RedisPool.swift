@@ -32,7 +32,7 @@ final class RedisPool: Sendable {
     /// would wait for a thread longer than the response timeout.
     ///
     /// - Parameter work: The call. It may run twice if a kept connection has ended meanwhile.
-    /// - Throws: `CancellationError` if the task is canceled while it waits for a thread.
+    /// - Throws: `CancellationError` if the task is canceled before the call begins.
     func run<Value: Sendable>(
         _ work: @escaping @Sendable (RedisConnection) throws -> Value
     ) async throws -> Value? {

@@ -28,7 +28,7 @@ package final class AdjustablePriority: Sendable {
         for observer in observers { observer() }
     }
 
-    /// Changes the priority and notifies the observers, unless a change with the same or a higher version was made.
+    /// Changes the priority like ``set(_:)``, unless a change with the same or a higher version was made.
     ///
     /// Use it if changes are determined under a lock and applied outside it.
     package func set(_ value: Int, version: Int) {

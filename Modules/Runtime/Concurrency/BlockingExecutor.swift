@@ -33,8 +33,8 @@ package final class BlockingExecutor: Sendable {
 
     /// Runs `work` on one of the threads and returns its result. The default priority is 0.
     ///
-    /// - Throws: The error of `work`, or `CancellationError` if the task is canceled while the work waits for a thread.
-    ///   Work that has started runs to its end.
+    /// - Throws: The error of `work`, or `CancellationError` if the task is canceled before the work starts. Work that
+    ///   has started runs to its end.
     package func run<Value: Sendable>(
         priority: Int = 0,
         _ work: @escaping @Sendable () throws -> Value
@@ -46,10 +46,10 @@ package final class BlockingExecutor: Sendable {
     ///
     /// - Parameters:
     ///   - priority: The priority of the work.
-    ///   - goesFirst: Whether the work runs before waiting work of the same priority. Use it for work that ends
-    ///     something and releases its resources. Default: false.
+    ///   - goesFirst: Whether the work runs before waiting work of the same priority. Use it for work after
+    ///     which resources are released, such as the processing of a decoded image. Default: false.
     ///   - work: The work. It runs at most once, on one of the threads.
-    /// - Throws: The error of `work`, or `CancellationError` if the task is canceled while the work waits for a thread.
+    /// - Throws: The error of `work`, or `CancellationError` if the task is canceled before the work starts.
     package func run<Value: Sendable>(
         priority: AdjustablePriority,
         goesFirst: Bool = false,

@@ -68,7 +68,7 @@ package final class ByteBudget: Sendable {
     }
 
     /// Reserves bytes that are already in use, even if they exceed the budget, until ``release(_:)`` is called with the
-    /// same number. Later reservations wait for them. Values below zero count as zero.
+    /// same number. A later reservation waits until it fits in the rest of the budget. Values below zero count as zero.
     package func reserveUnconditionally(_ byteCount: Int) {
         state.withLock { $0.reserveUnconditionally(max(0, byteCount)) }
     }

@@ -121,8 +121,8 @@ struct CoalescerState<Key: Hashable & Sendable, Update: Sendable, Value: Sendabl
         return (Start(flight: flight.id, priority: flight.priority), nil)
     }
 
-    /// Records the task of a flight. Returns true if the flight has no waiters left, so that the caller must cancel
-    /// the task.
+    /// Records the task of a flight. Returns true if the flight has no waiters left or has ended. The caller must then
+    /// cancel the task.
     mutating func started(_ key: Key, flight: Int, task: Task<Void, Never>) -> Bool {
         running[flight]?.task = task
         guard flights[key]?.id == flight else { return true }
@@ -153,8 +153,8 @@ struct CoalescerState<Key: Hashable & Sendable, Update: Sendable, Value: Sendabl
         return found.waiters.values.compactMap { $0.onUpdate }
     }
 
-    /// Ends an attempt. Also ends the flight, unless waiters with other work remain. An abandoned flight has no
-    /// waiters.
+    /// Ends an attempt, and also its flight unless there is a next attempt. Returns an empty completion if the flight
+    /// has been abandoned.
     ///
     /// If `isOfSource` is true, the source of the attempt caused its failure. Waiters with another source then remain,
     /// and the work of the first of them is the next attempt.
@@ -194,7 +194,8 @@ struct CoalescerState<Key: Hashable & Sendable, Update: Sendable, Value: Sendabl
     }
 }
 
-/// The identity of the source that work uses. It differs if the sources may give different responses.
+/// The identity of the source that a piece of work uses. Sources that may give different responses have different
+/// identities.
 package struct CoalescerSource: Equatable, Sendable {
     private let identity: any Hashable & Sendable
 

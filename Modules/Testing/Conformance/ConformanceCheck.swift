@@ -62,8 +62,9 @@ public struct ConformanceCheck<Backend: Sendable>: Sendable, CustomStringConvert
 public struct ConformanceOptions: Sendable {
     /// The maximum number of bytes that the backend may store. Default: 1 MiB.
     public var byteLimit = 1 << 20
-    /// The number of the storage. A factory that receives the same number twice opens the same entries again. A backend
-    /// that does not keep entries beyond its own lifetime ignores the number. Default: 0.
+    /// A number that identifies the storage within one check. When the factory receives the same number again, it opens
+    /// the storage with the entries of the previous backend. A backend that does not keep entries beyond its own
+    /// lifetime ignores the number. Default: 0.
     public var storage = 0
 }
 

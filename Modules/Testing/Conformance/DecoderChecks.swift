@@ -45,7 +45,7 @@ package struct DecoderChecks {
     /// - Parameters:
     ///   - data: A valid file.
     ///   - seed: The seed of the random piece sizes. Default: 1.
-    ///   - knowsInfoEarly: Whether the decoder must know the header when all bytes are appended, before `finish()`.
+    ///   - knowsInfoEarly: Whether the decoder must provide `info` when all bytes are appended, before `finish()`.
     ///     Default: true.
     package func checkPieces(_ data: Data, seed: UInt64 = 1, knowsInfoEarly: Bool = true) throws {
         let complete = try decoder.decode(data, options: options)
@@ -77,8 +77,8 @@ package struct DecoderChecks {
         }
     }
 
-    /// Checks that decoding a prefix of the file throws an error, with the same code at once and in pieces. With
-    /// partial images allowed, decoding must throw an error or return an image whose `partialError` has this code.
+    /// Checks that decoding each tested prefix of the file throws an error, with the same code at once and in pieces.
+    /// With partial images allowed, decoding must throw an error or return an image whose `partialError` has this code.
     /// Returns the codes.
     ///
     /// - Parameters:
@@ -100,9 +100,9 @@ package struct DecoderChecks {
         return codes
     }
 
-    /// Checks that damaged bytes give the same error code, or no error, when decoded at once and in pieces. With
-    /// partial images allowed, the image must have this code, or no error, as its `partialError`. Decoding may then
-    /// throw an error only if it also throws one without partial images.
+    /// Checks that decoding damaged bytes at once and decoding them in pieces both succeed, or both throw an error with
+    /// the same code. If they succeed, decoding with partial images allowed must return an image without a
+    /// `partialError`. Otherwise, it must throw an error, or return an image whose `partialError` has that code.
     package func checkFlippedBits(_ data: Data, rounds: Int, seed: UInt64 = 17) throws {
         var random = SplitMix64(seed: seed)
         for round in 0..<rounds {
@@ -142,8 +142,8 @@ package struct DecoderChecks {
         }
     }
 
-    /// Checks that an image with exactly the maximum number of pixels is allowed, and that a limit of one pixel fewer,
-    /// or of fewer bytes than the image has pixels, gives `exceedsLimit`.
+    /// Checks that an image with exactly the maximum number of pixels is decoded. A pixel limit that is lower by one
+    /// must give `exceedsLimit`, and so must a byte limit that is one below the number of pixels.
     package func checkLimits(_ data: Data) throws {
         let size = try decoder.inspect(data, limits: options.limits).size
         var options = options

@@ -17,8 +17,8 @@ public import FoundationEssentials
 /// ```
 public enum DecoderConformance: ConformanceKit {
     private static let rounds = 1_000
-    /// The maximum number of pixels of a damaged image, because a damaged header may declare more pixels than the file
-    /// has.
+    /// The pixel limit for decoding damaged files. A damaged header may declare an image that is much larger than that
+    /// of the file.
     private static let damagedPixelLimit = 100_000
 
     /// All checks of the contract, for a parameterized test.

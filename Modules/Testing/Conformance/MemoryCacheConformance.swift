@@ -14,7 +14,7 @@ public import AlcedoCore
 /// }
 /// ```
 public enum MemoryCacheConformance: ConformanceKit {
-    /// Returns the cost of the smallest image in the caches that `make` creates. Most caches use
+    /// Returns the cost of an image of one pixel in a cache that `make` creates. Most caches use
     /// ``/AlcedoCore/DecodedImage/cost``, but some define the cost differently.
     private static func unit(_ make: Check.Factory) throws -> Int {
         let cache = try make(ConformanceOptions(byteLimit: 1 << 20))

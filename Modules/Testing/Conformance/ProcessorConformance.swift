@@ -81,8 +81,8 @@ public enum ProcessorConformance: ConformanceKit {
         },
     ]
 
-    /// Checks every pixel of the results in `alphaMode` whose format has alpha. The rule receives the largest color
-    /// sample, the alpha and full alpha.
+    /// Checks every pixel of each result that has this alpha mode and a format with alpha. `isRight` receives the
+    /// largest color sample, the alpha sample, and the value of full alpha.
     private static func checkPixels(
         of processor: any ImageProcessing, _ alphaMode: AlphaMode, _ isRight: (Int, Int, Int) -> Bool
     ) throws {

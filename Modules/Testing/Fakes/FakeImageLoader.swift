@@ -45,7 +45,7 @@ public final class FakeImageLoader: ImageLoading {
     /// Returns the image that ``setCachedImage(_:for:)`` has set for requests with the same key; nil if there is none.
     public func cachedImage(for request: ImageRequest) -> DecodedImage? { state.withLock { $0.images[request.key] } }
 
-    /// Records the request and returns what the closure returns. Throws what the closure throws.
+    /// Records the request and returns what the closure returns. Throws what the closure throws. Ignores `priority`.
     public func load(
         _ request: ImageRequest, priority: PriorityHandle, onUpdate: @escaping @Sendable (LoadUpdate) -> Void
     ) async throws -> ImageResponse {

@@ -20,12 +20,13 @@ import AlcedoLibc
 /// ```
 ///
 /// Child tasks and default actors called from such a task use the executor too. An unstructured `Task { }` does not
-/// inherit it. A library must pass the preference on, as it does with `ImagePipeline.Configuration.taskExecutor`.
+/// inherit it. A library must pass the preference on, as the image pipeline does with
+/// `ImagePipeline.Configuration.taskExecutor`.
 ///
 /// - Important: The executor does not track work outside it: threads for blocking calls, actors with their own
 ///   executor, sleeping on a real clock, sockets. Such work ends by enqueuing a job here, at a time that the test does
-///   not control. Wait for it with ``drain(until:)`` and drain afterwards. A ``ManualClock`` keeps sleepers out of the
-///   queue until it is advanced.
+///   not control. Wait for it with ``drain(until:)``. A ``ManualClock`` keeps sleepers out of the queue until it is
+///   advanced.
 ///
 /// Jobs run one at a time, in the order in which they were enqueued. Their priorities are ignored. Calls may come from
 /// any thread.

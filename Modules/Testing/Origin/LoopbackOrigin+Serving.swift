@@ -7,8 +7,8 @@ public import FoundationEssentials
 extension LoopbackOrigin {
     /// Starts a server with one reply for each path, and 404 for other paths.
     ///
-    /// A key with a query matches requests with that query only. A key without a query matches requests without a query
-    /// and with any other query.
+    /// A key with a query matches requests with exactly that query. A key without a query matches all requests for its
+    /// path that no key with a query matches.
     ///
     /// - Throws: An error if the system provides no socket or no pipe.
     package convenience init(replies: [String: OriginReply]) throws {

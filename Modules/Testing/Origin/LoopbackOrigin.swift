@@ -100,7 +100,8 @@ public final class LoopbackOrigin: Sendable {
     /// Connections that the origin closed first do not count.
     ///
     /// A half-closed connection, in which the client has ended only its own side, counts as well. If a response is
-    /// being sent on it, it counts after the rest of that response is sent.
+    /// being sent at that time, the connection counts only after the response has been sent to its end or to its next
+    /// stall.
     ///
     /// Throws `CancellationError` when the task is canceled or the origin is stopped first.
     public func waitForDisconnects(count: Int = 1) async throws {

@@ -72,7 +72,8 @@ final class OriginHub: Sendable {
         state.close()
     }
 
-    /// Releases the alarm. Called last by the thread, or if the thread could not be started.
+    /// Releases the alarm. Called at the end of the thread, or by the origin's initializer if it fails before it starts
+    /// the thread.
     func threadEnded() {
         control.withLock { control in
             control.alarm?.close()

@@ -105,12 +105,12 @@ private struct OriginConnection {
         case closing
     }
 
-    /// The maximum number of bytes that a connection sends before another one is served.
+    /// The approximate number of bytes that a connection sends before the loop serves another connection.
     private static let maximumBytesPerPass = 512 << 10
-    /// The maximum number of requests that a connection serves before another one is served.
+    /// The maximum number of requests that a connection handles before the loop serves another connection.
     private static let maximumRequestsPerPass = 64
-    /// The maximum number of bytes that are read ahead while a response is being sent, and that are discarded after the
-    /// origin has ended its side.
+    /// The number of bytes at which a connection stops reading ahead while a response is being sent. After the origin
+    /// has ended its side, the maximum number of received bytes that it discards before it closes the connection.
     private static let readAhead = 1 << 20
 
     let socket: OriginSocket
@@ -122,7 +122,7 @@ private struct OriginConnection {
     private var hasInputEnded = false
     private var parser: OriginParser
     private var steps: ArraySlice<OriginStep> = []
-    /// The number of bytes of the current step that are sent.
+    /// The number of bytes of the current step that have been sent.
     private var progress = 0
     private var requestNumber = 0
     private var discarded = 0
@@ -232,7 +232,8 @@ private struct OriginConnection {
 
     private mutating func move(to next: Need, hub: OriginHub) {
         var next = next
-        // All output is sent, and the client, which has ended its side, cannot cause another event.
+        // All output up to the end of the response or the next stall is sent. The client has ended its side, so it
+        // causes no further event.
         if hasInputEnded, [.input, .release, .clientEnd].contains(next) {
             wasEndedByClient = next != .clientEnd
             next = .closing

@@ -14,7 +14,7 @@ struct OriginPlan {
     /// - Parameters:
     ///   - reply: The reply to send.
     ///   - method: The method of the request.
-    ///   - keepsAlive: Whether the request allows another one on its connection.
+    ///   - keepsAlive: Whether the client allows another request on the connection.
     init(_ reply: OriginReply, method: HTTPMethod, keepsAlive: Bool) {
         var reply = reply
         if reply.isEndless, reply.framing == .contentLength { reply.framing = .close }
@@ -92,7 +92,8 @@ struct OriginPlan {
         if generated != 0 { steps.append(.generate(count: generated, inChunks: chunkSize != nil)) }
     }
 
-    /// Adds bytes. Few bytes are merged with the previous step, so that a small response is sent in one packet.
+    /// Adds bytes. They are merged with the previous step if both have at most 64 KiB together, so that a small
+    /// response is sent in one packet.
     private mutating func add(_ bytes: Data) {
         guard !bytes.isEmpty else { return }
         if case .send(let before)? = steps.last, before.count + bytes.count <= 64 << 10 {
@@ -133,7 +134,7 @@ struct OriginPlan {
         var text = "HTTP/1.1 \(reply.status) \(Self.reason(reply.status))\r\n"
         for field in fields { text += "\(field.name): \(field.value)\r\n" }
         text += "\r\n"
-        // Characters outside Latin-1 are sent as UTF-8.
+        // A head with a character outside Latin-1 is sent completely as UTF-8.
         return Data(text.latin1 ?? Array(text.utf8))
     }
 
@@ -151,7 +152,7 @@ struct OriginPlan {
     }
 }
 
-/// A step in which a connection sends a part of a response.
+/// A step of a connection that sends a response: sending bytes, waiting, or ending the connection.
 enum OriginStep: Equatable {
     case send(Data)
     /// Sends `count` bytes of the endless body; nil for no end.

@@ -16,8 +16,8 @@ public struct OriginRequest: Sendable, Hashable {
     package let connection: Int
     /// The number of the request among all requests of the origin, beginning with 1.
     package let number: Int
-    /// The number of requests for this target so far, including this request. Always 1 for further targets after the
-    /// first 20,000, which are not counted.
+    /// The number of requests for this target so far, including this request. Only the first 20,000 different targets
+    /// are counted. For any other target, the value is always 1.
     public let attempt: Int
 
     /// The target up to its query, not decoded.
@@ -43,11 +43,11 @@ package struct OriginState: Sendable {
     package internal(set) var disconnectCount = 0
     /// The number of replies that are stalled.
     package internal(set) var stalledCount = 0
-    /// The number of requests by target. Above the log limit, no targets are added.
+    /// The number of requests by target. At the log limit, no further targets are added.
     var counts: [String: Int] = [:]
 
     /// Returns the number of requests for a path. A path with a query counts requests with that query only. A path
-    /// without a query counts requests with any query or none.
+    /// without a query counts requests with any query or none. Targets beyond the log limit are not counted.
     package func requestCount(for path: String) -> Int {
         if path.contains("?") { return counts[path] ?? 0 }
         return counts.reduce(0) { sum, entry in
@@ -63,7 +63,8 @@ package struct OriginOptions: Sendable {
     package var headLimit = 16 << 10
     /// The maximum number of bytes in the body of a request. The response to a longer body is 413. Default: 16 MiB.
     package var bodyLimit = 16 << 20
-    /// The maximum number of requests in the log. Later requests are only counted. Default: 20,000.
+    /// The maximum number of requests in the log, and of different targets that are counted. Later requests, for any
+    /// target, still count in the total. Default: 20,000.
     package var logLimit = 20_000
     /// The maximum number of open connections. Further ones wait to be accepted. Default: 512.
     package var connectionLimit = 512

@@ -118,7 +118,8 @@ struct OriginSocket {
 
 /// The error of a ``LoopbackOrigin`` or a ``ClosedPort`` that could not be created.
 package struct OriginError: Error, Sendable, Equatable, CustomStringConvertible {
-    /// A description of the error. It contains the name of a failed system call and the system's description.
+    /// A description of the error. If a system call failed, it contains the name of the call and the system's
+    /// description.
     package let message: String
 
     package var description: String { message }

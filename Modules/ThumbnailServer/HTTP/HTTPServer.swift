@@ -11,8 +11,8 @@ import FoundationEssentials
 /// connections that are idle for longer than the client timeout. It limits the total size of the bodies that are being
 /// sent, and the time for each response. Call ``stop(grace:)`` exactly once to close the server.
 ///
-/// `@unchecked` because of the pointer and the port. Both are set before the server is shared. Later, only `stop` uses
-/// the pointer, and it clears it.
+/// `@unchecked` because of the pointer and the port. Both are set before the server is shared. Later, only `stop` reads
+/// and clears the pointer.
 final class HTTPServer: @unchecked Sendable {
     struct Settings: Sendable {
         /// The numeric address, IPv4 or IPv6.

@@ -23,10 +23,10 @@ final class ServerExchange: Sendable {
     let number: UInt64
     let head: RequestHead
     let begin = ContinuousClock.now
-    /// Resumes the suspended request. Called at most once, and only while the request is suspended, because any other
-    /// request may already have ended.
+    /// The closure that resumes the suspended request. Called at most once, and only while the request is suspended,
+    /// because a request that is not suspended may already have ended.
     private let resume: @Sendable () -> Void
-    /// Closes the connection. Called only before the request has ended.
+    /// The closure that closes the connection. Called only before the request has ended.
     private let close: @Sendable () -> Void
     /// The executor of the operation; nil for the default executor.
     private let taskExecutor: (any TaskExecutor)?
@@ -84,7 +84,7 @@ final class ServerExchange: Sendable {
         state.withLock { state in
             state.sent = (response.status, count)
             state.sendingSince = .now
-            // The body is released here, because its sender holds it.
+            // The exchange no longer needs the body, which the sender now holds.
             state.outcome = .response(ServerResponse(status: response.status))
         }
     }

@@ -27,7 +27,7 @@ struct Thumbnail: Sendable, Equatable {
     /// Creates a thumbnail from an entry of a data cache. Returns nil if the metadata of the entry is not valid.
     ///
     /// - Parameters:
-    ///   - entry: An entry that ``entry`` has created.
+    ///   - entry: The cache entry, in the form that the property ``entry`` returns.
     ///   - maximumAge: The maximum age. The server that stored the entry may have used a greater one.
     init?(_ entry: CachedData, maximumAge: Duration) {
         let lines = String(decoding: entry.metadata, as: UTF8.self).split(separator: "\n")

@@ -54,7 +54,8 @@ enum CacheUpdate {
         _ head: HTTPResponseHead, _ stored: StoredResponse?, _ exchange: ExchangeContext
     ) -> CacheUpdate {
         if StorageRules.requestForbidsStoring(exchange.request) { return .keep }
-        // A failure of the server says nothing about the resource. Neither does a range that cannot be satisfied.
+        // After a failure of the server or for a range that cannot be satisfied, the stored response may still be
+        // current.
         let isUninformative = StatusRules.isTransientFailure(head.status) || head.status == 416
         let rejection: CacheUpdate = isUninformative || head.status == 206 ? .keep : .drop
         guard StorageRules.storability(of: head, to: exchange.request, role: exchange.rules.role) == .storable,

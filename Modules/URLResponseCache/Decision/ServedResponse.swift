@@ -3,7 +3,8 @@ import AlcedoHTTP
 import FoundationEssentials
 
 extension StoredResponse {
-    /// The fields that describe a body. A response without a body does not have them. RFC 9110 section 15.4.5.
+    /// The fields that describe the stored body. They are removed from responses with the status 304 or 416. RFC 9110
+    /// section 15.4.5.
     private static let bodyFields: Set = [
         "content-length", "content-encoding", "content-type", "content-range", "content-language",
     ]

@@ -26,8 +26,8 @@ public struct ResponseCacheRules: Sendable {
     ///     suggests.
     ///   - maximumHeuristicLifetime: The maximum of such a heuristic lifetime. Default: 7 days.
     ///   - servesStaleWhenDisconnected: Whether a stale response is served if the server cannot be reached and no
-    ///     directive forbids it (RFC 9111 section 4.2.4). A stale response that the server or the request allows with
-    ///     `stale-if-error` is served in any case. Default: true.
+    ///     directive forbids it (RFC 9111 section 4.2.4). The setting does not affect stale responses that the server
+    ///     or the request allows with `stale-if-error`. Default: true.
     ///   - respondsWhenDisconnected: Whether a request receives a 504 response, instead of the transport's error, if
     ///     the server cannot be reached and the stored response must not be served (RFC 9111 sections 4.2.4 and
     ///     5.2.2.2), for example because it has `must-revalidate` or `no-cache`, or because the request requires

@@ -23,8 +23,8 @@ enum Validation {
         return conditional
     }
 
-    /// Returns the request with the entity tags of stored variants, none of which matches it: the server may select one
-    /// of them. Section 4.3.1.
+    /// Returns the request with the entity tags of stored variants as its condition. None of the variants matches the
+    /// request, but the server may select one of them. Section 4.3.1.
     static func request(_ request: HTTPRequest, offering tags: [String]) -> HTTPRequest {
         var offering = request
         offering.fields["If-None-Match"] = tags.joined(separator: ", ")
@@ -72,7 +72,8 @@ enum Validation {
             && (head.declaredBodyLength.map { $0 == length } ?? true)
     }
 
-    /// Returns a newer part of a content with the fields of the stored part that it lacks. Sections 3.2 and 3.4.
+    /// Returns `newer`, a part of the same content as `stored`, with the fields of `stored` that `newer` lacks.
+    /// Sections 3.2 and 3.4.
     static func joined(
         _ newer: StoredResponse, to stored: StoredResponse, for request: HTTPRequest, _ rules: ResponseCacheRules
     ) -> StoredResponse {

@@ -33,8 +33,9 @@ struct ResponseWriter: Sendable {
     /// Stores the response to a request, unless the resource has changed since the exchange began or a later response
     /// is stored. A part is combined with the stored part. Returns whether the response was passed to the store.
     ///
-    /// The parameter `old` is the key of the stored response that this one replaces. Its entry is removed if the new
-    /// key differs, and so are the other stored responses for the request with the same strong entity tag.
+    /// The parameter `old` is the key of the stored response that this one replaces; nil for none. If it is not nil,
+    /// the other stored responses for the request with the same strong entity tag are removed. If the new key differs
+    /// from `old`, the entry under `old` is also removed.
     @discardableResult
     func store(
         _ response: StoredResponse, for request: HTTPRequest, of exchange: ExchangeTracker.Exchange,
@@ -91,7 +92,8 @@ struct ResponseWriter: Sendable {
         await lock.withLock(on: resource) { await store.removeAll(of: resource) }
     }
 
-    /// Returns the part, combined with the stored part. Returns nil if the complete content is stored already.
+    /// Returns the part, combined with the stored part if possible. Returns nil if the complete content is stored
+    /// already.
     private func combined(
         _ part: StoredResponse, with key: ImageKey, for request: HTTPRequest
     ) async -> StoredResponse? {

@@ -59,7 +59,7 @@ final class FrameBuffer: Sendable {
         _ = consume waker
     }
 
-    /// Hides a viewer, which then needs no frames.
+    /// Hides a viewer, which then needs no frames until it requests one.
     func hide(viewer: Int) { state.withLock { state in count(in: &state) { $0.remove(viewer: viewer) } } }
 
     /// Changes the viewers, and updates the budget when the first viewer appears or the last one disappears. An
@@ -76,10 +76,11 @@ final class FrameBuffer: Sendable {
         return change(&state.buffer)
     }
 
-    /// Returns the frame that a viewer needs. If it is not decoded yet, returns the last decoded frame before it and
-    /// after `limit`, or nil if there is none or the viewer already shows the frame.
+    /// Returns the frame that a viewer needs. If that frame is not available, returns the last available frame before
+    /// it and after `limit`, or nil if there is no such frame or the viewer already shows the frame that it needs.
     ///
-    /// Records the viewer's position. Starts decoding the frame, unless it is shown already, and the frames after it.
+    /// Records the viewer's position, which makes a hidden viewer visible again. Starts decoding the frame, unless it
+    /// is shown already, and the frames after it.
     func frame(
         _ frame: Int, isShown: Bool, after limit: Int, remaining: Int, viewer: Int
     ) -> (index: Int, pixels: PixelBuffer)? {
@@ -93,7 +94,7 @@ final class FrameBuffer: Sendable {
         return found
     }
 
-    /// Drops frames that exceed the budget; when memory pressure is critical, all frames.
+    /// Drops the frames that exceed the budget, or all frames if the memory pressure is critical.
     func trim() {
         let capacity = capacity
         let isCritical = budget.isCritical
@@ -134,8 +135,8 @@ final class FrameBuffer: Sendable {
 /// The state of a frame buffer: the frames to keep, and the frame to decode next. A pure state machine without side
 /// effects.
 ///
-/// Viewers play in a loop. When frames exceed the capacity, the frame that all viewers need last is dropped first. The
-/// first frame belongs to the image itself. It is always available and does not count.
+/// Viewers play in a loop. When frames exceed the capacity, the frame whose next use is farthest away is dropped first.
+/// The first frame of the animation belongs to the image itself. It is always available and does not count.
 struct FrameBufferState: Sendable {
     /// The maximum number of frames that are decoded ahead of the shown frame.
     static let ahead = 4
@@ -181,8 +182,8 @@ struct FrameBufferState: Sendable {
         return lastViewer
     }
 
-    /// Records that a viewer is to show `frame`, and returns the frame if it is available. Otherwise the viewer waits,
-    /// unless it already shows the frame or the frame cannot be decoded.
+    /// Records that a viewer is to show `frame`, and returns the frame; nil if it is not available. In that case, the
+    /// viewer waits, unless it already shows the frame or the frame could not be decoded.
     mutating func request(_ frame: Int, isShown: Bool, remaining: Int, viewer: Int) -> PixelBuffer? {
         let found = pixels(frame)
         viewers[viewer] = Viewer(
@@ -243,7 +244,7 @@ struct FrameBufferState: Sendable {
         guard frames.count > max(1, capacity) else { return }
         let room = room(capacity)
         let needed = Set(needed(room))
-        // The needed frames always fit the capacity. Dropping one of them would decode it repeatedly.
+        // Needed frames, at most `room`, are not dropped, because they would be decoded again immediately.
         let dispensable = frames.keys.filter { !needed.contains($0) }.sorted { distance(to: $0) > distance(to: $1) }
         for frame in dispensable.prefix(max(0, frames.count - room)) { frames[frame] = nil }
     }

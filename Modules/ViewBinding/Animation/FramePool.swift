@@ -50,8 +50,8 @@ public final class FramePool: Sendable {
     /// The number of decoded frames of all animations, without their first frames.
     package var frameCount: Int { buffers.reduce(0) { $0 + $1.storedCount } }
 
-    /// Returns the frame buffer of an animation. If the source is an object, all animations of that object share one
-    /// buffer, which is created by the first call. Otherwise, each call creates a buffer.
+    /// Returns the frame buffer of an animation. If the source is an object, returns the existing buffer of that object
+    /// while an animator uses it. Otherwise creates a buffer. The pool holds buffers weakly.
     ///
     /// - Parameters:
     ///   - source: The source of the frames.
@@ -100,8 +100,8 @@ final class FrameBudget: Sendable {
     func setPressure(_ pressure: MemoryPressure) { state.withLock { $0.pressure = pressure } }
 
     /// Returns the number of frames that one animation may keep. The number is one while the memory pressure is
-    /// `critical`, and two while it is `warning`. Otherwise it is the animation's share of the byte limit, but at least
-    /// two, for the shown frame and the next one.
+    /// `critical`, and two while it is `warning`. Otherwise it is the number of frames that fit into the animation's
+    /// share of the byte limit, but at least two, for the shown frame and the next one.
     func capacity(frameBytes: Int) -> Int {
         state.withLock { state in
             switch state.pressure {

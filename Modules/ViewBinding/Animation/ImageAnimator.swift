@@ -76,8 +76,8 @@ public import AlcedoCore
 
     /// Whether the view is hidden. Default: false.
     ///
-    /// While the view is hidden, the animation is paused, and its frames and its share of the pool's limit are
-    /// released, unless another view shows the same animation.
+    /// While the view is hidden, the animation is paused. Its frames and its share of the pool's limit are released,
+    /// unless another view shows the same animation.
     public var isHidden: Bool {
         get { playback.isHidden }
         set {

@@ -12,8 +12,8 @@ struct PlaybackState: Sendable {
     /// The range to which positive playback rates are clamped. Rates outside it make no visible difference, and
     /// unbounded rates would cause an overflow.
     private static let rates = 0.001...1_000.0
-    /// The latest clock time, 35,000 years from the start. At this time, the position of the fastest animation can
-    /// still be represented.
+    /// The latest clock time, 35,000 years. Later times are treated as this one. At this time, the position of the
+    /// fastest animation can still be represented.
     private static let lastTime = Duration.seconds(1 << 40)
 
     let timeline: AnimationTimeline
@@ -125,12 +125,13 @@ struct AnimationTimeline: Sendable {
         var next: Duration?
     }
 
-    /// The shortest delay. Codecs correct shorter delays of files; a custom source must not stop or reverse time.
+    /// The minimum delay. Codecs already correct shorter delays in files. A custom source may report a zero or negative
+    /// delay, which would stop or reverse the timeline, so shorter delays are treated as this one.
     private static let shortestDelay = Duration.milliseconds(1)
     /// The longest delay. It exceeds all delays that files can express; a custom source may report longer ones.
     private static let longestDelay = Duration.seconds(7 * 86_400)
-    /// The last position, 140 million years from the start. It leaves enough distance to the overflow of attoseconds
-    /// for calculations.
+    /// The last position, 140 million years from the start of the animation. Calculations with positions up to this
+    /// limit do not overflow.
     static let lastMoment = Duration.seconds(1 << 52)
 
     /// The end of each frame in the first play. Contains at least one element.

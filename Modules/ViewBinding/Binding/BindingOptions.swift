@@ -25,11 +25,11 @@ public struct BindingOptions: Sendable {
     ///   - placeholder: The image to show while the requested image loads, and for a nil URL. It is never shown when
     ///     the requested image is in memory. Default: nil, to show nothing.
     ///   - failureImage: The image to show when the load fails and the view does not show a cached image of the
-    ///     request. Default: nil, to keep the placeholder or the low-resolution image, or to show nothing if there is
-    ///     neither.
-    ///   - keepsCurrentImage: Whether a view without a placeholder keeps its current image until a preview or the image
-    ///     of the new request is available. The current image is removed after a failure and for a nil URL. Default:
-    ///     false, so that no view shows the image of another request.
+    ///     request. Default: nil, to keep the low-resolution image if it is shown, and otherwise to show the
+    ///     placeholder, or nothing if there is no placeholder.
+    ///   - keepsCurrentImage: Whether a view without a placeholder keeps its current image until a preview, the
+    ///     low-resolution image or the image of the new request is available. The current image is removed after a
+    ///     failure and for a nil URL. Default: false, so that no view shows the image of another request.
     ///   - lowResolution: A second request, whose image is shown as ``DisplayContent/preview(_:)`` until the main image
     ///     is available. If the low-resolution image is in memory, it is shown instead of the placeholder. Otherwise
     ///     the second request is loaded in parallel. It is loaded unchanged: the view's size is not applied. A failure

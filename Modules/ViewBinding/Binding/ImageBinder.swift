@@ -47,11 +47,12 @@ public import FoundationEssentials
     /// Whether an image is loading or waits for the view's size.
     public var isLoading: Bool { activeLoad != nil }
 
-    /// The task of the active load, which ends after its result is shown or dropped; nil if no load has started.
+    /// The task of the active load, which ends after its result is shown or dropped; nil if no load is active, or if
+    /// the load waits for the view's size.
     package var task: Task<Void, Never>? { activeLoad?.task }
 
-    /// The task of the low-resolution load, which ends after its result is shown or dropped; nil if no such load has
-    /// started.
+    /// The task that loads the low-resolution image of the active load, which ends after its result is shown or
+    /// dropped; nil if no load is active, or if it has not started such a task.
     package var lowResolutionTask: Task<Void, Never>? { activeLoad?.lowResolutionTask }
 
     // MARK: Loading
@@ -125,7 +126,8 @@ public import FoundationEssentials
     /// Loads the last request again with its options, if its load failed and the view still exists.
     ///
     /// - Parameter completion: A closure that is called as described for
-    ///   ``load(_:options:completion:)-(ImageRequest,_,_)``, unless nothing is loaded again. Default: nil.
+    ///   ``load(_:options:completion:)-(ImageRequest,_,_)``. It is not called if this method returns false. Default:
+    ///   nil.
     /// - Returns: Whether a failed request was loaded again.
     @discardableResult
     public func retry(completion: (@MainActor (Result<ImageResponse, any Error>) -> Void)? = nil) -> Bool {
@@ -244,7 +246,7 @@ public import FoundationEssentials
     }
 
     private func finish(_ receipt: Receipt, _ result: Result<ImageResponse, any Error>) {
-        // A released view shows no result, and its completions receive a cancellation instead.
+        // A released view shows no result, and the completions receive a cancellation instead.
         guard view != nil else { return viewWasReleased(receipt) }
         switch result {
         case .success(let response):

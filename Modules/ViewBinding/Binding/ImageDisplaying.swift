@@ -52,8 +52,9 @@ extension ImageDisplaying {
 }
 
 extension ImageDisplaying {
-    /// Returns the request at the view's size, if the options and the request leave the size to the view, and otherwise
-    /// the request itself. Returns nil if the size is not known yet.
+    /// Returns the request at the view's size, if the options and the request leave the size to the view. Returns nil
+    /// if that size is not known yet. In all other cases, and if the view has no size (``DisplaySize/any``), returns
+    /// the request itself.
     func sized(_ request: ImageRequest, _ options: BindingOptions) -> ImageRequest? {
         guard options.usesViewSize, request.decoding.target == nil else { return request }
         switch displaySize {

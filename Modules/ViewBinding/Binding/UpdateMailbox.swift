@@ -4,7 +4,8 @@ import AlcedoRuntime
 /// A mailbox that carries updates of a load from any thread to the main actor.
 ///
 /// Updates that arrive before the main actor runs are merged into one delivery, so that a fast transfer does not keep
-/// it busy. The delivery contains the latest progress and the latest image. A preview does not replace a cached image.
+/// the main actor busy. The delivery contains the latest progress and the latest image, except that a preview does not
+/// replace a cached image.
 final class UpdateMailbox: Sendable {
     struct Updates: Sendable {
         enum Image: Sendable {

@@ -18,14 +18,14 @@
         private let object: UnsafeMutableRawPointer
         private let identifier: gulong
 
-        /// Connects a closure that ignores the arguments to a signal that returns no value.
+        /// Connects a closure without parameters to a signal that returns no value. The signal's arguments are dropped.
         @discardableResult
         package init(_ object: UnsafeMutableRawPointer, _ name: String, _ handler: @escaping @MainActor () -> Void) {
             let callback: @MainActor @convention(c) (gpointer?) -> Void = { Self.run($0, nil) }
             self.init(object, name, unsafeBitCast(callback, to: GCallback.self)) { _ in handler() }
         }
 
-        /// Connects a closure to a signal whose first argument is a pointer.
+        /// Connects a closure to a signal that returns no value and whose first argument is a pointer.
         @discardableResult
         package init(_ object: UnsafeMutableRawPointer, _ name: String, withArgument handler: @escaping Handler) {
             let callback: @MainActor @convention(c) (gpointer?, gpointer?) -> Void = { Self.run($0, $1) }

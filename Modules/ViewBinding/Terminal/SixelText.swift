@@ -11,7 +11,7 @@ enum SixelText {
     /// Returns the sequence that draws an image at the cursor. The final position of the cursor differs between
     /// terminals.
     static func show(_ image: SixelImage) -> String {
-        // The parameters keep pixels without a color unchanged, and set the aspect ratio to 1:1, and the size.
+        // The first parameters keep pixels without a color unchanged. The second ones set the size and square pixels.
         var bytes = Array("\u{1B}P0;1;0q\"1;1;\(image.size.width);\(image.size.height)".utf8)
         for (index, color) in image.palette.enumerated() {
             let percents = [color.x, color.y, color.z].map { (Int($0) * 100 + 127) / 255 }

@@ -27,7 +27,7 @@ public enum TerminalGraphics: Sendable, Hashable {
 }
 
 extension TerminalGraphics {
-    /// The assumed size of a cell in pixels for terminals that do not report it, which is that of common fonts.
+    /// The size of a cell in pixels that is assumed if a terminal does not report it. It is typical of common fonts.
     package static let usualCell = PixelSize(width: 10, height: 20)
 
     /// Queries the terminal for the best protocol that it supports: Kitty, otherwise Sixel, otherwise blocks.
@@ -36,7 +36,7 @@ extension TerminalGraphics {
     ///
     /// - Parameters:
     ///   - fileDescriptor: The file descriptor of a terminal, open for reading and writing. The caller keeps ownership.
-    ///     For anything else, the result is ``blocks``.
+    ///     For anything else, and in a background process, the result is ``blocks``.
     ///   - timeout: The maximum time for the whole response. Later responses are ignored, and the result can then be
     ///     ``blocks`` although the terminal supports more. A slow connection may need more time. Default: 300 ms.
     public init(fileDescriptor: Int32, timeout: Duration = .milliseconds(300)) {

@@ -16,7 +16,7 @@ public struct TerminalRenderer: Sendable {
     package var depth: TerminalColorDepth
     /// The graphics protocol.
     package var graphics: TerminalGraphics
-    /// The color behind transparent pixels, whose alpha is ignored. Default: black, the background of most terminals.
+    /// The color behind transparent pixels. Its alpha is ignored. Default: black, the background of most terminals.
     package var background: PixelColor
 
     /// Creates a renderer for a canvas.
@@ -93,8 +93,8 @@ public struct TerminalRenderer: Sendable {
     /// odd, the terminal's own background shows below the last row. Without color, each cell is a character of a
     /// brightness scale for the mean of its two pixels. Samples are interpreted as sRGB, regardless of the profile.
     ///
-    /// - Parameter image: An image of any size. An image decoded at the canvas's target size does not have to be
-    ///   reduced here.
+    /// - Parameter image: An image of any size. An image decoded with one pixel per column and two pixels per row of
+    ///   the canvas does not have to be reduced here.
     /// - Returns: The lines; an empty array if the canvas shows nothing or there is no memory for the reduced image.
     /// - Complexity: O(*w* × *h*) of the image.
     package func lines(for image: DecodedImage) -> [String] {

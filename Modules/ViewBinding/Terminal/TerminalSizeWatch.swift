@@ -27,8 +27,8 @@ extension TerminalCanvas {
 ///
 /// The first observer replaces the process's SIGWINCH handler permanently.
 @MainActor package final class TerminalSizeWatch {
-    /// A pipe from the signal handler, in which few functions are allowed, to the main queue; nil if the system
-    /// provides no pipe. Observers then receive no sizes.
+    /// The pipe through which the signal handler passes each signal to the main queue. The handler may make only
+    /// async-signal-safe calls. The value is nil if the system provides no pipe; observers then receive no sizes.
     nonisolated private static let signalPipe: (outside: Int32, inside: Int32)? = {
         var files: [Int32] = [-1, -1]
         guard pipe(&files) == 0 else { return nil }

@@ -50,7 +50,7 @@ public import AlcedoViewBinding
     ///   - id: The number of the view's image in a terminal with the Kitty protocol, used if the view redraws in place.
     ///     It must be greater than zero and different from all other images in the terminal, including those of other
     ///     processes. Default: a random number.
-    ///   - write: A closure that writes text, which contains line feeds, in order.
+    ///   - write: A closure that receives texts in order and writes them. The texts contain line feeds.
     public init(
         renderer: TerminalRenderer, redrawsInPlace: Bool = false, frames: FramePool? = nil, playCount: Int? = nil,
         clock: any TimeSource = SystemClock(), id: UInt32 = .random(in: 1...UInt32.max),
@@ -100,8 +100,9 @@ public import AlcedoViewBinding
         playback = nil
     }
 
-    /// Waits until the animation has finished its plays, or a still image replaces it. Returns immediately for a still
-    /// image. If another animation replaces the current one, waits for that one as well.
+    /// Waits until the animation has finished its plays, or content without an animation replaces it. Returns
+    /// immediately if no animation plays. If another animation replaces the current one, waits for the new animation as
+    /// well.
     ///
     /// Canceling the waiting task stops the animation, which is the way to end an animation that repeats forever. The
     /// current frame stays.

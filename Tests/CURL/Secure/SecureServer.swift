@@ -116,14 +116,17 @@ final class SecureServer: Sendable {
         sign() {
             key "$1"
             openssl req -new -key "$1.key" -subj "/CN=$1" -out "$1.csr"
-            openssl x509 -req -in "$1.csr" -CA ca.pem -CAkey ca.key -set_serial "$RANDOM" -days "$3" \\
+            openssl x509 -req -in "$1.csr" -CA ca.pem -CAkey ca.key -set_serial "$RANDOM" "${@:3}" \\
                 -extfile <(echo "subjectAltName=$2") -out "$1.pem"
         }
         key ca
         openssl req -x509 -new -key ca.key -subj "/CN=Alcedo test authority" -days 2 -out ca.pem
-        sign good DNS:localhost,DNS:also.localhost,IP:127.0.0.1 2
-        sign wrong DNS:elsewhere.example 2
-        sign expired DNS:expired.localhost -1
+        sign good DNS:localhost,DNS:also.localhost,IP:127.0.0.1 -days 2
+        sign wrong DNS:elsewhere.example -days 2
+        # OpenSSL 3.5 refuses a negative number of days. The other options are new in 3.4.
+        past=(-days -1)
+        ! openssl x509 -help 2>&1 | grep -q not_after || past=(-not_before 20200101000000Z -not_after 20200102000000Z)
+        sign expired DNS:expired.localhost "${past[@]}"
         openssl x509 -in good.pem -pubkey -noout | openssl pkey -pubin -outform der |
             openssl dgst -sha256 -binary | openssl base64 >pin
         mkdir files

@@ -53,8 +53,8 @@ alcedo_jpeg_decoder *_Nullable alcedo_jpeg_create(const uint8_t *_Nonnull bytes,
 /// called again when more bytes have arrived. Returns NULL when memory is exhausted.
 alcedo_jpeg_decoder *_Nullable alcedo_jpeg_create_stream(void);
 
-/// Passes all bytes received so far. Bytes passed earlier may have moved. The bytes must not move until the next call
-/// of this function.
+/// Passes all bytes received so far. When they have moved, this function must be called again before the functions that
+/// read them.
 void alcedo_jpeg_feed(alcedo_jpeg_decoder *_Nonnull decoder, const uint8_t *_Nonnull bytes, size_t count);
 
 /// Ends the input of a suspended decoder at its position, as if the image ended there.
@@ -76,8 +76,8 @@ alcedo_jpeg_status alcedo_jpeg_set_scale(
 /// otherwise. An image in several scans is read to its end, unless its bytes arrive in pieces.
 alcedo_jpeg_status alcedo_jpeg_start(alcedo_jpeg_decoder *_Nonnull decoder, int is_gray);
 
-/// Writes at most `capacity` rows, `stride` bytes apart. Writes fewer when bytes are missing. Sets `count` to the
-/// number of rows written, even on failure.
+/// Writes at most `capacity` rows, `stride` bytes apart. Writes fewer when bytes are missing and at the end of the
+/// image. Sets `count` to the number of rows written, even on failure.
 alcedo_jpeg_status alcedo_jpeg_read_rows(
     alcedo_jpeg_decoder *_Nonnull decoder, uint8_t *_Nonnull out, size_t stride, size_t capacity,
     size_t *_Nonnull count);

@@ -40,7 +40,7 @@ typedef enum { ALCEDO_PNG_RGBA8 = 0, ALCEDO_PNG_GRAY8, ALCEDO_PNG_RGBA16 } alced
 
 typedef enum {
     ALCEDO_PNG_FILE = 0,
-    ALCEDO_PNG_CHECKED_FILE,  // does not verify checksums of critical chunks
+    ALCEDO_PNG_CHECKED_FILE,  // ignores the checksums of critical chunks, because the caller has verified the chunks
     ALCEDO_PNG_TEXT,          // reads the first text, which is otherwise ignored
 } alcedo_png_purpose;
 
@@ -136,7 +136,7 @@ alcedo_png_status alcedo_png_encoder_write(
     alcedo_png_encoder *_Nonnull encoder, const uint8_t *_Nonnull pixels, size_t stride, size_t rows);
 alcedo_png_status alcedo_png_encoder_finish(alcedo_png_encoder *_Nonnull encoder);
 
-/// Returns the bytes encoded since the last call. They are valid until the next call of the encoder.
+/// Returns the encoded bytes that have not been taken. They are valid until the next call of the encoder.
 alcedo_png_segment alcedo_png_encoder_take(alcedo_png_encoder *_Nonnull encoder);
 const char *_Nonnull alcedo_png_encoder_message(const alcedo_png_encoder *_Nonnull encoder);
 

@@ -3,7 +3,7 @@ import FoundationEssentials
 
 /// The state of a GIF that is decoded while its bytes arrive. A complete file is passed as one piece.
 ///
-/// All bytes are kept: the frames after the first are decoded from them when they are requested.
+/// All bytes are kept, because the frames after the first are decoded from the kept bytes on request.
 final class GIFDecodingState: IncrementalDecodingState {
     private let options: DecodingOptions
     private var parser: GIFParser
@@ -12,8 +12,8 @@ final class GIFDecodingState: IncrementalDecodingState {
     private var previewedRows = 0
     /// The error that limits the result to a partial image, when partial images are allowed.
     private var partialError: ImageDecodingError?
-    /// The error in the pixels of the first frame. It is thrown at the end, after errors in the blocks, so that the
-    /// error does not depend on how the bytes arrive.
+    /// The error in the pixels of the first frame. It is thrown only by ``finish()``, and only if the blocks have no
+    /// error, so that the thrown error does not depend on how the bytes arrive.
     private var pixelError: ImageDecodingError?
 
     init(options: DecodingOptions) {
@@ -121,7 +121,7 @@ final class GIFDecodingState: IncrementalDecodingState {
         }
         var image = try still(pixels, seenFirst)
         if structure.frames.count > 1, options.includesAnimation, let layout = structure.layout {
-            // Later frames may be transparent. The first frame has the same alpha mode.
+            // Later frames may be transparent, so the first frame gets the alpha mode that they have.
             image.pixels = image.pixels.reinterpreted(as: alphaMode)
             image.frames = CompositedAnimation(
                 layout, decoder: GIFFrameDecoder(data: data, structure: structure), options: options)

@@ -38,7 +38,7 @@ struct GIFParser {
 
     init(limits: DecodingLimits) { self.limits = limits }
 
-    /// The first image, complete or not.
+    /// The first image, complete or not, or `nil` until its header is complete.
     var firstFrame: GIFFrame? { structure?.frames.first ?? unfinished }
 
     /// Reads the blocks that have arrived since the last call. `bytes` must be all bytes received so far.
@@ -169,7 +169,8 @@ struct GIFParser {
         return true
     }
 
-    /// Returns the byte range of the palette that the flags of a screen or an image declare.
+    /// Returns the byte range of the palette that the flags of a screen or an image declare, or `nil` when they declare
+    /// none.
     private static func palette(after start: Int, flags: UInt8) -> Range<Int>? {
         flags & 0x80 == 0 ? nil : start..<start + (3 << (Int(flags & 7) + 1))
     }

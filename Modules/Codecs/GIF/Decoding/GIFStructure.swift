@@ -4,7 +4,7 @@ import FoundationEssentials
 /// The content of a file's blocks, without the pixels.
 struct GIFStructure: Sendable {
     var canvas: PixelSize
-    /// The byte range of the global palette.
+    /// The byte range of the global palette, or `nil` when the file has none.
     var palette: Range<Int>?
     /// The frames whose last byte has been read.
     var frames: [GIFFrame] = []
@@ -40,7 +40,8 @@ struct GIFStructure: Sendable {
         return AnimationLayout(
             canvas: canvas,
             frames: frames.enumerated().map { index, frame in
-                // On an empty canvas, both modes give the same result, and copying is faster.
+                // On an empty canvas or without a transparent color, both modes give the same result, and copying is
+                // faster.
                 let replaces = index == 0 || frame.transparentIndex == nil
                 return AnimationFrame(
                     area: frame.area, rawDelay: frame.delay, disposal: frame.disposal,
@@ -74,7 +75,7 @@ struct GIFFrame: Sendable {
     /// The offset of the minimum code size, which takes one byte. The sub-blocks of the pixels follow.
     var dataStart: Int
 
-    /// The size of the image in palette indices.
+    /// The size of the image before it is clipped to the canvas.
     var size: PixelSize { area.size }
 
     /// The rows of the image in stored order. Source: GIF89a appendix E.

@@ -117,7 +117,7 @@ struct LZWDecoder: ~Copyable {
         }
     }
 
-    /// Reads as many whole bytes as fit: at least the bits of one code when they are available.
+    /// Reads whole bytes until there are at least 12 bits, the maximum size of a code, or the input is used up.
     @inline(__always)
     private static func refill(
         _ bits: inout UInt64, _ bitCount: inout Int, _ input: UnsafeBufferPointer<UInt8>, _ at: inout Int

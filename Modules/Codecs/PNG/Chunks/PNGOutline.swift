@@ -1,14 +1,15 @@
 import AlcedoCore
 import FoundationEssentials
 
-/// The chunks that determine how a file is decoded. If a kind of chunk occurs several times, the first one is used.
+/// The chunks that determine how a file is decoded. If a kind of chunk occurs several times, the first one is used,
+/// except in ``colors``.
 struct PNGOutline {
     /// The EXIF chunk, which can also follow the pixels. Source: W3C PNG specification, third edition, table 6.
     private(set) var exif: PNGChunk?
     private(set) var xmp: PNGChunk?
     /// A text chunk with EXIF data, written by ImageMagick before PNG defined a chunk for EXIF.
     private(set) var rawProfile: PNGChunk?
-    /// The palette and transparency chunks, which every frame of an animation needs.
+    /// All palette and transparency chunks before the pixels. Every frame of an animation needs them.
     private(set) var colors: [PNGChunk] = []
     private(set) var animation: PNGAnimationControl?
     /// The first chunk of pixel data.
@@ -34,7 +35,8 @@ struct PNGOutline {
         case PNGChunk.Name.plte, PNGChunk.Name.trns:
             if pixels == nil { colors.append(chunk) }
         case PNGChunk.Name.actl:
-            // After the pixels, `acTL` is ignored and the file is a still image. Same source, section 11.3.6.1.
+            // After the pixels, `acTL` is ignored and the file is a still image. Source: W3C PNG specification, third
+            // edition, section 11.3.6.1.
             if pixels == nil, animation == nil { animation = PNGAnimationControl(chunk, in: bytes) }
         default: break
         }

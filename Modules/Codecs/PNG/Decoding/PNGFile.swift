@@ -9,8 +9,8 @@ struct PNGFile {
     let outline: PNGOutline
     let info: ImageInfo
 
-    /// Reads everything that precedes the pixels, and the chunk list. For an animation, reads only the number of
-    /// frames.
+    /// Reads the header, the metadata and the list of chunks, but no pixels. The frames of an animation are not parsed;
+    /// their number is the declared one.
     init(_ bytes: PNGBytes, limits: DecodingLimits) throws(ImageDecodingError) {
         try PNGChunk.checkSignature(bytes)
         self.bytes = bytes
@@ -40,7 +40,7 @@ struct PNGFile {
         return Data(bytesNoCopy: UnsafeMutableRawPointer(mutating: base), count: part.count, deallocator: .none)
     }
 
-    /// Returns the properties of the file, including the frame durations.
+    /// Returns the properties of the file, including the delays of the frames.
     ///
     /// - Throws: The first error in the frames.
     func inspected() throws(ImageDecodingError) -> ImageInfo {
@@ -84,7 +84,7 @@ struct PNGMetadata {
         return metadata.xmp?.withUnsafeBytes { ImageOrientation(xmp: $0.bytes) } ?? .up
     }
 
-    /// The number of metadata bytes that may still be kept.
+    /// The maximum number of bytes of the next metadata item that is kept.
     private var budget: Int {
         let kept = [metadata.colorProfile, metadata.exif, metadata.xmp].reduce(0) { $0 + ($1?.count ?? 0) }
         return min(limits.maximumMetadataByteCount - kept, limits.maximumChunkByteCount)

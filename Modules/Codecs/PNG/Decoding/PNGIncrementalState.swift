@@ -3,19 +3,19 @@ import FoundationEssentials
 
 /// The state of a PNG that is decoded while its bytes arrive.
 ///
-/// The bytes before the pixels are kept until the pixels begin. Pixel bytes are passed to libpng and not kept. All
-/// bytes of an animation are kept, because its frames are decoded from them. The preview of an animation shows the
-/// still image.
+/// The pixel bytes of a still image are passed to libpng and not kept. All bytes of an animation are kept, because its
+/// frames are decoded from them. The preview of an animation shows the still image.
 final class PNGIncrementalState: IncrementalDecodingState {
     private let options: DecodingOptions
-    /// The received bytes: until the pixels begin, or for an animation until the end.
+    /// The received bytes. For a still image, they are released when decoding of the pixels begins.
     private var data = Data()
-    /// The offset in `data` of the next chunk whose name has not been read.
+    /// The offset in `data` of the first chunk whose name has not been read, or of the first chunk of pixels after its
+    /// name has been read.
     private var scanned = PNGChunk.signature.count
     /// The plan for decoding; nil until the header has arrived.
     private var plan: PNGPlan?
-    /// The partial image; nil until the first call after the one that completed the header, or for an animation until
-    /// the first request for a preview.
+    /// The partial image; nil before decoding of the pixels begins. For an animation, decoding begins when a preview is
+    /// requested. For a still image, it begins with the first call after the header is complete.
     private var partialImage: PNGPartialImage?
     private var isAnimation = false
     /// The number of bytes of an animation that were passed to the preview.
@@ -92,7 +92,8 @@ final class PNGIncrementalState: IncrementalDecodingState {
         info = found
     }
 
-    /// Starts decoding the pixels unless they are being decoded. The header of their first chunk must have arrived.
+    /// Starts decoding the pixels. Does nothing when decoding has begun or the header of the first chunk of pixels has
+    /// not arrived.
     private func begin() throws(ImageDecodingError) {
         guard partialImage == nil, let plan else { return }
         let bytes = data

@@ -45,8 +45,8 @@ final class PNGPartialImage {
         while let piece = reader.next(&rest) { try feed(piece) }
     }
 
-    /// Returns the image decoded so far, or nil before the first row and when no new rows have been decoded since the
-    /// last call.
+    /// Returns the image decoded so far. Returns nil before the first row, and when neither new rows nor the end of the
+    /// file have been read since the last preview.
     func preview() throws(ImageDecodingError) -> ImagePreview? {
         let progress = reader.progress
         let state = (pass: progress.pass, rows: progress.rows, isWhole: progress.is_whole != 0)

@@ -113,7 +113,8 @@ private struct PNGChunkFilter {
     /// - Parameters:
     ///   - rest: The bytes that have not been read.
     ///   - limits: The limits on metadata and chunks.
-    ///   - limit: The maximum size of a piece that is longer than a chunk header.
+    ///   - limit: The maximum size of a piece of a chunk's body. Chunk headers and short chunks that replace others are
+    ///     returned whole.
     /// - Returns: The next bytes for libpng; nil when none are left.
     mutating func next(_ rest: inout Data, limits: DecodingLimits, atMost limit: Int = .max) -> Data? {
         while !rest.isEmpty, !isPastEnd || left > 0 {
@@ -130,7 +131,8 @@ private struct PNGChunkFilter {
         return nil
     }
 
-    /// Removes the next bytes of the chunk and returns them, or nil when libpng gets nothing in their place.
+    /// Removes the next bytes of the chunk. Returns them, or the chunk that replaces them, or nil when libpng gets
+    /// neither.
     private mutating func pass(_ rest: inout Data, atMost limit: Int) -> Data? {
         let isBody = treatment == .replace && left > 4
         let piece = take(min(isBody ? left - 4 : left, limit), from: &rest)

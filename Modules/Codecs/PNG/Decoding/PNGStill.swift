@@ -118,7 +118,7 @@ private struct PNGRowStream {
 
     /// Begins `consumer` and sends it the stored rows, without finishing it. Call this method once.
     ///
-    /// - Returns: The number of rows sent, and the error that was found. The error is not final, because
+    /// - Returns: The number of rows sent, and the error that was found, or nil. The error is not final, because
     ///   ``PNGPushReader`` accepts slightly more.
     /// - Throws: ``/AlcedoCore/ImageDecodingError``, or the error that the consumer throws.
     func send(to consumer: any PixelRowConsumer) throws -> (rows: Int, ImageDecodingError?) {
@@ -154,7 +154,7 @@ private struct PNGPushedRows {
     /// Sends the stored rows from `first` on, as far as they exist, to a consumer that has begun. Does not finish the
     /// consumer.
     ///
-    /// - Returns: The number of rows in the file, including those before `first`, and the error in the file.
+    /// - Returns: The number of rows in the file, including those before `first`, and the error in the file, or nil.
     /// - Throws: `outOfMemory`, or the error that the consumer throws.
     func send(from first: Int = 0, to consumer: any PixelRowConsumer) throws -> (rows: Int, ImageDecodingError?) {
         let reader = try PNGPushReader(plan.format, limits: plan.options.limits)

@@ -72,7 +72,7 @@ private struct PNGAnimation {
             orientation: file.info.orientation, options: options)
     }
 
-    /// Returns the available part of the still image, for a file without a complete frame.
+    /// Returns the available part of the still image, for an animation whose first frame is missing or damaged.
     private func decodePart(_ problem: ImageDecodingError? = nil) throws(ImageDecodingError) -> DecodedImage {
         var image = try PNGStill.decode(file, options)
         image.partialError = problem ?? parser.problem

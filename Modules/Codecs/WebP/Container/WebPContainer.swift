@@ -31,7 +31,7 @@ struct WebPContainer: Sendable {
 
     init(limits: DecodingLimits) { self.limits = limits }
 
-    /// The still image, complete or not, or the first complete frame.
+    /// The still image, complete or not, or the first frame of an animation when it is complete. `nil` before that.
     var firstFrame: WebPFrame? { frames.first ?? arriving }
 
     var orientation: ImageOrientation {
@@ -157,7 +157,7 @@ struct WebPContainer: Sendable {
     private mutating func takeFrame(
         _ chunk: RIFFChunk, _ bytes: UnsafeBufferPointer<UInt8>
     ) throws(ImageDecodingError) -> Bool {
-        // libwebp and browsers reject such files, too. Source: RFC 9649 section 2.7.1.1.
+        // Like libwebp and browsers, rejects a frame before the animation header. Source: RFC 9649 section 2.7.1.1.
         guard let canvas, loopCount != nil else {
             throw ImageDecodingError(.corrupt, "WebP: a frame precedes the animation header")
         }

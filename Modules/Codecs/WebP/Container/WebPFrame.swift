@@ -27,6 +27,7 @@ struct WebPFrame: Sendable {
     ///   - bytes: All bytes of the file received so far.
     /// - Returns: `nil` when the header of the bitstream has not arrived.
     /// - Throws: `corrupt` when the size of the pixels differs from the declared size, or the area exceeds the canvas.
+    ///   Also the errors of an invalid bitstream header.
     private init?(
         bitstream: Range<Int>, area: PixelRect?, canvas: PixelSize?, _ bytes: UnsafeBufferPointer<UInt8>
     ) throws(ImageDecodingError) {

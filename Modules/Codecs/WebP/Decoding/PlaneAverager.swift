@@ -161,10 +161,11 @@ struct AreaSpan {
 
     var end: Int { first + count }
 
-    /// Creates the span of output pixel `index` of `length`, over `source` pixels. All numbers must be positive, and
-    /// products of two lengths must not overflow.
+    /// Creates the span of the output pixel `index` along an axis of `length` output pixels and `source` source pixels.
+    /// Both lengths must be positive, their product must not overflow, and `index` must be in `0..<length`.
     init(_ index: Int, of length: Int, over source: Int) {
-        // Positions are in units of which an output pixel has `source` and a source pixel has `length`.
+        // Positions are in units such that an output pixel is `source` units long and a source pixel is `length` units
+        // long.
         let (low, high) = (index * source, (index + 1) * source)
         let last = (high - 1) / length
         first = low / length

@@ -5,7 +5,8 @@ import FoundationEssentials
 /// converts only the averages to RGB.
 ///
 /// The scaler of libwebp gives the same result except for rounding, but takes a quarter longer for typical web images.
-/// Both skip the filter between blocks, whose effect the averages replace. Only a few rows stay in memory.
+/// Both skip the filter between blocks, whose effect the averages replace. Source rows of large planes are released, so
+/// that usually only a few MiB of each plane stay in memory.
 final class WebPAverager {
     private let size: PixelSize
     private let luma: WebPRowMemory
@@ -22,8 +23,8 @@ final class WebPAverager {
     private static let rowsAtOnce = 128
     private static let minimumPieceByteCount = 4 << 10
 
-    /// Returns whether a frame is averaged: it has no alpha, and each side is reduced to less than three quarters.
-    /// libwebp skips its filter in the same case.
+    /// Returns whether a frame is averaged: it is lossy without alpha, and each side is reduced to less than three
+    /// quarters. libwebp skips its filter in the same case.
     static func averages(_ frame: WebPFrame, to size: PixelSize) -> Bool {
         let full = frame.area.size
         return !frame.isLossless && !frame.declaresAlpha && size.width < full.width * 3 / 4

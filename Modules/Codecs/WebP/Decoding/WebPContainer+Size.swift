@@ -13,9 +13,9 @@ extension WebPContainer {
 
     /// Returns the maximum number of bytes that decoding holds, or `nil` before ``firstFrame`` is known.
     ///
-    /// For a still image, these are the output, another output for reorienting, another for premultiplying, the planes
-    /// of a ``WebPAverager``, and the memory of libwebp. For an animation, they are two canvases, the image made from
-    /// them, the pixels of a frame, and the memory of libwebp.
+    /// For a still image, these are the output, another output each for reorienting, premultiplying and partial images,
+    /// the planes of a ``WebPAverager``, and the memory of libwebp. For an animation, they are two canvases, the image
+    /// made from them, the pixels of a frame, and the memory of libwebp.
     ///
     /// - Parameters:
     ///   - options: The decoding options.

@@ -3,7 +3,7 @@ import FoundationEssentials
 
 /// The state of a WebP that is decoded while its bytes arrive. A complete file is passed as one piece.
 ///
-/// All bytes are kept, because libwebp reads from them and frames are decoded from them when they are requested.
+/// All bytes are kept, because libwebp reads from them and the frames of an animation are decoded on request.
 /// Animations are decoded only at the end, except for previews of the first frame.
 final class WebPDecodingState: IncrementalDecodingState {
     private let options: DecodingOptions
@@ -114,8 +114,8 @@ final class WebPDecodingState: IncrementalDecodingState {
         return result
     }
 
-    /// Returns an image with the available frames. Throws `missing` when there are no frames, or the error of the first
-    /// frame.
+    /// Returns an image with the available frames. Throws `missing` when there are no frames, or `corrupt` if `missing`
+    /// is `nil`. Also throws the error of the first frame.
     private func animatedImage(_ missing: ImageDecodingError?) throws(ImageDecodingError) -> DecodedImage {
         guard let animation else { throw missing ?? ImageDecodingError(.corrupt, "WebP: the file has no image") }
         var image = decoded(try animation.composited(0))
@@ -152,7 +152,7 @@ final class WebPDecodingState: IncrementalDecodingState {
         return try image(isOpaque ? pixels.reinterpreted(as: .opaque) : pixels)
     }
 
-    /// Returns the available rows of the still image. Throws `partialError` when there are no rows.
+    /// Returns the available rows of the still image. Throws `partialError` when there are no rows, or `outOfMemory`.
     private func part(_ partialError: ImageDecodingError) throws(ImageDecodingError) -> DecodedImage {
         try advance()
         guard let partialImage, partialImage.rowCount > 0 else { throw partialError }

@@ -180,8 +180,8 @@ extension EntryDirectory {
         return (Int(status.st_size), Double(status.st_mtim.tv_sec) + Double(status.st_mtim.tv_nsec) / 1e9)
     }
 
-    /// Returns whether a file has the entry's name. Also returns true if this cannot be determined. A symbolic link
-    /// counts, as does one in place of the entry's directory.
+    /// Returns whether a file has the entry's name. Also returns true if this cannot be determined, or if a symbolic
+    /// link is in place of the file or of the entry's directory.
     func contains(_ name: EntryName) -> Bool {
         do throws(SystemError) {
             let shard = try openShard(of: name, in: openDirectory())

@@ -39,8 +39,8 @@ extension EntryDirectory {
         return lstat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFLNK
     }
 
-    /// Moves a written file to its entry's place. A directory in its place, or a symbolic link in place of the entry's
-    /// directory, is removed.
+    /// Moves a written file to the place of its entry. Removes a directory in that place, or a symbolic link in place
+    /// of the entry's directory.
     ///
     /// - Parameters:
     ///   - file: The written file.

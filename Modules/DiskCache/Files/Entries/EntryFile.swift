@@ -50,7 +50,7 @@ enum EntryFile {
         return checksum(end, attributes: attributes, dataHash: XXH64.hash(data, seed: seed(end))) ? trailer : nil
     }
 
-    /// Returns the seed of the hash of the data, which covers the trailer.
+    /// Returns the seed for the hash of the data: the hash of the trailer without its checksum.
     static func seed(_ end: RawSpan) -> UInt64 {
         XXH64.hash(end.extracting(first: EntryTrailer.checksumOffset))
     }
@@ -102,7 +102,7 @@ enum EntryFile {
 ///     24  8  length of the data in bytes
 ///     32  8  date of storing, in milliseconds since 1970
 ///     40  8  expiration date, in milliseconds since 1970; the minimum value for none
-///     48  8  XXH64 of the resource, variant and metadata, seeded by that of the data, seeded by that of bytes 0 to 47
+///     48  8  XXH64 of bytes 0 to 47, of the data, and of the names and metadata; each hash seeds the next
 struct EntryTrailer: Sendable {
     static let size = 56
     static let checksumOffset = 48

@@ -3,10 +3,11 @@ import AlcedoLibc
 import AlcedoRuntime
 import Synchronization
 
-/// A temporary file outside the entries' directories. It is removed with the value unless it was moved to its final
-/// place.
+/// A temporary file outside the entries' directories. Releasing the object removes the file unless it was moved to its
+/// final place.
 ///
-/// The file is locked while it is open, so that other processes can distinguish it from one that an ended process left.
+/// The file is locked while it is open, so that other processes can distinguish it from a file that an ended process
+/// left.
 final class UnfinishedFile {
     // Process identifiers are reused, in containers at every start. A random one avoids the names of files that an
     // ended process left.
@@ -22,8 +23,10 @@ final class UnfinishedFile {
     /// The error number of ``init(in:)`` after which the caller should try again.
     static let removedBySweep = EBUSY
 
-    /// Creates an empty file in a directory, and locks it. Throws ``removedBySweep`` if another process has taken the
-    /// file for an abandoned one.
+    /// Creates an empty file in a directory, and locks it.
+    ///
+    /// - Throws: The error of the system, or ``removedBySweep`` if another process has taken the file for an abandoned
+    ///   one.
     init(in directory: OpenDirectory) throws(SystemError) {
         let serial = Self.serial.add(1, ordering: .relaxed).newValue
         name = "\(Self.prefix)\(Self.process)-\(serial)"
@@ -53,8 +56,8 @@ final class UnfinishedFile {
     }
 }
 
-/// The directory of temporary files, which stays open between stores. Opening it takes a twentieth of the time of a
-/// store of a few kilobytes.
+/// The directory of temporary files. It stays open between stores, because opening it takes a twentieth as long as
+/// storing a few kilobytes.
 final class UnfinishedDirectory: Sendable {
     private let path: String
     private let opened = Locked<OpenDirectory?>(nil)

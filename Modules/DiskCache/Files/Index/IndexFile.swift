@@ -60,7 +60,7 @@ final class IndexFile: Sendable {
         guard !descriptor.lock(), errno == EWOULDBLOCK || errno == EINTR else { return true }
         var waited = 0
         var pause = 50
-        // `flock` has no timeout, so the lock is polled. The thread belongs to the cache.
+        // `flock` has no timeout, so the lock is polled. The calling thread may block.
         while Duration.microseconds(waited) < timeout {
             usleep(UInt32(pause))
             if descriptor.lock() { return true }
@@ -80,7 +80,7 @@ final class IndexFile: Sendable {
 ///     24  8  number of bytes of the replaced file that this one covers
 ///     32  8  hash of the entries' path extension
 ///     40  8  number of initial records, each of a different entry
-///     48  8  minimum number of written records; the only field that changes, in one write
+///     48  8  minimum number of written records; the only field that changes, each time by one write
 ///     56 288 hashes of the boots in which the index is known to be complete, the latest first; zero for none
 ///     344 8  XXH64 of all preceding bytes, with zero in place of the changing field
 ///
@@ -171,9 +171,10 @@ struct IndexHeader: Sendable {
 
     /// The hash of the current boot's identifier.
     ///
-    /// During one boot, all written bytes are read back, even if processes end. A power failure may have lost the end
-    /// of the index but not the entries' files; after it, the boot has another identifier. Containers on one machine,
-    /// and machines that share a disk, may each have their own identifier.
+    /// Within one boot, reads return all bytes that were written, even by a process that has ended. A power failure may
+    /// lose the end of the index but not the entries' files. The next boot has another identifier, so the index then
+    /// counts as incomplete. Containers on one machine, and machines that share a disk, may each have their own
+    /// identifier.
     static let bootHash: UInt64 = {
         let id = FileManager.default.contents(atPath: "/proc/sys/kernel/random/boot_id") ?? Data()
         return XXH64.hash(id.bytes)

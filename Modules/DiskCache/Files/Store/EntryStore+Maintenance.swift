@@ -41,7 +41,8 @@ extension EntryStore {
         return (Array(names), found)
     }
 
-    /// Verifies entries, and removes the damaged ones. Returns a report of these entries.
+    /// Verifies entries, and removes the damaged ones. Returns a report, which omits entries that were removed
+    /// meanwhile.
     func verify(_ names: [EntryName]) -> DataCacheVerification {
         var result = DataCacheVerification()
         for name in names {
@@ -53,7 +54,7 @@ extension EntryStore {
                 case .damaged: result.damagedNames.append(name.text)
                 }
             } catch {
-                // The entry cannot be read now, which says nothing about its bytes, or it is damaged and cannot be
+                // The entry cannot be read now, although its bytes may be valid, or it is damaged and cannot be
                 // removed.
                 result.recordFailure(error)
             }
@@ -122,8 +123,9 @@ extension EntryStore {
         }
     }
 
-    /// Moves another directory's entries into this one. Removes the entries that this cache has already, and damaged
-    /// and expired ones. Entries that cannot be stored now stay. Returns the number of moved entries.
+    /// Moves another directory's entries into this one. Also removes from the other directory the entries that this
+    /// cache has already, and damaged and expired ones. Entries that cannot be stored now stay there. Returns the
+    /// number of moved entries.
     func adoptEntries(of other: EntryDirectory) -> Int {
         // Two paths may lead to the same directory. Adopting from it would remove its own entries.
         guard !other.isSame(as: files) else { return 0 }

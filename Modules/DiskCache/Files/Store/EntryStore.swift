@@ -51,9 +51,9 @@ final class EntryStore: Sendable {
 
     // MARK: Storing
 
-    /// Stores an entry, unless a later change of its key is done. If the entry has expired, only removes the existing
-    /// one. If the disk is full, removes the least recently used entries until half of the total size is left, and
-    /// tries once more.
+    /// Stores an entry, unless a later store or removal of its key is already done. If the entry has expired, only
+    /// removes the existing one. If the disk is full, removes the least recently used entries until half of the total
+    /// size is left, and tries once more.
     func store(
         _ entry: CachedData, for key: ImageKey, in order: StoreOrder = StoreOrder()
     ) throws(DataCacheError) {

@@ -29,7 +29,7 @@ struct EntryTrim: Sendable {
     let size: Int
     /// The maximum number of entries after the trim.
     let count: Int
-    /// The maximum size of an entry that the trim keeps as the only one, even if that entry exceeds `size` or `count`.
+    /// The maximum number of bytes of a last remaining entry that is kept, even if it exceeds `size` or `count`.
     let sizeOfLast: Int
     /// The reason that is reported for entries that have not expired. If it is `costLimit`, an entry that is removed
     /// only because of the count is reported with `countLimit`.
@@ -89,8 +89,11 @@ struct EntryTrim: Sendable {
         return true
     }
 
-    /// Returns the next entries to remove, judged by their present state. Returns an empty array if there are none at
-    /// the moment. If no candidate is left, ends the trim or starts another scan.
+    /// Returns the next entries to remove, judged by their present state.
+    ///
+    /// The result is empty in three cases. If the goal is reached, the trim ends. If no candidate is left, another scan
+    /// begins, or the trim ends with an error. If all checked candidates have to be kept, the next call continues with
+    /// the rest.
     mutating func choose(in table: IndexTable, at now: Timestamp, limits: DataCacheLimits) -> [Choice] {
         var chosen: [Choice] = []
         var (leftSize, leftCount) = (table.totalSize, table.count)

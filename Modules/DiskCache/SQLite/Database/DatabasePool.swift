@@ -8,7 +8,7 @@ final class DatabasePool<Queries>: Sendable {
     private struct Idle: Sendable {
         /// The connections that are not in use; at most as many as there are threads.
         var files: [ConfinedFile<Queries>] = []
-        /// The number of calls of ``close()``. It identifies connections that were taken before the last one.
+        /// The number of calls of ``close()``. It identifies the connections that were taken before the last close.
         var round = 0
     }
 

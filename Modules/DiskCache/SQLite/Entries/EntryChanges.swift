@@ -269,7 +269,7 @@ final class EntryChanges {
         }
     }
 
-    /// Removes all files of values, before the database is replaced. Returns a slice that reports their entries as
+    /// Removes all files of values, before the database is replaced. Returns a slice that reports all entries as
     /// removed for `reason`.
     func removeAllFiles(because reason: EvictionReason) throws(SQLiteFailure) -> TrimSlice {
         let items = try oldestItems.rows(.integer(-1), read: Self.item)

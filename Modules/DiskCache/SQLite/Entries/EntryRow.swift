@@ -81,7 +81,7 @@ struct EntryTimes: Equatable, Sendable {
     }
 }
 
-/// An entry in the database, which has not been verified.
+/// An unverified entry in the database.
 struct UnverifiedEntry {
     var row: EntryRow
     /// The key in the row. It may be damaged.

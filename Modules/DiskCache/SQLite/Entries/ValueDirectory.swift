@@ -30,7 +30,7 @@ struct ValueDirectory: Sendable {
     /// Returns the bytes of a value, or nil if the file is absent, has another length than `count`, or is not a regular
     /// file.
     ///
-    /// - Throws: The reason why the file cannot be read now, which says nothing about its bytes.
+    /// - Throws: The reason why the file cannot be read now. Its bytes may be valid.
     func read(_ name: ValueName, count: Int) throws(SQLiteFailure) -> Data? {
         do throws(SystemError) {
             let file = try Descriptor(opening: Self.path(of: name), beneath: openDirectory(), O_RDONLY | O_NONBLOCK)

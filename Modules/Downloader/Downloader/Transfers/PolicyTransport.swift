@@ -113,8 +113,8 @@ struct Deadline: Sendable {
 
     /// Runs work and cancels it after the limit.
     ///
-    /// - Throws: ``/AlcedoHTTP/HTTPTransportError`` `timedOut` after the limit, when the canceled work has ended, or
-    ///   the error of `work`.
+    /// - Throws: ``/AlcedoHTTP/HTTPTransportError`` `timedOut` if the limit passes first; it is thrown once the
+    ///   canceled work has ended. Otherwise the error of `work`, or `CancellationError` if the task is canceled.
     func run<Value: Sendable>(_ work: @escaping @Sendable () async throws -> Value) async throws -> Value {
         guard let limit, limit > .zero else { return try await work() }
         return try await withThrowingTaskGroup(of: Value?.self) { group in

@@ -13,7 +13,7 @@ public protocol WeaklyReferenceable: Sendable {
 
 extension DecodedImage: WeaklyReferenceable {}
 
-/// Weak references to evicted values, which can be found while another owner holds them.
+/// Weak references to evicted and rejected values, which can be found while another owner holds them.
 ///
 /// A sweep removes the references to released values when the number of references exceeds both 64 and twice the number
 /// that survived the last sweep. A lookup or an addition is O(1), amortized.
@@ -73,8 +73,8 @@ struct WeakValueTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
 
     /// Adds a weak reference to a value, if the value supports it.
     ///
-    /// The value can be found until `expiration` at the latest. If the call sweeps, it appends the values it found
-    /// alive to `examined`, which the caller must release outside the lock.
+    /// The value can be found until it expires, and each use can extend that time. If the call sweeps, it appends the
+    /// values it found alive to `examined`, which the caller must release outside the lock.
     @inlinable
     mutating func remember(_ value: Value, for key: Key, expiration: EntryExpiration, examined: inout [Value]) {
         guard let referenced = value as? any WeaklyReferenceable, let reference = Self.reference(to: referenced) else {

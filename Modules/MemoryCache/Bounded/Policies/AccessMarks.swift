@@ -48,8 +48,8 @@ final class AccessMarks: @unchecked Sendable {
     /// The maximum number of uses that a mark counts. No policy needs more.
     @inlinable static var maximumUseCount: UInt64 { 15 }
 
-    /// Records a use. The stamps of one thread never decrease. If several threads record a use of one entry, the latest
-    /// stamp counts.
+    /// Records a use and keeps the later stamp, because threads may record their stamps out of order. If two threads
+    /// record a use of one entry at the same time, one of the uses and its stamp may be lost.
     @inlinable @inline(__always)
     static func record(_ mark: UnsafeMutablePointer<Atomic<UInt64>>, stamp: UInt64) {
         let known = mark.pointee.load(ordering: .relaxed)
@@ -66,8 +66,8 @@ final class AccessMarks: @unchecked Sendable {
         return Int(mark & 0xFF)
     }
 
-    /// Returns the time at which the entry in `slot` was last used or stored, on the cache's own scale, which never
-    /// decreases in one thread. Returns zero for a slot that was never in use.
+    /// Returns the stamp of the last use or store of the entry in `slot`. Returns zero for a slot that was never in
+    /// use.
     @usableFromInline
     func lastUse(_ slot: Int) -> UInt64 {
         0..<capacity ~= slot ? marks[slot].load(ordering: .relaxed) >> 8 : 0

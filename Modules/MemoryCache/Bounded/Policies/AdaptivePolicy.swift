@@ -1,23 +1,23 @@
 /// The default policy. It weighs the frequency of an entry's use against its cost, resists scans and loops, and
 /// approaches LRU when only recency matters.
 ///
-/// **Duels.** New entries enter a *window*, which is LRU. The candidate that leaves it meets the least valuable entry
-/// of the *main* part, the defender. The entry with the higher ratio of uses to cost stays. A defender that stays has
-/// its uses halved, so that old uses do not protect it forever. The main part is ordered by this ratio plus an age that
-/// grows with evictions.
+/// **Duels.** New entries enter a *window*, which is LRU. The entry that leaves the window, the candidate, meets the
+/// least valuable entry of the *main* part, the defender. The entry with the higher ratio of uses to cost stays. A
+/// defender that stays has its uses halved, so that old uses do not protect it forever. The main part is ordered by
+/// this ratio plus an age that grows with evictions.
 ///
-/// **Window size.** The policy remembers evicted entries with their uses as ghosts, up to three for each entry in the
-/// cache. If an entry returns shortly after the window evicted it, a larger window would have kept it, so the window
-/// grows. If the main part had evicted it, the window shrinks.
+/// **Window size.** The policy records evicted entries and their uses in ghosts, and keeps up to three ghosts for each
+/// entry in the cache. If an entry returns shortly after the window evicted it, a larger window would have kept it, so
+/// the window grows. If the main part had evicted it, the window shrinks.
 ///
 /// **Loops.** A loop over more entries than fit is recognized when entries return in the order in which they were last
 /// used (see `LoopDetector`). All entries of a loop are used equally often. The uses of a returning entry therefore do
 /// not count against a defender that was used in the current turn of the loop, and the window shrinks to its minimum. A
-/// fixed part of the loop stays and is hit on each turn. In a turn whose ghosts are still remembered, a defender meets
-/// about four candidates. A defender that has survived six duels without a use is no longer protected. In a longer
-/// loop, the ghosts are forgotten before their entries return. A part of such a loop stays because no new entry is
-/// worth more. If no entry of the main part is used during 128 times as many duels as it has entries, the main part is
-/// replaced once.
+/// fixed part of the loop stays and is hit on each turn. If the loop is so short that an entry returns before its ghost
+/// is forgotten, a defender meets about four candidates per turn. A defender that has survived six duels without a use
+/// is no longer protected. In a longer loop, the ghosts are forgotten before their entries return. A part of such a
+/// loop stays because no new entry is worth more. If no entry of the main part is used during 128 times as many duels
+/// as the main part has entries, the main part is replaced once.
 ///
 /// A hit only sets a mark. The policy reads the mark when the entry is next in line for eviction.
 ///
@@ -50,8 +50,8 @@ struct AdaptivePolicy: MarkedEvictionPolicy {
     private static let minimumShare = 0.02
     /// The number of ghosts for each entry.
     private static let ghostsPerEntry = 3
-    /// The limit below which an entry counts as having returned shortly after its eviction: the cost that its part has
-    /// evicted since then, as a share of the total cost.
+    /// The share of the total cost below which an eviction counts as recent. A returning entry was evicted recently if
+    /// the part that evicted it, the window or the main part, has evicted less than this share since then.
     private static let recentShare = 0.1
     /// The change of the window's share for one ghost, as a multiple of the share of one entry.
     private static let step = 12.0
@@ -129,8 +129,8 @@ struct AdaptivePolicy: MarkedEvictionPolicy {
 
     mutating func removeAll() { self = AdaptivePolicy() }
 
-    /// Whether the window exceeds its share. A single entry never does, so the entry stored last fights no duel before
-    /// another one is stored.
+    /// Whether the window exceeds its share. A window with a single entry never does, so that an entry does not fight a
+    /// duel as soon as it is stored.
     private var isWindowTooLarge: Bool {
         window.count > 1 && Double(windowCost) > windowShare * Double(totalCost)
     }
@@ -259,12 +259,12 @@ struct AdaptivePolicy: MarkedEvictionPolicy {
 /// count, so the count grows only if about nine of ten misses are returns in order. The detector recognizes a loop when
 /// the count reaches a quarter of the number of entries, plus eight.
 ///
-/// O(1), 24 bytes.
+/// Every operation is O(1). The detector takes 24 bytes.
 struct LoopDetector: Sendable {
-    /// The number of returns in order that one other miss cancels.
+    /// The number of returns in order that one return out of order, or one miss without a ghost, cancels.
     private static let penalty = 8
 
-    /// The last use, before its eviction, of the entry that returned most recently.
+    /// The stamp of the most recently returned entry's last use before its eviction.
     private var lastUse: UInt32 = 0
     private var returnsInOrder = 0
     /// Whether the recent misses are those of a loop.
@@ -282,7 +282,7 @@ struct LoopDetector: Sendable {
             // Uses in too quick succession have the same stamp and are no evidence.
             guard distance != 0 else { return isActive }
             lastUse = ghost.lastUse
-            // The low eight bits of a stamp number the uses between two stores.
+            // The low eight bits of a stamp count the uses between two stores, and the other bits count the stores.
             isInOrder = distance > 0 && distance >> 8 <= 1 + count / 8
         }
         let threshold = 8 + count / 4

@@ -39,8 +39,8 @@ public protocol EvictionPolicy: Sendable {
     /// reads of a cache with a custom policy do not run at the same time.
     mutating func use(_ slot: Int)
 
-    /// Removes an entry. The cache calls this when an entry is removed or replaced, expires, or is evicted without the
-    /// policy's choice.
+    /// Removes an entry. The cache calls this when an entry is removed, expires, is replaced by a value of another
+    /// cost, or is evicted without the policy's choice.
     mutating func remove(_ slot: Int)
 
     /// Chooses the entry to evict next and forgets it. Returns its slot, or nil if there are no entries.

@@ -1,4 +1,4 @@
-/// A list of evicted entries by the hashes of their keys, which forgets the oldest first.
+/// A list of evicted entries by the hashes of their keys. The list forgets the oldest entry first.
 ///
 /// An entry takes about fifty bytes. Every operation is O(1). The list does not distinguish keys with the same hash.
 /// This can cause an additional miss but never a wrong value.
@@ -7,7 +7,7 @@ struct GhostList: Sendable {
         var hash: UInt64
         /// The total cost of the entries that ``part`` had evicted at the time of this eviction, including this entry.
         var evictedCost: Int
-        /// The low bits of its last use according to ``AccessMarks``.
+        /// The low bits of the stamp of the entry's last use, which ``AccessMarks`` recorded.
         var lastUse: UInt32
         /// The number of the entry's uses that the policy counted.
         var frequency: UInt8

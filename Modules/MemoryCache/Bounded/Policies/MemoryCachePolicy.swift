@@ -15,8 +15,8 @@ public enum MemoryCachePolicy: Sendable {
     case fifo
     /// SIEVE: evicts the oldest entry that was not used since the previous pass (Zhang et al., NSDI 2024).
     case sieve
-    /// S3-FIFO: keeps entries that were used more than once in a small queue of new entries, or that return soon after
-    /// their eviction (Yang et al., SOSP 2023).
+    /// S3-FIFO: new entries enter a small queue. An entry moves to the main queue if it is used more than once in the
+    /// small queue, or if it returns soon after its eviction (Yang et al., SOSP 2023).
     case s3FIFO
     /// W-TinyLFU: an LRU window in front of a segmented LRU that admits an entry by its recent frequency (Einziger et
     /// al., ACM Transactions on Storage, 2017).
@@ -24,7 +24,7 @@ public enum MemoryCachePolicy: Sendable {
     /// GDSF: evicts the entry with the fewest uses relative to its cost first, and ages entries (Cherkasova, 1998).
     case gdsf
     /// When the cost limit is exceeded, evicts the least recently used entries until the rest cost at most
-    /// `toPreferredCost`.
+    /// `toPreferredCost`. In this case, a new entry that alone costs more than `toPreferredCost` is not stored.
     ///
     /// AFNetworking's and AlamofireImage's `AutoPurgingImageCache` evict in this way. The cost is in the unit of the
     /// cost limit. Values below zero count as zero, and values above the limit as the limit.

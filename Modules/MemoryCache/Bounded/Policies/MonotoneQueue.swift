@@ -17,10 +17,10 @@ struct MonotoneQueue: Sendable {
     private(set) var floor: UInt64 = 0
     private(set) var count = 0
 
-    /// Returns the number that a slot of the queue was inserted with.
+    /// Returns the number of a slot in the queue.
     func number(of slot: Int) -> UInt64 { numbers[slot] }
 
-    /// Adds a slot with the number ``floor`` plus `value`, which is at most 2^62.
+    /// Adds a slot with the number ``floor`` plus `value`. `value` must be at most 2^62.
     mutating func insert(_ slot: Int, aboveFloor value: UInt64) {
         if floor > 1 << 62 { rebase() }
         insert(slot, floor + value)

@@ -1,8 +1,9 @@
 /// A policy with three queues: a small one for new entries, a main one, and one of ghosts, which stand for evicted
 /// entries.
 ///
-/// An entry that is used more than once in the small queue, or that returns soon after its eviction from it, moves to
-/// the main queue. A used entry in the main queue returns to the queue's end instead of being evicted.
+/// An entry that is used more than once in the small queue moves to the main queue. An entry that returns soon after
+/// its eviction from the small queue enters the main queue at once. A used entry in the main queue returns to the
+/// queue's end instead of being evicted.
 ///
 /// Source: J. Yang, Y. Zhang, Z. Qiu, Y. Yue, K. V. Rashmi, "FIFO Queues are All You Need for Cache Eviction", SOSP
 /// 2023.

@@ -73,8 +73,8 @@ struct WTinyLFUPolicy: MarkedEvictionPolicy {
 
     mutating func removeAll() { self = WTinyLFUPolicy() }
 
-    /// Whether the window exceeds its share. A single entry never does, so the entry stored last fights no duel before
-    /// another one is stored.
+    /// Whether the window exceeds its share. A window with a single entry never does, so that an entry does not fight a
+    /// duel as soon as it is stored.
     private var isWindowTooLarge: Bool {
         guard let oldest = oldest(.window), !segments.isNewest(oldest, of: Segment.window.rawValue) else {
             return false
@@ -198,8 +198,9 @@ struct FrequencySketch: Sendable {
 
 /// A hill climber that sets the size of the window by the hit ratio.
 ///
-/// Each sample changes the window: in the same direction as before if the hit ratio rose, otherwise in the opposite
-/// direction. The steps become smaller with each sample, and large again when the ratio jumps.
+/// Each sample after the first changes the window: in the opposite direction to the previous change if the hit ratio
+/// fell, otherwise in the same direction. The steps become smaller with each sample, and large again when the ratio
+/// jumps.
 ///
 /// Source: G. Einziger, O. Eytan, R. Friedman, B. Manes, "Adaptive Software Cache Management", Middleware 2018.
 private struct WindowClimber: Sendable {

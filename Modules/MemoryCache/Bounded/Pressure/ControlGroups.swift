@@ -41,8 +41,9 @@ struct ControlGroups: Sendable, Equatable {
         }
     }
 
-    /// Returns the directories of a group and of its ancestors in the first mount that contains it, the group's own
-    /// first.
+    /// Returns the directories of a group and of its ancestors, the group's own first, in the first mount that contains
+    /// the group. If no mount contains it, returns only the first mount point. Returns an empty array if there is no
+    /// visible mount or the path is invalid.
     private static func directories(of path: ArraySlice<UInt8>, in mounts: [MountEntry]) -> [String] {
         let group = MountEntry.components(path)
         // No visible mount contains a group above the root of the namespace.
@@ -65,7 +66,7 @@ struct ControlGroups: Sendable, Equatable {
 ///
 /// Source: filesystems/proc.rst, "/proc/<pid>/mountinfo"; proc_pid_mountinfo(5).
 private struct MountEntry: Equatable {
-    /// The components of the directory within the file system that is mounted.
+    /// The path components, within its file system, of the directory that is mounted.
     var root: [[UInt8]]
     /// The mount point, without a slash at the end.
     var point: [UInt8]

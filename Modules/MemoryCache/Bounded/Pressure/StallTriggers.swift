@@ -48,8 +48,8 @@ struct StallTriggers: ~Copyable {
     private static func arm(_ path: String, _ trigger: String) -> Int32 {
         let file = open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC | O_NOCTTY)
         guard file >= 0 else { return -1 }
-        // The trigger is written at once with the null terminator, because the kernel overwrites the last byte with
-        // one.
+        // The trigger and its null terminator are written in one call, because the kernel overwrites the last byte
+        // with a terminator.
         guard trigger.withCString({ write(file, $0, trigger.utf8.count + 1) }) > 0 else {
             close(file)
             return -1
@@ -100,7 +100,7 @@ struct StallCount: Sendable, Equatable {
 /// counts, which are updated only every two seconds. A trigger that the counts do not confirm at once is therefore
 /// checked a second time.
 struct StallHistory: Sendable {
-    /// The age of the samples to compare with. A trigger covers its window and a part of the previous one.
+    /// The minimum age of the sample to compare with. A trigger covers its window and a part of the previous one.
     private static let span = StallTriggers.window * 2
     private static let minimumInterval = StallTriggers.window / 2
     /// The delay of the second check, by which time the counts have been updated.
@@ -115,7 +115,7 @@ struct StallHistory: Sendable {
     private var samples: [(time: Duration, count: StallCount)] = []
     private var unconfirmedStalls: [MemoryPressure: UnconfirmedStall] = [:]
 
-    /// The time of the next second check; nil if all announcements are settled.
+    /// The time at which the first of the unconfirmed triggers is checked again; nil if there are none.
     var nextSample: Duration? { unconfirmedStalls.values.map(\.end).min() }
 
     /// Records a count. Samples that are too old for a trigger are removed, and samples in quick succession count as

@@ -2,7 +2,8 @@ import AlcedoLibc
 
 /// A reader of the kernel's small files, below a directory that stands for `/`.
 struct SystemFiles: Sendable {
-    /// The maximum number of bytes read from a file. A longer file is cut after its last complete line.
+    /// The maximum number of bytes read from a file. Of a longer file, only the complete lines within this limit are
+    /// returned.
     static let byteLimit = 64 << 10
 
     private let root: String
@@ -46,14 +47,14 @@ struct SystemFiles: Sendable {
 
 /// A parser of the kernel's text files.
 ///
-/// The functions do not trap and do not guess. Text that is not a number within the range of `Int` gives nil. Formats:
-/// admin-guide/cgroup-v2.rst, "Interface Files"; filesystems/proc.rst, "meminfo".
+/// The functions do not trap and do not guess. A missing key, or text that is not a number within the range of `Int`,
+/// gives nil. Formats: admin-guide/cgroup-v2.rst, "Interface Files"; filesystems/proc.rst, "meminfo".
 enum KernelText {
     /// The smallest limit that counts as no limit. cgroup v1 represents "no limit" by the largest multiple of the page
     /// size.
     private static let unlimited = 1 << 62
 
-    /// Returns the number in a file that contains one value; nil for `max`.
+    /// Returns the number in a file that contains one value; nil if the value is not a number, such as `max`.
     static func number(_ text: [UInt8]) -> Int? {
         let words = words(of: text[...])
         return words.count == 1 ? decimal(words[0]) : nil

@@ -12,11 +12,11 @@ import AlcedoRuntime
 /// ```
 ///
 /// The source uses three kinds of figures. If the system provides none of them, it reports no pressure.
-/// - **Stalls.** The kernel announces when tasks are stalled because memory is short: those of the process's control
-///   group (cgroup v2) if the process may subscribe to it, otherwise those of the whole machine. If some tasks were
-///   stalled for 100 ms within two seconds, the level is warning; if all tasks were stalled for 150 ms, it is critical.
-///   The kernel also counts stall times, and an announcement is accepted only if the count confirms it, at once or
-///   after the two seconds in which the count is updated. (Linux 6.18 announces stalls that did not occur.)
+/// - **Stalls.** The kernel announces when tasks are stalled because memory is short. The source subscribes to stalls
+///   of the process's control group (cgroup v2) if the kernel permits it, otherwise to those of the machine. If some
+///   tasks were stalled for 100 ms within two seconds, the level is warning; if all were stalled for 150 ms, it is
+///   critical. The kernel also counts stall times, and an announcement is accepted only if the count confirms it, at
+///   once or after the two seconds in which the count is updated. (Linux 6.18 announces stalls that did not occur.)
 /// - **Control group.** The source reads the control group at every interval. With cgroup v2, an increase of the
 ///   counter `high` or `max` is a warning, and an increase of `oom` is critical. If the group or one of its ancestors
 ///   has a limit, a usage of 90 % is a warning and one of 97 % is critical. The limit `memory.high` only causes
@@ -75,10 +75,10 @@ public final class SystemMemoryPressureSource: MemoryPressureSource {
 
     /// Calls `handler` on the source's thread at each change of the level until the returned token is released.
     ///
-    /// A new observer is expected to start at `normal`; the source does not report a level that was reached before. The
-    /// source calls handlers one after the other, outside any lock. A handler may add and remove observers. A call that
-    /// is in progress may end after its token is released. The token keeps the observation alive even if the source is
-    /// released.
+    /// The source does not report the level that it had before the call, so an observer should assume `normal` at
+    /// first. The source calls handlers one after the other, outside any lock. A handler may add and remove observers.
+    /// A call that is in progress may end after its token is released. The token keeps the observation alive even if
+    /// the source is released.
     public func observe(_ handler: @escaping @Sendable (MemoryPressure) -> Void) -> any Sendable {
         hub.observe(handler)
     }
@@ -191,8 +191,9 @@ private final class MemoryPressureToken: Sendable {
 
 /// The loop of a source's thread, which waits for triggers and takes readings in between.
 private struct MemoryPressureLoop: ~Copyable {
-    /// The time for which a trigger is ignored after it fired. A trigger fires at most once in two seconds and stays
-    /// pending, so no event is lost. A trigger that fires continuously does not keep a processor busy.
+    /// The time for which a trigger is ignored after it fired, so that a faulty trigger that fires continuously does
+    /// not keep a processor busy. No event is lost, because a correct trigger fires at most once in two seconds
+    /// and stays pending.
     private static let triggerInterval = Duration.seconds(1)
     private static let retryNanoseconds = 100_000_000
 

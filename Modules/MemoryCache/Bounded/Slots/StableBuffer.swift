@@ -123,6 +123,6 @@ enum LargePages {
 
     private static func isMapped(_ byteCount: Int) -> Bool { byteCount >= 256 << 10 }
 
-    /// Rounds up to 64 KiB, a multiple of the page size of every system.
+    /// Rounds up to a multiple of 64 KiB, which is a multiple of the page size of every system.
     private static func mappedCount(_ byteCount: Int) -> Int { (byteCount + 0xFFFF) & ~0xFFFF }
 }

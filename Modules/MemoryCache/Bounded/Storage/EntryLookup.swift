@@ -28,7 +28,7 @@ struct EntryLookup<Key: Hashable & Sendable, Value: Sendable> {
         }
     }
 
-    /// Returns the uptime at which the entry expires.
+    /// Returns the uptime at which the entry expires; `Int64.max` for never.
     ///
     /// A reader may change it while others read it, so readers access it atomically. A writer has exclusive access.
     @inlinable @inline(__always)
@@ -58,8 +58,9 @@ struct LaneCounters: Sendable {
     @usableFromInline var weakHits = 0
     /// The total cost of the values found. It wraps on overflow instead of trapping.
     @usableFromInline var hitCost = 0
-    /// The tick of the lane's latest use, and the number of its uses within that tick.
+    /// The tick of the lane's latest use.
     @usableFromInline var tick: UInt64 = 0
+    /// The number of the lane's uses within ``tick``, up to 255.
     @usableFromInline var usesInTick: UInt64 = 0
 
     @inlinable init() {}

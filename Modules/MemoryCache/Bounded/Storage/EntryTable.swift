@@ -114,8 +114,9 @@ struct CacheEntry<Key: Sendable, Value: Sendable>: Sendable {
     @usableFromInline var hash = 0
     @usableFromInline var cost = 0
     @usableFromInline var groupHash = 0
-    /// The neighbors in the list of the group; -1 for none.
+    /// The slot of the next entry in the list of the group; -1 for none.
     @usableFromInline var nextInGroup: Int32 = -1
+    /// The slot of the previous entry in the list of the group; -1 for none.
     @usableFromInline var previousInGroup: Int32 = -1
 
     @inlinable

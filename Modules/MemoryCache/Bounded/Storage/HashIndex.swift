@@ -15,7 +15,8 @@ struct HashIndex: Sendable {
 
     @inlinable init() {}
 
-    /// Returns the slot under `hash` that satisfies `matches`.
+    /// Returns the slot under `hash` that satisfies `matches`; nil if there is none. `matches` must compare the hash,
+    /// because it may also receive slots under other hashes.
     @inlinable @inline(__always)
     func slot(_ hash: Int, where matches: (Int) -> Bool) -> Int? {
         HashProbe(cells: cells.base, mask: cells.count - 1, shift: shift).slot(hash, where: matches)
@@ -95,7 +96,8 @@ struct HashProbe {
         return product ^ product >> 32
     }
 
-    /// Returns the slot under `hash` that satisfies `matches`.
+    /// Returns the slot under `hash` that satisfies `matches`; nil if there is none. `matches` must compare the hash,
+    /// because it may also receive slots under other hashes.
     @inlinable @inline(__always)
     func slot(_ hash: Int, where matches: (Int) -> Bool) -> Int? {
         let mixed = Self.mix(hash)

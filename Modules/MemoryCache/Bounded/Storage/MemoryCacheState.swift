@@ -10,17 +10,17 @@ struct MemoryCacheState<Key: Hashable & Sendable, Value: Sendable>: @unchecked S
 
     @usableFromInline var table: EntryTable<Key, Value>
     @usableFromInline var policy: any MarkedEvictionPolicy
-    /// The cost to which a purge evicts entries; nil for the limit.
+    /// The cost down to which entries are evicted when they exceed the cost limit; nil for the limit itself.
     @usableFromInline let preferredCost: Int?
     @usableFromInline var marks = AccessMarks()
     /// The first element of ``marks``, for lookups under the shared lock.
     @usableFromInline var markBase: UnsafeMutablePointer<Atomic<UInt64>>
-    /// The weak references to evicted values; nil if the cache does not look for these.
+    /// The weak references to evicted and rejected values; nil if the cache does not look for these.
     @usableFromInline var weak: WeakValueTable<Key, Value>?
     /// The number of stores so far, plus one. It is the high part of the stamps, which record the order of uses.
     @usableFromInline var tick: UInt64 = 1
     @usableFromInline var statistics = CacheStatistics()
-    /// The position above the one that the next sweep step checks for expiration.
+    /// The position that the next sweep step checks for expiration, plus one; 0 to begin with the last position.
     @usableFromInline var sweepPosition = 0
 
     @inlinable
@@ -93,8 +93,8 @@ struct MemoryCacheState<Key: Hashable & Sendable, Value: Sendable>: @unchecked S
     /// Evicts entries until both limits hold. If the cost limit is exceeded, evicts down to the preferred cost of the
     /// policy.
     ///
-    /// `insertedSlot` is the slot of the entry being stored. If the policy evicts that entry, it is neither counted nor
-    /// reported.
+    /// `insertedSlot` is the slot of the entry being stored. If the policy evicts that entry, the eviction is neither
+    /// counted nor reported.
     @inlinable
     mutating func evict(
         _ limits: MemoryCacheLimits, insertedSlot: Int, into releases: inout PendingReleases<Key, Value>

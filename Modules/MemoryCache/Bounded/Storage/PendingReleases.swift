@@ -8,8 +8,8 @@ import AlcedoRuntime
 struct PendingReleases<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     @usableFromInline var evictions: [RemovedEntry<Key, Value>] = []
     @usableFromInline var retired: [RetiredEntries<Key, Value>] = []
-    /// The values that a sweep of the weak references has examined. These may be the last references to them, because
-    /// their other owners may have released them meanwhile.
+    /// The values that a sweep of the weak references found alive. The array may hold the last reference to a value,
+    /// because the value's other owners may have released it in the meantime.
     @usableFromInline var examined: [Value] = []
 
     @inlinable
@@ -55,7 +55,7 @@ struct RetiredEntries<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     }
 }
 
-/// Calls a cache's eviction listener, without recursion on any thread.
+/// A reporter of evictions, which calls a cache's listener without recursion on any thread.
 ///
 /// If the listener's calls to the cache remove further entries, these are queued until the listener returns, so that a
 /// chain of such calls does not grow the stack.
@@ -98,7 +98,8 @@ struct EvictionReporter<Key: Hashable & Sendable, Value: Sendable>: ~Copyable, S
         releases.forEach { listener($0.key, $0.value, $0.reason) }
     }
 
-    /// Returns the removals queued for a thread. Returns nil and removes the queue if there are none.
+    /// Removes and returns the removals that are queued for a thread. If there are none, removes the queue and returns
+    /// nil.
     private func nextQueue(of thread: UInt) -> Queue? {
         queues.withLock { queues in
             guard let queue = queues[thread], !queue.isEmpty else {

@@ -97,8 +97,8 @@ struct ReadMostlyLock<Value: Sendable, LaneValue: Sendable>: ~Copyable, @uncheck
     }
 }
 
-/// The numbers of threads, assigned in the order in which they first request one, so that a small number of threads
-/// have consecutive numbers.
+/// A source of thread numbers. Each thread receives the next number at its first request, so that threads with
+/// consecutive numbers use different lanes.
 @usableFromInline
 struct ThreadNumber: Sendable {
     /// The key of the thread-specific value, which is the thread's number plus one; nil if the process has no keys

@@ -209,7 +209,7 @@
 
         init(onTime: @escaping @MainActor () -> Void) { self.onTime = onTime }
 
-        /// Sets the time, and replaces an earlier one.
+        /// Sets the timer. Replaces the time that was set before.
         ///
         /// - Parameter time: The time on the frame clock. A time in the past is treated as now.
         func set(to time: Duration) {

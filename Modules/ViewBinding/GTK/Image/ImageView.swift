@@ -15,9 +15,9 @@
     /// GTK must be initialized. ``MainActorBridge`` must be installed; otherwise only images in memory are shown.
     ///
     /// The widget has no natural size: set a size request, or let it expand. Loads without a target size wait until the
-    /// widget has a size, which requires that ``onSizeChange`` calls `viewSizeChanged()` of the binder. Pixels are
-    /// passed to GTK without a copy, except for gray images and images that are not stored upright. Samples are
-    /// interpreted as sRGB. An image that was not in memory fades in.
+    /// widget has a size. They start when ``onSizeChange`` calls `viewSizeChanged()` of the binder, so set it as above.
+    /// Pixels are passed to GTK without a copy, except for gray images and images that are not stored upright. Samples
+    /// are interpreted as sRGB. An image that was not in memory fades in.
     ///
     /// In style sheets, the widget is an `alcedo-image` with the class `empty`, `placeholder`, `failure` or `image`.
     /// While an image is loading, it also has the class `loading`, and draws the progress as a line in its `color`. It

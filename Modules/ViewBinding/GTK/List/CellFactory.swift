@@ -78,8 +78,8 @@
         /// Stops showing the item. Another item, or none, follows.
         ///
         /// Runs in the next iteration of the main loop after GTK unbinds the cell. It runs earlier if GTK binds another
-        /// item to the cell or removes the cell. If GTK binds the same item again before that, as it does when the
-        /// focus moves, neither method is called.
+        /// item to the cell or removes the cell. If GTK binds the same item at the same position again before that, as
+        /// it does when the focus moves, neither ``bind(to:)`` nor this method is called.
         func unbind()
     }
 
@@ -87,7 +87,8 @@
     ///
     /// GTK unbinds an item and immediately binds it again when only the focus or the selection changes. If that
     /// canceled the load, each arrow key would restart it. A cell is therefore unbound in the next iteration of the
-    /// main loop, or before it receives another item, and not at all if its own item is bound again.
+    /// main loop, or before it receives another item. If GTK first binds the same item at the same position again, the
+    /// cell is not unbound.
     @MainActor private final class CellTable<Cell: RecycledCell> {
         private struct Binding {
             var position: Int

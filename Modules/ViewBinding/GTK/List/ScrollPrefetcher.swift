@@ -38,7 +38,8 @@
         ///     the same size as the cell, or the prefetched image is not reused.
         ///   - start: A closure that starts loading the requests, in order.
         ///   - stop: A closure that cancels the loads of the requests. It receives each request whose item has become
-        ///     visible or is no longer ahead, even if its load has ended.
+        ///     visible or is no longer ahead, even if its load has ended, and the remaining requests when the
+        ///     prefetcher is reset or released.
         ///   - onMove: A closure that receives the visible positions whenever the list moves or its layout changes,
         ///     before prefetching starts. For example, it can lower the priority of loads for cells that GTK binds
         ///     outside of the visible area. Default: nil.

@@ -2,15 +2,16 @@
     import AlcedoLibc
     import CGTK
 
-    /// A scroller that moves a list smoothly in the vertical direction when the mouse wheel turns, once per frame.
+    /// A scroller that moves a list smoothly after a turn of the mouse wheel, by one step per frame. It scrolls only
+    /// vertically.
     ///
     /// ```swift
     /// WheelScroller(scrolledWindow: scrolledWindow)
     /// ```
     ///
     /// GTK itself jumps immediately at each wheel step. Before GTK 4.10, lists measure their rows only once per frame.
-    /// If a fast wheel moves such a list twice between two layouts, it fails with "ran out of items" and an empty
-    /// window. Touchpads are left to GTK, which combines their events per frame.
+    /// Such a list fails with "ran out of items" and shows nothing if a fast wheel moves it twice between two layouts.
+    /// Touchpads are left to GTK, which combines their events per frame.
     @MainActor public final class WheelScroller {
         private let scroller: OpaquePointer
         private var glide = ScrollGlide()
@@ -55,7 +56,7 @@
         private func advance(to time: Duration) -> Bool {
             let before = gtk_adjustment_get_value(adjustment)
             gtk_adjustment_set_value(adjustment, before + glide.step(at: time))
-            // The list is at its end.
+            // The list is at its start or end.
             if gtk_adjustment_get_value(adjustment) == before { glide.stop() }
             return glide.isMoving
         }
