@@ -282,7 +282,8 @@ package.targets += [
     .testTarget(
         name: "AlcedoSandboxTests",
         dependencies: [
-            "AlcedoCodecs", "AlcedoCore", "AlcedoSandbox", "AlcedoTesting", "TestSupport", "sandbox-test-worker",
+            "AlcedoCodecs", "AlcedoCore", "AlcedoSandbox", "AlcedoTesting", "CSandboxShim", "TestSupport",
+            "sandbox-test-worker",
         ],
         path: "Tests/Sandbox", exclude: ["Worker"]),
     .executableTarget(

@@ -7,8 +7,8 @@
     ///
     /// The bytes of an image go to a worker, and pixels come back, through shared memory. A worker cannot open files or
     /// sockets, start processes, or read the app's memory. If an image makes its decoder crash, hang, exhaust memory or
-    /// call the system, only the decoding of that image fails, with an ``ImageDecodingError``. Another worker replaces
-    /// the failed one.
+    /// call the system, only the decoding of that image fails, with an ``/AlcedoCore/ImageDecodingError``. Another
+    /// worker replaces the failed one.
     ///
     /// The app starts its own executable again for each worker. Call ``SandboxWorker/runIfRequested(_:prepare:)`` first
     /// in `main`:

@@ -1,7 +1,7 @@
 #if Sandbox
     /// The counts of a sandbox since it was created.
     public struct SandboxStatistics: Sendable, Hashable {
-        /// The number of requests: inspections, decodes and frames, with and without errors.
+        /// The number of requests: inspections, estimates of memory, decodes and frames, with and without errors.
         public internal(set) var requests = 0
         /// The number of images whose decoder crashed, or whose worker was killed by another process.
         public internal(set) var crashes = 0

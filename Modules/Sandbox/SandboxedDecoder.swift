@@ -12,10 +12,10 @@
     /// ```
     ///
     /// The result is the same as that of the decoder itself. In addition to its errors, decoding throws an
-    /// ``ImageDecodingError`` with one of these codes:
+    /// ``/AlcedoCore/ImageDecodingError`` with one of these codes:
     ///
-    /// - `decoderFailed`: the decoder crashed, made a forbidden system call, or sent impossible values; or no worker
-    ///   could be started.
+    /// - `decoderFailed`: the decoder crashed, made a forbidden system call, or sent impossible values.
+    /// - `decoderUnavailable`: no worker could be started, or the sandbox is shut down.
     /// - `exceedsLimit`: the decoder exceeded a limit of time, or the image one of the sizes of
     ///   ``SandboxConfiguration``.
     /// - `outOfMemory`: the decoder exceeded ``SandboxConfiguration/memoryLimit``.
@@ -48,15 +48,16 @@
         /// Decodes an image in a worker. Throws the errors that the type's description lists.
         public func decode(_ data: Data, options: DecodingOptions) throws(ImageDecodingError) -> DecodedImage {
             try request(.decode, data, options, expecting: .image) { worker, reply in
-                let image = try DecodedImage(reply, in: worker.output, limits: options.limits) { list in
+                try DecodedImage(reply, in: worker.output, limits: options.limits) { list in
                     SandboxedFrames(list, of: data, format, options, sandbox)
                 }
-                worker.releaseLargeOutput(reply, byteCount: image.pixels.byteCount)
-                return image
             }
         }
 
         /// Decodes an image in a worker, and passes its rows on in pieces of about 256 KiB.
+        ///
+        /// The worker is in use while the consumer processes rows, so a consumer that decodes in the same sandbox can
+        /// wait forever.
         ///
         /// Throws the errors that the type's description lists, or the error that the consumer throws.
         public func decodeRows(_ data: Data, options: DecodingOptions, into consumer: any PixelRowConsumer) throws {

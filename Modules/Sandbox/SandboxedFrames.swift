@@ -56,7 +56,6 @@
                 guard pixels.size == canvasSize else {
                     throw WorkerFailure.violation("a frame of \(pixels.size) pixels")
                 }
-                worker.releaseLargeOutput(reply, byteCount: pixels.byteCount)
                 lastWorker.withLock { $0 = worker.id }
                 return pixels
             }

@@ -10,9 +10,7 @@
     extension SandboxTests {
         @Suite struct SandboxedDecoderTests {
             private static func file(_ format: ImageFormat, _ size: PixelSize) throws -> Data {
-                var image = DecodedImage.coordinates(size)
-                image.colorProfile = nil
-                return try #require(CodecRegistry.standard.encoder(for: format, quality: 0.9)).encode(image)
+                try #require(CodecRegistry.standard.encoder(for: format, quality: 0.9)).encode(.coordinates(size))
             }
 
             @Test(arguments: [ImageFormat.png, .jpeg, .gif, .webp])
@@ -37,6 +35,29 @@
                 }
                 #expect(try boxed.inspect(data) == CodecRegistry.standard.inspect(data))
                 #expect(sandbox.statistics.startedWorkers == 1)
+            }
+
+            @Test func `the profile, the orientation and the metadata of an image are kept`() throws {
+                let sandbox = try Sandbox.testing()
+                defer { sandbox.shutDown() }
+                let decoder = SandboxedDecoder(.webp, in: sandbox)
+                var original = DecodedImage.coordinates(PixelSize(width: 30, height: 20))
+                original.colorProfile = Data("a profile of odd length".utf8)
+                original.orientation = .right
+                let data = try ImageEncoder.webp(lossless: true).encode(original)
+                let options = DecodingOptions(appliesOrientation: false)
+                let collector = PixelRowCollector()
+
+                let image = try decoder.decode(data, options: options)
+                try decoder.decodeRows(data, options: options, into: collector)
+                let info = try decoder.inspect(data, limits: options.limits)
+
+                for result in [image, try #require(collector.image)] {
+                    #expect(result.colorProfile == original.colorProfile)
+                    #expect(result.orientation == .right)
+                }
+                #expect(info == (try CodecRegistry.standard.inspect(data)))
+                #expect(info.metadata.exif != nil)
             }
 
             @Test(arguments: DecoderConformance.checks)

@@ -63,8 +63,28 @@
 
                 sandbox.shutDown()
 
-                #expect(sandbox.error(of: "gray 3")?.code == .decoderFailed)
+                #expect(sandbox.error(of: "gray 3")?.code == .decoderUnavailable)
                 #expect(Workers.ids.isEmpty)
+            }
+
+            @Test func `a sandbox whose program was removed has no decoder, until the program is back`() throws {
+                let directory = try TemporaryDirectory()
+                let link = directory.path + "/worker"
+                let program = try ChildProcess.path(of: "sandbox-test-worker")
+                try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: program)
+                let sandbox = try Sandbox.testing {
+                    $0.executable = link
+                    $0.requestsPerWorker = 1
+                }
+                defer { sandbox.shutDown() }
+                try FileManager.default.removeItem(atPath: link)
+
+                try sandbox.checkOrdinaryImage()
+                #expect(sandbox.error(of: "gray 3")?.code == .decoderUnavailable)
+
+                try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: program)
+                try sandbox.checkOrdinaryImage()
+                #expect(sandbox.statistics.crashes == 0)
             }
 
             @Test func `a released sandbox ends its workers`() async throws {

@@ -48,9 +48,13 @@ int alcedo_sandbox_landlock(void) {
     return result == 0 ? version : -1;
 }
 
-static int limit(int resource, rlim_t value) {
+static int limit(__rlimit_resource_t resource, rlim_t value) {
+    struct rlimit current;
+    if (getrlimit(resource, &current) != 0) return -1;
+    // A hard limit that is lower already cannot be raised.
+    if (current.rlim_max < value) value = current.rlim_max;
     struct rlimit both = {value, value};
-    return setrlimit((__rlimit_resource_t)resource, &both);
+    return setrlimit(resource, &both);
 }
 
 int alcedo_sandbox_confine(uint64_t memory_limit, int *landlock) {

@@ -39,12 +39,15 @@ static const struct {
     {SCMP_SYS(clone3), ENOSYS},
 };
 
+// Both functions return 0 or a negative error number, as libseccomp does.
 static int add_plain(scmp_filter_ctx filter) {
     for (size_t i = 0; i < sizeof allowed / sizeof *allowed; i++) {
-        if (seccomp_rule_add(filter, SCMP_ACT_ALLOW, allowed[i], 0) != 0) return -1;
+        int result = seccomp_rule_add(filter, SCMP_ACT_ALLOW, allowed[i], 0);
+        if (result != 0) return result;
     }
     for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
-        if (seccomp_rule_add(filter, SCMP_ACT_ERRNO(refused[i].error), refused[i].call, 0) != 0) return -1;
+        int result = seccomp_rule_add(filter, SCMP_ACT_ERRNO(refused[i].error), refused[i].call, 0);
+        if (result != 0) return result;
     }
     return 0;
 }
@@ -71,7 +74,7 @@ static int add_conditional(scmp_filter_ctx filter) {
     failed |= allow_if(filter, SCMP_SYS(prlimit64), SCMP_A2(SCMP_CMP_EQ, 0));
     failed |= allow_if(filter, SCMP_SYS(prctl), SCMP_A0(SCMP_CMP_EQ, PR_SET_NAME));
     failed |= allow_if(filter, SCMP_SYS(prctl), SCMP_A0(SCMP_CMP_EQ, NAME_MEMORY));
-    return failed ? -1 : 0;
+    return failed ? -EINVAL : 0;
 }
 
 int alcedo_sandbox_filter(void) {
@@ -95,7 +98,7 @@ int alcedo_sandbox_filter(void) {
 char *alcedo_sandbox_call_name(int number) { return seccomp_syscall_resolve_num_arch(SCMP_ARCH_NATIVE, number); }
 
 int alcedo_sandbox_check_kernel(void) {
-    // Version 2 of the interface reports the actions TRAP, ERRNO and ALLOW since Linux 4.14.
+    // Level 3 of libseccomp's interface includes the actions and flags of the filter. Linux has it since 4.14.
     return seccomp_api_get() >= 3 ? 0 : -1;
 }
 #else

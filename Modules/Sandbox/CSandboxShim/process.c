@@ -117,10 +117,12 @@ int64_t alcedo_sandbox_limit_cpu(int process, uint64_t seconds) {
     if (clock_getcpuclockid(process, &clock) != 0 || clock_gettime(clock, &used) != 0) return -1;
     // The limit counts whole seconds, and the started second is added.
     rlim_t soft = (rlim_t)used.tv_sec + 1 + seconds;
+    struct rlimit limit;
+    if (prlimit(process, RLIMIT_CPU, NULL, &limit) != 0) return -1;
     // A process cannot block the signal of the hard limit. Only root could raise that limit again, so it is the same
-    // for every request.
-    rlim_t hard = 3600;
-    struct rlimit limit = {soft < hard ? soft : hard, hard};
+    // for every request. It is lower if the limit of the app is lower.
+    if (limit.rlim_max > 3600) limit.rlim_max = 3600;
+    limit.rlim_cur = soft < limit.rlim_max ? soft : limit.rlim_max;
     return prlimit(process, RLIMIT_CPU, &limit, NULL) == 0 ? (int64_t)used.tv_sec : -1;
 }
 

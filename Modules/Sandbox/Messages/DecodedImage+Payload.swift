@@ -83,18 +83,19 @@
         func checkedHeader(
             _ limits: DecodingLimits
         ) throws(WorkerFailure) -> (size: PixelSize, format: PixelFormat, alphaMode: AlphaMode) {
-            guard let width = Int(exactly: width), let height = Int(exactly: height),
+            // Larger sides could overflow the byte count of a row, even if the limits allow them.
+            guard let width = Int32(exactly: width), let height = Int32(exactly: height),
                 let format = Codes.value(pixel_format, in: PixelFormat.allCases),
                 let alphaMode = Codes.value(alpha_mode, in: Codes.alphaModes)
             else { throw .violation("an invalid image") }
-            let size = PixelSize(width: width, height: height)
+            let size = PixelSize(width: Int(width), height: Int(height))
             guard size.isPositive, size.pixelCount <= limits.maximumPixelCount else {
                 throw .violation("an image of \(size) pixels")
             }
             return (size, format, alphaMode)
         }
 
-        /// Copies the pixels. Throws `WorkerFailure`, or ``ImageDecodingError`` `outOfMemory`.
+        /// Copies the pixels. Throws `WorkerFailure`, or `ImageDecodingError` `outOfMemory`.
         func pixels(in output: UnsafeRawBufferPointer, limits: DecodingLimits) throws -> PixelBuffer {
             let (size, format, alphaMode) = try checkedHeader(limits)
             guard let count = PixelBuffer.byteCount(size: size, format: format) else {

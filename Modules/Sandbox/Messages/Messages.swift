@@ -57,7 +57,7 @@
         static let colorModels: [ColorModel] = [.gray, .grayAlpha, .rgb, .rgba, .palette, .yCbCr, .cmyk, .ycck]
         static let errors: [ImageDecodingError.Code] = [
             .empty, .unknownFormat, .truncated, .corrupt, .unsupportedVariant, .exceedsLimit, .outOfMemory,
-            .decoderFailed,
+            .decoderFailed, .decoderUnavailable,
         ]
 
         static func code<Value: Equatable>(of value: Value, in values: [Value]) -> UInt8 {

@@ -87,7 +87,7 @@
 
         func wait() throws(ImageDecodingError) -> WorkerProcess {
             semaphore.wait()
-            guard let outcome else { throw ImageDecodingError(.decoderFailed, "sandbox: no worker") }
+            guard let outcome else { throw ImageDecodingError(.decoderUnavailable, "sandbox: no worker") }
             return try outcome.get()
         }
     }

@@ -18,19 +18,20 @@
     }
 
     extension WorkerFailure {
-        /// Returns the error of the image and the statistic that counts it.
+        /// Returns the error of the image and the statistic that counts it. `lost` is not counted there, because no
+        /// image was lost.
         ///
         /// - Parameter end: The signal that ended the worker, or 256 plus its exit status, or -1 if it is unknown.
-        func outcome(
-            end: Int32, _ configuration: SandboxConfiguration
-        ) -> Outcome {
+        func outcome(end: Int32, _ configuration: SandboxConfiguration) -> Outcome {
             switch self {
             case .timedOut: Self.timeout("the decoder did not finish within \(configuration.timeLimit)")
             case .violation(let what): (Self.failed("the worker sent \(what)"), .violation)
             case .fault(let reply) where reply.value >= 0: Self.illegalCall(Int32(truncatingIfNeeded: reply.value))
             case .fault(let reply) where reply.flags & 1 != 0: Self.overrun(configuration.memoryLimit)
             case .fault(let reply): Self.crash(Int32(truncatingIfNeeded: reply.code))
-            case .lost, .ended:
+            case .lost:
+                (ImageDecodingError(.decoderUnavailable, "sandbox: workers end before they receive the image"), .crash)
+            case .ended:
                 switch end {
                 case SIGXCPU: Self.timeout("the decoder used more CPU time than \(configuration.cpuTimeLimit)")
                 case SIGSYS: Self.illegalCall(-1)

@@ -2,31 +2,52 @@
     import AlcedoLibc
     import CSandboxShim
 
-    /// The two blocks of memory that a worker shares with the app. Their owner closes the descriptors.
+    /// The two blocks of memory that a worker shares with the app, mapped in the app. Their owner closes the
+    /// descriptors and removes the mappings.
     struct SharedMemory {
-        let input: Int32
-        let output: Int32
-        let inputByteCount: Int
-        let outputByteCount: Int
+        let inputFile: Int32
+        let outputFile: Int32
+        /// The encoded images, which only the app can write.
+        let input: UnsafeMutableRawBufferPointer
+        /// The results, which only the worker writes.
+        let output: UnsafeRawBufferPointer
 
         init(input inputByteCount: Int, output outputByteCount: Int) throws(SandboxError) {
-            let input = alcedo_sandbox_create_memory(UInt64(inputByteCount))
-            let output = input < 0 ? -1 : alcedo_sandbox_create_memory(UInt64(outputByteCount))
-            guard output >= 0, alcedo_sandbox_seal(output) == 0 else {
-                let reason = String(cString: strerror(errno))
-                for file in [input, output] where file >= 0 { close(file) }
-                throw SandboxError(.unsupported, "sandbox: cannot create shared memory: \(reason)")
+            let inputFile = alcedo_sandbox_create_memory(UInt64(inputByteCount))
+            let outputFile = inputFile < 0 ? -1 : alcedo_sandbox_create_memory(UInt64(outputByteCount))
+            let input = outputFile < 0 ? nil : alcedo_sandbox_map(inputFile, UInt64(inputByteCount), 1)
+            let output = input == nil ? nil : alcedo_sandbox_map(outputFile, UInt64(outputByteCount), 0)
+            // The worker starts after this, so it can only map its input for reading. The app's mapping stays writable.
+            guard let input, let output, alcedo_sandbox_seal_writes(inputFile) == 0,
+                alcedo_sandbox_seal(outputFile) == 0
+            else {
+                let number = errno
+                if let input { alcedo_sandbox_unmap(input, UInt64(inputByteCount)) }
+                if let output { alcedo_sandbox_unmap(output, UInt64(outputByteCount)) }
+                for file in [inputFile, outputFile] where file >= 0 { close(file) }
+                throw SandboxError(
+                    [EMFILE, ENFILE, ENOMEM].contains(number) ? .cannotStart : .unsupported,
+                    "sandbox: cannot create shared memory: \(String(cString: strerror(number)))")
             }
-            (self.input, self.output) = (input, output)
-            (self.inputByteCount, self.outputByteCount) = (inputByteCount, outputByteCount)
+            (self.inputFile, self.outputFile) = (inputFile, outputFile)
+            self.input = UnsafeMutableRawBufferPointer(start: input, count: inputByteCount)
+            self.output = UnsafeRawBufferPointer(start: output, count: outputByteCount)
+        }
+
+        /// Removes both mappings.
+        func unmap() {
+            if let base = input.baseAddress { alcedo_sandbox_unmap(base, UInt64(input.count)) }
+            if let base = output.baseAddress {
+                alcedo_sandbox_unmap(UnsafeMutableRawPointer(mutating: base), UInt64(output.count))
+            }
         }
     }
 
     /// The descriptors of a worker process.
     struct WorkerFiles: Sendable {
         let process: Int32
-        let input: Int32
         let output: Int32
+        private let input: Int32
         /// The open file /proc/N/statm, or -1.
         let statm: Int32
         private let pidfd: Int32
@@ -35,16 +56,15 @@
         /// The time that a worker has to confine itself.
         private static let startLimit = Duration.seconds(20)
 
-        /// Starts the process. It owns the memory's descriptors from then on.
+        /// Starts the process. Owns the descriptors of the memory, also after an error.
         init(_ memory: SharedMemory, _ configuration: SandboxConfiguration) throws(SandboxError) {
-            let (input, output) = (memory.input, memory.output)
+            let (input, output) = (memory.inputFile, memory.outputFile)
             var (near, far): (Int32, Int32) = (-1, -1)
             var (process, pidfd): (Int32, Int32) = (0, -1)
             var error = alcedo_sandbox_socket_pair(&near, &far) == 0 ? 0 : errno
             if error == 0 {
                 let settings = [
-                    Int(ALCEDO_SANDBOX_VERSION), configuration.memoryLimit, memory.inputByteCount,
-                    memory.outputByteCount,
+                    Int(ALCEDO_SANDBOX_VERSION), configuration.memoryLimit, memory.input.count, memory.output.count,
                 ].map { String($0) }.joined(separator: ",")
                 let arguments = [CommandLine.arguments.first ?? "worker", SandboxWorker.marker, settings]
                 // The dynamic linker needs the variable; the worker removes it.

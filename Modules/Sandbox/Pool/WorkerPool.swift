@@ -77,7 +77,7 @@
         // MARK: Workers
 
         private static var isShutDown: ImageDecodingError {
-            ImageDecodingError(.decoderFailed, "sandbox: the sandbox is shut down")
+            ImageDecodingError(.decoderUnavailable, "sandbox: the sandbox is shut down")
         }
 
         private func take(preferring id: Int?) throws(ImageDecodingError) -> WorkerProcess {
@@ -92,7 +92,10 @@
         }
 
         private func giveBack(_ worker: WorkerProcess) {
-            guard worker.isWorn else { return put(worker) }
+            guard worker.isWorn else {
+                worker.releaseLargeOutput()
+                return put(worker)
+            }
             state.withLock { $0.statistics.recycledWorkers += 1 }
             queue.async(group: background.group) {
                 worker.end()
@@ -139,7 +142,7 @@
             do throws(SandboxError) {
                 put(try makeWorker())
             } catch {
-                fail(state.withLock { $0.remove() }, ImageDecodingError(.decoderFailed, error.message))
+                fail(state.withLock { $0.remove() }, ImageDecodingError(.decoderUnavailable, error.message))
             }
         }
 

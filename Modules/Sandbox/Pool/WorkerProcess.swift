@@ -14,9 +14,9 @@
         /// The version of Landlock that confines the worker; 0 without Landlock.
         let landlockVersion: Int
         /// The output of the worker, which a hostile worker can change at any time.
-        let output: UnsafeRawBufferPointer
+        var output: UnsafeRawBufferPointer { memory.output }
         private let files: WorkerFiles
-        private let input: UnsafeMutableRawBufferPointer
+        private let memory: SharedMemory
         private let configuration: SandboxConfiguration
         private let baseline: UInt64
         private var requestCount = 0
@@ -25,7 +25,8 @@
         private var largestInput = 0
         private var remaining = Duration.zero
 
-        /// The number of bytes of shared input or output that a worker keeps between requests.
+        /// The number of bytes of the shared input, and of each area of the shared output, that a worker keeps between
+        /// requests.
         static let keptByteCount = 64 << 20
         /// The CPU time after which a worker is replaced, half of what the kernel grants it.
         private static let keptSeconds = 1_800
@@ -35,28 +36,22 @@
             let inputByteCount = InputLayout(capacity: configuration.maximumInputByteCount).byteCount
             let outputByteCount = OutputLayout(capacity: configuration.maximumOutputByteCount).byteCount
             let memory = try SharedMemory(input: inputByteCount, output: outputByteCount)
-            files = try WorkerFiles(memory, configuration)
-            guard let inputBase = alcedo_sandbox_map(files.input, UInt64(inputByteCount), 1),
-                let outputBase = alcedo_sandbox_map(files.output, UInt64(outputByteCount), 0),
-                // The mapping of the app stays writable, and the worker cannot change its own input.
-                alcedo_sandbox_seal_writes(files.input) == 0
-            else {
-                let reason = String(cString: strerror(errno))
-                files.end()
-                throw SandboxError(.cannotStart, "sandbox: cannot map shared memory: \(reason)")
+            do throws(SandboxError) {
+                files = try WorkerFiles(memory, configuration)
+            } catch {
+                memory.unmap()
+                throw error
             }
-            self.id = id
-            self.configuration = configuration
-            input = UnsafeMutableRawBufferPointer(start: inputBase, count: inputByteCount)
-            output = UnsafeRawBufferPointer(start: outputBase, count: outputByteCount)
             do throws(SandboxError) {
                 landlockVersion = try files.receiveReady()
             } catch {
-                alcedo_sandbox_unmap(inputBase, UInt64(inputByteCount))
-                alcedo_sandbox_unmap(UnsafeMutableRawPointer(mutating: outputBase), UInt64(outputByteCount))
+                memory.unmap()
                 files.end()
                 throw error
             }
+            self.id = id
+            self.configuration = configuration
+            self.memory = memory
             baseline = alcedo_sandbox_private_bytes(files.statm)
         }
 
@@ -64,10 +59,7 @@
         /// the exit status, or -1 if it is unknown. Call it once.
         @discardableResult
         func end() -> Int32 {
-            if let base = input.baseAddress { alcedo_sandbox_unmap(base, UInt64(input.count)) }
-            if let base = output.baseAddress {
-                alcedo_sandbox_unmap(UnsafeMutableRawPointer(mutating: base), UInt64(output.count))
-            }
+            memory.unmap()
             return files.end()
         }
 
@@ -82,12 +74,13 @@
 
         /// Sends a request with a new allowance of time.
         ///
-        /// - Throws: `WorkerFailure.lost` if the worker has ended; ``ImageDecodingError`` `exceedsLimit` for too much
+        /// - Throws: `WorkerFailure.lost` if the worker has ended; `ImageDecodingError` `exceedsLimit` for too much
         ///   data.
         func send(
             _ kind: RequestKind, _ format: ImageFormat, _ data: Data?, _ options: DecodingOptions,
             session: UInt64 = 0, index: Int = 0
         ) throws {
+            let input = memory.input
             let count = data?.count ?? 0
             var name = format.rawValue
             let nameByteCount = name.utf8.count
@@ -106,7 +99,8 @@
             requestCount += 1
             largestInput = max(largestInput, count)
             remaining = configuration.timeLimit
-            let seconds = max(1, configuration.cpuTimeLimit.components.seconds)
+            let (wholeSeconds, attoseconds) = configuration.cpuTimeLimit.components
+            let seconds = max(1, min(wholeSeconds, 3_600) + (attoseconds > 0 ? 1 : 0))
             usedSeconds = alcedo_sandbox_limit_cpu(files.process, UInt64(seconds))
             guard usedSeconds >= 0 else { throw WorkerFailure.lost }
             guard files.send(request) else { throw WorkerFailure.lost }
@@ -134,10 +128,15 @@
             try PayloadReader(output, count: reply.checkedPayloadCount())
         }
 
-        /// Returns the memory of a large image to the system.
-        func releaseLargeOutput(_ reply: alcedo_sandbox_reply, byteCount: Int) {
-            guard byteCount > Self.keptByteCount else { return }
-            alcedo_sandbox_release(files.output, reply.offset, UInt64(byteCount))
+        /// Returns the memory of large images to the system, whichever area the decoder has used. Call it when the
+        /// reply has been copied.
+        func releaseLargeOutput() {
+            let layout = OutputLayout(capacity: configuration.maximumOutputByteCount)
+            guard layout.capacity > Self.keptByteCount else { return }
+            for start in [layout.directOffset, layout.copyOffset] {
+                alcedo_sandbox_release(
+                    files.output, UInt64(start + Self.keptByteCount), UInt64(layout.capacity - Self.keptByteCount))
+            }
         }
     }
 #endif

@@ -4,8 +4,8 @@
 
     /// The shared memory for the results of a worker.
     ///
-    /// While a request decodes a still image, the first large pixel buffer that the decoder creates uses the shared
-    /// memory itself, so that the pixels need no copy if the buffer becomes the result. All other pixels are copied.
+    /// While a request decodes an image, the first pixel buffer that the decoder creates uses the shared memory itself,
+    /// so that the pixels need no copy if the buffer becomes the result. All other pixels are copied.
     ///
     /// `@unchecked` because of the pointer. `state` decides which buffer may use the direct area; the other areas
     /// belong to the thread that serves requests.

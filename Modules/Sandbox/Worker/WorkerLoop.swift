@@ -8,7 +8,7 @@
         private let codecs: CodecRegistry
         private let input: UnsafeRawBufferPointer
         private let output: OutputMemory
-        /// The animations whose frames were requested last.
+        /// The animations whose frames were requested last, in the order of the requests.
         private var sessions: [(id: UInt64, frames: any ImageFrameSource)] = []
 
         private static let maximumSessionCount = 4
@@ -99,7 +99,11 @@
         private mutating func frames(
             _ request: alcedo_sandbox_request, _ decoder: any ImageDecoding, _ options: DecodingOptions
         ) throws -> (any ImageFrameSource)? {
-            if let known = sessions.first(where: { $0.id == request.session }) { return known.frames }
+            if let index = sessions.firstIndex(where: { $0.id == request.session }) {
+                let known = sessions.remove(at: index)
+                sessions.append(known)
+                return known.frames
+            }
             guard request.input_count > 0 else { return nil }
             // The animation keeps the file, so it needs a copy.
             let copy = Data(input[InputLayout.dataOffset..<InputLayout.dataOffset + Int(request.input_count)])

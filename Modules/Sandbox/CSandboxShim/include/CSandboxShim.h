@@ -10,7 +10,7 @@
 
 // MARK: Messages
 
-/// A message from the app to a worker. Both ends are the same architecture, and `alcedo_sandbox_version` is checked.
+/// A message from the app to a worker. Both ends are the same architecture, and `ALCEDO_SANDBOX_VERSION` is checked.
 typedef struct alcedo_sandbox_request {
     uint32_t kind;
     uint8_t pixel_format, alpha_mode, target_mode, flags;
@@ -52,6 +52,7 @@ int alcedo_sandbox_create_memory(uint64_t size);
 /// Maps shared memory between two inaccessible pages. Returns NULL on an error, with the reason in errno.
 void *_Nullable alcedo_sandbox_map(int file, uint64_t size, int writable);
 
+/// Removes a mapping of `alcedo_sandbox_map` and its inaccessible pages.
 void alcedo_sandbox_unmap(void *_Nonnull address, uint64_t size);
 
 /// Forbids new writable mappings and further seals; existing mappings stay. Returns 0, or -1 with the reason in errno.
@@ -60,7 +61,7 @@ int alcedo_sandbox_seal_writes(int file);
 /// Forbids further seals. Returns 0, or -1 with the reason in errno.
 int alcedo_sandbox_seal(int file);
 
-/// Returns the pages from `offset` to the system. Later reads give zeros.
+/// Returns the pages of `size` bytes from `offset` to the system. Later reads give zeros.
 void alcedo_sandbox_release(int file, uint64_t offset, uint64_t size);
 
 // MARK: Processes
