@@ -16,14 +16,17 @@ let avifLibrary = Target.Dependency.target(name: "CAVIF", condition: .when(trait
 /// Every target of the package is built. Without the trait, C code that needs libavif is therefore left out.
 let avifCondition = CSetting.define("ALCEDO_AVIF", .when(traits: ["AVIF"]))
 
+/// The same applies to libseccomp.
+let seccompLibrary = Target.Dependency.target(name: "CSeccomp", condition: .when(traits: ["Sandbox"]))
+
 let package = Package(
     name: "Alcedo",
     products: [
         "Alcedo", "AlcedoCore", "AlcedoHTTP", "AlcedoMemoryCache", "AlcedoNSCache", "AlcedoDiskCache",
         "AlcedoSQLiteCache", "AlcedoRedisCache", "AlcedoURLResponseCache", "AlcedoDownloader", "AlcedoCURL",
         "AlcedoURLSession", "AlcedoCodecs", "AlcedoPNG", "AlcedoJPEG", "AlcedoGIF", "AlcedoWebP", "AlcedoAVIF",
-        "AlcedoBMP", "AlcedoColor", "AlcedoProcessing", "AlcedoPlaceholders", "AlcedoPipeline", "AlcedoViewBinding",
-        "AlcedoTerminal", "AlcedoGTK", "AlcedoTesting",
+        "AlcedoBMP", "AlcedoColor", "AlcedoProcessing", "AlcedoPlaceholders", "AlcedoSandbox", "AlcedoPipeline",
+        "AlcedoViewBinding", "AlcedoTerminal", "AlcedoGTK", "AlcedoTesting",
     ].map { .library(name: $0, targets: [$0]) } + [
         .executable(name: "alcedo", targets: ["AlcedoTool"]),
         .executable(name: "thumbnail-server", targets: ["thumbnail-server"]),
@@ -31,6 +34,7 @@ let package = Package(
     traits: [
         .trait(name: "AVIF", description: "AVIF images; needs libavif-dev."),
         .trait(name: "GTK", description: "GTK 4 views; needs libgtk-4-dev."),
+        .trait(name: "Sandbox", description: "Decoders in confined processes; needs libseccomp-dev."),
         .default(enabledTraits: []),
     ],
     targets: [
@@ -105,6 +109,18 @@ let package = Package(
             dependencies: ["AlcedoCore", "AlcedoViewBinding", gtkLibrary],
             path: "Modules/ViewBinding/GTK", exclude: ["README.md"]),
 
+        // Decoders in confined worker processes, with the trait Sandbox
+        .target(
+            name: "AlcedoSandbox", dependencies: ["AlcedoCore", "CSandboxShim"], path: "Modules/Sandbox",
+            exclude: ["CSandboxShim", "CSeccomp"]),
+        .target(
+            name: "CSandboxShim", dependencies: [seccompLibrary], path: "Modules/Sandbox/CSandboxShim",
+            cSettings: [.define("_GNU_SOURCE"), .define("ALCEDO_SANDBOX", .when(traits: ["Sandbox"]))],
+            linkerSettings: [.linkedLibrary("seccomp", .when(traits: ["Sandbox"]))]),
+        .systemLibrary(
+            name: "CSeccomp", path: "Modules/Sandbox/CSeccomp", pkgConfig: "libseccomp",
+            providers: [.apt(["libseccomp-dev"]), .yum(["libseccomp-devel"])]),
+
         // Test support, and the umbrella module with the standard configuration
         .target(name: "AlcedoTesting", dependencies: ["AlcedoCore", "AlcedoHTTP"], path: "Modules/Testing"),
         .target(
@@ -131,8 +147,8 @@ let package = Package(
         .executableTarget(
             name: "thumbnail-server",
             dependencies: [
-                "Alcedo", "AlcedoAVIF", "AlcedoHTTP", "AlcedoProgramSupport", "AlcedoRedisCache", "CHTTPServerShim",
-                "CMalloc",
+                "Alcedo", "AlcedoAVIF", "AlcedoHTTP", "AlcedoProgramSupport", "AlcedoRedisCache", "AlcedoSandbox",
+                "CHTTPServerShim", "CMalloc",
             ],
             path: "Modules/ThumbnailServer", exclude: ["CHTTPServerShim", "CMicroHTTPD", "README.md"]),
         .target(
@@ -294,6 +310,17 @@ package.targets += [
     .target(name: "TestSupport", dependencies: ["AlcedoCore", "AlcedoTesting"], path: "Tests/Support"),
     .testTarget(
         name: "AlcedoTests", dependencies: ["Alcedo", "AlcedoTesting", "TestSupport"], path: "Tests/Standard"),
+    // With the trait Sandbox: the tests, and the program with hostile decoders that runs as their worker.
+    .testTarget(
+        name: "AlcedoSandboxTests",
+        dependencies: [
+            "AlcedoCodecs", "AlcedoCore", "AlcedoSandbox", "AlcedoTesting", "CSandboxShim", "TestSupport",
+            "sandbox-test-worker",
+        ],
+        path: "Tests/Sandbox", exclude: ["Worker"]),
+    .executableTarget(
+        name: "sandbox-test-worker", dependencies: ["AlcedoCodecs", "AlcedoCore", "AlcedoSandbox", "CSandboxShim"],
+        path: "Tests/Sandbox/Worker"),
     // Tests without package access, in which `import Alcedo` must suffice, as for users of the package.
     .testTarget(
         name: "AlcedoCallSiteTests", dependencies: ["Alcedo", "AlcedoTesting"], path: "Tests/CallSites",
@@ -345,7 +372,7 @@ package.targets += [
 
 let cTargets: Set = [
     "CFileSystemShim", "CHTTPServerShim", "CPNGShim", "CJPEGShim", "CGIFShim", "CAVIFShim", "CCURLShim",
-    "CLittleCMSShim", "CMultiLoop", "CReferenceDecoders", "CSampleKernels",
+    "CLittleCMSShim", "CMultiLoop", "CReferenceDecoders", "CSampleKernels", "CSandboxShim",
 ]
 // Whether warnings are errors. Scripts/check sets this variable. For dependent packages, warnings are never errors: a
 // newer compiler may emit new warnings, and SwiftPM passes -suppress-warnings, which swiftc does not accept with this

@@ -28,6 +28,11 @@ struct ServerOptions {
           --key FILE                  require URLs that are signed with the key in FILE, of at least 16 bytes
           --sign TARGET               print TARGET with its signature, and exit
 
+        Isolation:
+          --sandbox                   decode originals in confined processes, or exit if this is impossible (default:
+                                      decode in confined processes if this is possible)
+          --no-sandbox                decode originals in the process of the server
+
         Caching:
           --cache DIR                 cache originals and thumbnails in DIR (default: thumbnail-server in the user's
                                       cache directory)
@@ -75,6 +80,7 @@ struct ServerOptions {
     private(set) var stack = ServerStack.Settings()
     private(set) var listening = HTTPServer.Settings(port: 8080)
     private(set) var grace = Duration.seconds(10)
+    private(set) var sandbox = ServerCodecs.SandboxMode.automatic
     private var disablesCaching = false
     /// The last option that configures a cache.
     private var cacheOption: String?
@@ -109,6 +115,8 @@ struct ServerOptions {
             case "--no-cache": disablesCaching = true
             case "--formats":
                 stack.service.negotiatedFormats = try FormatList(option, arguments.value(of: option)).formats
+            case "--sandbox": sandbox = try sandbox.changed(to: .required)
+            case "--no-sandbox": sandbox = try sandbox.changed(to: .off)
             case _ where try redis.take(option, &arguments): continue
             case _ where try takeLimit(option, &arguments): continue
             default: throw UsageError("unknown option '\(option)'")
@@ -183,6 +191,16 @@ struct ServerOptions {
     /// The default cache directory; nil if neither `XDG_CACHE_HOME` nor `HOME` is an absolute path.
     private static var caches: URL? {
         ImagePipeline.Configuration.cacheDirectory(named: "thumbnail-server")
+    }
+}
+
+extension ServerCodecs.SandboxMode {
+    /// Returns the mode of an option. Throws `UsageError` if another option has selected another mode.
+    fileprivate func changed(to mode: Self) throws -> Self {
+        guard self == .automatic || self == mode else {
+            throw UsageError("--sandbox cannot be combined with --no-sandbox")
+        }
+        return mode
     }
 }
 

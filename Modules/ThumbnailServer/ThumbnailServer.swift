@@ -2,10 +2,18 @@ import AlcedoLibc
 import AlcedoProgramSupport
 import CMalloc
 
+#if Sandbox
+    import AlcedoSandbox
+#endif
+
 /// An HTTP service for thumbnails, based on the image pipeline.
 @main
 enum ThumbnailServer {
     static func main() {
+        #if Sandbox
+            // The sandbox starts this program again for its workers, which never return from this call.
+            SandboxWorker.runIfRequested(.programs)
+        #endif
         // Writing to a disconnected client must return an error instead of ending the process.
         signal(SIGPIPE, SIG_IGN)
         // With a fixed threshold, blocks of at least 128 KiB, such as those of most originals and images, are returned
@@ -26,18 +34,22 @@ enum ThumbnailServer {
     }
 
     /// Serves until a signal requests termination, then stops the server. Throws `HTTPServer.CannotListen` if the
-    /// server cannot listen.
+    /// server cannot listen, or `ServerCodecs.SandboxUnavailable` if the sandbox is required and cannot start.
     private static func serve(_ options: ServerOptions) async throws {
         let (signals, sink) = AsyncStream.makeStream(of: Void.self)
         let interruption = Interruption { sink.yield() }
         var listening = options.listening
-        listening.maxConcurrentConnections = OpenFiles.raiseLimit(for: listening.maxConcurrentConnections)
+        listening.maxConcurrentConnections = OpenFiles.raiseLimit(
+            for: listening.maxConcurrentConnections,
+            workers: ServerCodecs.workerCount(options.sandbox, options.stack))
         if listening.maxConcurrentConnections < options.listening.maxConcurrentConnections {
             Console.notice(
                 "thumbnail-server: accepting at most \(listening.maxConcurrentConnections) connections instead of "
                     + "\(options.listening.maxConcurrentConnections): raise the limit of open files (ulimit -n)")
         }
-        let server = try RunningServer(options.stack, listening)
+        let codecs = try ServerCodecs.start(options.sandbox, options.stack)
+        let server = try RunningServer(options.stack, listening, codecs: codecs)
+        if let notice = codecs.notice { Console.notice("thumbnail-server: \(notice)") }
         if let problem = options.makeCacheDirectory() { Console.notice("thumbnail-server: \(problem)") }
         let host = options.listening.host
         Console.output("listening on http://\(host.contains(":") ? "[\(host)]" : host):\(server.port)\n")
@@ -47,26 +59,31 @@ enum ThumbnailServer {
     }
 }
 
-/// The limit of open files of this process. Each client connection uses one file.
+/// The limit of open files of this process. Each client connection uses one file, and each worker of the sandbox five.
 enum OpenFiles {
     /// The number of files for purposes other than client connections: connections to origins and stores, and files on
     /// disk.
     static let reserve: UInt = 256
+    /// The number of files for a worker: its socket, two blocks of shared memory, the process and its statistics.
+    static let filesPerWorker: UInt = 5
 
-    /// Raises the limit to the number of files that the connections need, as far as the system permits. Returns the
-    /// number of connections that the limit allows, from 1 to `connections`.
-    static func raiseLimit(for connections: Int) -> Int {
+    /// Raises the limit to the number of files that the connections and workers need, as far as the system permits.
+    /// Returns the number of connections that the limit allows, from 1 to `connections`.
+    static func raiseLimit(for connections: Int, workers: Int = 0) -> Int {
         guard let limit = ResourceLimit.openFiles.current else { return connections }
-        let plan = plan(for: connections, soft: limit.soft, hard: limit.hard)
+        let plan = plan(for: connections, workers: workers, soft: limit.soft, hard: limit.hard)
         guard plan.soft > limit.soft else { return plan.connections }
         guard ResourceLimit.openFiles.set(soft: plan.soft, hard: limit.hard) else {
-            return Self.plan(for: connections, soft: limit.soft, hard: limit.soft).connections
+            return Self.plan(for: connections, workers: workers, soft: limit.soft, hard: limit.soft).connections
         }
         return plan.connections
     }
 
     /// Returns the limit to set, and the number of connections that it allows, from 1 to `connections`.
-    static func plan(for connections: Int, soft: UInt, hard: UInt) -> (soft: UInt, connections: Int) {
+    static func plan(
+        for connections: Int, workers: Int = 0, soft: UInt, hard: UInt
+    ) -> (soft: UInt, connections: Int) {
+        let reserve = Self.reserve + filesPerWorker * UInt(clamping: workers)
         let limit = max(soft, min(hard, UInt(clamping: connections) + reserve))
         let capacity = limit - min(reserve, limit / 2)
         return (limit, max(1, min(connections, Int(clamping: capacity))))

@@ -13,7 +13,7 @@ struct DiskDamageTests {
         return stack
     }
 
-    @Test(arguments: ["fail:corrupt", "fail:truncated", "nothing", "<html>", ""])
+    @Test(arguments: ["fail:corrupt", "fail:truncated", "fail:decoderFailed", "nothing", "<html>", ""])
     func `bytes on disk that are not an image are replaced from the network`(content: String) async throws {
         let stack = try await stack(onDisk: Data(content.utf8))
 
@@ -36,7 +36,7 @@ struct DiskDamageTests {
 
     // The bytes may be a valid image, and downloading them again would change nothing.
     @Test(arguments: [
-        ImageDecodingError.Code.exceedsLimit, .unsupportedVariant, .outOfMemory,
+        ImageDecodingError.Code.exceedsLimit, .unsupportedVariant, .outOfMemory, .decoderUnavailable,
     ])
     func `bytes that this request cannot decode stay and are not downloaded again`(
         code: ImageDecodingError.Code
@@ -64,7 +64,7 @@ struct DiskDamageTests {
     }
 
     @Test(arguments: [
-        ImageDecodingError.Code.exceedsLimit, .unsupportedVariant, .outOfMemory,
+        ImageDecodingError.Code.exceedsLimit, .unsupportedVariant, .outOfMemory, .decoderUnavailable,
     ])
     func `a request for a processed image does not remove the original's bytes`(code: ImageDecodingError.Code)
         async throws

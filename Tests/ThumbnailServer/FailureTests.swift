@@ -40,6 +40,20 @@ struct FailureTests {
         }
     }
 
+    @Test(arguments: [
+        (ImageDecodingError.Code.exceedsLimit, 413), (.outOfMemory, 503), (.decoderUnavailable, 503),
+        (.decoderFailed, 422), (.unknownFormat, 422), (.corrupt, 422),
+    ])
+    func `an error of the decoder has its status, without the decoder's text`(
+        code: ImageDecodingError.Code, status: Int
+    ) {
+        let error = HTTPError(PipelineError(.decoding(code), "own words"))
+
+        #expect(error.status == status)
+        #expect((error.retryAfter != nil) == (status == 503))
+        #expect(!error.message.contains("own words"))
+    }
+
     @Test func `an unreachable origin results in 502, and a silent one in 504`() async throws {
         try await TestServer.run { (server: TestServer) async throws in
             let nobody = try ClosedPort()

@@ -20,6 +20,13 @@ struct OpenFilesTests {
         #expect(plan.soft == set && plan.connections == connections)
     }
 
+    @Test func `each worker of the sandbox has five more files in reserve`() {
+        let raised = OpenFiles.plan(for: 1_024, workers: 8, soft: 1_024, hard: 1_048_576)
+        let limited = OpenFiles.plan(for: 1_024, workers: 8, soft: 1_024, hard: 1_024)
+        #expect(raised.soft == 1_320 && raised.connections == 1_024)
+        #expect(limited.soft == 1_024 && limited.connections == 728)
+    }
+
     @Test func `an unlimited descriptor limit stays unchanged`() {
         let plan = OpenFiles.plan(for: 1_024, soft: .max, hard: .max)
         #expect(plan.soft == .max && plan.connections == 1_024)

@@ -55,7 +55,7 @@ struct ProgramTests {
 
     @Test(arguments: [SIGTERM, SIGINT])
     func `a signal ends the server normally`(number: Int32) async throws {
-        let running = try program.start(["--listen", "127.0.0.1:0", "--no-cache"])
+        let running = try program.start(["--listen", "127.0.0.1:0", "--no-cache", "--no-sandbox"])
         try await running.waitUntil("the server listens") { try running.outputSoFar.hasSuffix("\n") }
         running.process.send(number)
         let outcome = try await running.outcome()

@@ -60,10 +60,10 @@ public struct DecodingOptions: Sendable, Hashable {
 }
 
 extension DecodingOptions {
-    /// Whether a file with this error can produce a partial image. Exceeded limits and exhausted memory always remain
-    /// errors.
+    /// Whether a file with this error can produce a partial image. Exceeded limits, exhausted memory and failures of
+    /// the decoder itself always remain errors.
     package func allows(_ error: ImageDecodingError) -> Bool {
-        allowsPartial && error.code != .exceedsLimit && error.code != .outOfMemory
+        allowsPartial && ![.exceedsLimit, .outOfMemory, .decoderFailed, .decoderUnavailable].contains(error.code)
     }
 }
 

@@ -14,10 +14,15 @@ public struct ImageDecodingError: CodedError {
         case corrupt
         /// The format is known, but this variant of it is not supported.
         case unsupportedVariant
-        /// The image exceeds ``DecodingLimits``.
+        /// The image exceeds ``DecodingLimits``, or a limit of size or time of the sandbox.
         case exceedsLimit
         /// The memory could not be allocated.
         case outOfMemory
+        /// The decoder itself failed: a worker process of the sandbox crashed, was killed or broke a rule of the
+        /// sandbox.
+        case decoderFailed
+        /// No decoder could run: the sandbox has no worker process and cannot start one, or is shut down.
+        case decoderUnavailable
     }
 
     /// The kind of failure, for callers to switch on.

@@ -189,16 +189,26 @@ private final class PixelStorage: @unchecked Sendable {
     let byteCount: Int
     /// Whether a weak reference was created. It does not become false again.
     let isWeaklyReferenced = Atomic(false)
-    private let block: UnsafeMutableRawPointer
+    /// The block of the heap; nil if the memory is leased.
+    private let block: UnsafeMutableRawPointer?
+    private let lease: (any PixelMemoryLease)?
 
     /// Allocates `byteCount` bytes that the caller must initialize. Returns nil when the limit is exceeded or the
     /// system cannot allocate them.
     init?(byteCount: Int) {
+        if let lease = PixelMemory.lease(byteCount) {
+            base = lease.base
+            self.byteCount = byteCount
+            block = nil
+            self.lease = lease
+            return
+        }
         // The block is aligned here and not by the C library. For a large block, the library's aligned allocation
         // always takes fresh pages from the system, but a plain allocation reuses freed pages. Decoding into fresh
         // pages takes a fifth longer.
         guard byteCount <= Self.maximumByteCount, let block = malloc(byteCount + Self.alignment) else { return nil }
         self.block = block
+        lease = nil
         base = block.alignedUp(toMultipleOf: Self.alignment)
         self.byteCount = byteCount
     }

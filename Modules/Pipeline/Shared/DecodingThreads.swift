@@ -95,7 +95,9 @@ struct DecodingThreads: Sendable {
         } catch {
             return switch error.code {
             case .truncated, .corrupt: options.allowsPartial ? options.limits.maximumByteCount : 0
-            case .empty, .unknownFormat, .unsupportedVariant, .exceedsLimit, .outOfMemory: 0
+            case .empty, .unknownFormat, .unsupportedVariant, .exceedsLimit, .outOfMemory, .decoderFailed,
+                .decoderUnavailable:
+                0
             }
         }
     }

@@ -76,11 +76,12 @@ public struct PipelineError: Error, Sendable, CustomStringConvertible {
 
 extension ImageDecodingError.Code {
     /// Whether the bytes are damaged, so that other bytes may decode. An image that exceeds a request's limits, or uses
-    /// an unsupported variant, is the same from every source.
+    /// an unsupported variant, is the same from every source. Without a decoder, nothing is known about the bytes.
     var meansDamage: Bool {
         switch self {
-        case .empty, .unknownFormat, .truncated, .corrupt: true
-        case .unsupportedVariant, .exceedsLimit, .outOfMemory: false
+        // Bytes that crash a decoder are damaged in most cases.
+        case .empty, .unknownFormat, .truncated, .corrupt, .decoderFailed: true
+        case .unsupportedVariant, .exceedsLimit, .outOfMemory, .decoderUnavailable: false
         }
     }
 }

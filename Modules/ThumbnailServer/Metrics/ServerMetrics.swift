@@ -32,10 +32,10 @@ final class ServerMetrics: Sendable {
         }
     }
 
-    /// Returns the metrics as text. The statistics of the shared store are nil if there is none.
+    /// Returns the metrics as text. The statistics of the shared store and of the sandbox are nil if there is none.
     func text(
         inFlight: Int, _ writeStatistics: ThumbnailCache.WriteStatistics, sharedStore: SharedStoreMonitor.Statistics?,
-        _ pipeline: PipelineMetrics.Snapshot
+        sandbox: ServerCodecs.SandboxCounts? = nil, _ pipeline: PipelineMetrics.Snapshot
     ) -> String {
         let counts = current
         var text = PrometheusText()
@@ -69,10 +69,20 @@ final class ServerMetrics: Sendable {
             ])
         text.add("thumbnail_original_bytes_total", .counter, "Bytes of originals loaded.", pipeline.downloadedByteCount)
         text.add("thumbnail_decodes_total", .counter, "Originals decoded.", pipeline.decodes.count)
+        if let sandbox { Self.add(sandbox, to: &text) }
         text.add(
             "thumbnail_loads_failed_total", .counter, "Originals that could not be loaded or decoded.", pipeline.failed)
         text.add("thumbnail_request_duration_seconds", "Duration of thumbnail requests.", counts.durations)
         return text.text
+    }
+
+    private static func add(_ sandbox: ServerCodecs.SandboxCounts, to text: inout PrometheusText) {
+        text.add(
+            "thumbnail_sandbox_failures_total", .counter, "Originals whose decoder failed in the sandbox, by reason.",
+            label: "reason", sandbox.failures.map { ($0.reason, $0.count) })
+        text.add(
+            "thumbnail_sandbox_workers_started_total", .counter, "Processes of the sandbox started.",
+            sandbox.startedWorkers)
     }
 
     private static func add(_ sharedStore: SharedStoreMonitor.Statistics, to text: inout PrometheusText) {

@@ -6,16 +6,17 @@ struct RunningServer: Sendable {
     private let server: HTTPServer
     private let clock: any TimeSource
 
-    /// Starts to listen. The clock measures the times of the stack and of ``stop(grace:storeTimeout:)``; by default, it
-    /// is the system's clock.
+    /// Starts to listen. By default, decoders run in the process of the server. The clock measures the times of the
+    /// stack and of ``stop(grace:storeTimeout:)``; by default, it is the system's clock.
     ///
     /// - Throws: `HTTPServer.CannotListen` if the server cannot listen on the address, or if no file descriptor is
     ///   available.
     init(
-        _ settings: ServerStack.Settings, _ listening: HTTPServer.Settings, clock: any TimeSource = SystemClock()
+        _ settings: ServerStack.Settings, _ listening: HTTPServer.Settings, codecs: ServerCodecs = .unconfined,
+        clock: any TimeSource = SystemClock()
     ) throws {
         self.clock = clock
-        stack = ServerStack(settings, clock: clock)
+        stack = ServerStack(settings, codecs: codecs, clock: clock)
         server = try HTTPServer(listening, handler: stack.service)
     }
 

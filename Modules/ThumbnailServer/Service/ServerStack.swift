@@ -32,7 +32,7 @@ struct ServerStack: Sendable {
     let service: ThumbnailService
     private let generator: ThumbnailGenerator
 
-    init(_ settings: Settings, clock: any TimeSource = SystemClock()) {
+    init(_ settings: Settings, codecs: ServerCodecs = .unconfined, clock: any TimeSource = SystemClock()) {
         let metrics = PipelineMetrics()
         let shared = settings.redis.map { options in
             var options = options
@@ -46,14 +46,14 @@ struct ServerStack: Sendable {
             scope: settings.service.allowed.scope, clock: clock
         ) { sharedStore?.check() }
         var configuration = ImagePipeline.Configuration(
-            downloader: Self.downloader(settings, clock), codecs: .programs, colorConverter: LittleCMSColorConverter(),
-            observers: [metrics])
+            downloader: Self.downloader(settings, clock), codecs: codecs.registry,
+            colorConverter: LittleCMSColorConverter(), observers: [metrics])
         configuration.maxConcurrentDecodes = settings.maxConcurrentDecodes
         configuration.maximumDecodingByteCount = settings.limits.decoding.maximumByteCount
         generator = ThumbnailGenerator(configuration, cache: cache, limits: settings.limits, clock: clock)
         service = ThumbnailService(
             settings.service, generator: generator, cache: cache, pipelineMetrics: metrics, sharedStore: sharedStore,
-            clock: clock)
+            sandboxCounts: codecs.sandboxCounts, clock: clock)
     }
 
     func shutDown() async { await generator.shutDown() }

@@ -22,6 +22,7 @@ final class ThumbnailService: HTTPHandling {
     private let cache: ThumbnailCache
     private let pipelineMetrics: PipelineMetrics
     private let sharedStore: SharedStoreMonitor?
+    private let sandboxCounts: (@Sendable () -> ServerCodecs.SandboxCounts)?
     private let clock: any TimeSource
     private let metrics = ServerMetrics()
     private let admission: Admission
@@ -35,16 +36,19 @@ final class ThumbnailService: HTTPHandling {
     ///   - cache: The cache of the thumbnails.
     ///   - pipelineMetrics: The metrics of the generator's pipeline.
     ///   - sharedStore: The monitor of the store that several servers share; nil if there is none.
+    ///   - sandboxCounts: A closure that returns the counts of the sandbox; nil if the sandbox is off.
     ///   - clock: The clock. Default: the system's clock.
     init(
         _ settings: Settings, generator: ThumbnailGenerator, cache: ThumbnailCache, pipelineMetrics: PipelineMetrics,
-        sharedStore: SharedStoreMonitor? = nil, clock: any TimeSource = SystemClock()
+        sharedStore: SharedStoreMonitor? = nil, sandboxCounts: (@Sendable () -> ServerCodecs.SandboxCounts)? = nil,
+        clock: any TimeSource = SystemClock()
     ) {
         self.settings = settings
         self.generator = generator
         self.cache = cache
         self.pipelineMetrics = pipelineMetrics
         self.sharedStore = sharedStore
+        self.sandboxCounts = sandboxCounts
         self.clock = clock
         admission = Admission(limit: settings.maxConcurrentRequests)
     }
@@ -101,7 +105,7 @@ final class ThumbnailService: HTTPHandling {
     private func metricsResponse() -> ServerResponse {
         let text = metrics.text(
             inFlight: admission.current, cache.writeStatistics, sharedStore: sharedStore?.current,
-            pipelineMetrics.snapshot)
+            sandbox: sandboxCounts?(), pipelineMetrics.snapshot)
         return ServerResponse(status: 200, text: text, type: PrometheusText.type)
     }
 
@@ -166,8 +170,9 @@ extension HTTPError {
         switch (error.code, error.cause) {
         case (.download, let cause as DownloadError): self.init(cause)
         case (.download, _): self.init(502, "the original could not be fetched")
-        case (.decoding(.exceedsLimit), _): self.init(413, "the original has too many pixels or frames")
+        case (.decoding(.exceedsLimit), _): self.init(413, "the original is too large or takes too long to decode")
         case (.decoding(.outOfMemory), _): self.init(503, "not enough memory for the original", retryAfter: 1)
+        case (.decoding(.decoderUnavailable), _): self.init(503, "no decoder is available", retryAfter: 1)
         case (.decoding(.unknownFormat), _), (.decoding(.empty), _): self.init(422, "the original is not an image")
         case (.decoding, _): self.init(422, "the original cannot be decoded")
         case (.processing, _): self.init(422, "the original cannot be processed")

@@ -1,0 +1,80 @@
+#ifdef ALCEDO_SANDBOX
+#include <errno.h>
+#include <fcntl.h>
+#include <malloc.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "CSandboxShim.h"
+#include "internal.h"
+
+// The definitions of Landlock up to version 6, because headers that are older than the kernel lack some of them.
+#define LANDLOCK_CREATE_RULESET 444
+#define LANDLOCK_RESTRICT_SELF 446
+#define LANDLOCK_VERSION_FLAG 1u
+
+struct landlock_rules {
+    uint64_t files, network, scopes;
+};
+
+int alcedo_sandbox_landlock(void) {
+    int version = (int)syscall(LANDLOCK_CREATE_RULESET, NULL, 0, LANDLOCK_VERSION_FLAG);
+    // The kernel is built or started without Landlock, or a container's filter hides it.
+    if (version < 0) return errno == ENOSYS || errno == EOPNOTSUPP || errno == EPERM ? 0 : -1;
+    struct landlock_rules rules = {(1u << 13) - 1, 0, 0};
+    size_t size = sizeof rules.files;
+    if (version >= 2) rules.files |= 1u << 13;  // moving files between directories
+    if (version >= 3) rules.files |= 1u << 14;  // truncating
+    if (version >= 4) {                         // TCP: bind and connect
+        rules.network = 3;
+        size = offsetof(struct landlock_rules, scopes);
+    }
+    if (version >= 5) rules.files |= 1u << 15;  // ioctl on devices
+    if (version >= 6) {                         // abstract sockets and signals outside of the sandbox
+        rules.scopes = 3;
+        size = sizeof rules;
+    }
+    int set = (int)syscall(LANDLOCK_CREATE_RULESET, &rules, size, 0);
+    if (set < 0) return -1;
+    // Everything that the set names is denied, because it has no rule that allows anything.
+    int result = (int)syscall(LANDLOCK_RESTRICT_SELF, set, 0);
+    int reason = errno;
+    close(set);
+    errno = reason;
+    return result == 0 ? version : -1;
+}
+
+static int limit(__rlimit_resource_t resource, rlim_t value) {
+    struct rlimit current;
+    if (getrlimit(resource, &current) != 0) return -1;
+    // A hard limit that is lower already cannot be raised.
+    if (current.rlim_max < value) value = current.rlim_max;
+    struct rlimit both = {value, value};
+    return setrlimit(resource, &both);
+}
+
+int alcedo_sandbox_confine(uint64_t memory_limit, int *landlock) {
+    clearenv();
+    // Each arena of the allocator reserves 64 MiB of the address space, which the memory limit counts.
+    mallopt(M_ARENA_MAX, 2);
+    if (alcedo_sandbox_report_faults(memory_limit) != 0) return ALCEDO_SANDBOX_LIMITS;
+    uint64_t mapped = alcedo_sandbox_mapped_bytes();
+    // Without /proc, the size of the program is unknown and counts as part of the limit.
+    if (limit(RLIMIT_AS, mapped + memory_limit) != 0 || limit(RLIMIT_CORE, 0) != 0 || limit(RLIMIT_FSIZE, 0) != 0 ||
+        limit(RLIMIT_MEMLOCK, 0) != 0 || limit(RLIMIT_MSGQUEUE, 0) != 0)
+        return ALCEDO_SANDBOX_LIMITS;
+    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 || prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) != 0)
+        return ALCEDO_SANDBOX_PRIVILEGES;
+    *landlock = alcedo_sandbox_landlock();
+    if (*landlock < 0) return ALCEDO_SANDBOX_LANDLOCK;
+    // After this limit, no descriptor can be opened, with or without the filter.
+    if (limit(RLIMIT_NOFILE, 0) != 0) return ALCEDO_SANDBOX_LIMITS;
+    return alcedo_sandbox_filter() == 0 ? 0 : ALCEDO_SANDBOX_FILTER;
+}
+#else
+typedef int alcedo_sandbox_no_confinement;
+#endif

@@ -1,0 +1,131 @@
+#if Sandbox
+    import AlcedoCore
+    import CSandboxShim
+    import FoundationEssentials
+
+    extension DecodedImage {
+        /// Writes everything but the pixels.
+        func write(to payload: inout PayloadWriter) {
+            payload.append(colorProfile)
+            payload.append(hasInks ? 1 : 0)
+            payload.append(Int64(bitPattern: scale.bitPattern))
+            payload.append(format == nil ? 0 : 1)
+            if let format { payload.append(format.rawValue) }
+            payload.append(partialError == nil ? 0 : 1)
+            partialError?.write(to: &payload)
+            payload.append(frames == nil ? 0 : 1)
+            guard let frames else { return }
+            payload.append(frames.canvasSize.width)
+            payload.append(frames.canvasSize.height)
+            payload.append(frames.playCount)
+            payload.append(frames.frameCount)
+            for index in 0..<frames.frameCount {
+                payload.append(frames.rawDelay(at: index))
+                payload.append(frames.delay(at: index))
+            }
+        }
+
+        /// Copies an image from the memory of a worker. Throws if it is impossible or exceeds the limits.
+        init(
+            _ reply: alcedo_sandbox_reply, in output: UnsafeRawBufferPointer, limits: DecodingLimits,
+            frames makeFrames: (FrameList) -> any ImageFrameSource
+        ) throws {
+            self.init(pixels: try reply.pixels(in: output, limits: limits), orientation: try reply.checkedOrientation())
+            var payload = try PayloadReader(output, count: reply.checkedPayloadCount())
+            colorProfile = try payload.optionalData()
+            hasInks = try payload.hasInks(in: pixels.format)
+            scale = Double(bitPattern: UInt64(bitPattern: try payload.number()))
+            guard scale.isFinite, scale > 0 else { throw WorkerFailure.violation("an invalid scale") }
+            format = try payload.isPresent() ? payload.format() : nil
+            partialError = try payload.isPresent() ? ImageDecodingError(from: &payload) : nil
+            if try payload.isPresent() { frames = makeFrames(try FrameList(from: &payload, limits: limits)) }
+        }
+    }
+
+    extension PayloadReader {
+        /// Reads whether the samples are inks. Throws if the format cannot hold them.
+        mutating func hasInks(in format: PixelFormat) throws(WorkerFailure) -> Bool {
+            let hasInks = try isPresent()
+            guard !hasInks || format == .rgba8 else { throw .violation("inks in \(format)") }
+            return hasInks
+        }
+    }
+
+    /// The canvas and the times of an animation, as a worker reported them.
+    struct FrameList: Sendable {
+        let canvasSize: PixelSize
+        let playCount: Int?
+        private(set) var rawDelays: [Duration] = []
+        private(set) var delays: [Duration] = []
+
+        fileprivate init(from payload: inout PayloadReader, limits: DecodingLimits) throws(WorkerFailure) {
+            canvasSize = try PixelSize(
+                width: payload.number(in: 1...Int(Int32.max)), height: payload.number(in: 1...Int(Int32.max)))
+            guard canvasSize.pixelCount <= limits.maximumPixelCount else {
+                throw .violation("a canvas beyond the limits")
+            }
+            playCount = try payload.isPresent() ? payload.number(in: 0...Int(UInt32.max)) : nil
+            for _ in 0..<(try payload.number(in: 1...max(1, limits.maximumFrameCount))) {
+                rawDelays.append(try payload.duration())
+                let delay = try payload.duration()
+                guard delay > .milliseconds(10) else { throw .violation("a frame that is shown for no time") }
+                delays.append(delay)
+            }
+        }
+    }
+
+    extension alcedo_sandbox_reply {
+        /// Returns the number of payload bytes, which must end before the pixels.
+        func checkedPayloadCount() throws(WorkerFailure) -> UInt64 {
+            guard payload_count <= UInt64(OutputLayout.payloadByteCount) else {
+                throw .violation("a payload of \(payload_count) bytes")
+            }
+            return payload_count
+        }
+
+        func checkedOrientation() throws(WorkerFailure) -> ImageOrientation {
+            guard let value = ImageOrientation(rawValue: Int(orientation)) else {
+                throw .violation("an invalid orientation")
+            }
+            return value
+        }
+
+        /// Returns the size, format and alpha mode. Throws if they are invalid or exceed the limit of pixels.
+        func checkedHeader(
+            _ limits: DecodingLimits
+        ) throws(WorkerFailure) -> (size: PixelSize, format: PixelFormat, alphaMode: AlphaMode) {
+            // Larger sides could overflow the byte count of a row, even if the limits allow them.
+            guard let width = Int32(exactly: width), let height = Int32(exactly: height),
+                let format = Codes.value(pixel_format, in: PixelFormat.allCases),
+                let alphaMode = Codes.value(alpha_mode, in: Codes.alphaModes)
+            else { throw .violation("an invalid image") }
+            let size = PixelSize(width: Int(width), height: Int(height))
+            guard size.isPositive, size.pixelCount <= limits.maximumPixelCount else {
+                throw .violation("an image of \(size) pixels")
+            }
+            return (size, format, alphaMode)
+        }
+
+        /// Copies the pixels. Throws `WorkerFailure`, or `ImageDecodingError` `outOfMemory`.
+        func pixels(in output: UnsafeRawBufferPointer, limits: DecodingLimits) throws -> PixelBuffer {
+            let (size, format, alphaMode) = try checkedHeader(limits)
+            guard let count = PixelBuffer.byteCount(size: size, format: format) else {
+                throw WorkerFailure.violation("an image of \(size) pixels")
+            }
+            let source = try part(of: output, count: count)
+            let copy = PixelBuffer(size: size, format: format, alphaMode: alphaMode) { memory, _ in
+                memory.copyMemory(from: source)
+            }
+            guard let copy else { throw ImageDecodingError.noMemory(for: size) }
+            return copy
+        }
+
+        /// Returns the bytes at the offset of the reply.
+        func part(of output: UnsafeRawBufferPointer, count: Int) throws(WorkerFailure) -> UnsafeRawBufferPointer {
+            guard let start = Int(exactly: offset), start <= output.count, count <= output.count - start else {
+                throw .violation("pixels outside of the shared memory")
+            }
+            return UnsafeRawBufferPointer(rebasing: output[start..<start + count])
+        }
+    }
+#endif

@@ -1,0 +1,64 @@
+#if Sandbox
+    import AlcedoCore
+
+    extension ImageInfo {
+        func write(to payload: inout PayloadWriter) {
+            payload.append(format.rawValue)
+            payload.append(size.width)
+            payload.append(size.height)
+            payload.append(orientation.rawValue)
+            payload.append(hasAlpha ? 1 : 0)
+            payload.append(bitDepth)
+            payload.append(Int64(Codes.code(of: colorModel, in: Codes.colorModels)))
+            payload.append(frameCount)
+            payload.append(loopCount)
+            payload.append(delays.count)
+            for delay in delays { payload.append(delay) }
+            payload.append(metadata.colorProfile)
+            payload.append(metadata.exif)
+            payload.append(metadata.xmp)
+            payload.append(colorDescription == nil ? 0 : 1)
+            colorDescription?.write(to: &payload)
+        }
+
+        /// Reads the properties that a worker found. Throws if they are impossible or exceed the limits.
+        init(from payload: inout PayloadReader, limits: DecodingLimits) throws(WorkerFailure) {
+            let format = try payload.format()
+            let size = try PixelSize(
+                width: payload.number(in: 1...Int(Int32.max)), height: payload.number(in: 1...Int(Int32.max)))
+            guard size.pixelCount <= limits.maximumPixelCount else { throw .violation("an image beyond the limits") }
+            guard let orientation = ImageOrientation(rawValue: try payload.number(in: 1...8)) else {
+                throw .violation("an invalid orientation")
+            }
+            let hasAlpha = try payload.isPresent()
+            let bitDepth = try payload.number(in: 1...64)
+            guard let colorModel = Codes.value(try payload.number(), in: Codes.colorModels) else {
+                throw .violation("an invalid color model")
+            }
+            let frames = max(1, limits.maximumFrameCount)
+            self.init(
+                format: format, size: size, orientation: orientation, hasAlpha: hasAlpha, bitDepth: bitDepth,
+                colorModel: colorModel, frameCount: try payload.number(in: 1...frames),
+                loopCount: try payload.isPresent() ? payload.number(in: 0...Int(UInt32.max)) : nil,
+                delays: try payload.durations(0...frames),
+                metadata: ImageMetadata(
+                    colorProfile: try payload.optionalData(), exif: try payload.optionalData(),
+                    xmp: try payload.optionalData()))
+            colorDescription = try payload.isPresent() ? ColorDescription(from: &payload) : nil
+        }
+    }
+
+    extension ImageDecodingError {
+        func write(to payload: inout PayloadWriter) {
+            payload.append(Int64(Codes.code(of: code, in: Codes.errors)))
+            payload.append(message)
+        }
+
+        init(from payload: inout PayloadReader) throws(WorkerFailure) {
+            guard let code = Codes.value(try payload.number(), in: Codes.errors) else {
+                throw .violation("an invalid error code")
+            }
+            self.init(code, try payload.message())
+        }
+    }
+#endif

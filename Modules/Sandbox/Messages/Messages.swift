@@ -1,0 +1,123 @@
+#if Sandbox
+    import AlcedoCore
+    import CSandboxShim
+
+    /// The requests of the app to a worker.
+    enum RequestKind: UInt32 {
+        case inspect = 1, measure, decode, rows, frame
+        /// The app has copied the rows of a message.
+        case proceed
+        /// The app has received the rows of a message and needs no further rows.
+        case cancel
+    }
+
+    /// The replies of a worker to the app.
+    enum ReplyKind: UInt32 {
+        case ready = 1, info, count, image, rowHeader, rows, done, failure, unknownSession
+    }
+
+    /// The arrangement of the memory that carries names and encoded images to a worker.
+    struct InputLayout: Sendable {
+        /// The maximum number of bytes in the name of a format.
+        static let nameByteCount = 64
+        /// The offset of the encoded image.
+        static let dataOffset = nameByteCount
+
+        let capacity: Int
+        var byteCount: Int { Self.dataOffset + capacity }
+
+        init(capacity: Int) { self.capacity = OutputLayout.rounded(capacity) }
+    }
+
+    /// The arrangement of the memory that carries pixels and everything else to the app.
+    ///
+    /// The payload is first. It holds strings, profiles and lists. Two areas of the same size follow: one that a
+    /// decoder's pixel buffer uses directly, and one for pixels that are copied.
+    struct OutputLayout: Sendable {
+        static let payloadByteCount = 16 << 20
+
+        /// The number of bytes in each of the two areas.
+        let capacity: Int
+        var directOffset: Int { Self.payloadByteCount }
+        var copyOffset: Int { directOffset + capacity }
+        var byteCount: Int { copyOffset + capacity }
+
+        init(capacity: Int) { self.capacity = Self.rounded(capacity) }
+
+        /// Returns the number of bytes of whole pages, which have at most 64 KiB.
+        static func rounded(_ byteCount: Int) -> Int {
+            let unit = 64 << 10
+            return (min(max(1, byteCount), 1 << 40) + unit - 1) / unit * unit
+        }
+    }
+
+    /// The codes of enumerations that have no raw value of a fixed size.
+    enum Codes {
+        static let alphaModes: [AlphaMode] = [.opaque, .straight, .premultiplied]
+        static let colorModels: [ColorModel] = [.gray, .grayAlpha, .rgb, .rgba, .palette, .yCbCr, .cmyk, .ycck]
+        static let errors: [ImageDecodingError.Code] = [
+            .empty, .unknownFormat, .truncated, .corrupt, .unsupportedVariant, .exceedsLimit, .outOfMemory,
+            .decoderFailed, .decoderUnavailable,
+        ]
+
+        static func code<Value: Equatable>(of value: Value, in values: [Value]) -> UInt8 {
+            UInt8(truncatingIfNeeded: values.firstIndex(of: value) ?? 0)
+        }
+
+        /// Returns the value of a code, or nil for an unknown code.
+        static func value<Value>(_ code: some BinaryInteger, in values: [Value]) -> Value? {
+            guard let index = Int(exactly: code), values.indices.contains(index) else { return nil }
+            return values[index]
+        }
+    }
+
+    extension alcedo_sandbox_request {
+        init(_ kind: RequestKind) {
+            self.init()
+            self.kind = kind.rawValue
+        }
+
+        init(_ kind: RequestKind, _ options: DecodingOptions) {
+            self.init(kind)
+            pixel_format = Codes.code(of: options.pixelFormat, in: PixelFormat.allCases)
+            alpha_mode = Codes.code(of: options.alphaMode, in: Codes.alphaModes)
+            flags =
+                (options.appliesOrientation ? 1 : 0) | (options.allowsPartial ? 2 : 0)
+                | (options.includesAnimation ? 4 : 0) | (options.keepsInks ? 8 : 0)
+            limits = (
+                Int64(options.limits.maximumPixelCount), Int64(options.limits.maximumByteCount),
+                Int64(options.limits.maximumMetadataByteCount), Int64(options.limits.maximumChunkByteCount),
+                Int64(options.limits.maximumFrameCount)
+            )
+            if let size = options.target {
+                target_mode = size.mode == .fit ? 1 : 2
+                target = (Int64(size.size.width), Int64(size.size.height))
+            }
+        }
+
+        /// The options of the request. The app, which the worker trusts, has written them.
+        var options: DecodingOptions {
+            let size = PixelSize(width: Int(target.0), height: Int(target.1))
+            var options = DecodingOptions(
+                limits: DecodingLimits(
+                    maximumPixelCount: Int(limits.0), maximumByteCount: Int(limits.1),
+                    maximumMetadataByteCount: Int(limits.2), maximumChunkByteCount: Int(limits.3),
+                    maximumFrameCount: Int(limits.4)),
+                alphaMode: Codes.value(alpha_mode, in: Codes.alphaModes) ?? .straight,
+                appliesOrientation: flags & 1 != 0,
+                target: target_mode == 0 ? nil : TargetSize(size, mode: target_mode == 1 ? .fit : .fill),
+                pixelFormat: Codes.value(pixel_format, in: PixelFormat.allCases) ?? .rgba8,
+                allowsPartial: flags & 2 != 0,
+                includesAnimation: flags & 4 != 0)
+            options.keepsInks = flags & 8 != 0
+            return options
+        }
+    }
+
+    extension alcedo_sandbox_reply {
+        init(_ kind: ReplyKind) {
+            self.init()
+            self.kind = kind.rawValue
+        }
+    }
+#endif

@@ -1,0 +1,90 @@
+#if Sandbox
+    import AlcedoCore
+    import CSandboxShim
+
+    /// Passes the rows of a worker to a consumer. Every row is copied out of the shared memory first, because the
+    /// worker could change it while the consumer reads it.
+    struct RowReceiver {
+        private let consumer: any PixelRowConsumer
+        private let limits: DecodingLimits
+        private var header: PixelRowHeader?
+        private var rowCount = 0
+        private var rows: [UInt8] = []
+        /// The error of the consumer, after which rows are received but not passed on.
+        private var consumerError: (any Error)?
+
+        init(_ consumer: any PixelRowConsumer, _ limits: DecodingLimits) {
+            self.consumer = consumer
+            self.limits = limits
+        }
+
+        /// Receives messages until the worker has finished the image. Throws `WorkerFailure`, the error of the decoder
+        /// or that of the consumer.
+        mutating func receive(from worker: WorkerProcess) throws {
+            while true {
+                let reply = try worker.receive()
+                switch ReplyKind(rawValue: reply.kind) {
+                case .rowHeader: try begin(reply, worker)
+                case .rows:
+                    try copy(reply, worker)
+                    forward()
+                    try worker.send(consumerError == nil ? .proceed : .cancel)
+                case .done: return try finish()
+                case .failure:
+                    let error = try worker.decodingError(reply)
+                    throw consumerError ?? error
+                default: throw WorkerFailure.violation("an unexpected message")
+                }
+            }
+        }
+
+        private mutating func begin(_ reply: alcedo_sandbox_reply, _ worker: WorkerProcess) throws {
+            guard header == nil else { throw WorkerFailure.violation("two headers") }
+            let (size, format, alphaMode) = try reply.checkedHeader(limits)
+            var payload = try worker.payload(of: reply)
+            var header = PixelRowHeader(
+                size: size, format: format, alphaMode: alphaMode, colorProfile: try payload.optionalData(),
+                orientation: try reply.checkedOrientation())
+            header.hasInks = try payload.hasInks(in: format)
+            self.header = header
+            do {
+                try consumer.begin(header)
+            } catch {
+                consumerError = error
+            }
+        }
+
+        private mutating func copy(_ reply: alcedo_sandbox_reply, _ worker: WorkerProcess) throws {
+            let count = Int(reply.code)
+            guard let header, count > 0, count <= header.size.height - rowCount else {
+                throw WorkerFailure.violation("more rows than the image has")
+            }
+            let (byteCount, overflow) = count.multipliedReportingOverflow(by: header.bytesPerRow)
+            guard !overflow else { throw WorkerFailure.violation("rows outside of the shared memory") }
+            rows = Array(try reply.part(of: worker.output, count: byteCount))
+            rowCount += count
+        }
+
+        private mutating func forward() {
+            guard consumerError == nil, let header else { return }
+            do {
+                try rows.withUnsafeBytes { rows in
+                    for start in stride(from: 0, to: rows.count, by: header.bytesPerRow) {
+                        let row = UnsafeRawBufferPointer(rebasing: rows[start..<start + header.bytesPerRow])
+                        try consumer.consume(RawSpan(_unsafeBytes: row))
+                    }
+                }
+            } catch {
+                consumerError = error
+            }
+        }
+
+        private func finish() throws {
+            if let consumerError { throw consumerError }
+            guard let header, rowCount == header.size.height else {
+                throw WorkerFailure.violation("fewer rows than the image has")
+            }
+            try consumer.finish()
+        }
+    }
+#endif

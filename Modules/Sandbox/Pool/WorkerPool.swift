@@ -1,0 +1,167 @@
+#if Sandbox
+    import AlcedoCore
+    import AlcedoRuntime
+    import Dispatch
+    import Synchronization
+
+    /// The workers of a sandbox. Starts them ahead, hands each to one caller at a time, and replaces those that fail.
+    final class WorkerPool: Sendable {
+        let configuration: SandboxConfiguration
+        private let state: Locked<PoolState>
+        private let lastID = Atomic(0)
+        /// Starts and ends workers, which blocks for some milliseconds.
+        private let queue = DispatchQueue(label: "alcedo.sandbox", attributes: .concurrent)
+        private let background = Background()
+
+        init(_ configuration: SandboxConfiguration) {
+            self.configuration = configuration
+            state = Locked(PoolState(maximumCount: configuration.workerCount))
+        }
+
+        var statistics: SandboxStatistics { state.withLock { $0.statistics } }
+
+        /// Starts one worker and returns its version of Landlock, then starts the others without waiting for them.
+        func startAll() throws(SandboxError) -> Int {
+            guard state.withLock({ $0.reserve() }) else { return 0 }
+            let worker: WorkerProcess
+            do throws(SandboxError) {
+                worker = try makeWorker()
+            } catch {
+                _ = state.withLock { $0.remove() }
+                throw error
+            }
+            let version = worker.landlockVersion
+            put(worker)
+            while state.withLock({ $0.reserve() }) { startLater() }
+            return version
+        }
+
+        /// Calls `body` with a worker that no other thread uses. Waits for a worker if all are in use.
+        ///
+        /// If the worker fails, the error is that of the image, and another worker replaces it. If the worker had ended
+        /// before the request, the request is made again. Errors of `body` itself leave the worker in use.
+        ///
+        /// - Parameter id: The worker to prefer.
+        func withWorker<Result>(preferring id: Int? = nil, _ body: (WorkerProcess) throws -> Result) throws -> Result {
+            state.withLock { $0.statistics.requests += 1 }
+            var attempts = 0
+            while true {
+                let worker = try take(preferring: id)
+                do {
+                    let result = try body(worker)
+                    giveBack(worker)
+                    return result
+                } catch let failure as WorkerFailure {
+                    let error = discard(worker, failure)
+                    attempts += 1
+                    // Every idle worker may have been killed at the same time.
+                    guard case .lost = failure, attempts <= configuration.workerCount + 1 else { throw error }
+                } catch {
+                    giveBack(worker)
+                    throw error
+                }
+            }
+        }
+
+        /// Ends all idle workers and waits for their end. Workers in use end when their request ends.
+        func shutDown() {
+            let (workers, waiters) = state.withLock { $0.shutDown() }
+            for waiter in waiters { waiter.resume(.failure(Self.isShutDown)) }
+            for worker in workers { worker.end() }
+            background.group.wait()
+        }
+
+        /// Shuts the pool down without waiting.
+        func shutDownLater() { queue.async { self.shutDown() } }
+
+        // MARK: Workers
+
+        private static var isShutDown: ImageDecodingError {
+            ImageDecodingError(.decoderUnavailable, "sandbox: the sandbox is shut down")
+        }
+
+        private func take(preferring id: Int?) throws(ImageDecodingError) -> WorkerProcess {
+            let waiter = Waiter()
+            switch state.withLock({ $0.admit(waiter, preferring: id) }) {
+            case .worker(let worker): return worker
+            case .shutDown: throw Self.isShutDown
+            case .wait(let startsWorker):
+                if startsWorker { startLater() }
+                return try waiter.wait()
+            }
+        }
+
+        private func giveBack(_ worker: WorkerProcess) {
+            guard worker.isWorn else {
+                worker.releaseLargeOutput()
+                return put(worker)
+            }
+            state.withLock { $0.statistics.recycledWorkers += 1 }
+            queue.async(group: background.group) {
+                worker.end()
+                self.replace()
+            }
+        }
+
+        private func put(_ worker: WorkerProcess) {
+            switch state.withLock({ $0.add(worker) }) {
+            case .hand(let waiter): waiter.resume(.success(worker))
+            case .keep: break
+            case .end:
+                worker.end()
+                fail(state.withLock { $0.remove() }, Self.isShutDown)
+            }
+        }
+
+        /// Ends a failed worker, counts the failure and starts another worker. Returns the error of the image.
+        private func discard(_ worker: WorkerProcess, _ failure: WorkerFailure) -> ImageDecodingError {
+            let end = worker.end()
+            let outcome = failure.outcome(end: end, configuration)
+            state.withLock { state in
+                if case .lost = failure {
+                    state.statistics.lostWorkers += 1
+                } else {
+                    state.statistics.count(outcome.kind)
+                }
+            }
+            queue.async(group: background.group) { self.replace() }
+            return outcome.error
+        }
+
+        private func startLater() { queue.async(group: background.group) { self.start() } }
+
+        private func replace() {
+            if state.withLock({ $0.isStopped }) {
+                fail(state.withLock { $0.remove() }, Self.isShutDown)
+            } else {
+                start()
+            }
+        }
+
+        private func start() {
+            do throws(SandboxError) {
+                put(try makeWorker())
+            } catch {
+                fail(state.withLock { $0.remove() }, ImageDecodingError(.decoderUnavailable, error.message))
+            }
+        }
+
+        private func makeWorker() throws(SandboxError) -> WorkerProcess {
+            let id = lastID.add(1, ordering: .relaxed).newValue
+            let worker = try WorkerProcess(id: id, configuration)
+            state.withLock { $0.statistics.startedWorkers += 1 }
+            return worker
+        }
+
+        private func fail(_ waiters: [Waiter], _ error: ImageDecodingError) {
+            for waiter in waiters { waiter.resume(.failure(error)) }
+        }
+
+        /// The work that starts and ends workers.
+        ///
+        /// `@unchecked` because a group's methods may be called from any thread, which its declaration does not say.
+        private struct Background: @unchecked Sendable {
+            let group = DispatchGroup()
+        }
+    }
+#endif

@@ -1,0 +1,142 @@
+#if Sandbox
+    import AlcedoCore
+    import AlcedoLibc
+    import CSandboxShim
+    import FoundationEssentials
+
+    /// A worker process, seen from the app: its socket, and the memory that both share.
+    ///
+    /// `@unchecked` because of the pointers and the counters. One thread at a time uses a worker: the pool hands it
+    /// over under its lock, and the thread gives it back the same way.
+    final class WorkerProcess: @unchecked Sendable {
+        /// The number that identifies the worker within its pool.
+        let id: Int
+        /// The version of Landlock that confines the worker; 0 without Landlock.
+        let landlockVersion: Int
+        /// The output of the worker, which a hostile worker can change at any time.
+        var output: UnsafeRawBufferPointer { memory.output }
+        private let files: WorkerFiles
+        private let memory: SharedMemory
+        private let configuration: SandboxConfiguration
+        private let baseline: UInt64
+        private var requestCount = 0
+        /// The CPU time that the worker had used before the last request.
+        private var usedSeconds: Int64 = 0
+        private var largestInput = 0
+        private var remaining = Duration.zero
+
+        /// The number of bytes of the shared input, and of each area of the shared output, that a worker keeps between
+        /// requests.
+        static let keptByteCount = 64 << 20
+        /// The CPU time after which a worker is replaced, half of what the kernel grants it.
+        private static let keptSeconds = 1_800
+
+        /// Starts a worker and waits until it is confined. Blocks for some 20 milliseconds.
+        init(id: Int, _ configuration: SandboxConfiguration) throws(SandboxError) {
+            let inputByteCount = InputLayout(capacity: configuration.maximumInputByteCount).byteCount
+            let outputByteCount = OutputLayout(capacity: configuration.maximumOutputByteCount).byteCount
+            let memory = try SharedMemory(input: inputByteCount, output: outputByteCount)
+            do throws(SandboxError) {
+                files = try WorkerFiles(memory, configuration)
+            } catch {
+                memory.unmap()
+                throw error
+            }
+            do throws(SandboxError) {
+                landlockVersion = try files.receiveReady()
+            } catch {
+                memory.unmap()
+                files.end()
+                throw error
+            }
+            self.id = id
+            self.configuration = configuration
+            self.memory = memory
+            baseline = alcedo_sandbox_private_bytes(files.statm)
+        }
+
+        /// Kills the worker, waits for its end, and releases everything. Returns the signal that ended it, or 256 plus
+        /// the exit status, or -1 if it is unknown. Call it once.
+        @discardableResult
+        func end() -> Int32 {
+            memory.unmap()
+            return files.end()
+        }
+
+        /// Whether the worker must be replaced, because it has served enough requests or has grown.
+        var isWorn: Bool {
+            requestCount >= configuration.requestsPerWorker || largestInput > Self.keptByteCount
+                || usedSeconds > Self.keptSeconds
+                || alcedo_sandbox_private_bytes(files.statm) > baseline + UInt64(max(0, configuration.growthLimit))
+        }
+
+        // MARK: Messages
+
+        /// Sends a request with a new allowance of time.
+        ///
+        /// - Throws: `WorkerFailure.lost` if the worker has ended; `ImageDecodingError` `exceedsLimit` for too much
+        ///   data.
+        func send(
+            _ kind: RequestKind, _ format: ImageFormat, _ data: Data?, _ options: DecodingOptions,
+            session: UInt64 = 0, index: Int = 0
+        ) throws {
+            let input = memory.input
+            let count = data?.count ?? 0
+            var name = format.rawValue
+            let nameByteCount = name.utf8.count
+            guard count <= input.count - InputLayout.dataOffset, nameByteCount <= InputLayout.nameByteCount else {
+                throw ImageDecodingError(
+                    .exceedsLimit,
+                    "sandbox: \(count) bytes exceed the limit of \(configuration.maximumInputByteCount) bytes")
+            }
+            name.withUTF8 { input.copyMemory(from: UnsafeRawBufferPointer($0)) }
+            data?.withUnsafeBytes {
+                UnsafeMutableRawBufferPointer(rebasing: input[InputLayout.dataOffset...]).copyMemory(from: $0)
+            }
+            var request = alcedo_sandbox_request(kind, options)
+            (request.name_count, request.input_count) = (UInt64(nameByteCount), UInt64(count))
+            (request.session, request.index) = (session, Int64(index))
+            requestCount += 1
+            largestInput = max(largestInput, count)
+            remaining = configuration.timeLimit
+            let (wholeSeconds, attoseconds) = configuration.cpuTimeLimit.components
+            let seconds = max(1, min(wholeSeconds, 3_600) + (attoseconds > 0 ? 1 : 0))
+            usedSeconds = alcedo_sandbox_limit_cpu(files.process, UInt64(seconds))
+            guard usedSeconds >= 0 else { throw WorkerFailure.lost }
+            guard files.send(request) else { throw WorkerFailure.lost }
+        }
+
+        /// Sends a message that continues a request.
+        func send(_ kind: RequestKind) throws(WorkerFailure) {
+            guard files.send(alcedo_sandbox_request(kind)) else { throw .ended }
+        }
+
+        /// Waits for the next message, as long as the request still has time.
+        func receive() throws(WorkerFailure) -> alcedo_sandbox_reply {
+            let reply = try files.receive(within: &remaining)
+            guard reply.kind != UInt32(ALCEDO_SANDBOX_FAULT) else { throw .fault(reply) }
+            return reply
+        }
+
+        /// Returns the error of a `failure` message.
+        func decodingError(_ reply: alcedo_sandbox_reply) throws(WorkerFailure) -> ImageDecodingError {
+            var payload = try self.payload(of: reply)
+            return try ImageDecodingError(from: &payload)
+        }
+
+        func payload(of reply: alcedo_sandbox_reply) throws(WorkerFailure) -> PayloadReader {
+            try PayloadReader(output, count: reply.checkedPayloadCount())
+        }
+
+        /// Returns the memory of large images to the system, whichever area the decoder has used. Call it when the
+        /// reply has been copied.
+        func releaseLargeOutput() {
+            let layout = OutputLayout(capacity: configuration.maximumOutputByteCount)
+            guard layout.capacity > Self.keptByteCount else { return }
+            for start in [layout.directOffset, layout.copyOffset] {
+                alcedo_sandbox_release(
+                    files.output, UInt64(start + Self.keptByteCount), UInt64(layout.capacity - Self.keptByteCount))
+            }
+        }
+    }
+#endif

@@ -1,0 +1,42 @@
+#if Sandbox
+    import AlcedoLibc
+
+    /// The limits and the size of a ``Sandbox``.
+    ///
+    /// ```swift
+    /// var configuration = SandboxConfiguration()
+    /// configuration.timeLimit = .seconds(5)
+    /// let sandbox = try Sandbox(configuration)
+    /// ```
+    public struct SandboxConfiguration: Sendable {
+        /// The number of worker processes. Default: the number of processors. Values below 1 count as 1.
+        public var workerCount = max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN)))
+        /// The path of the executable that workers run. It must call ``SandboxWorker/runIfRequested(_:prepare:)``.
+        /// Default: nil, the executable of this process.
+        public var executable: String?
+        /// The number of requests after which a worker is replaced. Default: 1,000. With 1, every image has a process
+        /// of its own.
+        public var requestsPerWorker = 1_000
+        /// The growth of a worker's private memory, in bytes, after which it is replaced when it is idle. Default: 256
+        /// MiB.
+        public var growthLimit = 256 << 20
+        /// The maximum number of bytes that a worker maps in addition to the program itself (`RLIMIT_AS`). Default: 2
+        /// GiB.
+        public var memoryLimit = 2 << 30
+        /// The maximum time that the app waits for a worker during one request. The time in which the app consumes rows
+        /// does not count. Default: 30 seconds.
+        public var timeLimit = Duration.seconds(30)
+        /// The maximum CPU time of all threads of a worker during one request (`RLIMIT_CPU`), rounded up by as much as
+        /// two seconds. Default: 60 seconds; at most half an hour.
+        public var cpuTimeLimit = Duration.seconds(60)
+        /// The maximum number of bytes in an encoded image. Memory is used only as far as images need it. Default: 512
+        /// MiB.
+        public var maximumInputByteCount = 512 << 20
+        /// The maximum number of bytes in a decoded image, including row padding. Memory is used only as far as images
+        /// need it. Default: 512 MiB.
+        public var maximumOutputByteCount = 512 << 20
+
+        /// Creates a configuration with the default values.
+        public init() {}
+    }
+#endif

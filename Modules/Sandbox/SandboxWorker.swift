@@ -1,0 +1,56 @@
+#if Sandbox
+    public import AlcedoCore
+    import AlcedoLibc
+    import CSandboxShim
+
+    /// The part of a program that is a worker process.
+    public enum SandboxWorker {
+        static let marker = "--alcedo-sandbox-worker"
+
+        /// Whether this process was started as a worker.
+        static var isRequested: Bool { CommandLine.arguments.dropFirst().first == marker }
+
+        /// Runs a worker, and never returns, if a ``Sandbox`` started this process. Otherwise does nothing.
+        ///
+        /// Call it first in `main`, before the program opens files, starts threads or reads secrets:
+        ///
+        /// ```swift
+        /// SandboxWorker.runIfRequested(.standard)
+        /// ```
+        ///
+        /// The worker removes its environment, limits its memory, gives up all privileges, and denies itself every
+        /// system call that decoding does not need, before it receives the first image. Threads that decoders start are
+        /// allowed.
+        ///
+        /// - Parameters:
+        ///   - codecs: The formats that the worker decodes. It finds the decoder by the format's name.
+        ///   - prepare: Work that needs files, such as loading fonts, and that runs before the confinement. Default:
+        ///     none.
+        public static func runIfRequested(_ codecs: CodecRegistry, prepare: () -> Void = {}) {
+            guard isRequested else { return }
+            let numbers = CommandLine.arguments.dropFirst(2).first?.split(separator: ",").map { Int($0) ?? 0 } ?? []
+            guard numbers.count == 4, numbers[0] == Int(ALCEDO_SANDBOX_VERSION), numbers[1...].allSatisfy({ $0 > 0 }),
+                let input = alcedo_sandbox_map(inputFile, UInt64(numbers[2]), 0),
+                let output = alcedo_sandbox_map(outputFile, UInt64(numbers[3]), 1)
+            else { _exit(64) }
+            close(inputFile)
+            close(outputFile)
+            prepare()
+            var landlock: Int32 = 0
+            let failedStep = alcedo_sandbox_confine(UInt64(numbers[1]), &landlock)
+            let reason = errno
+            var reply = alcedo_sandbox_reply(failedStep == 0 ? .ready : .failure)
+            reply.code = UInt32(failedStep)
+            reply.value = Int64(failedStep == 0 ? landlock : reason)
+            WorkerSocket.send(reply)
+            guard failedStep == 0 else { _exit(70) }
+            var loop = WorkerLoop(
+                codecs, input: UnsafeRawBufferPointer(start: input, count: numbers[2]),
+                output: OutputMemory(UnsafeMutableRawBufferPointer(start: output, count: numbers[3])))
+            loop.run()
+        }
+    }
+
+    private let inputFile = Int32(ALCEDO_SANDBOX_INPUT)
+    private let outputFile = Int32(ALCEDO_SANDBOX_OUTPUT)
+#endif

@@ -1,0 +1,129 @@
+#if Sandbox
+    public import AlcedoCore
+    import CSandboxShim
+    public import FoundationEssentials
+
+    /// A decoder that runs the decoder of a format in a worker process.
+    ///
+    /// ```swift
+    /// let sandbox = try Sandbox()
+    /// let decoder = SandboxedDecoder(.png, in: sandbox)
+    /// let image = try decoder.decode(data, options: DecodingOptions(target: TargetSize(width: 320, height: 320)))
+    /// ```
+    ///
+    /// The result is the same as that of the decoder itself. In addition to its errors, decoding throws an
+    /// ``/AlcedoCore/ImageDecodingError`` with one of these codes:
+    ///
+    /// - `decoderFailed`: the decoder crashed, made a forbidden system call, or sent impossible values.
+    /// - `decoderUnavailable`: no worker could be started, or the sandbox is shut down.
+    /// - `exceedsLimit`: the decoder exceeded a limit of time, or the image one of the sizes of
+    ///   ``SandboxConfiguration``.
+    /// - `outOfMemory`: the decoder exceeded ``SandboxConfiguration/memoryLimit``.
+    ///
+    /// Images whose bytes arrive in pieces are decoded at the end, without previews. Frames of animations are decoded
+    /// in the workers on demand; a worker keeps the state of at most four animations.
+    public struct SandboxedDecoder: ImageDecoding {
+        /// The format whose decoder runs.
+        public let format: ImageFormat
+        private let sandbox: Sandbox
+
+        /// Creates a decoder.
+        ///
+        /// - Parameters:
+        ///   - format: A format of the registry that the workers pass to ``SandboxWorker/runIfRequested(_:prepare:)``.
+        ///   - sandbox: The worker processes.
+        public init(_ format: ImageFormat, in sandbox: Sandbox) {
+            self.format = format
+            self.sandbox = sandbox
+        }
+
+        /// Reads the properties of an image in a worker. Throws the errors that the type's description lists.
+        public func inspect(_ data: Data, limits: DecodingLimits) throws(ImageDecodingError) -> ImageInfo {
+            try request(.inspect, data, DecodingOptions(limits: limits), expecting: .info) { worker, reply in
+                var payload = try worker.payload(of: reply)
+                return try ImageInfo(from: &payload, limits: limits)
+            }
+        }
+
+        /// Decodes an image in a worker. Throws the errors that the type's description lists.
+        public func decode(_ data: Data, options: DecodingOptions) throws(ImageDecodingError) -> DecodedImage {
+            try request(.decode, data, options, expecting: .image) { worker, reply in
+                try DecodedImage(reply, in: worker.output, limits: options.limits) { list in
+                    SandboxedFrames(list, of: data, format, options, sandbox)
+                }
+            }
+        }
+
+        /// Decodes an image in a worker, and passes its rows on in pieces of about 256 KiB.
+        ///
+        /// The worker is in use while the consumer processes rows, so a consumer that decodes in the same sandbox can
+        /// wait forever.
+        ///
+        /// Throws the errors that the type's description lists, or the error that the consumer throws.
+        public func decodeRows(_ data: Data, options: DecodingOptions, into consumer: any PixelRowConsumer) throws {
+            try sandbox.pool.withWorker { worker in
+                try worker.send(.rows, format, data, options)
+                var receiver = RowReceiver(consumer, options.limits)
+                try receiver.receive(from: worker)
+            }
+        }
+
+        /// Returns the bytes that the worker holds, plus the copy of the pixels that the app makes. Throws the errors
+        /// that the type's description lists.
+        public func decodingByteCount(_ data: Data, options: DecodingOptions) throws(ImageDecodingError) -> Int {
+            try request(.measure, data, options, expecting: .count) { _, reply in
+                guard let count = Int(exactly: reply.value), count >= 0 else {
+                    throw WorkerFailure.violation("an invalid number of bytes")
+                }
+                return count
+            }
+        }
+
+        private func request<Result>(
+            _ kind: RequestKind, _ data: Data, _ options: DecodingOptions, expecting expected: ReplyKind,
+            _ read: (WorkerProcess, alcedo_sandbox_reply) throws -> Result
+        ) throws(ImageDecodingError) -> Result {
+            do {
+                return try sandbox.pool.withWorker { worker in
+                    try worker.send(kind, format, data, options)
+                    let reply = try worker.receive()
+                    switch ReplyKind(rawValue: reply.kind) {
+                    case expected: return try read(worker, reply)
+                    case .failure: throw try worker.decodingError(reply)
+                    default: throw WorkerFailure.violation("an unexpected message")
+                    }
+                }
+            } catch let error as ImageDecodingError {
+                throw error
+            } catch {
+                throw ImageDecodingError(.decoderFailed, "sandbox: \(error)")
+            }
+        }
+    }
+
+    extension CodecRegistry.Entry {
+        /// Returns the codec with a decoder that runs in a sandbox. The encoder is the same.
+        ///
+        /// ```swift
+        /// let sandbox = try Sandbox()
+        /// let codecs = CodecRegistry.standard.adding(.webp.sandboxed(in: sandbox))
+        /// ```
+        public func sandboxed(in sandbox: Sandbox) -> Self {
+            var entry = self
+            entry.decoder = SandboxedDecoder(format, in: sandbox)
+            return entry
+        }
+    }
+
+    extension CodecRegistry {
+        /// Returns a registry whose decoders all run in a sandbox. Encoders and the recognition of formats are the
+        /// same.
+        ///
+        /// ```swift
+        /// configuration.codecs = CodecRegistry.standard.sandboxed(in: try Sandbox())
+        /// ```
+        public func sandboxed(in sandbox: Sandbox) -> CodecRegistry {
+            CodecRegistry(entries.map { $0.sandboxed(in: sandbox) })
+        }
+    }
+#endif

@@ -1,0 +1,64 @@
+#if Sandbox
+    import AlcedoCore
+    import AlcedoRuntime
+    import CSandboxShim
+    import FoundationEssentials
+
+    /// The frames of an animation, decoded in the workers on demand. Keeps the encoded file in memory, and no canvas.
+    ///
+    /// The frame after the last one comes from the worker that decoded that one, as long as it is idle and has not
+    /// dropped the animation. Any other worker decodes from the beginning.
+    final class SandboxedFrames: ImageFrameSource {
+        private let list: FrameList
+        private let data: Data
+        private let format: ImageFormat
+        private let options: DecodingOptions
+        private let sandbox: Sandbox
+        private let session: UInt64
+        private let lastWorker = Locked<Int?>(nil)
+
+        init(
+            _ list: FrameList, of data: Data, _ format: ImageFormat, _ options: DecodingOptions, _ sandbox: Sandbox
+        ) {
+            self.list = list
+            self.data = data
+            self.format = format
+            self.options = options
+            self.sandbox = sandbox
+            session = sandbox.makeSession()
+        }
+
+        var canvasSize: PixelSize { list.canvasSize }
+        var frameCount: Int { list.delays.count }
+        var playCount: Int? { list.playCount }
+        var cost: Int { data.count }
+
+        func delay(at index: Int) -> Duration { list.delays[index] }
+
+        func rawDelay(at index: Int) -> Duration { list.rawDelays[index] }
+
+        func frame(at index: Int) throws -> PixelBuffer {
+            let last = lastWorker.withLock { $0 }
+            return try sandbox.pool.withWorker(preferring: last) { worker in
+                // A worker that has not had the animation needs the file.
+                try worker.send(.frame, format, worker.id == last ? nil : data, options, session: session, index: index)
+                var reply = try worker.receive()
+                if reply.kind == ReplyKind.unknownSession.rawValue, worker.id == last {
+                    try worker.send(.frame, format, data, options, session: session, index: index)
+                    reply = try worker.receive()
+                }
+                switch ReplyKind(rawValue: reply.kind) {
+                case .image: break
+                case .failure: throw try worker.decodingError(reply)
+                default: throw WorkerFailure.violation("an unexpected message")
+                }
+                let pixels = try reply.pixels(in: worker.output, limits: options.limits)
+                guard pixels.size == canvasSize else {
+                    throw WorkerFailure.violation("a frame of \(pixels.size) pixels")
+                }
+                lastWorker.withLock { $0 = worker.id }
+                return pixels
+            }
+        }
+    }
+#endif

@@ -1,0 +1,178 @@
+#if Sandbox
+    import AlcedoCore
+    import CSandboxShim
+    import FoundationEssentials
+
+    /// Serves the requests of the app, one after another, in a confined process.
+    struct WorkerLoop {
+        private let codecs: CodecRegistry
+        private let input: UnsafeRawBufferPointer
+        private let output: OutputMemory
+        /// The animations whose frames were requested last, in the order of the requests.
+        private var sessions: [(id: UInt64, frames: any ImageFrameSource)] = []
+
+        private static let maximumSessionCount = 4
+
+        init(_ codecs: CodecRegistry, input: UnsafeRawBufferPointer, output: OutputMemory) {
+            self.codecs = codecs
+            self.input = input
+            self.output = output
+        }
+
+        mutating func run() -> Never {
+            while true {
+                let request = WorkerSocket.receive()
+                do {
+                    WorkerSocket.send(try serve(request))
+                } catch {
+                    WorkerSocket.send(failure(error))
+                }
+            }
+        }
+
+        private mutating func serve(_ request: alcedo_sandbox_request) throws -> alcedo_sandbox_reply {
+            let decoder = try self.decoder(of: request)
+            let options = request.options
+            switch RequestKind(rawValue: request.kind) {
+            case .inspect: return try reply(try decoder.inspect(data(of: request), limits: options.limits))
+            case .measure: return try measure(request, decoder, options)
+            case .decode:
+                // The image is released after its reply is complete and before the next request.
+                return try output.lending { try reply(try decoder.decode(data(of: request), options: options)) }
+            case .rows:
+                let sender = RowSender(output)
+                do {
+                    try decoder.decodeRows(data(of: request), options: options, into: sender)
+                } catch {
+                    sender.awaitAll()
+                    throw error
+                }
+                sender.awaitAll()
+                return alcedo_sandbox_reply(.done)
+            case .frame: return try frame(request, decoder, options)
+            case .proceed, .cancel, nil: throw ImageDecodingError(.decoderFailed, "sandbox: an unexpected request")
+            }
+        }
+
+        private func decoder(of request: alcedo_sandbox_request) throws(ImageDecodingError) -> any ImageDecoding {
+            let name = String(decoding: input.prefix(Int(request.name_count)), as: UTF8.self)
+            guard let entry = codecs.entries.first(where: { $0.format.rawValue == name }) else {
+                throw ImageDecodingError(.unknownFormat, "sandbox: the worker has no codec for \(name)")
+            }
+            return entry.decoder
+        }
+
+        /// Returns the encoded image without copying it. Valid until the reply.
+        private func data(of request: alcedo_sandbox_request) -> Data {
+            guard request.input_count > 0, let base = input.baseAddress else { return Data() }
+            return Data(
+                bytesNoCopy: UnsafeMutableRawPointer(mutating: base + InputLayout.dataOffset),
+                count: Int(request.input_count), deallocator: .none)
+        }
+
+        private func measure(
+            _ request: alcedo_sandbox_request, _ decoder: any ImageDecoding, _ options: DecodingOptions
+        ) throws -> alcedo_sandbox_reply {
+            let count = try decoder.decodingByteCount(data(of: request), options: options)
+            // The pixels exist a second time in the app.
+            let size = try decoder.inspect(data(of: request), limits: options.limits).size
+            let copy = min(count, PixelBuffer.byteCount(size: size, format: options.pixelFormat) ?? count)
+            var reply = alcedo_sandbox_reply(.count)
+            let (sum, overflow) = count.addingReportingOverflow(copy)
+            reply.value = Int64(overflow ? Int.max : sum)
+            return reply
+        }
+
+        private mutating func frame(
+            _ request: alcedo_sandbox_request, _ decoder: any ImageDecoding, _ options: DecodingOptions
+        ) throws -> alcedo_sandbox_reply {
+            guard let frames = try self.frames(request, decoder, options) else {
+                return alcedo_sandbox_reply(.unknownSession)
+            }
+            guard (0..<frames.frameCount).contains(Int(request.index)) else {
+                throw ImageDecodingError(.corrupt, "the animation has no frame \(request.index)")
+            }
+            return try reply(pixels: try frames.frame(at: Int(request.index)), orientation: .up)
+        }
+
+        /// Returns the animation of a request, or nil if it is unknown and the request has no file.
+        private mutating func frames(
+            _ request: alcedo_sandbox_request, _ decoder: any ImageDecoding, _ options: DecodingOptions
+        ) throws -> (any ImageFrameSource)? {
+            if let index = sessions.firstIndex(where: { $0.id == request.session }) {
+                let known = sessions.remove(at: index)
+                sessions.append(known)
+                return known.frames
+            }
+            guard request.input_count > 0 else { return nil }
+            // The animation keeps the file, so it needs a copy.
+            let copy = Data(input[InputLayout.dataOffset..<InputLayout.dataOffset + Int(request.input_count)])
+            guard let frames = try decoder.decode(copy, options: options).frames else {
+                throw ImageDecodingError(.corrupt, "the image is not animated")
+            }
+            if sessions.count == Self.maximumSessionCount { sessions.removeFirst() }
+            sessions.append((request.session, frames))
+            return frames
+        }
+
+        // MARK: Replies
+
+        private func reply(_ info: ImageInfo) throws(ImageDecodingError) -> alcedo_sandbox_reply {
+            var payload = PayloadWriter(output.payload)
+            info.write(to: &payload)
+            return try complete(alcedo_sandbox_reply(.info), payload)
+        }
+
+        private func reply(_ image: DecodedImage) throws(ImageDecodingError) -> alcedo_sandbox_reply {
+            var payload = PayloadWriter(output.payload)
+            image.write(to: &payload)
+            return try complete(try reply(pixels: image.pixels, orientation: image.orientation), payload)
+        }
+
+        private func reply(
+            pixels: PixelBuffer, orientation: ImageOrientation
+        ) throws(ImageDecodingError) -> alcedo_sandbox_reply {
+            guard let offset = output.place(pixels) else {
+                throw ImageDecodingError(
+                    .exceedsLimit, "sandbox: \(pixels.size) pixels exceed the limit of \(output.capacity) bytes")
+            }
+            var reply = alcedo_sandbox_reply(.image)
+            reply.offset = UInt64(offset)
+            reply.describe(pixels.size, pixels.format, pixels.alphaMode, orientation)
+            return reply
+        }
+
+        private func complete(
+            _ reply: alcedo_sandbox_reply, _ payload: PayloadWriter
+        ) throws(ImageDecodingError) -> alcedo_sandbox_reply {
+            guard !payload.isFull else {
+                throw ImageDecodingError(
+                    .exceedsLimit, "sandbox: the metadata exceeds the limit of \(OutputLayout.payloadByteCount) bytes")
+            }
+            var reply = reply
+            reply.payload_count = UInt64(payload.count)
+            return reply
+        }
+
+        private func failure(_ error: any Error) -> alcedo_sandbox_reply {
+            let decodingError =
+                error as? ImageDecodingError ?? ImageDecodingError(.decoderFailed, "the decoder failed: \(error)")
+            var payload = PayloadWriter(output.payload)
+            decodingError.write(to: &payload)
+            var reply = alcedo_sandbox_reply(.failure)
+            reply.payload_count = UInt64(payload.count)
+            return reply
+        }
+    }
+
+    extension alcedo_sandbox_reply {
+        mutating func describe(
+            _ size: PixelSize, _ format: PixelFormat, _ alphaMode: AlphaMode, _ orientation: ImageOrientation
+        ) {
+            (width, height) = (Int64(size.width), Int64(size.height))
+            pixel_format = Codes.code(of: format, in: PixelFormat.allCases)
+            alpha_mode = Codes.code(of: alphaMode, in: Codes.alphaModes)
+            self.orientation = UInt8(orientation.rawValue)
+        }
+    }
+#endif

@@ -1,0 +1,139 @@
+#if Sandbox
+    import AlcedoCore
+    import AlcedoLibc
+    import AlcedoRuntime
+    import AlcedoSandbox
+    import Foundation
+    import TestSupport
+    import Testing
+
+    extension SandboxTests {
+        @Suite struct HostileDecoderTests {
+            @Test(arguments: [
+                ("segfault", "SIGSEGV"), ("trap", "SIG"), ("abort", "SIGABRT"), ("exit", "status 3"),
+                ("kill", "SIGKILL"),
+                ("recursion", "SIGSEGV"), ("overrun", "SIGSEGV"),
+            ])
+            func `a crash is an error of its image only`(misbehavior: String, reason: String) throws {
+                let sandbox = try Sandbox.testing()
+                defer { sandbox.shutDown() }
+
+                let error = sandbox.error(of: misbehavior)
+
+                #expect(error?.code == .decoderFailed)
+                #expect(error?.description.contains(reason) == true, "\(String(describing: error))")
+                #expect(sandbox.statistics.crashes == 1)
+                try sandbox.checkOrdinaryImage()
+            }
+
+            @Test(arguments: [
+                ("open", "openat"), ("create", "openat"), ("connect", "socket"), ("fork", ""),
+                ("execute", "execve"),
+                ("signal", "kill"), ("identity", "setuid"), ("mapCode", "mmap"), ("duplicate", "dup"),
+            ])
+            func `a forbidden system call is an error of its image only`(misbehavior: String, call: String) throws {
+                let sandbox = try Sandbox.testing()
+                defer { sandbox.shutDown() }
+
+                let error = sandbox.error(of: misbehavior)
+
+                #expect(error?.code == .decoderFailed)
+                // The C library blocks the signal that reports the call while it starts a process.
+                let text = call.isEmpty ? "a forbidden system call" : "the forbidden system call \(call)"
+                #expect(error?.description.hasSuffix(text) == true, "\(String(describing: error))")
+                #expect(sandbox.statistics.illegalCalls == 1)
+                #expect(!FileManager.default.fileExists(atPath: "/tmp/alcedo-sandbox-escape"))
+                try sandbox.checkOrdinaryImage()
+            }
+
+            @Test(arguments: ["loop", "sleep"])
+            func `a decoder that does not end exceeds the time limit`(misbehavior: String) throws {
+                let sandbox = try Sandbox.testing { $0.timeLimit = .milliseconds(500) }
+                defer { sandbox.shutDown() }
+
+                let error = sandbox.error(of: misbehavior)
+
+                #expect(error?.code == .exceedsLimit)
+                #expect(sandbox.statistics.timeouts == 1)
+                try sandbox.checkOrdinaryImage()
+            }
+
+            @Test func `threads exceed the limit of CPU time`() throws {
+                let sandbox = try Sandbox.testing { $0.cpuTimeLimit = .seconds(1) }
+                defer { sandbox.shutDown() }
+
+                let error = sandbox.error(of: "threads")
+
+                #expect(error?.code == .exceedsLimit)
+                #expect(error?.description.contains("CPU") == true, "\(String(describing: error))")
+                #expect(sandbox.statistics.timeouts == 1)
+                try sandbox.checkOrdinaryImage()
+            }
+
+            @Test func `an array that grows without end exceeds the memory limit`() throws {
+                let sandbox = try Sandbox.testing()
+                defer { sandbox.shutDown() }
+
+                let error = sandbox.error(of: "allocate")
+
+                #expect(error?.code == .outOfMemory, "\(String(describing: error))")
+                #expect(sandbox.statistics.memoryOverruns == 1)
+                try sandbox.checkOrdinaryImage()
+            }
+
+            @Test func `a decoder can report that it has no memory`() throws {
+                let sandbox = try Sandbox.testing { $0.growthLimit = 64 << 20 }
+                defer { sandbox.shutDown() }
+
+                let error = sandbox.error(of: "blocks")
+
+                #expect(error == ImageDecodingError(.outOfMemory, "no memory"))
+                #expect(sandbox.statistics.recycledWorkers == 1)
+                try sandbox.checkOrdinaryImage()
+            }
+
+            @Test(arguments: ["size", "offset", "payload", "kind", "format", "shortMessage", "flood"])
+            func `a forged reply is an error of its image only`(misbehavior: String) throws {
+                let sandbox = try Sandbox.testing()
+                defer { sandbox.shutDown() }
+
+                let error = sandbox.error(of: misbehavior)
+
+                #expect(error?.code == .decoderFailed)
+                #expect(sandbox.statistics.violations == 1, "\(String(describing: error))")
+                try sandbox.checkOrdinaryImage()
+            }
+
+            @Test(arguments: [3, 9])
+            func `a wrong number of rows is an error`(count: Int) throws {
+                let sandbox = try Sandbox.testing()
+                defer { sandbox.shutDown() }
+                let decoder = SandboxedDecoder(.hostile, in: sandbox)
+
+                let error = #expect(throws: ImageDecodingError.self) {
+                    try decoder.decodeRows(
+                        Data("rows \(count)".utf8), options: DecodingOptions(), into: PixelRowCollector())
+                }
+
+                #expect(error?.code == .decoderFailed)
+                #expect(sandbox.statistics.violations == 1)
+                try sandbox.checkOrdinaryImage()
+            }
+
+            @Test func `a worker that is killed in the middle is an error of its image only`() async throws {
+                let sandbox = try Sandbox.testing()
+                defer { sandbox.shutDown() }
+                async let error = Threads.run { sandbox.error(of: "loop") }
+                // The idle worker uses no CPU time, so it decodes when its time grows.
+                try await eventually { Workers.ids.contains { Workers.ticks(of: $0) >= 20 } }
+
+                for id in Workers.ids { kill(id, SIGKILL) }
+
+                let outcome = await error
+                #expect(outcome?.code == .decoderFailed)
+                #expect(sandbox.statistics.crashes == 1)
+                try sandbox.checkOrdinaryImage()
+            }
+        }
+    }
+#endif

@@ -1,0 +1,131 @@
+#if Sandbox
+    import AlcedoCore
+    import AlcedoTesting
+    import CSandboxShim
+    import Foundation
+    import Testing
+
+    @testable import AlcedoSandbox
+
+    /// The messages between the app and a worker, without processes.
+    @Suite struct PayloadTests {
+        private static let info = ImageInfo(
+            format: .webp, size: PixelSize(width: 40, height: 30), orientation: .right, hasAlpha: true, bitDepth: 16,
+            colorModel: .yCbCr, frameCount: 2, loopCount: 3, delays: [.milliseconds(50), .seconds(2)],
+            metadata: ImageMetadata(colorProfile: Data("a profile of odd length".utf8), exif: Data()))
+
+        private static func written(_ write: (inout PayloadWriter) -> Void) -> [UInt8] {
+            [UInt8](unsafeUninitializedCapacity: 4_096) { memory, count in
+                var payload = PayloadWriter(UnsafeMutableRawBufferPointer(memory))
+                write(&payload)
+                count = payload.count
+            }
+        }
+
+        private static func read<Value>(
+            _ bytes: [UInt8], _ body: (inout PayloadReader) throws -> Value
+        ) throws -> Value {
+            try bytes.withUnsafeBytes { memory in
+                var payload = try PayloadReader(memory, count: UInt64(memory.count))
+                return try body(&payload)
+            }
+        }
+
+        private static func readInfo(_ bytes: [UInt8]) throws -> ImageInfo {
+            try read(bytes) { try ImageInfo(from: &$0, limits: DecodingLimits()) }
+        }
+
+        @Test func `the properties of an image are read as they were written`() throws {
+            let bytes = Self.written { Self.info.write(to: &$0) }
+
+            #expect(try Self.readInfo(bytes) == Self.info)
+        }
+
+        @Test(arguments: [
+            ColorDescription(primaries: 12, transfer: 16, isFullRange: false), ColorDescription(.p3, .power(2.2)),
+            ColorDescription(.bt709, .hlg),
+        ])
+        func `a color description is read as it was written`(description: ColorDescription?) throws {
+            var info = Self.info
+            info.colorDescription = try #require(description)
+
+            #expect(try Self.readInfo(Self.written { info.write(to: &$0) }) == info)
+        }
+
+        @Test func `a color description with numbers out of range is a violation`() {
+            var info = Self.info
+            info.colorDescription = ColorDescription(.p3, .power(1e300))
+
+            let bytes = Self.written { info.write(to: &$0) }
+
+            #expect(throws: WorkerFailure.self) { try Self.readInfo(bytes) }
+        }
+
+        @Test func `inks are accepted in pixels of four bytes only`() throws {
+            let bytes = Self.written { $0.append(1) }
+
+            #expect(try Self.read(bytes) { try $0.hasInks(in: .rgba8) })
+            #expect(throws: WorkerFailure.self) { try Self.read(bytes) { try $0.hasInks(in: .rgba16) } }
+        }
+
+        @Test func `every prefix of the properties is a violation`() {
+            let bytes = Self.written { Self.info.write(to: &$0) }
+
+            for count in bytes.indices {
+                #expect(throws: WorkerFailure.self) { try Self.readInfo(Array(bytes.prefix(count))) }
+            }
+        }
+
+        @Test func `changed properties are read or are a violation`() throws {
+            let bytes = Self.written { Self.info.write(to: &$0) }
+            var random = SplitMix64(seed: 1)
+            for _ in 0..<5_000 {
+                var changed = bytes
+                for _ in 0..<Int.random(in: 1...3, using: &random) {
+                    changed[Int.random(in: changed.indices, using: &random)] = UInt8.random(in: 0...255, using: &random)
+                }
+                do {
+                    let info = try Self.readInfo(changed)
+                    #expect(info.size.pixelCount <= DecodingLimits().maximumPixelCount)
+                } catch is WorkerFailure {}
+            }
+        }
+
+        @Test(arguments: Codes.errors)
+        func `an error keeps its code and message`(code: ImageDecodingError.Code) throws {
+            let error = ImageDecodingError(code, "the reason")
+
+            let result = try Self.read(Self.written { error.write(to: &$0) }) { try ImageDecodingError(from: &$0) }
+
+            #expect(result == error)
+        }
+
+        @Test func `a message for logs is short and has no control characters`() throws {
+            let error = ImageDecodingError(.corrupt, "line\n\u{1B}[2J" + String(repeating: "x", count: 2_000))
+
+            let result = try Self.read(Self.written { error.write(to: &$0) }) { try ImageDecodingError(from: &$0) }
+
+            #expect(result.message.hasPrefix("line  [2Jxxx"))
+            #expect(result.message.utf8.count == 1_000)
+        }
+
+        @Test func `a text that does not fit makes the payload full`() {
+            let memory = UnsafeMutableRawBufferPointer.allocate(byteCount: 16, alignment: 8)
+            defer { memory.deallocate() }
+            var payload = PayloadWriter(memory)
+
+            payload.append("123456789")
+
+            #expect(payload.isFull && payload.count <= 16)
+        }
+
+        @Test(arguments: [(1 << 40, 1), (1, 1 << 40), (Int64.max, Int64.max), (0, 5), (-3, -3)])
+        func `a size that the limits allow can still be a violation`(width: Int64, height: Int64) {
+            var reply = alcedo_sandbox_reply()
+            (reply.width, reply.height, reply.orientation) = (width, height, 1)
+            let limits = DecodingLimits(maximumPixelCount: .max)
+
+            #expect(throws: WorkerFailure.self) { try reply.checkedHeader(limits) }
+        }
+    }
+#endif

@@ -1,0 +1,53 @@
+#if Sandbox
+    import AlcedoCore
+    import AlcedoLibc
+    import CSandboxShim
+    import FoundationEssentials
+
+    /// A decoder whose file is the name of a misbehavior, or `gray` and a side for an ordinary image.
+    struct HostileDecoder: ImageDecoding {
+        static let format = ImageFormat(rawValue: "hostile")
+
+        func inspect(_ data: Data, limits: DecodingLimits) throws(ImageDecodingError) -> ImageInfo {
+            ImageInfo(format: Self.format, size: PixelSize(width: Self.side(data), height: Self.side(data)))
+        }
+
+        func decode(_ data: Data, options: DecodingOptions) throws(ImageDecodingError) -> DecodedImage {
+            let words = String(decoding: data, as: UTF8.self).split(separator: " ").map(String.init)
+            guard let word = words.first else { throw ImageDecodingError(.empty, "the data is empty") }
+            guard word == "gray" else {
+                if let crash = Crash(rawValue: word) { crash.run() }
+                if let call = ForbiddenCall(rawValue: word) { call.run() }
+                if let forgery = Forgery(rawValue: word) { forgery.run() }
+                try Excess(rawValue: word)?.run()
+                try Permitted(rawValue: word)?.run()
+                throw ImageDecodingError(.corrupt, "the misbehavior \(word) had no effect")
+            }
+            let side = Self.side(data)
+            let pixels = PixelBuffer(size: PixelSize(width: side, height: side), format: .gray8, alphaMode: .opaque) {
+                memory, _ in memory.initializeMemory(as: UInt8.self, repeating: UInt8(truncatingIfNeeded: side))
+            }
+            guard let pixels else { throw ImageDecodingError(.outOfMemory, "no memory") }
+            return DecodedImage(pixels: pixels, format: Self.format)
+        }
+
+        func decodeRows(_ data: Data, options: DecodingOptions, into consumer: any PixelRowConsumer) throws {
+            let text = String(decoding: data, as: UTF8.self)
+            guard text.hasPrefix("rows") else {
+                let image = try decode(data, options: options)
+                try consumer.begin(PixelRowHeader(size: image.size, format: .gray8, alphaMode: .opaque))
+                for y in 0..<image.size.height { try consumer.consume(image.pixels.row(y)) }
+                return try consumer.finish()
+            }
+            // A header of four rows, and then as many rows as the file says.
+            let row = [UInt8](repeating: 7, count: 4)
+            try consumer.begin(PixelRowHeader(size: PixelSize(width: 4, height: 4), format: .gray8, alphaMode: .opaque))
+            for _ in 0..<Self.side(data) { try consumer.consume(row.span.bytes) }
+            try consumer.finish()
+        }
+
+        private static func side(_ data: Data) -> Int {
+            String(decoding: data, as: UTF8.self).split(separator: " ").dropFirst().first.flatMap { Int($0) } ?? 1
+        }
+    }
+#endif

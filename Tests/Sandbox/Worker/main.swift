@@ -1,0 +1,9 @@
+#if Sandbox
+    import AlcedoCodecs
+    import AlcedoCore
+    import AlcedoSandbox
+
+    SandboxWorker.runIfRequested(
+        CodecRegistry.standard.adding(CodecRegistry.Entry(format: HostileDecoder.format, decoder: HostileDecoder())))
+#endif
+print("This program only runs as a worker of the tests of AlcedoSandbox, with the package trait Sandbox.")

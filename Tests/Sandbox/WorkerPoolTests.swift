@@ -1,0 +1,138 @@
+#if Sandbox
+    import AlcedoCore
+    import AlcedoLibc
+    import AlcedoRuntime
+    import AlcedoSandbox
+    import AlcedoTesting
+    import Foundation
+    import TestSupport
+    import Testing
+
+    /// Threads that may block, for calls of decoders.
+    enum Threads {
+        private static let executor = BlockingExecutor(name: "sandbox tests", maxConcurrent: 4)
+
+        static func run<Value: Sendable>(_ work: @escaping @Sendable () -> Value) async -> Value {
+            // The tests cancel no task, so the only error is impossible.
+            guard let value = try? await executor.run(work) else { preconditionFailure("the test was canceled") }
+            return value
+        }
+    }
+
+    extension SandboxTests {
+        @Suite struct WorkerPoolTests {
+            @Test func `workers are replaced after their number of requests`() throws {
+                let sandbox = try Sandbox.testing { $0.requestsPerWorker = 2 }
+
+                for side in 1...10 { try sandbox.checkOrdinaryImage(side: side) }
+                sandbox.shutDown()
+
+                #expect(sandbox.statistics.recycledWorkers == 5)
+                #expect(Workers.ids.isEmpty)
+            }
+
+            @Test func `a worker whose memory has grown is replaced`() throws {
+                let sandbox = try Sandbox.testing { $0.growthLimit = 48 << 20 }
+                defer { sandbox.shutDown() }
+
+                #expect(sandbox.error(of: "leak")?.code == .unsupportedVariant)
+                #expect(sandbox.statistics.recycledWorkers == 0)
+                #expect(sandbox.error(of: "leak")?.code == .unsupportedVariant)
+                #expect(sandbox.statistics.recycledWorkers == 1)
+                try sandbox.checkOrdinaryImage()
+            }
+
+            @Test func `idle workers that were killed cost no image`() throws {
+                let sandbox = try Sandbox.testing()
+                defer { sandbox.shutDown() }
+                try sandbox.checkOrdinaryImage()
+
+                for id in Workers.ids {
+                    kill(id, SIGKILL)
+                    var info = siginfo_t()
+                    waitid(P_PID, id_t(id), &info, WEXITED | WNOWAIT)
+                }
+
+                try sandbox.checkOrdinaryImage()
+                #expect(sandbox.statistics.lostWorkers == 1)
+                #expect(sandbox.statistics.crashes == 0)
+            }
+
+            @Test func `a sandbox that is shut down throws`() throws {
+                let sandbox = try Sandbox.testing(workers: 3)
+
+                sandbox.shutDown()
+
+                #expect(sandbox.error(of: "gray 3")?.code == .decoderUnavailable)
+                #expect(Workers.ids.isEmpty)
+            }
+
+            @Test func `a sandbox whose program was removed has no decoder, until the program is back`() throws {
+                let directory = try TemporaryDirectory()
+                let link = directory.path + "/worker"
+                let program = try ChildProcess.path(of: "sandbox-test-worker")
+                try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: program)
+                let sandbox = try Sandbox.testing {
+                    $0.executable = link
+                    $0.requestsPerWorker = 1
+                }
+                defer { sandbox.shutDown() }
+                try FileManager.default.removeItem(atPath: link)
+
+                try sandbox.checkOrdinaryImage()
+                #expect(sandbox.error(of: "gray 3")?.code == .decoderUnavailable)
+
+                try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: program)
+                try sandbox.checkOrdinaryImage()
+                #expect(sandbox.statistics.crashes == 0)
+            }
+
+            @Test func `a released sandbox ends its workers`() async throws {
+                var sandbox: Sandbox? = try Sandbox.testing(workers: 2)
+                try sandbox?.checkOrdinaryImage()
+
+                sandbox = nil
+
+                try await eventually { Workers.ids.isEmpty && Workers.descriptorCount == 0 }
+            }
+
+            @Test func `every outcome is right when one image in ten crashes, and nothing leaks`() async throws {
+                let count = TestLength.rounds(300, full: 10_000)
+                #expect(Workers.descriptorCount == 0)
+                let sandbox = try Sandbox.testing(workers: 2) { $0.requestsPerWorker = 100 }
+                try sandbox.checkOrdinaryImage()
+                let before = ResidentMemory.byteCount
+
+                let wrong = await withTaskGroup(of: Int.self) { group in
+                    for index in 0..<count {
+                        group.addTask {
+                            await Threads.run {
+                                if index % 10 == 3 {
+                                    return sandbox.error(of: "segfault")?.code == .decoderFailed ? 0 : 1
+                                }
+                                let data = Data("gray \(index % 200 + 1)".utf8)
+                                let image = try? SandboxedDecoder(.hostile, in: sandbox)
+                                    .decode(data, options: DecodingOptions())
+                                let side = index % 200 + 1
+                                let isRight =
+                                    image?.size == PixelSize(width: side, height: side)
+                                    && image?.pixels.tightBytes.allSatisfy { Int($0) == side } == true
+                                return isRight ? 0 : 1
+                            }
+                        }
+                    }
+                    return await group.reduce(0, +)
+                }
+                let growth = ResidentMemory.byteCount - before
+                sandbox.shutDown()
+
+                #expect(wrong == 0)
+                #expect(sandbox.statistics.crashes == count / 10)
+                #expect(sandbox.statistics.requests == count + 1)
+                #expect(growth < 48 << 20)
+                #expect(Workers.ids.isEmpty)
+                #expect(Workers.descriptorCount == 0)
+            }
+        }
+    }
+#endif

@@ -1,0 +1,86 @@
+import Alcedo
+import AlcedoLibc
+import AlcedoProgramSupport
+import AlcedoTesting
+import FoundationEssentials
+import TestSupport
+import Testing
+
+@testable import thumbnail_server
+
+/// The server with and without decoders in confined processes.
+@Suite(.spawnsProcesses, .timeLimit(.minutes(10)))
+struct SandboxedServerTests {
+    private let program = Program(name: "thumbnail-server")
+
+    @Test func `the options select whether decoders are confined`() throws {
+        #expect(try ServerOptions([]).sandbox == .automatic)
+        #expect(try ServerOptions(["--sandbox", "--sandbox"]).sandbox == .required)
+        #expect(try ServerOptions(["--no-sandbox"]).sandbox == .off)
+        #expect(throws: UsageError.self) { try ServerOptions(["--sandbox", "--no-sandbox"]) }
+        #expect(throws: UsageError.self) { try ServerOptions(["--no-sandbox", "--sandbox"]) }
+    }
+
+    @Test func `a server without sandbox has no processes and no notice`() throws {
+        let codecs = try ServerCodecs.start(.off, ServerStack.Settings())
+
+        #expect(codecs.notice == nil && codecs.sandboxCounts == nil)
+        #expect(ServerCodecs.workerCount(.off, ServerStack.Settings()) == 0)
+    }
+
+    @Test func `the metrics contain the counts of the sandbox`() {
+        let counts = ServerCodecs.SandboxCounts(failures: [("crash", 2), ("time", 0)], startedWorkers: 3)
+
+        let text = ServerMetrics().text(
+            inFlight: 0, ThumbnailCache.WriteStatistics(), sharedStore: nil, sandbox: counts,
+            PipelineMetrics().snapshot)
+        let alone = ServerMetrics().text(
+            inFlight: 0, ThumbnailCache.WriteStatistics(), sharedStore: nil, PipelineMetrics().snapshot)
+
+        #expect(text.contains("\nthumbnail_sandbox_failures_total{reason=\"crash\"} 2\n"))
+        #expect(text.contains("\nthumbnail_sandbox_failures_total{reason=\"time\"} 0\n"))
+        #expect(text.contains("\nthumbnail_sandbox_workers_started_total 3\n"))
+        #expect(!alone.contains("sandbox"))
+    }
+
+    #if Sandbox
+        @Test(.enabled(if: !keepsFreedMemory && !recordsAccesses, "sanitizers map terabytes"))
+        func `originals are decoded in confined processes`() async throws {
+            let origin = try LoopbackOrigin(handler: TestServer.images)
+            defer { origin.stop() }
+            let running = try program.start([
+                "--listen", "127.0.0.1:0", "--no-cache", "--allow-private", "--sandbox", "--jobs", "1",
+            ])
+            try await running.waitUntil("the server listens") { try running.outputSoFar.hasSuffix("\n") }
+            let address = try running.outputSoFar.split(separator: ":")
+            let port = try #require(address.last.flatMap { Int($0.dropLast()) })
+            let client = CURLTransport()
+            let url = QueryItems.encoded(origin.url(for: "/opaque.png").absoluteString)
+
+            let response = try await TestServer.get("/thumbnail?url=\(url)&w=16", from: port, by: client)
+            let metrics = try await TestServer.get("/metrics", from: port, by: client).text
+            running.process.send(SIGTERM)
+            let outcome = try await running.outcome()
+
+            #expect(response.status == 200)
+            #expect(try CodecRegistry.standard.inspect(response.body).size == PixelSize(width: 16, height: 12))
+            #expect(metrics.contains("\nthumbnail_sandbox_workers_started_total 1\n"))
+            #expect(metrics.contains("\nthumbnail_sandbox_failures_total{reason=\"crash\"} 0\n"))
+            #expect(outcome.status == 0 && outcome.problems == "")
+        }
+    #else
+        @Test func `a program without the trait reports that the sandbox is off`() async throws {
+            let reason = "the program was built without the package trait Sandbox"
+            let running = try program.start(["--listen", "127.0.0.1:0", "--no-cache"])
+            try await running.waitUntil("the server listens") { try running.outputSoFar.hasSuffix("\n") }
+            running.process.send(SIGTERM)
+            let outcome = try await running.outcome()
+            #expect(outcome.status == 0)
+            #expect(outcome.problems.hasPrefix("thumbnail-server: the sandbox is off: \(reason)"))
+
+            let required = try await program.run(["--listen", "127.0.0.1:0", "--no-cache", "--sandbox"])
+            #expect(required.status == 1)
+            #expect(required.problems.hasPrefix("thumbnail-server: the sandbox cannot start: \(reason)"))
+        }
+    #endif
+}
