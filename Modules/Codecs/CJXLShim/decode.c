@@ -70,6 +70,12 @@ void alcedo_jxl_feed(alcedo_jxl_decoder *d, const uint8_t *bytes, size_t count) 
     JxlDecoderSetInput(d->decoder, bytes + d->position, count - d->position);
 }
 
+size_t alcedo_jxl_remaining(alcedo_jxl_decoder *d) {
+    const size_t rest = JxlDecoderReleaseInput(d->decoder);
+    d->count = d->position = d->count - rest;
+    return rest;
+}
+
 /// Returns the status after an error of libjxl, which does not report its cause.
 static alcedo_jxl_status failure(const alcedo_jxl_decoder *d) {
     if (d->memory.is_exhausted) return ALCEDO_JXL_OUT_OF_MEMORY;

@@ -116,6 +116,9 @@ void alcedo_jxl_set_memory_limit(alcedo_jxl_decoder *_Nonnull decoder, size_t li
 /// Returns the maximum number of bytes that libjxl has held so far, as far as it uses the allocator.
 size_t alcedo_jxl_peak_memory(const alcedo_jxl_decoder *_Nonnull decoder);
 
+/// Returns the number of passed bytes that libjxl has not consumed. The bytes are then released.
+size_t alcedo_jxl_remaining(alcedo_jxl_decoder *_Nonnull decoder);
+
 /// Skips frames that are shown. Must be called before the next frame is read.
 void alcedo_jxl_skip_frames(alcedo_jxl_decoder *_Nonnull decoder, size_t count);
 

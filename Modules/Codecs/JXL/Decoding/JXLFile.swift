@@ -1,0 +1,101 @@
+#if JXL
+    import AlcedoCore
+    import CJXLShim
+
+    /// A file whose properties have been read, and whose frames can be decoded.
+    struct JXLFile {
+        let header: JXLHeader
+        /// The error that a complete file with these bytes has, or nil when none is known before pixels are decoded.
+        let damage: ImageDecodingError?
+        /// Whether the properties are those of the whole file.
+        let isComplete: Bool
+        private let bytes: UnsafeBufferPointer<UInt8>
+        private let limits: DecodingLimits
+        private let threadCount: Int
+
+        /// Reads the properties from the bytes of a file, or from the beginning of one. Damaged metadata is ignored.
+        /// `bytes` must outlive the file.
+        ///
+        /// - Throws: ``/AlcedoCore/ImageDecodingError``: `exceedsLimit` also for more layers than frames are allowed,
+        ///   and for an image that exceeds the limits in a pixel format.
+        init(
+            _ bytes: UnsafeBufferPointer<UInt8>, limits: DecodingLimits, format: PixelFormat = .rgba8,
+            threadCount: Int = 1
+        ) throws(ImageDecodingError) {
+            let container = JXLContainer(bytes)
+            guard !container.isForeign else {
+                throw ImageDecodingError(.corrupt, "JPEG XL: the file has no signature of JPEG XL")
+            }
+            let reader = try JXLReader(ALCEDO_JXL_LAYERS, limits: limits)
+            reader.feed(bytes)
+            let info = try reader.readInfo()
+            // The format depends on the header, so the limits are checked again for the format of the rows.
+            try limits.check(PixelSize(info), format: .gray8)
+            let layers = try JXLLayers(reader, limits: limits)
+            header = JXLHeader(info, layers: layers, metadata: container.metadata(bytes, limits: limits))
+            try limits.check(header.size, format: header.format(for: format))
+            let isTruncated = container.isTruncated || layers.damage?.code == .truncated
+            damage =
+                layers.damage
+                ?? (isTruncated ? ImageDecodingError(.truncated, "JPEG XL: the data ends within a box") : nil)
+            // The metadata of a file with boxes, and the frames of an animation, may be among missing bytes.
+            isComplete = damage == nil || !container.hasBoxes && !header.isAnimated
+            self.bytes = bytes
+            self.limits = limits
+            self.threadCount = threadCount
+        }
+
+        /// Returns a decoder of pixels that has read the header.
+        func makeReader(_ purpose: alcedo_jxl_purpose) throws(ImageDecodingError) -> JXLReader {
+            let reader = try JXLReader(purpose, limits: limits, threadCount: threadCount)
+            reader.feed(bytes)
+            _ = try reader.readInfo()
+            reader.setMemoryLimit(header.memoryLimit)
+            return reader
+        }
+
+        /// Returns the image of a still file, or the first frame.
+        func image(_ options: DecodingOptions) throws(ImageDecodingError) -> DecodedImage {
+            let reader = try makeReader(ALCEDO_JXL_PIXELS)
+            return try header.image(header.pixels(of: reader, options), options)
+        }
+    }
+
+    extension JXLHeader {
+        /// Decodes the next frame.
+        func pixels(of reader: JXLReader, _ options: DecodingOptions) throws(ImageDecodingError) -> PixelBuffer {
+            guard try reader.nextFrame() != nil else {
+                throw ImageDecodingError(.corrupt, "JPEG XL: the file has no image")
+            }
+            let format = format(for: options.pixelFormat)
+            let pixels = try PixelBuffer(size: size, format: format, alphaMode: .straight) {
+                (memory, _) throws(ImageDecodingError) in
+                guard case .complete = try reader.readPixels(format, into: memory) else {
+                    throw ImageDecodingError(.truncated, "JPEG XL: the data ends within the image")
+                }
+            }
+            guard let pixels else { throw ImageDecodingError.noMemory(for: size) }
+            return try converted(pixels, options)
+        }
+
+        /// Returns straight pixels as the options request, in stored orientation. Frames of an animation are opaque
+        /// only without alpha, so that all of them have the same alpha mode.
+        func converted(
+            _ pixels: PixelBuffer, _ options: DecodingOptions
+        ) throws(ImageDecodingError) -> PixelBuffer {
+            let isOpaque = !hasAlpha || frameCount == 1 && pixels.hasOnlyOpaqueSamples
+            let marked = isOpaque ? pixels.reinterpreted(as: .opaque) : pixels
+            let reduced = try marked.reduced(
+                by: BoxReduction(from: size, orientation: orientation, towards: options.target))
+            return options.alphaMode == .premultiplied ? reduced.converted(to: .premultiplied) : reduced
+        }
+
+        /// Returns the image for converted pixels, with the orientation applied when the options request it.
+        func image(_ pixels: PixelBuffer, _ options: DecodingOptions) throws(ImageDecodingError) -> DecodedImage {
+            let isUpright = options.appliesOrientation
+            return DecodedImage(
+                pixels: isUpright ? try pixels.upright(from: orientation) : pixels, colorProfile: sampleProfile,
+                orientation: isUpright ? .up : orientation, format: .jxl)
+        }
+    }
+#endif

@@ -1,0 +1,99 @@
+#if JXL
+    public import AlcedoCore
+    import CJXLShim
+    public import FoundationEssentials
+
+    /// Lossless recompression of JPEG files as JPEG XL, and reconstruction of the same bytes.
+    ///
+    /// A recompressed file is a JPEG XL image that every decoder of the format shows, about a fifth smaller than the
+    /// JPEG file. It also contains what is needed to reconstruct the JPEG file byte for byte.
+    ///
+    /// ```swift
+    /// let smaller = try JPEGRecompression.compress(photo)
+    /// assert(try JPEGRecompression.reconstruct(smaller) == photo)
+    /// ```
+    ///
+    /// Calls block while they work. Source: ISO/IEC 18181-2, annex A.
+    public enum JPEGRecompression {
+        /// Returns a JPEG XL file with the image and the metadata of a JPEG file.
+        ///
+        /// - Parameters:
+        ///   - jpeg: A baseline or progressive JPEG file with Huffman coding.
+        ///   - effort: The effort, from 1 (fastest) to 9 (smallest file). Other values are clamped. Default: 7.
+        ///   - limits: The limits of the image. Default: the default limits.
+        /// - Throws: ``/AlcedoCore/ImageEncodingError``: `unsupportedImage` for a JPEG that libjxl cannot store, such
+        ///   as one with arithmetic coding or CMYK, and for an image that exceeds the limits; `failed` for damaged
+        ///   data; `outOfMemory`.
+        /// - Complexity: O(*w* × *h*). Memory: the coefficients, several times as many bytes as pixels, and the file.
+        public static func compress(
+            _ jpeg: Data, effort: Int = 7, limits: DecodingLimits = DecodingLimits()
+        ) throws(ImageEncodingError) -> Data {
+            try jpeg.bytes.withUnsafeBytes { memory throws(ImageEncodingError) in
+                let bytes = memory.assumingMemoryBound(to: UInt8.self)
+                guard let size = frameSize(bytes) else {
+                    throw ImageEncodingError(.failed, "JPEG XL: cannot recompress the data: it is not a JPEG file")
+                }
+                do throws(ImageDecodingError) { try limits.check(size, format: .rgba8) } catch {
+                    throw ImageEncodingError(.unsupportedImage, "JPEG XL: cannot recompress the JPEG: \(error.message)")
+                }
+                let writer = try JXLWriter(threads: 1)
+                try writer.add(jpeg: bytes, effort: Int32(min(max(effort, 1), 9)))
+                return try writer.data()
+            }
+        }
+
+        /// Returns the JPEG file from which a JPEG XL file was made.
+        ///
+        /// - Parameters:
+        ///   - data: A JPEG XL file made by ``compress(_:effort:limits:)`` or by another encoder.
+        ///   - limits: The limits of the image. The JPEG file may have at most as many bytes as a frame. Default: the
+        ///     default limits.
+        /// - Throws: ``/AlcedoCore/ImageDecodingError``: `unsupportedVariant` when the file was not made from a JPEG
+        ///   file; the errors of decoding.
+        /// - Complexity: O(*w* × *h*). Memory: the coefficients, several times as many bytes as pixels, and both files.
+        public static func reconstruct(
+            _ data: Data, limits: DecodingLimits = DecodingLimits()
+        ) throws(ImageDecodingError) -> Data {
+            try data.withDecoderInput(of: "JPEG XL") { bytes throws(ImageDecodingError) in
+                let file = try JXLFile(bytes, limits: limits)
+                if let damage = file.damage { throw damage }
+                let reader = try file.makeReader(ALCEDO_JXL_RECONSTRUCTION)
+                var jpeg = Data()
+                var piece = [UInt8](repeating: 0, count: 1 << 20)
+                while true {
+                    let (count, isComplete) = try piece.withUnsafeMutableBufferPointer {
+                        (memory) throws(ImageDecodingError) in try reader.readJPEG(into: memory)
+                    }
+                    jpeg.append(contentsOf: piece.prefix(count))
+                    if isComplete { return jpeg }
+                    guard count > 0, jpeg.count <= limits.maximumByteCount else {
+                        throw ImageDecodingError(
+                            .exceedsLimit,
+                            "JPEG XL: the JPEG file exceeds the limit of \(limits.maximumByteCount) bytes")
+                    }
+                }
+            }
+        }
+
+        /// Returns the size in the frame header of a JPEG file, or nil when there is none. Source: ITU-T T.81, annex B.
+        private static func frameSize(_ bytes: UnsafeBufferPointer<UInt8>) -> PixelSize? {
+            func number(at offset: Int) -> Int { Int(bytes[offset]) << 8 | Int(bytes[offset + 1]) }
+            guard bytes.starts(with: [0xFF, 0xD8, 0xFF]) else { return nil }
+            var offset = 2
+            while offset + 9 <= bytes.count, bytes[offset] == 0xFF {
+                let marker = bytes[offset + 1]
+                switch marker {
+                // A fill byte, and markers without a length.
+                case 0xFF: offset += 1
+                case 0x01, 0xD0...0xD8: offset += 2
+                // Frame headers; the others in the range are DHT, JPG and DAC.
+                case 0xC0...0xCF where marker != 0xC4 && marker != 0xC8 && marker != 0xCC:
+                    return PixelSize(width: number(at: offset + 7), height: number(at: offset + 5))
+                case 0xD9, 0xDA: return nil
+                default: offset += 2 + max(2, number(at: offset + 2))
+                }
+            }
+            return nil
+        }
+    }
+#endif
