@@ -12,17 +12,19 @@ alcedo_jxl_status alcedo_jxl_read_jpeg(alcedo_jxl_decoder *d, uint8_t *out, size
         has_buffer = 1;
     }
     for (;;) {
-        const JxlDecoderStatus status = JxlDecoderProcessInput(d->decoder);
-        switch (status) {
+        switch (JxlDecoderProcessInput(d->decoder)) {
         case JXL_DEC_JPEG_RECONSTRUCTION:
             d->has_jpeg = has_buffer = 1;
             if (JxlDecoderSetJPEGBuffer(d->decoder, out, capacity) != JXL_DEC_SUCCESS) return ALCEDO_JXL_CORRUPT;
             continue;
         case JXL_DEC_JPEG_NEED_MORE_OUTPUT:
+            // libjxl then writes all bytes again, and reports that it has written none.
+            JxlDecoderReleaseJPEGBuffer(d->decoder);
+            return ALCEDO_JXL_PASS;
         case JXL_DEC_FULL_IMAGE:
             if (!has_buffer) return ALCEDO_JXL_UNSUPPORTED;
             *written = capacity - JxlDecoderReleaseJPEGBuffer(d->decoder);
-            return status == JXL_DEC_FULL_IMAGE ? ALCEDO_JXL_OK : ALCEDO_JXL_PASS;
+            return ALCEDO_JXL_OK;
         case JXL_DEC_NEED_IMAGE_OUT_BUFFER:
             // libjxl requests memory for pixels only when there is no JPEG data.
             return ALCEDO_JXL_UNSUPPORTED;

@@ -17,6 +17,8 @@
     public enum JPEGRecompression {
         /// Returns a JPEG XL file with the image and the metadata of a JPEG file.
         ///
+        /// The JPEG file is reconstructed once, to be sure that the result has the same bytes.
+        ///
         /// - Parameters:
         ///   - jpeg: A baseline or progressive JPEG file with Huffman coding.
         ///   - effort: The effort, from 1 (fastest) to 9 (smallest file). Other values are clamped. Default: 7.
@@ -38,7 +40,13 @@
                 }
                 let writer = try JXLWriter(threads: 1)
                 try writer.add(jpeg: bytes, effort: Int32(min(max(effort, 1), 9)))
-                return try writer.data()
+                let file = try writer.data()
+                // libjxl stores some damaged files whose bytes it cannot reconstruct.
+                guard (try? reconstruct(file, limits: limits)) == jpeg else {
+                    throw ImageEncodingError(
+                        .unsupportedImage, "JPEG XL: cannot recompress the JPEG: its bytes cannot be reconstructed")
+                }
+                return file
             }
         }
 
@@ -58,20 +66,18 @@
                 let file = try JXLFile(bytes, limits: limits)
                 if let damage = file.damage { throw damage }
                 let reader = try file.makeReader(ALCEDO_JXL_RECONSTRUCTION)
-                var jpeg = Data()
-                var piece = [UInt8](repeating: 0, count: 1 << 20)
-                while true {
-                    let (count, isComplete) = try piece.withUnsafeMutableBufferPointer {
-                        (memory) throws(ImageDecodingError) in try reader.readJPEG(into: memory)
+                // The JPEG file is about a quarter larger.
+                var capacity = bytes.count + bytes.count / 2 + (4 << 10)
+                while capacity / 2 <= limits.maximumByteCount {
+                    var jpeg = [UInt8](repeating: 0, count: capacity)
+                    let count = try jpeg.withUnsafeMutableBufferPointer { (memory) throws(ImageDecodingError) in
+                        try reader.readJPEG(into: memory)
                     }
-                    jpeg.append(contentsOf: piece.prefix(count))
-                    if isComplete { return jpeg }
-                    guard count > 0, jpeg.count <= limits.maximumByteCount else {
-                        throw ImageDecodingError(
-                            .exceedsLimit,
-                            "JPEG XL: the JPEG file exceeds the limit of \(limits.maximumByteCount) bytes")
-                    }
+                    if let count { return Data(jpeg.prefix(count)) }
+                    capacity *= 2
                 }
+                throw ImageDecodingError(
+                    .exceedsLimit, "JPEG XL: the JPEG file exceeds the limit of \(limits.maximumByteCount) bytes")
             }
         }
 

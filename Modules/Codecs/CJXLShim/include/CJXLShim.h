@@ -140,8 +140,9 @@ int alcedo_jxl_flush(alcedo_jxl_decoder *_Nonnull decoder);
 int alcedo_jxl_is_opaque(
     const void *_Nonnull rows, uint32_t width, uint32_t height, size_t stride, alcedo_jxl_format format);
 
-/// Writes the next bytes of the reconstructed JPEG file. Sets `written` to their number. Returns ALCEDO_JXL_PASS when
-/// more bytes follow, and ALCEDO_JXL_UNSUPPORTED when the file has no JPEG data.
+/// Writes the reconstructed JPEG file, and sets `written` to its number of bytes. Returns ALCEDO_JXL_PASS when it has
+/// more than `capacity`. The call can then be repeated with a larger capacity. Returns ALCEDO_JXL_UNSUPPORTED when the
+/// file has no JPEG data.
 alcedo_jxl_status alcedo_jxl_read_jpeg(
     alcedo_jxl_decoder *_Nonnull decoder, uint8_t *_Nonnull out, size_t capacity, size_t *_Nonnull written);
 

@@ -86,19 +86,20 @@
         /// Writes the pixels that can be decoded from the received bytes. Returns whether there are any.
         func flush() -> Bool { alcedo_jxl_flush(decoder) != 0 }
 
-        /// Writes the next bytes of the reconstructed JPEG file.
-        func readJPEG(
-            into memory: UnsafeMutableBufferPointer<UInt8>
-        ) throws(ImageDecodingError) -> (count: Int, isComplete: Bool) {
-            guard let base = memory.baseAddress else { return (0, false) }
+        /// Writes the reconstructed JPEG file. Returns its number of bytes, or nil when the memory is too small.
+        func readJPEG(into memory: UnsafeMutableBufferPointer<UInt8>) throws(ImageDecodingError) -> Int? {
+            guard let base = memory.baseAddress else { return nil }
             var count = 0
             let status = alcedo_jxl_read_jpeg(decoder, base, memory.count, &count)
-            if status == ALCEDO_JXL_UNSUPPORTED {
+            switch status {
+            case ALCEDO_JXL_PASS: return nil
+            case ALCEDO_JXL_UNSUPPORTED:
                 throw ImageDecodingError(
                     .unsupportedVariant, "JPEG XL: cannot reconstruct a JPEG file: the file has no data for it")
+            default:
+                try check(status, "cannot reconstruct the JPEG file")
+                return count
             }
-            if status != ALCEDO_JXL_PASS { try check(status, "cannot reconstruct the JPEG file") }
-            return (count, status == ALCEDO_JXL_OK)
         }
 
         private func check(_ status: alcedo_jxl_status, _ failure: String) throws(ImageDecodingError) {
