@@ -16,12 +16,18 @@ let avifLibrary = Target.Dependency.target(name: "CAVIF", condition: .when(trait
 /// Every target of the package is built. Without the trait, C code that needs libavif is therefore left out.
 let avifCondition = CSetting.define("ALCEDO_AVIF", .when(traits: ["AVIF"]))
 
+/// The same applies to libjxl.
+let jxlShim = Target.Dependency.target(name: "CJXLShim", condition: .when(traits: ["JXL"]))
+let jxlLibrary = Target.Dependency.target(name: "CJXL", condition: .when(traits: ["JXL"]))
+let jxlCondition = CSetting.define("ALCEDO_JXL", .when(traits: ["JXL"]))
+
 let package = Package(
     name: "Alcedo",
     products: [
         "Alcedo", "AlcedoCore", "AlcedoHTTP", "AlcedoMemoryCache", "AlcedoNSCache", "AlcedoDiskCache",
         "AlcedoSQLiteCache", "AlcedoRedisCache", "AlcedoURLResponseCache", "AlcedoDownloader", "AlcedoCURL",
         "AlcedoURLSession", "AlcedoCodecs", "AlcedoPNG", "AlcedoJPEG", "AlcedoGIF", "AlcedoWebP", "AlcedoAVIF",
+        "AlcedoJXL",
         "AlcedoProcessing", "AlcedoPipeline", "AlcedoViewBinding", "AlcedoTerminal", "AlcedoGTK", "AlcedoTesting",
     ].map { .library(name: $0, targets: [$0]) } + [
         .executable(name: "alcedo", targets: ["AlcedoTool"]),
@@ -30,6 +36,7 @@ let package = Package(
     traits: [
         .trait(name: "AVIF", description: "AVIF images; needs libavif-dev."),
         .trait(name: "GTK", description: "GTK 4 views; needs libgtk-4-dev."),
+        .trait(name: "JXL", description: "JPEG XL images; needs libjxl-dev."),
         .default(enabledTraits: []),
     ],
     targets: [
@@ -80,6 +87,7 @@ let package = Package(
         .target(name: "AlcedoGIF", dependencies: ["AlcedoCore", "CGIFShim"], path: "Modules/Codecs/GIF"),
         .target(name: "AlcedoWebP", dependencies: ["AlcedoCore", "CWebP"], path: "Modules/Codecs/WebP"),
         .target(name: "AlcedoAVIF", dependencies: ["AlcedoCore", avifShim], path: "Modules/Codecs/AVIF"),
+        .target(name: "AlcedoJXL", dependencies: ["AlcedoCore", jxlShim], path: "Modules/Codecs/JXL"),
 
         // Pixels, pipeline, views
         .target(
@@ -112,21 +120,21 @@ let package = Package(
 
         // Programs
         .target(
-            name: "AlcedoProgramSupport", dependencies: ["AlcedoAVIF", "AlcedoCodecs", "AlcedoCore"],
+            name: "AlcedoProgramSupport", dependencies: ["AlcedoAVIF", "AlcedoCodecs", "AlcedoCore", "AlcedoJXL"],
             path: "Modules/ProgramSupport", exclude: ["CMalloc"]),
         .systemLibrary(name: "CMalloc", path: "Modules/ProgramSupport/CMalloc"),
         .executableTarget(
             name: "AlcedoTool",
             dependencies: [
-                "Alcedo", "AlcedoAVIF", "AlcedoCore", "AlcedoDiskCache", "AlcedoHTTP", "AlcedoProgramSupport",
-                "AlcedoTerminal",
+                "Alcedo", "AlcedoAVIF", "AlcedoCore", "AlcedoDiskCache", "AlcedoHTTP", "AlcedoJXL",
+                "AlcedoProgramSupport", "AlcedoTerminal",
             ],
             path: "Modules/CommandLine", exclude: ["README.md", "show.png"]),
         .executableTarget(
             name: "thumbnail-server",
             dependencies: [
-                "Alcedo", "AlcedoAVIF", "AlcedoHTTP", "AlcedoProgramSupport", "AlcedoRedisCache", "CHTTPServerShim",
-                "CMalloc",
+                "Alcedo", "AlcedoAVIF", "AlcedoHTTP", "AlcedoJXL", "AlcedoProgramSupport", "AlcedoRedisCache",
+                "CHTTPServerShim", "CMalloc",
             ],
             path: "Modules/ThumbnailServer", exclude: ["CHTTPServerShim", "CMicroHTTPD", "README.md"]),
         .target(
@@ -174,6 +182,9 @@ let package = Package(
         .target(
             name: "CAVIFShim", dependencies: [avifLibrary], path: "Modules/Codecs/CAVIFShim",
             cSettings: [avifCondition]),
+        .target(
+            name: "CJXLShim", dependencies: [jxlLibrary], path: "Modules/Codecs/CJXLShim",
+            cSettings: [jxlCondition]),
         .target(name: "CSampleKernels", path: "Modules/Processing/CSampleKernels"),
         .target(name: "CFileSystemShim", path: "Modules/Runtime/CFileSystemShim"),
         .target(name: "CCURLShim", dependencies: ["CCURL"], path: "Modules/Downloader/CCURLShim"),
@@ -193,6 +204,10 @@ let package = Package(
         .systemLibrary(
             name: "CAVIF", path: "Modules/Codecs/CAVIF",
             providers: [.apt(["libavif-dev"]), .yum(["libavif-devel"]), .brew(["libavif"])]),
+        // No pkgConfig, because the library's pkg-config file has a flag that SwiftPM rejects.
+        .systemLibrary(
+            name: "CJXL", path: "Modules/Codecs/CJXL",
+            providers: [.apt(["libjxl-dev"]), .yum(["libjxl-devel"]), .brew(["jpeg-xl"])]),
         .systemLibrary(
             name: "CCURL", path: "Modules/Downloader/CCURL", pkgConfig: "libcurl",
             providers: [.apt(["libcurl4-openssl-dev"]), .yum(["libcurl-devel"]), .brew(["curl"])]),
@@ -226,6 +241,7 @@ let tests: [(name: String, needs: [Target.Dependency], hasFixtures: Bool)] = [
     ("GTK", ["AlcedoViewBinding", "gallery", "TestSupport", gtkLibrary], false),
     ("HTTP", ["AlcedoTesting", "TestSupport"], false),
     ("JPEG", ["AlcedoTesting", "TestSupport"], true),
+    ("JXL", ["AlcedoJPEG", "AlcedoTesting", "TestSupport"], false),
     ("MemoryCache", ["AlcedoTesting", "TestSupport"], false),
     ("NSCache", ["AlcedoTesting", "TestSupport"], false),
     (
@@ -266,15 +282,15 @@ package.targets += [
     .executableTarget(
         name: "alcedo-bench",
         dependencies: [
-            "Alcedo", "AlcedoAVIF", "AlcedoCore", "AlcedoDiskCache", "AlcedoHTTP", "AlcedoMemoryCache",
+            "Alcedo", "AlcedoAVIF", "AlcedoCore", "AlcedoDiskCache", "AlcedoHTTP", "AlcedoJXL", "AlcedoMemoryCache",
             "AlcedoProgramSupport", "AlcedoSQLiteCache", "AlcedoTesting", "AlcedoURLResponseCache", "CMultiLoop",
             "CReferenceDecoders",
         ],
         path: "Tests/Benchmarks", exclude: ["CMultiLoop", "CReferenceDecoders", "report.md", "report.svg"]),
     .target(name: "CMultiLoop", dependencies: ["CCURL"], path: "Tests/Benchmarks/CMultiLoop"),
     .target(
-        name: "CReferenceDecoders", dependencies: ["CPNG", "CJPEG", "CGIF", "CWebP", avifLibrary],
-        path: "Tests/Benchmarks/CReferenceDecoders", cSettings: [avifCondition]),
+        name: "CReferenceDecoders", dependencies: ["CPNG", "CJPEG", "CGIF", "CWebP", avifLibrary, jxlLibrary],
+        path: "Tests/Benchmarks/CReferenceDecoders", cSettings: [avifCondition, jxlCondition]),
     .executableTarget(
         name: "conformance", dependencies: ["AlcedoCore", "AlcedoCodecs", "AlcedoTesting"], path: "Tests/Conformance"),
     .target(name: "TestSupport", dependencies: ["AlcedoCore", "AlcedoTesting"], path: "Tests/Support"),
@@ -329,8 +345,8 @@ package.targets += [
 ]
 
 let cTargets: Set = [
-    "CFileSystemShim", "CHTTPServerShim", "CPNGShim", "CJPEGShim", "CGIFShim", "CAVIFShim", "CCURLShim", "CMultiLoop",
-    "CReferenceDecoders", "CSampleKernels",
+    "CFileSystemShim", "CHTTPServerShim", "CPNGShim", "CJPEGShim", "CGIFShim", "CAVIFShim", "CJXLShim", "CCURLShim",
+    "CMultiLoop", "CReferenceDecoders", "CSampleKernels",
 ]
 // Whether warnings are errors. Scripts/check sets this variable. For dependent packages, warnings are never errors: a
 // newer compiler may emit new warnings, and SwiftPM passes -suppress-warnings, which swiftc does not accept with this

@@ -3,14 +3,28 @@
 #endif
 import AlcedoCodecs
 package import AlcedoCore
+#if JXL
+    import AlcedoJXL
+#endif
 
 extension CodecRegistry {
-    /// The codecs of the programs: those of AlcedoCodecs, and AVIF in a build with the package trait `AVIF`.
-    package static var programs: CodecRegistry {
+    /// The codecs of the programs: those of AlcedoCodecs, and those of the enabled package traits: AVIF with `AVIF`,
+    /// and JPEG XL with `JXL`.
+    package static var programs: CodecRegistry { standard.withAVIF.withJXL }
+
+    private var withAVIF: CodecRegistry {
         #if AVIF
-            return .standard.adding(.avif)
+            return adding(.avif)
         #else
-            return .standard
+            return self
+        #endif
+    }
+
+    private var withJXL: CodecRegistry {
+        #if JXL
+            return adding(.jxl)
+        #else
+            return self
         #endif
     }
 }

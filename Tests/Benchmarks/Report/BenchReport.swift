@@ -82,6 +82,25 @@ enum BenchMachine {
         return "\(model), \(cores) cores, \(memory) GiB, Linux \(kernel ?? "")"
     }
 
+    /// Debian's packages of the C libraries of the enabled package traits.
+    private static var optionalLibraries: [String] { avifLibraries + jxlLibraries }
+
+    private static var avifLibraries: [String] {
+        #if AVIF
+            return ["libavif15", "libavif16"]
+        #else
+            return []
+        #endif
+    }
+
+    private static var jxlLibraries: [String] {
+        #if JXL
+            return ["libjxl0.7", "libjxl0.11"]
+        #else
+            return []
+        #endif
+    }
+
     /// Returns the versions of this tool, of the system, of the installed compiler, of Debian's packages of the C
     /// libraries, and of the Python libraries of the interpreter.
     static func versions(python: String?) -> [String] {
@@ -92,11 +111,7 @@ enum BenchMachine {
         if let swift = try? swiftBanner() {
             lines += swift.split(separator: "\n").first.map { [trimmed(String($0))] } ?? []
         }
-        #if AVIF
-            let formats = ["libpng16-16", "libjpeg62-turbo", "libwebp7", "libgif7", "libavif15", "libavif16"]
-        #else
-            let formats = ["libpng16-16", "libjpeg62-turbo", "libwebp7", "libgif7"]
-        #endif
+        let formats = ["libpng16-16", "libjpeg62-turbo", "libwebp7", "libgif7"] + optionalLibraries
         let format = "--showformat=${db:Status-Status} ${Package} ${Version}\\n"
         // Each package is queried separately, because dpkg-query fails if one package is unknown.
         lines += (formats + ["zlib1g", "libcurl4", "nginx"]).compactMap { package in
