@@ -189,13 +189,16 @@ static alcedo_jxl_status set_output(alcedo_jxl_decoder *d, alcedo_jxl_format for
     const uint32_t index = (uint32_t)d->black_index;
     JxlPixelFormat plane = d->format;
     plane.num_channels = 1;
-    if (JxlDecoderExtraChannelBufferSize(d->decoder, &plane, &d->black_size, index) != JXL_DEC_SUCCESS) {
+    const size_t stride = alcedo_jxl_aligned((size_t)d->basic.xsize * (format == ALCEDO_JXL_RGBA16 ? 2 : 1));
+    size_t plane_size = 0;
+    if (JxlDecoderExtraChannelBufferSize(d->decoder, &plane, &plane_size, index) != JXL_DEC_SUCCESS) {
         return failure(d);
     }
-    if (!d->black) d->black = malloc(d->black_size);
+    // Later versions of libjxl do not count the padding of the last row.
+    const size_t size = plane_size > stride * d->basic.ysize ? plane_size : stride * d->basic.ysize;
+    if (!d->black) d->black = malloc(size);
     if (!d->black) return ALCEDO_JXL_OUT_OF_MEMORY;
-    const JxlDecoderStatus status =
-        JxlDecoderSetExtraChannelBuffer(d->decoder, &plane, d->black, d->black_size, index);
+    const JxlDecoderStatus status = JxlDecoderSetExtraChannelBuffer(d->decoder, &plane, d->black, size, index);
     return status == JXL_DEC_SUCCESS ? ALCEDO_JXL_OK : failure(d);
 }
 
@@ -204,7 +207,7 @@ static void apply_black(const alcedo_jxl_decoder *d) {
     const uint32_t width = d->basic.xsize;
     const int is_deep = d->format.data_type == JXL_TYPE_UINT16;
     const size_t stride = alcedo_jxl_stride(is_deep ? ALCEDO_JXL_RGBA16 : ALCEDO_JXL_RGBA8, width);
-    const size_t plane_stride = d->black_size / d->basic.ysize;
+    const size_t plane_stride = alcedo_jxl_aligned((size_t)width * (is_deep ? 2 : 1));
     for (uint32_t y = 0; y < d->basic.ysize; y++) {
         uint8_t *row = (uint8_t *)d->out + y * stride;
         const uint8_t *black = (const uint8_t *)d->black + y * plane_stride;

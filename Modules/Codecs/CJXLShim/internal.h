@@ -39,7 +39,6 @@ struct alcedo_jxl_decoder {
     int black_index;
     /// The samples of the black channel of the current frame, or NULL.
     void *black;
-    size_t black_size;
     JxlPixelFormat format;
     void *out;
     int has_output;

@@ -32,10 +32,14 @@
         ) throws(ImageEncodingError) -> Data {
             try jpeg.bytes.withUnsafeBytes { memory throws(ImageEncodingError) in
                 let bytes = memory.assumingMemoryBound(to: UInt8.self)
-                guard let size = frameSize(bytes) else {
+                guard let frame = JPEGFrame(bytes) else {
                     throw ImageEncodingError(.failed, "JPEG XL: cannot recompress the data: it is not a JPEG file")
                 }
-                do throws(ImageDecodingError) { try limits.check(size, format: .rgba8) } catch {
+                guard frame.isSupported else {
+                    throw ImageEncodingError(
+                        .unsupportedImage, "JPEG XL: cannot recompress the JPEG: libjxl does not support its coding")
+                }
+                do throws(ImageDecodingError) { try limits.check(frame.size, format: .rgba8) } catch {
                     throw ImageEncodingError(.unsupportedImage, "JPEG XL: cannot recompress the JPEG: \(error.message)")
                 }
                 let writer = try JXLWriter(threads: 1)
@@ -80,13 +84,20 @@
                     .exceedsLimit, "JPEG XL: the JPEG file exceeds the limit of \(limits.maximumByteCount) bytes")
             }
         }
+    }
 
-        /// Returns the size in the frame header of a JPEG file, or nil when there is none. Source: ITU-T T.81, annex B.
-        private static func frameSize(_ bytes: UnsafeBufferPointer<UInt8>) -> PixelSize? {
+    /// The frame header of a JPEG file. Source: ITU-T T.81, annex B.
+    private struct JPEGFrame {
+        let size: PixelSize
+        /// Whether the frame is baseline or progressive with Huffman coding, in gray or three components.
+        let isSupported: Bool
+
+        /// Finds the header. Returns nil when there is none.
+        init?(_ bytes: UnsafeBufferPointer<UInt8>) {
             func number(at offset: Int) -> Int { Int(bytes[offset]) << 8 | Int(bytes[offset + 1]) }
             guard bytes.starts(with: [0xFF, 0xD8, 0xFF]) else { return nil }
             var offset = 2
-            while offset + 9 <= bytes.count, bytes[offset] == 0xFF {
+            while offset + 10 <= bytes.count, bytes[offset] == 0xFF {
                 let marker = bytes[offset + 1]
                 switch marker {
                 // A fill byte, and markers without a length.
@@ -94,7 +105,9 @@
                 case 0x01, 0xD0...0xD8: offset += 2
                 // Frame headers; the others in the range are DHT, JPG and DAC.
                 case 0xC0...0xCF where marker != 0xC4 && marker != 0xC8 && marker != 0xCC:
-                    return PixelSize(width: number(at: offset + 7), height: number(at: offset + 5))
+                    size = PixelSize(width: number(at: offset + 7), height: number(at: offset + 5))
+                    isSupported = marker <= 0xC2 && [1, 3].contains(bytes[offset + 9])
+                    return
                 case 0xD9, 0xDA: return nil
                 default: offset += 2 + max(2, number(at: offset + 2))
                 }

@@ -70,7 +70,7 @@
             let result = PixelBuffer.byteCount(size: header.decodedSize(options), format: format) ?? 0
             // A preview is a copy of the memory that libjxl writes.
             let buffers = output + 2 * result + (isIncremental ? output : 0)
-            let (total, overflow) = header.memoryLimit.addingReportingOverflow(buffers)
+            let (total, overflow) = header.memoryLimit(mayHaveLayers: isIncremental).addingReportingOverflow(buffers)
             return overflow ? Int.max : total
         }
 
@@ -102,7 +102,8 @@
             {
                 return try? animation.image()
             }
-            guard let part = try? JXLPartialImage(file, options: options), try part.advance(bytes) else { return nil }
+            guard let part = try? JXLPartialImage(file, options: options), try part.advance(bytes, isEnd: true)
+            else { return nil }
             return try file.header.image(part.pixels(), options)
         }
     }

@@ -138,9 +138,11 @@
         /// let data = try ImageEncoder.jxl(quality: 80, effort: 5).encode(image)
         /// ```
         ///
-        /// The color profile is kept unchanged if its color space is that of the pixels. Rows keep their stored order,
-        /// and an orientation is written in the codestream. Opaque images get no alpha, and gray images no color.
-        /// Images with 16 bits are stored with 16 bits.
+        /// A lossless file has the unchanged color profile, if its color space is that of the pixels. A lossy file
+        /// stores colors independently of the profile, and decoders give them in an equal space, such as Display P3, or
+        /// in sRGB for a profile that libjxl does not recognize. Rows keep their stored order, and an orientation is
+        /// written in the codestream. Opaque images get no alpha, and gray images no color. Images with 16 bits are
+        /// stored with 16 bits.
         ///
         /// Raw delays of frames are stored in milliseconds, rounded down, at least 1 ms. A frame that does not fill the
         /// canvas, and a frame with alpha after an opaque first frame are errors with the code `unsupportedImage`. A

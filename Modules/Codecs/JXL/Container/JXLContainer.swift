@@ -13,7 +13,7 @@
 
         /// Whether the file does not begin with a signature of JPEG XL.
         private(set) var isForeign = false
-        /// Whether the bytes end within the signature, or within a box that follows the codestream.
+        /// Whether the bytes end within the signature or within a box.
         private(set) var isTruncated = false
         /// Whether the file has boxes.
         private(set) var hasBoxes = false
@@ -32,10 +32,11 @@
             }
             hasBoxes = true
             var offset = Self.boxSignature.count
-            while offset < bytes.count, let box = JXLBox(bytes, at: offset) {
-                guard box.end <= bytes.count else {
-                    // libjxl reports a truncated codestream. Other bytes after the codestream are not a box.
-                    isTruncated = hasCodestream && Self.knownTypes.contains(box.type)
+            while offset < bytes.count {
+                // Other bytes after the codestream are not a box, and are ignored.
+                guard let box = JXLBox(bytes, at: offset), box.end <= bytes.count else {
+                    let isKnown = JXLBox(bytes, at: offset).map { Self.knownTypes.contains($0.type) } ?? false
+                    isTruncated = !hasCodestream || isKnown
                     return
                 }
                 read(box, bytes)

@@ -47,7 +47,7 @@
             }
             delays = header.delays.isEmpty ? [.zero] : Array(header.delays.prefix(count))
             canvasSize = header.decodedSize(options)
-            cost = data.count + header.memoryLimit
+            cost = data.count + header.memoryLimit()
         }
 
         /// Returns the error of a codestream that ends within its last frame, or nil.

@@ -93,11 +93,13 @@
         /// libjxl keeps samples of 32 bits of the channels of the current layer, of their coefficients, and of up to
         /// four earlier layers that later ones refer to. A still image without layers can refer to smaller ones that
         /// are not reported, such as repeated patches.
-        var memoryLimit: Int {
+        ///
+        /// - Parameter mayHaveLayers: Whether more layers may be among bytes that are missing.
+        func memoryLimit(mayHaveLayers: Bool = false) -> Int {
             let side = { (length: Int) in (length + 255) / 256 * 256 }
             let pixels = side(largestLayer.width).multipliedReportingOverflow(by: side(largestLayer.height))
             guard !pixels.overflow, pixels.partialValue < Int.max >> 16 else { return Int.max >> 2 }
-            let planes = hasLayers || isAnimated ? 8 : 3
+            let planes = hasLayers || isAnimated || mayHaveLayers ? 8 : 3
             return pixels.partialValue * 4 * channelCount * planes + Self.fixedByteCount
         }
     }

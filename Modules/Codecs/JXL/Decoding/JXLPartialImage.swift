@@ -39,14 +39,16 @@
         var pass: Int { max(1, passCount) }
 
         /// Decodes as much as has arrived. `bytes` must begin at the start of the file. Returns whether there are new
-        /// pixels.
+        /// pixels. Few new bytes are not shown unless they are the last ones.
         ///
         /// - Throws: `outOfMemory`. Damaged bytes end the image, and are reported when the whole file is decoded.
-        func advance(_ bytes: UnsafeBufferPointer<UInt8>) throws(ImageDecodingError) -> Bool {
+        func advance(
+            _ bytes: UnsafeBufferPointer<UInt8>, isEnd: Bool = false
+        ) throws(ImageDecodingError) -> Bool {
             guard stage == .frame || stage == .pixels else { return false }
             reader.feed(bytes)
             do throws(ImageDecodingError) {
-                return try decode(byteCount: bytes.count)
+                return try decode(byteCount: bytes.count, isEnd: isEnd)
             } catch {
                 // More bytes are needed for the header of the frame.
                 guard error.code != .truncated else { return false }
@@ -56,7 +58,7 @@
             }
         }
 
-        private func decode(byteCount: Int) throws(ImageDecodingError) -> Bool {
+        private func decode(byteCount: Int, isEnd: Bool) throws(ImageDecodingError) -> Bool {
             if stage == .frame {
                 guard try reader.nextFrame() != nil else { return false }
                 stage = .pixels
@@ -73,7 +75,8 @@
                     passCount += 1
                 case .waiting:
                     // Each preview draws the whole image again, so groups are shown after many more bytes only.
-                    guard hasNewPass || byteCount - shownByteCount > max(4_096, shownByteCount / 8) else {
+                    guard isEnd || hasNewPass || byteCount - shownByteCount > max(4_096, shownByteCount / 8)
+                    else {
                         return false
                     }
                     guard reader.flush() else { return false }
