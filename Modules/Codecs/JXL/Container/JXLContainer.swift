@@ -19,11 +19,16 @@
         private(set) var hasBoxes = false
         /// The contents of the boxes that may hold metadata, without those of the same type as an earlier box.
         private(set) var metadata: [JXLMetadataBox] = []
+        /// The parts of the codestream, as far as they are present.
+        private(set) var codestream: [Range<Int>] = []
         private var hasCodestream = false
 
         /// Reads the boxes of a file, or of the beginning of one.
         init(_ bytes: UnsafeBufferPointer<UInt8>) {
-            if bytes.starts(with: Self.codestreamSignature) { return }
+            if bytes.starts(with: Self.codestreamSignature) {
+                codestream = [0..<bytes.count]
+                return
+            }
             guard bytes.starts(with: Self.boxSignature) else {
                 let isPrefix = Self.codestreamSignature.starts(with: bytes) || Self.boxSignature.starts(with: bytes)
                 isForeign = !isPrefix
@@ -34,12 +39,15 @@
             var offset = Self.boxSignature.count
             while offset < bytes.count {
                 // Other bytes after the codestream are not a box, and are ignored.
-                guard let box = JXLBox(bytes, at: offset), box.end <= bytes.count else {
-                    let isKnown = JXLBox(bytes, at: offset).map { Self.knownTypes.contains($0.type) } ?? false
-                    isTruncated = !hasCodestream || isKnown
+                guard let box = JXLBox(bytes, at: offset) else {
+                    isTruncated = !hasCodestream
                     return
                 }
-                read(box, bytes)
+                let isCut = box.end > bytes.count
+                if isCut { isTruncated = !hasCodestream || Self.knownTypes.contains(box.type) }
+                readCodestream(box, bytes)
+                guard !isCut else { return }
+                readMetadata(box, bytes)
                 offset = box.end
             }
         }
@@ -48,12 +56,23 @@
             (["jxll", "jxlc", "jxlp", "jxli", "jbrd", "Exif", "xml ", "jumb", "brob", "jhgm"] as [StaticString])
                 .map(JXLBox.type))
 
-        private mutating func read(_ box: JXLBox, _ bytes: UnsafeBufferPointer<UInt8>) {
+        private mutating func readCodestream(_ box: JXLBox, _ bytes: UnsafeBufferPointer<UInt8>) {
+            let end = min(box.end, bytes.count)
             switch box.type {
-            case JXLBox.type("jxlc"): hasCodestream = true
+            case JXLBox.type("jxlc"):
+                hasCodestream = true
+                codestream.append(box.start..<end)
             case JXLBox.type("jxlp"):
-                // The first bit of the index marks the last part.
-                if box.start < box.end, bytes[box.start] & 0x80 != 0 { hasCodestream = true }
+                // An index precedes each part. Its first bit marks the last part.
+                guard end - box.start >= 4 else { return }
+                if bytes[box.start] & 0x80 != 0 { hasCodestream = true }
+                codestream.append(box.start + 4..<end)
+            default: break
+            }
+        }
+
+        private mutating func readMetadata(_ box: JXLBox, _ bytes: UnsafeBufferPointer<UInt8>) {
+            switch box.type {
             case JXLBox.type("Exif"), JXLBox.type("xml "):
                 add(JXLMetadataBox(type: box.type, isCompressed: false, contents: box.start..<box.end))
             case JXLBox.type("brob"):

@@ -32,8 +32,10 @@
             // The format depends on the header, so the limits are checked again for the format of the rows.
             try limits.check(PixelSize(info), format: .gray8)
             let layers = try JXLLayers(reader, limits: limits)
+            try container.checkFrames(bytes, limits)
             header = JXLHeader(info, layers: layers, metadata: container.metadata(bytes, limits: limits))
             try limits.check(header.size, format: header.format(for: format))
+            try header.checkChannels(limits)
             let isTruncated = container.isTruncated || layers.damage?.code == .truncated
             damage =
                 layers.damage
@@ -58,6 +60,44 @@
         func image(_ options: DecodingOptions) throws(ImageDecodingError) -> DecodedImage {
             let reader = try makeReader(ALCEDO_JXL_PIXELS)
             return try header.image(header.pixels(of: reader, options), options)
+        }
+    }
+
+    extension JXLContainer {
+        /// Throws `exceedsLimit` for a frame that is larger than the limit of pixels, also one that is not shown. Only
+        /// versions of libjxl need this check whose allocator has no limit for pixels. `unsupportedVariant` when the
+        /// sizes of all frames cannot be known.
+        func checkFrames(
+            _ bytes: UnsafeBufferPointer<UInt8>, _ limits: DecodingLimits
+        ) throws(ImageDecodingError) {
+            guard alcedo_jxl_needs_frame_check() != 0 else { return }
+            let status: alcedo_jxl_status
+            if codestream.count == 1 {
+                status = Self.check(UnsafeBufferPointer(rebasing: bytes[codestream[0]]), limits)
+            } else {
+                var joined: [UInt8] = []
+                for part in codestream { joined.append(contentsOf: bytes[part]) }
+                status = joined.withUnsafeBufferPointer { Self.check($0, limits) }
+            }
+            switch status {
+            case ALCEDO_JXL_OK: return
+            case ALCEDO_JXL_OUT_OF_MEMORY:
+                throw ImageDecodingError(.outOfMemory, "JPEG XL: cannot create a decoder: out of memory")
+            case ALCEDO_JXL_UNSUPPORTED:
+                throw ImageDecodingError(
+                    .unsupportedVariant,
+                    "JPEG XL: frames with a coded order of sections need libjxl 0.11, except for the last frame")
+            default:
+                throw ImageDecodingError(
+                    .exceedsLimit, "JPEG XL: a frame exceeds the limit of \(limits.maximumPixelCount) pixels")
+            }
+        }
+
+        private static func check(
+            _ codestream: UnsafeBufferPointer<UInt8>, _ limits: DecodingLimits
+        ) -> alcedo_jxl_status {
+            guard let base = codestream.baseAddress, !codestream.isEmpty else { return ALCEDO_JXL_OK }
+            return alcedo_jxl_check_frames(base, codestream.count, UInt64(max(0, limits.maximumPixelCount)))
         }
     }
 

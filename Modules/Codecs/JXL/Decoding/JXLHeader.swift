@@ -70,6 +70,18 @@
                 colorModel: model, frameCount: frameCount, loopCount: loopCount, delays: delays, metadata: metadata)
         }
 
+        /// Throws `exceedsLimit` when the samples of all channels, of one byte each, exceed the limit of bytes. A file
+        /// can have thousands of extra channels, which libjxl decodes.
+        func checkChannels(_ limits: DecodingLimits) throws(ImageDecodingError) {
+            let (count, overflow) = size.pixelCount.multipliedReportingOverflow(by: channelCount)
+            guard !overflow, count <= limits.maximumByteCount else {
+                throw ImageDecodingError(
+                    .exceedsLimit,
+                    "JPEG XL: \(channelCount) channels of \(size) pixels exceed the limit of "
+                        + "\(limits.maximumByteCount) bytes")
+            }
+        }
+
         /// Returns the format of the decoded rows for a requested format.
         func format(for requested: PixelFormat) -> PixelFormat {
             switch requested {

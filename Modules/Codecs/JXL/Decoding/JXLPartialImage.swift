@@ -46,8 +46,9 @@
             _ bytes: UnsafeBufferPointer<UInt8>, isEnd: Bool = false
         ) throws(ImageDecodingError) -> Bool {
             guard stage == .frame || stage == .pixels else { return false }
-            reader.feed(bytes)
             do throws(ImageDecodingError) {
+                try JXLContainer(bytes).checkFrames(bytes, options.limits)
+                reader.feed(bytes)
                 return try decode(byteCount: bytes.count, isEnd: isEnd)
             } catch {
                 // More bytes are needed for the header of the frame.
