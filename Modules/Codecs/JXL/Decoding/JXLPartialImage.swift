@@ -13,8 +13,10 @@
         /// The rows of a pixel buffer, which libjxl writes.
         private let memory: UnsafeMutableRawBufferPointer
         private var stage = Stage.frame
-        /// The number of bytes at the last call of ``advance(_:)`` that produced pixels.
+        /// The number of bytes at the last call of ``advance(_:isEnd:)`` that produced pixels.
         private var shownByteCount = 0
+        /// The digest of the pixels at that call.
+        private var shownDigest: UInt64 = 0
         /// The number of complete passes.
         private var passCount = 0
 
@@ -82,7 +84,9 @@
                     }
                     guard reader.flush() else { return false }
                     shownByteCount = byteCount
-                    return true
+                    let digest = memory.baseAddress.map { alcedo_jxl_digest($0, memory.count) } ?? 0
+                    defer { shownDigest = digest }
+                    return digest != shownDigest
                 }
             }
         }
