@@ -69,9 +69,11 @@
             let output = PixelBuffer.byteCount(size: header.size, format: format) ?? 0
             let result = PixelBuffer.byteCount(size: header.decodedSize(options), format: format) ?? 0
             // A preview is a copy of the memory that libjxl writes.
-            let buffers = output + 2 * result + (isIncremental ? output : 0)
-            let (total, overflow) = header.memoryLimit(mayHaveLayers: isIncremental).addingReportingOverflow(buffers)
-            return overflow ? Int.max : total
+            let buffers = [output, result, result] + (isIncremental ? [output] : [])
+            return buffers.reduce(header.memoryLimit(mayHaveLayers: isIncremental)) { sum, byteCount in
+                let (total, overflow) = sum.addingReportingOverflow(byteCount)
+                return overflow ? Int.max : total
+            }
         }
 
         /// Returns the image of complete bytes.

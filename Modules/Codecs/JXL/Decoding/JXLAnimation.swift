@@ -38,16 +38,18 @@
                 bytes.bytes, limits: options.limits, format: options.pixelFormat, threadCount: threadCount)
             self.options = options
             let header = file.header
-            let missingEnd = try Self.missingEnd(bytes, frameCount: header.frameCount, limits: options.limits)
+            let missingEnd =
+                file.hasAllFrames
+                ? try Self.missingEnd(bytes, frameCount: header.frameCount, limits: options.limits) : nil
             damage = file.damage ?? missingEnd
             // The bytes of a frame are present when the header of the next one is.
-            let count = damage == nil ? header.frameCount : header.frameCount - 1
+            let count = file.hasAllFrames && missingEnd == nil ? header.frameCount : header.frameCount - 1
             guard count > 0 else {
                 throw damage ?? ImageDecodingError(.truncated, "JPEG XL: the data ends within the first frame")
             }
             delays = header.delays.isEmpty ? [.zero] : Array(header.delays.prefix(count))
             canvasSize = header.decodedSize(options)
-            cost = data.count + header.memoryLimit()
+            cost = data.count + 6 * header.planeByteCount
         }
 
         /// Returns the error of a codestream that ends within its last frame, or nil.

@@ -47,7 +47,8 @@
         func preview() throws(ImageDecodingError) -> ImagePreview? {
             guard let header else { return nil }
             if partialImage == nil {
-                partialImage = try withFile { (file) throws(ImageDecodingError) in
+                // Errors are thrown at the end.
+                partialImage = try? withFile { (file) throws(ImageDecodingError) in
                     try JXLPartialImage(file, options: options)
                 }
             }

@@ -9,6 +9,8 @@
         let damage: ImageDecodingError?
         /// Whether the properties are those of the whole file.
         let isComplete: Bool
+        /// Whether the headers of all frames were read.
+        let hasAllFrames: Bool
         private let bytes: UnsafeBufferPointer<UInt8>
         private let limits: DecodingLimits
         private let threadCount: Int
@@ -40,6 +42,7 @@
             damage =
                 layers.damage
                 ?? (isTruncated ? ImageDecodingError(.truncated, "JPEG XL: the data ends within a box") : nil)
+            hasAllFrames = layers.damage == nil
             // The metadata of a file with boxes, and the frames of an animation, may be among missing bytes.
             isComplete = damage == nil || !container.hasBoxes && !header.isAnimated
             self.bytes = bytes

@@ -97,6 +97,9 @@
             return options.appliesOrientation && orientation.swapsSides ? reduced.transposed : reduced
         }
 
+        /// The number of bytes of the planes of the canvas, which limits bound before pixels are decoded.
+        var planeByteCount: Int { size.pixelCount * channelCount * 4 }
+
         /// The number of bytes that libjxl holds for any image: tables, and the rows of the groups in progress.
         static let fixedByteCount = 24 << 20
 
@@ -109,10 +112,11 @@
         /// - Parameter mayHaveLayers: Whether more layers may be among bytes that are missing.
         func memoryLimit(mayHaveLayers: Bool = false) -> Int {
             let side = { (length: Int) in (length + 255) / 256 * 256 }
-            let pixels = side(largestLayer.width).multipliedReportingOverflow(by: side(largestLayer.height))
-            guard !pixels.overflow, pixels.partialValue < Int.max >> 16 else { return Int.max >> 2 }
             let planes = hasLayers || isAnimated || mayHaveLayers ? 8 : 3
-            return pixels.partialValue * 4 * channelCount * planes + Self.fixedByteCount
+            let pixels = Double(side(largestLayer.width)) * Double(side(largestLayer.height))
+            // The product can have more than 64 bits.
+            let byteCount = pixels * Double(4 * channelCount * planes)
+            return byteCount < 0x1p60 ? Int(byteCount) + Self.fixedByteCount : 1 << 60
         }
     }
 
