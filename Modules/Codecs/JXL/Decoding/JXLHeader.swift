@@ -97,8 +97,8 @@
             return options.appliesOrientation && orientation.swapsSides ? reduced.transposed : reduced
         }
 
-        /// The number of bytes of the planes of the canvas, which limits bound before pixels are decoded.
-        var planeByteCount: Int { size.pixelCount * channelCount * 4 }
+        /// The number of bytes of the planes of the canvas.
+        var planeByteCount: Int { min(size.pixelCount, 1 << 40) * channelCount * 4 }
 
         /// The number of bytes that libjxl holds for any image: tables, and the rows of the groups in progress.
         static let fixedByteCount = 24 << 20
