@@ -107,7 +107,8 @@
             let image = try decode(data)
 
             #expect(try decoder.inspect(data, limits: DecodingLimits()).colorModel == .cmyk)
-            // The file has 40 x 30 pixels, the inks n, 200 and 255 at pixel n, and black 255 - 8 y.
+            // The file was made with libjxl for these tests. It has 40 x 30 pixels, the inks n, 200 and 255 at pixel
+            // n, and black 255 - 8 y.
             for (x, y) in [(0, 0), (7, 0), (12, 9), (39, 29)] {
                 let number = 40 * y + x
                 let inks = [number % 256, 200, 255].map { UInt8(($0 * (255 - 8 * y) + 127) / 255) }

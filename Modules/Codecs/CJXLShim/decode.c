@@ -116,10 +116,8 @@ alcedo_jxl_status alcedo_jxl_read_header(alcedo_jxl_decoder *d, alcedo_jxl_info 
     info->width = basic->xsize;
     info->height = basic->ysize;
     info->depth = basic->bits_per_sample;
-    info->is_float = basic->exponent_bits_per_sample > 0;
     info->is_gray = basic->num_color_channels == 1;
     info->has_alpha = basic->alpha_bits > 0;
-    info->is_premultiplied = info->has_alpha && basic->alpha_premultiplied;
     info->extra_count = basic->num_extra_channels;
     info->orientation = (int)basic->orientation;
     info->is_animated = basic->have_animation;

@@ -14,7 +14,6 @@
 typedef struct {
     _Atomic size_t limit;
     _Atomic size_t used;
-    _Atomic size_t peak;
     /// Whether an allocation was refused because of the limit.
     _Atomic int is_exceeded;
     /// Whether an allocation failed.

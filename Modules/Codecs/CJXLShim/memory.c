@@ -22,8 +22,6 @@ static void *allocate(void *opaque, size_t size) {
         memory->is_exceeded = 1;
         return NULL;
     }
-    size_t peak = memory->peak;
-    while (used > peak && !atomic_compare_exchange_weak(&memory->peak, &peak, used)) {}
     uint8_t *block = malloc(size + HEADER_SIZE);
     if (!block) {
         atomic_fetch_sub(&memory->used, size);
@@ -51,6 +49,4 @@ JxlMemoryManager alcedo_jxl_memory_manager(alcedo_jxl_memory *memory) {
 void alcedo_jxl_set_memory_limit(alcedo_jxl_decoder *d, size_t limit) {
     d->memory.limit = limit < SIZE_MAX / 4 ? limit : SIZE_MAX / 4;
 }
-
-size_t alcedo_jxl_peak_memory(const alcedo_jxl_decoder *d) { return d->memory.peak; }
 #endif

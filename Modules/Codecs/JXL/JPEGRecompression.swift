@@ -9,8 +9,8 @@
     /// JPEG file. It also contains what is needed to reconstruct the JPEG file byte for byte.
     ///
     /// ```swift
-    /// let smaller = try JPEGRecompression.compress(photo)
-    /// assert(try JPEGRecompression.reconstruct(smaller) == photo)
+    /// let smaller = try JPEGRecompression.compress(upload)
+    /// let same = try JPEGRecompression.reconstruct(smaller)
     /// ```
     ///
     /// Calls block while they work. Source: ISO/IEC 18181-2, annex A.

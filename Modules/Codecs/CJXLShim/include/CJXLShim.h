@@ -44,8 +44,8 @@ typedef enum {
 
 typedef struct {
     alcedo_jxl_purpose purpose;
-    /// The maximum number of bytes that libjxl may hold until the header is read. libjxl before 0.9 allocates pixels
-    /// without the allocator that counts them.
+    /// The maximum number of bytes that libjxl may hold until the header is read. libjxl before 0.11 allocates
+    /// pixels without the allocator that counts them.
     size_t memory_limit;
     /// The maximum number of bytes of an ICC profile. A larger one is ignored.
     size_t profile_limit;
@@ -59,10 +59,8 @@ typedef struct {
     uint32_t height;
     /// The number of bits per sample of the file.
     uint32_t depth;
-    int is_float;
     int is_gray;
     int has_alpha;
-    int is_premultiplied;
     /// Whether the file has a black channel. The color channels are then the other inks.
     int has_black;
     /// The number of channels besides color, such as alpha.
@@ -113,15 +111,12 @@ alcedo_jxl_status alcedo_jxl_read_header(alcedo_jxl_decoder *_Nonnull decoder, a
 /// Sets the maximum number of bytes that libjxl may hold.
 void alcedo_jxl_set_memory_limit(alcedo_jxl_decoder *_Nonnull decoder, size_t limit);
 
-/// Returns the maximum number of bytes that libjxl has held so far, as far as it uses the allocator.
-size_t alcedo_jxl_peak_memory(const alcedo_jxl_decoder *_Nonnull decoder);
-
-/// Returns whether this version of libjxl has no limit for the memory of frames, so that alcedo_jxl_check_frames must be
-/// called before frames are decoded.
+/// Returns whether this version of libjxl has no limit for the memory of frames, so that alcedo_jxl_check_frames must
+/// be called before frames are decoded.
 int alcedo_jxl_needs_frame_check(void);
 
-/// Returns ALCEDO_JXL_EXCEEDS_LIMIT when a frame of the codestream, also one that is not shown, has more pixels than the
-/// limit, and ALCEDO_JXL_UNSUPPORTED when this cannot be known. Damaged frames are left to libjxl.
+/// Returns ALCEDO_JXL_EXCEEDS_LIMIT when a frame of the codestream, also one that is not shown, has more pixels than
+/// the limit, and ALCEDO_JXL_UNSUPPORTED when this cannot be known. Damaged frames are left to libjxl.
 alcedo_jxl_status alcedo_jxl_check_frames(const uint8_t *_Nonnull codestream, size_t count, uint64_t pixel_limit);
 
 /// Returns the number of passed bytes that libjxl has not consumed. The bytes are then released.
@@ -133,8 +128,8 @@ void alcedo_jxl_skip_frames(alcedo_jxl_decoder *_Nonnull decoder, size_t count);
 /// Reads the header of the next layer, or, in a decoder of pixels, of the next frame.
 alcedo_jxl_status alcedo_jxl_next_frame(alcedo_jxl_decoder *_Nonnull decoder, alcedo_jxl_frame *_Nonnull frame);
 
-/// Decodes the frame whose header was read. Writes its rows `stride` bytes apart, where `stride` is the row size rounded
-/// up to a multiple of 64. `out` must stay until the frame is complete. Color is straight. The inks of a file with a
+/// Decodes the frame whose header was read. Writes its rows `stride` bytes apart, where `stride` is the row size
+/// rounded up to a multiple of 64. `out` must stay until the frame is complete. Color is straight. The inks of a file with a
 /// black channel are converted to RGB. Gray rows require a gray file without alpha.
 ///
 /// Returns ALCEDO_JXL_PASS and ALCEDO_JXL_TRUNCATED before the frame is complete. The call can then be repeated.

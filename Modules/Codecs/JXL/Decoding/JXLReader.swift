@@ -31,7 +31,7 @@
             alcedo_jxl_feed(decoder, base, bytes.count)
         }
 
-        /// Sets the maximum number of bytes that libjxl may hold. libjxl before 0.9 holds pixels in other memory.
+        /// Sets the maximum number of bytes that libjxl may hold. libjxl before 0.11 holds pixels in other memory.
         func setMemoryLimit(_ byteCount: Int) { alcedo_jxl_set_memory_limit(decoder, max(0, byteCount)) }
 
         /// Reads the header, without pixels. Throws `truncated` when more bytes are needed.
