@@ -46,11 +46,7 @@
             #expect(try decode(data, DecodingOptions(pixelFormat: .rgba16)).pixels == pixels)
             #expect(shallow.format == .rgba8 && shallow.alphaMode == .opaque)
             let bytes = pixels.tightBytes
-            let high = stride(from: 0, to: bytes.count, by: 2).map { index in
-                (Double(bytes[index]) + 256 * Double(bytes[index + 1])) / 257
-            }
-            // Newer versions of libjxl spread the rounding error over the neighbors.
-            #expect(zip(shallow.tightBytes, high).allSatisfy { abs(Double($0) - $1) <= 1 })
+            #expect(shallow.tightBytes == stride(from: 1, to: bytes.count, by: 2).map { bytes[$0] })
             #expect(try decode(SampleFile.alpha.data(), DecodingOptions(pixelFormat: .rgba16)).pixels.format == .rgba8)
         }
 
@@ -157,8 +153,7 @@
             }
 
             #expect(try count(.lossless) < count(.alpha) && count(.lossless) < count(.animation))
-            let deep = DecodingOptions(pixelFormat: .rgba16)
-            #expect(try count(.deep) < count(.deep, deep))
+            #expect(try count(.lossless) < count(.deep))
         }
     }
 #endif

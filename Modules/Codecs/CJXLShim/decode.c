@@ -58,6 +58,7 @@ void alcedo_jxl_destroy(alcedo_jxl_decoder *d) {
     if (d->decoder) JxlDecoderDestroy(d->decoder);
     if (d->runner) JxlThreadParallelRunnerDestroy(d->runner);
     free(d->black);
+    free(d->deep);
     free(d->samples_icc);
     free(d->file_icc);
     free(d);
@@ -176,18 +177,35 @@ size_t alcedo_jxl_stride(alcedo_jxl_format format, uint32_t width) {
     return alcedo_jxl_aligned(width * pixel_size(format));
 }
 
+/// Returns the number of bytes from one row that libjxl writes to the next.
+static size_t output_stride(const alcedo_jxl_decoder *d) {
+    const size_t sample_size = d->format.data_type == JXL_TYPE_UINT16 ? 2 : 1;
+    return alcedo_jxl_aligned(sample_size * d->format.num_channels * d->basic.xsize);
+}
+
 /// Passes the memory for the pixels of the current frame to libjxl.
 static alcedo_jxl_status set_output(alcedo_jxl_decoder *d, alcedo_jxl_format format, void *out, size_t capacity) {
     d->format = alcedo_jxl_pixel_format(format, 1);
     d->out = out;
-    if (capacity / alcedo_jxl_stride(format, d->basic.xsize) < d->basic.ysize) return ALCEDO_JXL_CORRUPT;
-    if (JxlDecoderSetImageOutBuffer(d->decoder, &d->format, out, capacity) != JXL_DEC_SUCCESS) return failure(d);
+    d->narrow = NULL;
+    if (capacity / output_stride(d) < d->basic.ysize) return ALCEDO_JXL_CORRUPT;
+    if (d->basic.bits_per_sample > 8 && format != ALCEDO_JXL_RGBA16) {
+        // Versions of libjxl round deeper samples differently, some of them with dithering.
+        d->format.data_type = JXL_TYPE_UINT16;
+        capacity = output_stride(d) * d->basic.ysize;
+        if (!d->deep) d->deep = malloc(capacity);
+        if (!d->deep) return ALCEDO_JXL_OUT_OF_MEMORY;
+        d->narrow = out;
+        d->out = d->deep;
+    }
+    if (JxlDecoderSetImageOutBuffer(d->decoder, &d->format, d->out, capacity) != JXL_DEC_SUCCESS) return failure(d);
     d->has_output = 1;
     if (d->black_index < 0) return ALCEDO_JXL_OK;
     const uint32_t index = (uint32_t)d->black_index;
     JxlPixelFormat plane = d->format;
     plane.num_channels = 1;
-    const size_t stride = alcedo_jxl_aligned((size_t)d->basic.xsize * (format == ALCEDO_JXL_RGBA16 ? 2 : 1));
+    const size_t sample_size = plane.data_type == JXL_TYPE_UINT16 ? 2 : 1;
+    const size_t stride = alcedo_jxl_aligned(sample_size * d->basic.xsize);
     size_t plane_size = 0;
     if (JxlDecoderExtraChannelBufferSize(d->decoder, &plane, &plane_size, index) != JXL_DEC_SUCCESS) {
         return failure(d);
@@ -204,7 +222,7 @@ static alcedo_jxl_status set_output(alcedo_jxl_decoder *d, alcedo_jxl_format for
 static void apply_black(const alcedo_jxl_decoder *d) {
     const uint32_t width = d->basic.xsize;
     const int is_deep = d->format.data_type == JXL_TYPE_UINT16;
-    const size_t stride = alcedo_jxl_stride(is_deep ? ALCEDO_JXL_RGBA16 : ALCEDO_JXL_RGBA8, width);
+    const size_t stride = output_stride(d);
     const size_t plane_stride = alcedo_jxl_aligned((size_t)width * (is_deep ? 2 : 1));
     for (uint32_t y = 0; y < d->basic.ysize; y++) {
         uint8_t *row = (uint8_t *)d->out + y * stride;
@@ -219,6 +237,23 @@ static void apply_black(const alcedo_jxl_decoder *d) {
                     *sample = (uint8_t)((*sample * black[x] + 127) / 255);
                 }
             }
+        }
+    }
+}
+
+/// Makes the 8-bit rows of the caller.
+static void make_narrow(const alcedo_jxl_decoder *d) {
+    if (!d->narrow) return;
+    const size_t count = (size_t)d->basic.xsize * d->format.num_channels;
+    const size_t stride = output_stride(d), narrow_stride = alcedo_jxl_aligned(count);
+    const int has_low_byte = d->basic.bits_per_sample == 16 && d->basic.exponent_bits_per_sample == 0;
+    for (size_t y = 0; y < d->basic.ysize; y++) {
+        const uint16_t *row = (const uint16_t *)((const uint8_t *)d->out + y * stride);
+        uint8_t *narrow = d->narrow + y * narrow_stride;
+        if (has_low_byte) {
+            for (size_t x = 0; x < count; x++) narrow[x] = (uint8_t)(row[x] >> 8);
+        } else {
+            for (size_t x = 0; x < count; x++) narrow[x] = (uint8_t)((row[x] * 255u + 32767) / 65535);
         }
     }
 }
@@ -239,6 +274,7 @@ alcedo_jxl_status alcedo_jxl_read_pixels(
         case JXL_DEC_FULL_IMAGE:
             if (!d->has_output) return ALCEDO_JXL_CORRUPT;
             if (d->black_index >= 0) apply_black(d);
+            make_narrow(d);
             return ALCEDO_JXL_OK;
         default:
             return failure(d);
@@ -248,7 +284,9 @@ alcedo_jxl_status alcedo_jxl_read_pixels(
 
 int alcedo_jxl_flush(alcedo_jxl_decoder *d) {
     // The samples of the black channel are not flushed.
-    return d->has_output && d->black_index < 0 && JxlDecoderFlushImage(d->decoder) == JXL_DEC_SUCCESS;
+    if (!d->has_output || d->black_index >= 0 || JxlDecoderFlushImage(d->decoder) != JXL_DEC_SUCCESS) return 0;
+    make_narrow(d);
+    return 1;
 }
 
 uint64_t alcedo_jxl_digest(const void *bytes, size_t count) {

@@ -38,9 +38,14 @@ struct alcedo_jxl_decoder {
     int black_index;
     /// The samples of the black channel of the current frame, or NULL.
     void *black;
+    /// The format and the memory of the pixels that libjxl writes.
     JxlPixelFormat format;
     void *out;
     int has_output;
+    /// The memory of the caller for 8-bit samples of a deeper file, which are made from `out`; otherwise NULL.
+    uint8_t *narrow;
+    /// The memory of `out` in this case, or NULL.
+    void *deep;
     int has_jpeg;
     uint8_t *samples_icc;
     uint8_t *file_icc;

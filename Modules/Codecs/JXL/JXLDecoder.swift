@@ -68,8 +68,11 @@
             let format = header.format(for: options.pixelFormat)
             let output = PixelBuffer.byteCount(size: header.size, format: format) ?? 0
             let result = PixelBuffer.byteCount(size: header.decodedSize(options), format: format) ?? 0
+            // 8-bit samples of a deeper file are made from 16-bit samples.
+            let isNarrowed = header.bitDepth > 8 && format != .rgba16
+            let deep = isNarrowed ? PixelBuffer.byteCount(size: header.size, format: .rgba16) ?? 0 : 0
             // A preview is a copy of the memory that libjxl writes.
-            let buffers = [output, result, result] + (isIncremental ? [output] : [])
+            let buffers = [output, deep, result, result] + (isIncremental ? [output] : [])
             return buffers.reduce(header.memoryLimit(mayHaveLayers: isIncremental)) { sum, byteCount in
                 let (total, overflow) = sum.addingReportingOverflow(byteCount)
                 return overflow ? Int.max : total

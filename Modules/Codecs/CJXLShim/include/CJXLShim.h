@@ -129,8 +129,9 @@ void alcedo_jxl_skip_frames(alcedo_jxl_decoder *_Nonnull decoder, size_t count);
 alcedo_jxl_status alcedo_jxl_next_frame(alcedo_jxl_decoder *_Nonnull decoder, alcedo_jxl_frame *_Nonnull frame);
 
 /// Decodes the frame whose header was read. Writes its rows `stride` bytes apart, where `stride` is the row size
-/// rounded up to a multiple of 64. `out` must stay until the frame is complete. Color is straight. The inks of a file with a
-/// black channel are converted to RGB. Gray rows require a gray file without alpha.
+/// rounded up to a multiple of 64. `out` must stay until the frame is complete. Color is straight. The inks of a file
+/// with a black channel are converted to RGB. Gray rows require a gray file without alpha. In 8-bit rows, samples of 16
+/// bits lose their low byte, and other deeper samples are rounded.
 ///
 /// Returns ALCEDO_JXL_PASS and ALCEDO_JXL_TRUNCATED before the frame is complete. The call can then be repeated.
 alcedo_jxl_status alcedo_jxl_read_pixels(
