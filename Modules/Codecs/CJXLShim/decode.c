@@ -88,9 +88,11 @@ static alcedo_jxl_status read_channels(alcedo_jxl_decoder *d, alcedo_jxl_info *i
     for (uint32_t index = 0; index < d->basic.num_extra_channels; index++) {
         JxlExtraChannelInfo channel;
         if (JxlDecoderGetExtraChannelInfo(d->decoder, index, &channel) != JXL_DEC_SUCCESS) return failure(d);
-        if (channel.type == JXL_CHANNEL_BLACK && d->black_index < 0) d->black_index = (int)index;
+        // A gray file has no inks.
+        const int is_black = channel.type == JXL_CHANNEL_BLACK && !info->is_gray;
+        if (is_black && d->black_index < 0) d->black_index = (int)index;
     }
-    info->has_black = d->black_index >= 0 && !info->is_gray;
+    info->has_black = d->black_index >= 0;
     return ALCEDO_JXL_OK;
 }
 

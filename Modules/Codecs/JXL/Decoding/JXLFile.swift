@@ -30,14 +30,13 @@
             }
             let reader = try JXLReader(ALCEDO_JXL_LAYERS, limits: limits)
             reader.feed(bytes)
-            let info = try reader.readInfo()
-            // The format depends on the header, so the limits are checked again for the format of the rows.
-            try limits.check(PixelSize(info), format: .gray8)
-            let layers = try JXLLayers(reader, limits: limits)
-            try container.checkFrames(bytes, limits)
-            header = JXLHeader(info, layers: layers, metadata: container.metadata(bytes, limits: limits))
+            var header = try JXLHeader(reader.readInfo())
             try limits.check(header.size, format: header.format(for: format))
             try header.checkChannels(limits)
+            let layers = try JXLLayers(reader, limits: limits)
+            try container.checkFrames(bytes, limits)
+            header.add(layers, metadata: container.metadata(bytes, limits: limits))
+            self.header = header
             let isTruncated = container.isTruncated || layers.damage?.code == .truncated
             damage =
                 layers.damage

@@ -17,24 +17,21 @@
         private let channelCount: Int
         /// Whether the file is an animation, which can have one frame.
         let isAnimated: Bool
-        /// The durations of the frames that have been found, or empty for a still image.
-        let delays: [Duration]
-        /// The size of the layer with the most pixels.
-        private let largestLayer: PixelSize
-        private let hasLayers: Bool
         private let storedPlayCount: Int
-        let metadata: ImageMetadata
+        /// The number of units per second in durations, as numerator and denominator.
+        private let ticks: (numerator: UInt32, denominator: UInt32)
         /// The ICC profile of decoded samples; nil for sRGB.
         let sampleProfile: Data?
+        /// The durations of the frames that have been found, or empty for a still image.
+        private(set) var delays: [Duration] = []
+        private(set) var metadata = ImageMetadata()
+        /// The size of the layer with the most pixels.
+        private var largestLayer: PixelSize
+        private var hasLayers = false
 
-        /// Creates the properties.
-        ///
-        /// - Parameters:
-        ///   - info: The header, whose pointers are valid during the call.
-        ///   - layers: The layers of the file.
-        ///   - metadata: EXIF and XMP.
-        init(_ info: alcedo_jxl_info, layers: JXLLayers, metadata: ImageMetadata) {
-            size = PixelSize(info)
+        /// Creates the properties without frames, EXIF and XMP. The pointers of `info` are valid during the call.
+        init(_ info: alcedo_jxl_info) {
+            size = PixelSize(width: Int(info.width), height: Int(info.height))
             orientation = ImageOrientation(rawValue: Int(info.orientation)) ?? .up
             hasAlpha = info.has_alpha != 0
             bitDepth = Int(info.depth)
@@ -42,16 +39,31 @@
             hasBlack = info.has_black != 0
             channelCount = 3 + Int(info.extra_count)
             isAnimated = info.is_animated != 0
-            delays = isAnimated && layers.durations.count > 1 ? layers.durations.map { info.duration($0) } : []
-            largestLayer = layers.largest.pixelCount > size.pixelCount ? layers.largest : size
-            hasLayers = layers.count > 1
             storedPlayCount = Int(info.play_count)
+            ticks = (info.ticks_numerator, info.ticks_denominator)
+            largestLayer = size
             let profile = Data(info.samples_icc, info.samples_icc_size)
             // libjxl describes the inks of the file, not the samples that are made of them.
             sampleProfile = hasBlack ? nil : profile
-            var metadata = metadata
             metadata.colorProfile = Data(info.file_icc, info.file_icc_size) ?? profile
-            self.metadata = metadata
+        }
+
+        /// Adds the frames, and EXIF and XMP.
+        mutating func add(_ layers: JXLLayers, metadata: ImageMetadata) {
+            delays = isAnimated && layers.durations.count > 1 ? layers.durations.map(duration) : []
+            if layers.largest.pixelCount > size.pixelCount { largestLayer = layers.largest }
+            hasLayers = layers.count > 1
+            (self.metadata.exif, self.metadata.xmp) = (metadata.exif, metadata.xmp)
+        }
+
+        /// Returns the duration of a number of units, rounded down to whole nanoseconds.
+        private func duration(_ units: UInt32) -> Duration {
+            guard ticks.numerator > 0 else { return .zero }
+            // Both factors have 32 bits.
+            let product = UInt64(units) * UInt64(ticks.denominator)
+            let (seconds, rest) = product.quotientAndRemainder(dividingBy: UInt64(ticks.numerator))
+            return .seconds(Int64(min(seconds, 1 << 32)))
+                + .nanoseconds(Int64(rest * 1_000_000_000 / UInt64(ticks.numerator)))
         }
 
         /// The number of frames; 1 for a still image.
@@ -155,23 +167,6 @@
                 if size.pixelCount > largest.pixelCount { largest = size }
                 if frame.is_shown != 0 { durations.append(frame.duration) }
             }
-        }
-    }
-
-    extension PixelSize {
-        /// Creates the size of the stored rows.
-        init(_ info: alcedo_jxl_info) { self.init(width: Int(info.width), height: Int(info.height)) }
-    }
-
-    extension alcedo_jxl_info {
-        /// Returns the duration of a number of units, rounded down to whole nanoseconds.
-        fileprivate func duration(_ units: UInt32) -> Duration {
-            guard ticks_numerator > 0 else { return .zero }
-            // Both factors have 32 bits.
-            let ticks = UInt64(units) * UInt64(ticks_denominator)
-            let (seconds, rest) = ticks.quotientAndRemainder(dividingBy: UInt64(ticks_numerator))
-            return .seconds(Int64(min(seconds, 1 << 32)))
-                + .nanoseconds(Int64(rest * 1_000_000_000 / UInt64(ticks_numerator)))
         }
     }
 
