@@ -73,7 +73,7 @@
             let deep = isNarrowed ? PixelBuffer.byteCount(size: header.size, format: .rgba16) ?? 0 : 0
             // A preview is a copy of the memory that libjxl writes.
             let buffers = [output, deep, result, result] + (isIncremental ? [output] : [])
-            return buffers.reduce(header.memoryLimit(mayHaveLayers: isIncremental)) { sum, byteCount in
+            return buffers.reduce(header.memoryLimit) { sum, byteCount in
                 let (total, overflow) = sum.addingReportingOverflow(byteCount)
                 return overflow ? Int.max : total
             }

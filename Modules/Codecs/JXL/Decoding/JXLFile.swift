@@ -54,7 +54,7 @@
             let reader = try JXLReader(purpose, limits: limits, threadCount: threadCount)
             reader.feed(bytes)
             _ = try reader.readInfo()
-            reader.setMemoryLimit(header.memoryLimit(mayHaveLayers: purpose == ALCEDO_JXL_PASSES))
+            reader.setMemoryLimit(header.memoryLimit)
             return reader
         }
 

@@ -52,7 +52,8 @@
         mutating func add(_ layers: JXLLayers, metadata: ImageMetadata) {
             delays = isAnimated && layers.durations.count > 1 ? layers.durations.map(duration) : []
             if layers.largest.pixelCount > size.pixelCount { largestLayer = layers.largest }
-            hasLayers = layers.count > 1
+            // More layers may be among bytes that are missing.
+            hasLayers = layers.count > 1 || layers.damage != nil
             (self.metadata.exif, self.metadata.xmp) = (metadata.exif, metadata.xmp)
         }
 
@@ -120,11 +121,9 @@
         /// libjxl keeps samples of 32 bits of the channels of the current layer, of their coefficients, and of up to
         /// four earlier layers that later ones refer to. A still image without layers can refer to smaller ones that
         /// are not reported, such as repeated patches.
-        ///
-        /// - Parameter mayHaveLayers: Whether more layers may be among bytes that are missing.
-        func memoryLimit(mayHaveLayers: Bool = false) -> Int {
+        var memoryLimit: Int {
             let side = { (length: Int) in (length + 255) / 256 * 256 }
-            let planes = hasLayers || isAnimated || mayHaveLayers ? 8 : 3
+            let planes = hasLayers || isAnimated ? 8 : 3
             let pixels = Double(side(largestLayer.width)) * Double(side(largestLayer.height))
             // The product can have more than 64 bits.
             let byteCount = pixels * Double(4 * channelCount * planes)
