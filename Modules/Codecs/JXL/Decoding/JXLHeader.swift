@@ -122,11 +122,11 @@
         /// four earlier layers that later ones refer to. A still image without layers can refer to smaller ones that
         /// are not reported, such as repeated patches.
         var memoryLimit: Int {
-            let side = { (length: Int) in (length + 255) / 256 * 256 }
             let planes = hasLayers || isAnimated ? 8 : 3
-            let pixels = Double(side(largestLayer.width)) * Double(side(largestLayer.height))
+            // The rows of libjxl are padded, and blocks have eight rows.
+            let (width, height) = (largestLayer.width / 64 * 64 + 64, largestLayer.height / 8 * 8 + 8)
             // The product can have more than 64 bits.
-            let byteCount = pixels * Double(4 * channelCount * planes)
+            let byteCount = Double(width) * Double(height) * Double(4 * channelCount * planes)
             return byteCount < 0x1p60 ? Int(byteCount) + Self.fixedByteCount : 1 << 60
         }
     }
