@@ -16,6 +16,11 @@ let avifLibrary = Target.Dependency.target(name: "CAVIF", condition: .when(trait
 /// Every target of the package is built. Without the trait, C code that needs libavif is therefore left out.
 let avifCondition = CSetting.define("ALCEDO_AVIF", .when(traits: ["AVIF"]))
 
+/// The same applies to libjxl.
+let jxlShim = Target.Dependency.target(name: "CJXLShim", condition: .when(traits: ["JXL"]))
+let jxlLibrary = Target.Dependency.target(name: "CJXL", condition: .when(traits: ["JXL"]))
+let jxlCondition = CSetting.define("ALCEDO_JXL", .when(traits: ["JXL"]))
+
 /// The same applies to libseccomp.
 let seccompLibrary = Target.Dependency.target(name: "CSeccomp", condition: .when(traits: ["Sandbox"]))
 
@@ -25,8 +30,8 @@ let package = Package(
         "Alcedo", "AlcedoCore", "AlcedoHTTP", "AlcedoMemoryCache", "AlcedoNSCache", "AlcedoDiskCache",
         "AlcedoSQLiteCache", "AlcedoRedisCache", "AlcedoURLResponseCache", "AlcedoDownloader", "AlcedoCURL",
         "AlcedoURLSession", "AlcedoCodecs", "AlcedoPNG", "AlcedoJPEG", "AlcedoGIF", "AlcedoWebP", "AlcedoAVIF",
-        "AlcedoBMP", "AlcedoColor", "AlcedoProcessing", "AlcedoPlaceholders", "AlcedoSandbox", "AlcedoPipeline",
-        "AlcedoViewBinding", "AlcedoTerminal", "AlcedoGTK", "AlcedoTesting",
+        "AlcedoBMP", "AlcedoJXL", "AlcedoColor", "AlcedoProcessing", "AlcedoPlaceholders", "AlcedoSandbox",
+        "AlcedoPipeline", "AlcedoViewBinding", "AlcedoTerminal", "AlcedoGTK", "AlcedoTesting",
     ].map { .library(name: $0, targets: [$0]) } + [
         .executable(name: "alcedo", targets: ["AlcedoTool"]),
         .executable(name: "thumbnail-server", targets: ["thumbnail-server"]),
@@ -34,6 +39,7 @@ let package = Package(
     traits: [
         .trait(name: "AVIF", description: "AVIF images; needs libavif-dev."),
         .trait(name: "GTK", description: "GTK 4 views; needs libgtk-4-dev."),
+        .trait(name: "JXL", description: "JPEG XL images; needs libjxl-dev."),
         .trait(name: "Sandbox", description: "Decoders in confined processes; needs libseccomp-dev."),
         .default(enabledTraits: []),
     ],
@@ -85,6 +91,7 @@ let package = Package(
         .target(name: "AlcedoGIF", dependencies: ["AlcedoCore", "CGIFShim"], path: "Modules/Codecs/GIF"),
         .target(name: "AlcedoWebP", dependencies: ["AlcedoCore", "CWebP"], path: "Modules/Codecs/WebP"),
         .target(name: "AlcedoAVIF", dependencies: ["AlcedoCore", avifShim], path: "Modules/Codecs/AVIF"),
+        .target(name: "AlcedoJXL", dependencies: ["AlcedoCore", jxlShim], path: "Modules/Codecs/JXL"),
         .target(name: "AlcedoBMP", dependencies: ["AlcedoCore"], path: "Modules/Codecs/BMP"),
 
         // Pixels, pipeline, views
@@ -134,21 +141,22 @@ let package = Package(
 
         // Programs
         .target(
-            name: "AlcedoProgramSupport", dependencies: ["AlcedoAVIF", "AlcedoBMP", "AlcedoCodecs", "AlcedoCore"],
+            name: "AlcedoProgramSupport",
+            dependencies: ["AlcedoAVIF", "AlcedoBMP", "AlcedoCodecs", "AlcedoCore", "AlcedoJXL"],
             path: "Modules/ProgramSupport", exclude: ["CMalloc"]),
         .systemLibrary(name: "CMalloc", path: "Modules/ProgramSupport/CMalloc"),
         .executableTarget(
             name: "AlcedoTool",
             dependencies: [
-                "Alcedo", "AlcedoAVIF", "AlcedoCore", "AlcedoDiskCache", "AlcedoHTTP", "AlcedoPlaceholders",
-                "AlcedoProgramSupport", "AlcedoTerminal",
+                "Alcedo", "AlcedoAVIF", "AlcedoCore", "AlcedoDiskCache", "AlcedoHTTP", "AlcedoJXL",
+                "AlcedoPlaceholders", "AlcedoProgramSupport", "AlcedoTerminal",
             ],
             path: "Modules/CommandLine", exclude: ["README.md", "show.png"]),
         .executableTarget(
             name: "thumbnail-server",
             dependencies: [
-                "Alcedo", "AlcedoAVIF", "AlcedoHTTP", "AlcedoProgramSupport", "AlcedoRedisCache", "AlcedoSandbox",
-                "CHTTPServerShim", "CMalloc",
+                "Alcedo", "AlcedoAVIF", "AlcedoHTTP", "AlcedoJXL", "AlcedoProgramSupport", "AlcedoRedisCache",
+                "AlcedoSandbox", "CHTTPServerShim", "CMalloc",
             ],
             path: "Modules/ThumbnailServer", exclude: ["CHTTPServerShim", "CMicroHTTPD", "README.md"]),
         .target(
@@ -197,6 +205,9 @@ let package = Package(
             name: "CAVIFShim", dependencies: [avifLibrary], path: "Modules/Codecs/CAVIFShim",
             cSettings: [avifCondition]),
         .target(
+            name: "CJXLShim", dependencies: [jxlLibrary], path: "Modules/Codecs/CJXLShim",
+            cSettings: [jxlCondition]),
+        .target(
             name: "CLittleCMSShim", dependencies: ["CLittleCMS"], path: "Modules/Color/CLittleCMSShim"),
         .target(name: "CSampleKernels", path: "Modules/Processing/CSampleKernels"),
         .target(name: "CFileSystemShim", path: "Modules/Runtime/CFileSystemShim"),
@@ -217,6 +228,10 @@ let package = Package(
         .systemLibrary(
             name: "CAVIF", path: "Modules/Codecs/CAVIF",
             providers: [.apt(["libavif-dev"]), .yum(["libavif-devel"]), .brew(["libavif"])]),
+        // No pkgConfig, because the library's pkg-config file has a flag that SwiftPM rejects.
+        .systemLibrary(
+            name: "CJXL", path: "Modules/Codecs/CJXL",
+            providers: [.apt(["libjxl-dev"]), .yum(["libjxl-devel"]), .brew(["jpeg-xl"])]),
         .systemLibrary(
             name: "CLittleCMS", path: "Modules/Color/CLittleCMS", pkgConfig: "lcms2",
             providers: [.apt(["liblcms2-dev"]), .yum(["lcms2-devel"]), .brew(["little-cms2"])]),
@@ -255,6 +270,7 @@ let tests: [(name: String, needs: [Target.Dependency], hasFixtures: Bool)] = [
     ("GTK", ["AlcedoViewBinding", "gallery", "TestSupport", gtkLibrary], false),
     ("HTTP", ["AlcedoTesting", "TestSupport"], false),
     ("JPEG", ["AlcedoTesting", "TestSupport"], true),
+    ("JXL", ["AlcedoJPEG", "AlcedoTesting", "TestSupport"], false),
     ("MemoryCache", ["AlcedoTesting", "TestSupport"], false),
     ("NSCache", ["AlcedoTesting", "TestSupport"], false),
     (
@@ -296,15 +312,15 @@ package.targets += [
     .executableTarget(
         name: "alcedo-bench",
         dependencies: [
-            "Alcedo", "AlcedoAVIF", "AlcedoCore", "AlcedoDiskCache", "AlcedoHTTP", "AlcedoMemoryCache",
+            "Alcedo", "AlcedoAVIF", "AlcedoCore", "AlcedoDiskCache", "AlcedoHTTP", "AlcedoJXL", "AlcedoMemoryCache",
             "AlcedoProgramSupport", "AlcedoSQLiteCache", "AlcedoTesting", "AlcedoURLResponseCache", "CMultiLoop",
             "CReferenceDecoders",
         ],
         path: "Tests/Benchmarks", exclude: ["CMultiLoop", "CReferenceDecoders", "report.md", "report.svg"]),
     .target(name: "CMultiLoop", dependencies: ["CCURL"], path: "Tests/Benchmarks/CMultiLoop"),
     .target(
-        name: "CReferenceDecoders", dependencies: ["CPNG", "CJPEG", "CGIF", "CWebP", avifLibrary],
-        path: "Tests/Benchmarks/CReferenceDecoders", cSettings: [avifCondition]),
+        name: "CReferenceDecoders", dependencies: ["CPNG", "CJPEG", "CGIF", "CWebP", avifLibrary, jxlLibrary],
+        path: "Tests/Benchmarks/CReferenceDecoders", cSettings: [avifCondition, jxlCondition]),
     .executableTarget(
         name: "conformance", dependencies: ["AlcedoCore", "AlcedoCodecs", "AlcedoTesting"], path: "Tests/Conformance"),
     .target(name: "TestSupport", dependencies: ["AlcedoCore", "AlcedoTesting"], path: "Tests/Support"),
@@ -371,7 +387,7 @@ package.targets += [
 ]
 
 let cTargets: Set = [
-    "CFileSystemShim", "CHTTPServerShim", "CPNGShim", "CJPEGShim", "CGIFShim", "CAVIFShim", "CCURLShim",
+    "CFileSystemShim", "CHTTPServerShim", "CPNGShim", "CJPEGShim", "CGIFShim", "CAVIFShim", "CJXLShim", "CCURLShim",
     "CLittleCMSShim", "CMultiLoop", "CReferenceDecoders", "CSampleKernels", "CSandboxShim",
 ]
 // Whether warnings are errors. Scripts/check sets this variable. For dependent packages, warnings are never errors: a

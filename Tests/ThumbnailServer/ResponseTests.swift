@@ -58,6 +58,23 @@ struct ResponseTests {
         }
     #endif
 
+    #if JXL
+        @Test func `a thumbnail is JPEG XL if accepted and preferred`() async throws {
+            let fields: HTTPFields = ["Accept": "image/webp,image/jxl;q=0.9"]
+            try await TestServer.run { server in
+                for path in ["/opaque.png", "/clear.png"] {
+                    let response = try await server.get(server.target(path), fields)
+                    #expect(response.fields["Content-Type"] == "image/jxl")
+                    #expect(CodecRegistry.programs.entry(for: response.body)?.format.rawValue == "jxl")
+                }
+            }
+            try await TestServer.run(change: { $0.service.negotiatedFormats = [.webp, .jxl] }) { server in
+                let response = try await server.get(server.target("/opaque.png"), fields)
+                #expect(response.fields["Content-Type"] == "image/webp")
+            }
+        }
+    #endif
+
     @Test func `the thumbnail has the requested size`() async throws {
         try await TestServer.run { server in
             for (parameters, width, height) in [

@@ -2,6 +2,9 @@ import Alcedo
 #if AVIF
     import AlcedoAVIF
 #endif
+#if JXL
+    import AlcedoJXL
+#endif
 import AlcedoProgramSupport
 
 /// The options that control encoding.
@@ -38,7 +41,7 @@ struct EncodingOptions: Sendable {
     /// - Throws: ``UsageError`` if an option does not apply to the format.
     func encoder(of format: OutputFormat, defaultQuality: Int) throws -> any ImageEncoding {
         let hasQuality = format == .jpeg || (format.mayBeLossless && !isLossless)
-        let hasEffort = format.maximumEffort.map { (effort ?? 0) <= $0 } ?? false
+        let hasEffort = format.efforts?.contains(effort ?? format.efforts?.lowerBound ?? 0) ?? false
         try check(quality != nil, "--quality", hasQuality, format)
         try check(effort != nil, "--effort", hasEffort, format)
         try check(isLossless, "--lossless", format.mayBeLossless, format)
@@ -56,6 +59,9 @@ struct EncodingOptions: Sendable {
             case .avif:
                 return .avif(quality: Double(quality), lossless: isLossless, speed: 10 - (effort ?? 4))
         #endif
+        #if JXL
+            case .jxl: return .jxl(quality: Double(quality), lossless: isLossless, effort: effort ?? 7)
+        #endif
         }
     }
 
@@ -66,11 +72,14 @@ struct EncodingOptions: Sendable {
     }
 }
 
-/// An output format. AVIF is one in a build with the package trait `AVIF`.
+/// An output format. AVIF is one in a build with the package trait `AVIF`, and JPEG XL in one with `JXL`.
 enum OutputFormat: String, CaseIterable, Sendable {
     case png, jpeg, webp, gif
     #if AVIF
         case avif
+    #endif
+    #if JXL
+        case jxl
     #endif
 
     /// Creates the format whose name is the value of an option. Throws ``UsageError`` if no format has the name.
@@ -94,55 +103,97 @@ enum OutputFormat: String, CaseIterable, Sendable {
     var fileExtension: String { self == .jpeg ? "jpg" : rawValue }
 
     /// Whether the format supports animations.
-    var holdsAnimations: Bool { self == .webp || self == .gif || isAVIF }
+    var holdsAnimations: Bool { self == .webp || self == .gif || hasTrait }
 
     /// Whether the format supports more than 8 bits per sample.
-    var holdsDeepSamples: Bool { self == .png || isAVIF }
+    var holdsDeepSamples: Bool { self == .png || hasTrait }
 
     /// Whether `--lossless` selects between two kinds of compression of the format.
-    var mayBeLossless: Bool { self == .webp || isAVIF }
+    var mayBeLossless: Bool { self == .webp || hasTrait }
 
-    /// The maximum value of `--effort`, or nil if the format has no effort.
-    var maximumEffort: Int? {
+    /// The values of `--effort`, or nil if the format has no effort.
+    var efforts: ClosedRange<Int>? {
         switch self {
-        case .png: 9
-        case .webp: 6
-        default: isAVIF ? 9 : nil
+        case .png: return 0...9
+        case .webp: return 0...6
+        case .jpeg, .gif: return nil
+        #if AVIF
+            case .avif: return 0...9
+        #endif
+        #if JXL
+            case .jxl: return 1...9
+        #endif
         }
     }
 
-    /// The default quality, or nil if it is that of the command. The scale of AVIF differs from that of the others.
-    var defaultQuality: Int? { isAVIF ? 60 : nil }
-
-    private var isAVIF: Bool {
+    /// The default of `--effort`, or nil if the format has no effort.
+    private var defaultEffort: Int? {
+        switch self {
+        case .png: return 6
+        case .webp: return 4
+        case .jpeg, .gif: return nil
         #if AVIF
-            return self == .avif
-        #else
-            return false
+            case .avif: return 4
         #endif
+        #if JXL
+            case .jxl: return 7
+        #endif
+        }
+    }
+
+    /// The default quality, or nil if it is that of the command. The scales of AVIF and JPEG XL differ from those of
+    /// the others.
+    var defaultQuality: Int? {
+        #if AVIF
+            if self == .avif { return 60 }
+        #endif
+        #if JXL
+            if self == .jxl { return 90 }
+        #endif
+        return nil
+    }
+
+    /// Whether the format is one of those that have a package trait.
+    private var hasTrait: Bool {
+        switch self {
+        case .png, .jpeg, .webp, .gif: return false
+        #if AVIF
+            case .avif: return true
+        #endif
+        #if JXL
+            case .jxl: return true
+        #endif
+        }
     }
 }
 
 /// The parts of messages and help texts that list formats.
 extension OutputFormat {
-    #if AVIF
-        static let names = "png, jpeg, webp, gif or avif"
-        static let animatedNames = "webp, gif and avif"
-        static let lossyNames = "jpeg, webp and avif"
-        static let losslessNames = "webp or avif"
-        /// The end of a list of defaults of `--quality`.
-        static let ownQuality = "; avif: 60"
-        static let efforts = """
-            png from 0 to 9 (default: 6), webp from 0 to 6 (default: 4),
-                                      avif from 0 to 9 (default: 4)
-            """
-    #else
-        static let names = "png, jpeg, webp or gif"
-        static let animatedNames = "webp and gif"
-        static let lossyNames = "jpeg and webp"
-        static let losslessNames = "webp"
-        /// The end of a list of defaults of `--quality`.
-        static let ownQuality = ""
-        static let efforts = "png from 0 to 9 (default: 6), webp from 0 to 6 (default: 4)"
-    #endif
+    static let names = list(allCases, "or")
+    static let animatedNames = list(allCases.filter(\.holdsAnimations), "and")
+    static let lossyNames = list([.jpeg] + allCases.filter(\.mayBeLossless), "and")
+    static let losslessNames = list(allCases.filter(\.mayBeLossless), "or")
+    /// The end of a list of defaults of `--quality`.
+    static let ownQuality = allCases.compactMap { format in
+        format.defaultQuality.map { "; \(format.rawValue): \($0)" }
+    }.joined()
+    static let efforts =
+        effortTexts(of: allCases.filter { !$0.hasTrait })
+        + effortTexts(of: allCases.filter(\.hasTrait), prefix: ",\n" + String(repeating: " ", count: 26))
+
+    /// Returns the ranges and the defaults of `--effort`, or an empty text when no format has an effort.
+    private static func effortTexts(of formats: [OutputFormat], prefix: String = "") -> String {
+        let texts = formats.compactMap { format -> String? in
+            guard let range = format.efforts, let usual = format.defaultEffort else { return nil }
+            return "\(format.rawValue) from \(range.lowerBound) to \(range.upperBound) (default: \(usual))"
+        }
+        return texts.isEmpty ? "" : prefix + texts.joined(separator: ", ")
+    }
+
+    /// Returns the names of formats, with a word before the last one.
+    private static func list(_ formats: [OutputFormat], _ word: String) -> String {
+        let names = formats.map(\.rawValue)
+        guard let last = names.last, names.count > 1 else { return names.joined() }
+        return names.dropLast().joined(separator: ", ") + " \(word) \(last)"
+    }
 }

@@ -4,14 +4,20 @@
 import AlcedoBMP
 import AlcedoCodecs
 package import AlcedoCore
+#if JXL
+    import AlcedoJXL
+#endif
 
 extension CodecRegistry {
-    /// The codecs of the programs: those of AlcedoCodecs, BMP and ICO, and AVIF in a build with the package trait
-    /// `AVIF`.
+    /// The codecs of the programs: those of AlcedoCodecs, BMP and ICO, and those of the enabled package traits: AVIF
+    /// with `AVIF`, and JPEG XL with `JXL`.
     package static let programs = CodecRegistry.standard
         .adding(.bmp)
         .adding(.ico(png: .png))
         #if AVIF
             .adding(.avif)
+        #endif
+        #if JXL
+            .adding(.jxl)
         #endif
 }

@@ -3,6 +3,9 @@ import Alcedo
     import AlcedoAVIF
 #endif
 import AlcedoHTTP
+#if JXL
+    import AlcedoJXL
+#endif
 import FoundationEssentials
 
 /// The parameters of a thumbnail: source, size and format.
@@ -125,26 +128,24 @@ enum ThumbnailFit: String, Sendable {
 }
 
 /// The format of a thumbnail. With ``plain``, the decoded image determines the format. AVIF is one in a build with the
-/// package trait `AVIF`.
-enum ThumbnailFormat: String, Sendable {
+/// package trait `AVIF`, and JPEG XL in one with `JXL`.
+enum ThumbnailFormat: String, CaseIterable, Sendable {
     #if AVIF
         case avif
+    #endif
+    #if JXL
+        case jxl
     #endif
     case webp, jpeg, png
     /// PNG for an image with alpha, otherwise JPEG.
     case plain
 
-    #if AVIF
-        /// The formats among which `Accept` selects by default, in order of preference.
-        static let negotiated: [Self] = [.avif, .webp]
-        /// The names of the formats, for messages.
-        static let names = "avif, webp, jpeg or png"
-    #else
-        /// The formats among which `Accept` selects by default, in order of preference.
-        static let negotiated: [Self] = [.webp]
-        /// The names of the formats, for messages.
-        static let names = "webp, jpeg or png"
-    #endif
+    /// The formats among which `Accept` selects by default, in order of preference: those of the enabled package
+    /// traits, then WebP.
+    static let negotiated: [Self] = Array(allCases.prefix { $0 != .webp }) + [.webp]
+    /// The names of the formats, for messages.
+    static let names =
+        allCases.filter { $0 != .png && $0 != .plain }.map(\.rawValue).joined(separator: ", ") + " or png"
 
     /// Creates the format with a name. Returns nil if the name is unknown, and for ``plain``, which has no name.
     init?(name: String) {
@@ -176,6 +177,9 @@ enum ThumbnailFormat: String, Sendable {
         #if AVIF
             // Clients wait for the thumbnail, so the speed is higher than the default.
             case .avif: return .avif(quality: Double(quality), speed: 8)
+        #endif
+        #if JXL
+            case .jxl: return .jxl(quality: Double(quality), effort: 3)
         #endif
         case .webp: return .webp(quality: Double(quality))
         case .png: return .png()

@@ -82,6 +82,12 @@ enum BenchMachine {
         return "\(model), \(cores) cores, \(memory) GiB, Linux \(kernel ?? "")"
     }
 
+    /// Debian's packages of the C libraries that are compared, with those of the package traits.
+    private static let libraries = [
+        "libpng16-16", "libjpeg62-turbo", "libwebp7", "libgif7", "libavif15", "libavif16", "libjxl0.7", "libjxl0.11",
+        "liblcms2-2", "zlib1g", "libcurl4", "nginx",
+    ]
+
     /// Returns the versions of this tool, of the system, of the installed compiler, of Debian's packages of the C
     /// libraries, and of the Python libraries of the interpreter.
     static func versions(python: String?) -> [String] {
@@ -92,14 +98,9 @@ enum BenchMachine {
         if let swift = try? swiftBanner() {
             lines += swift.split(separator: "\n").first.map { [trimmed(String($0))] } ?? []
         }
-        #if AVIF
-            let formats = ["libpng16-16", "libjpeg62-turbo", "libwebp7", "libgif7", "libavif15", "libavif16"]
-        #else
-            let formats = ["libpng16-16", "libjpeg62-turbo", "libwebp7", "libgif7"]
-        #endif
         let format = "--showformat=${db:Status-Status} ${Package} ${Version}\\n"
         // Each package is queried separately, because dpkg-query fails if one package is unknown.
-        lines += (formats + ["liblcms2-2", "zlib1g", "libcurl4", "nginx"]).compactMap { package in
+        lines += libraries.compactMap { package in
             guard let line = try? BenchProcess.output(of: "/usr/bin/env", ["dpkg-query", "--show", format, package]),
                 line.hasPrefix("installed ")
             else { return nil }

@@ -1,0 +1,59 @@
+#if JXL
+    import AlcedoCore
+    import CJXLShim
+    import FoundationEssentials
+
+    extension JXLContainer {
+        /// Returns EXIF and XMP within the limits. Damaged and larger metadata is omitted.
+        func metadata(_ bytes: UnsafeBufferPointer<UInt8>, limits: DecodingLimits) -> ImageMetadata {
+            var result = ImageMetadata()
+            var rest = limits.maximumMetadataByteCount
+            for box in metadata {
+                guard let contents = box.read(bytes, maximumByteCount: min(rest, limits.maximumChunkByteCount)) else {
+                    continue
+                }
+                switch box.type {
+                case JXLBox.type("Exif"): result.exif = Self.tiff(contents)
+                case JXLBox.type("xml "): result.xmp = contents
+                default: continue
+                }
+                rest -= contents.count
+            }
+            return result
+        }
+
+        /// Returns the EXIF data of a box, which begins with the offset of the TIFF header. Source: ISO/IEC 18181-2,
+        /// section 9.5.
+        private static func tiff(_ contents: Data) -> Data? {
+            let offset = contents.prefix(4).reduce(0) { $0 << 8 | Int($1) }
+            guard contents.count > 4, offset < contents.count - 4 else { return nil }
+            return Data(contents.dropFirst(4 + offset))
+        }
+    }
+
+    extension JXLMetadataBox {
+        /// Returns the decompressed contents of a box with EXIF or XMP, or nil when they are empty, damaged or larger
+        /// than the maximum.
+        func read(_ bytes: UnsafeBufferPointer<UInt8>, maximumByteCount: Int) -> Data? {
+            guard type == JXLBox.type("Exif") || type == JXLBox.type("xml "), !contents.isEmpty else { return nil }
+            guard contents.count <= maximumByteCount else { return nil }
+            let source = UnsafeBufferPointer(rebasing: bytes[contents])
+            return isCompressed ? Self.decompress(source, maximumByteCount: maximumByteCount) : Data(source)
+        }
+
+        private static func decompress(_ source: UnsafeBufferPointer<UInt8>, maximumByteCount: Int) -> Data? {
+            guard let base = source.baseAddress else { return nil }
+            // Most metadata is short, so the maximum is tried last.
+            for capacity in [min(64 << 10, maximumByteCount), maximumByteCount] {
+                var output = [UInt8](repeating: 0, count: capacity)
+                var count = 0
+                switch alcedo_jxl_decompress_box(base, source.count, &output, capacity, &count) {
+                case ALCEDO_JXL_OK: return count == 0 ? nil : Data(output.prefix(count))
+                case ALCEDO_JXL_EXCEEDS_LIMIT: continue
+                default: return nil
+                }
+            }
+            return nil
+        }
+    }
+#endif

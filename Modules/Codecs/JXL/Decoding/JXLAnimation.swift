@@ -1,0 +1,145 @@
+#if JXL
+    import AlcedoCore
+    import AlcedoLibc
+    import AlcedoRuntime
+    import CJXLShim
+
+    /// The frames of an animation, decoded on demand.
+    ///
+    /// Memory: the encoded file and, in libjxl, the planes of the frame and of up to four earlier frames. The next
+    /// frame is decoded from the previous one. A jump forward decodes only frames that later ones refer to. A jump
+    /// backward begins with the first frame.
+    ///
+    /// `@unchecked` because libjxl's decoder is not `Sendable`. All access to it is protected by `lock`, which is held
+    /// while a frame is decoded, because calls run one at a time.
+    final class JXLAnimation: ImageFrameSource, @unchecked Sendable {
+        private let lock = Locked(())
+        private let bytes: JXLBytes
+        private let file: JXLFile
+        private let options: DecodingOptions
+        private let delays: [Duration]
+        private var reader: JXLReader?
+        /// The index of the frame that the reader decodes next.
+        private var nextIndex = 0
+        let canvasSize: PixelSize
+        let cost: Int
+        /// The error of a file whose end is missing or damaged, or nil.
+        let damage: ImageDecodingError?
+
+        /// Creates the frames whose bytes are present.
+        ///
+        /// - Throws: ``/AlcedoCore/ImageDecodingError``, for damaged properties and exceeded limits, and `truncated`
+        ///   when no frame is present.
+        init(
+            _ data: UnsafeBufferPointer<UInt8>, options: DecodingOptions, threadCount: Int
+        ) throws(ImageDecodingError) {
+            bytes = try JXLBytes(data)
+            file = try JXLFile(
+                bytes.bytes, limits: options.limits, format: options.pixelFormat, threadCount: threadCount)
+            self.options = options
+            let header = file.header
+            let missingEnd =
+                file.hasAllFrames
+                ? try Self.missingEnd(bytes, frameCount: header.frameCount, limits: options.limits) : nil
+            damage = file.damage ?? missingEnd
+            // The bytes of a frame are present when the header of the next one is.
+            let count = file.hasAllFrames && missingEnd == nil ? header.frameCount : header.frameCount - 1
+            guard count > 0 else {
+                throw damage ?? ImageDecodingError(.truncated, "JPEG XL: the data ends within the first frame")
+            }
+            delays = header.delays.isEmpty ? [.zero] : Array(header.delays.prefix(count))
+            canvasSize = header.decodedSize(options)
+            cost = data.count + 6 * header.planeByteCount
+        }
+
+        /// Returns the error of a codestream that ends within its last frame, or nil.
+        ///
+        /// libjxl does not report where a frame ends. When it skips all frames, it consumes the byte after the file
+        /// only if the last frame needs it.
+        private static func missingEnd(
+            _ bytes: JXLBytes, frameCount: Int, limits: DecodingLimits
+        ) throws(ImageDecodingError) -> ImageDecodingError? {
+            let reader = try JXLReader(ALCEDO_JXL_LAYERS, limits: limits)
+            reader.feed(bytes.paddedBytes)
+            _ = try reader.readInfo()
+            reader.skipFrames(limits.maximumFrameCount)
+            do throws(ImageDecodingError) {
+                if try reader.nextFrame() == nil, reader.remainingByteCount > 0 { return nil }
+            } catch {
+                guard error.code == .truncated else { throw error }
+            }
+            return ImageDecodingError(.truncated, "JPEG XL: the data ends within frame \(frameCount - 1)")
+        }
+
+        var frameCount: Int { delays.count }
+
+        /// The number of plays; nil means forever.
+        var playCount: Int? { file.header.loopCount.flatMap { $0 == 0 ? nil : $0 } }
+
+        func delay(at index: Int) -> Duration {
+            delays[index] <= .milliseconds(10) ? .milliseconds(100) : delays[index]
+        }
+
+        func rawDelay(at index: Int) -> Duration { delays[index] }
+
+        func frame(at index: Int) throws -> PixelBuffer { try pixels(at: index) }
+
+        /// Returns a frame as the options request. Traps unless `0 <= index < frameCount`.
+        func pixels(at index: Int) throws(ImageDecodingError) -> PixelBuffer {
+            precondition(delays.indices.contains(index), "the animation has no frame \(index)")
+            return try lock.withLock { _ throws(ImageDecodingError) in
+                let reader: JXLReader
+                if let current = self.reader, nextIndex <= index {
+                    reader = current
+                } else {
+                    reader = try file.makeReader(ALCEDO_JXL_PIXELS)
+                    nextIndex = 0
+                }
+                // After an error, the next call begins again with the first frame.
+                self.reader = nil
+                reader.skipFrames(index - nextIndex)
+                let pixels = try file.header.pixels(of: reader, options)
+                self.reader = reader
+                nextIndex = index + 1
+                return options.appliesOrientation ? try pixels.upright(from: file.header.orientation) : pixels
+            }
+        }
+
+        /// Returns the image whose pixels are those of the first frame.
+        func image() throws(ImageDecodingError) -> DecodedImage {
+            let header = file.header
+            var image = DecodedImage(
+                pixels: try pixels(at: 0), colorProfile: header.sampleProfile,
+                orientation: options.appliesOrientation ? .up : header.orientation, format: .jxl)
+            if frameCount > 1 { image.frames = self }
+            return image
+        }
+    }
+
+    /// A copy of the bytes of a file at a fixed address, which libjxl needs for as long as frames are decoded.
+    ///
+    /// `@unchecked` because of the pointer. No lock is needed, because the bytes never change.
+    final class JXLBytes: @unchecked Sendable {
+        let bytes: UnsafeBufferPointer<UInt8>
+        /// The bytes, followed by a zero byte.
+        let paddedBytes: UnsafeBufferPointer<UInt8>
+        private let memory: UnsafeMutableRawPointer
+
+        /// Copies the bytes.
+        ///
+        /// - Throws: `outOfMemory`.
+        init(_ source: UnsafeBufferPointer<UInt8>) throws(ImageDecodingError) {
+            guard let base = source.baseAddress, let memory = malloc(source.count + 1) else {
+                throw ImageDecodingError(.outOfMemory, "JPEG XL: cannot copy \(source.count) bytes: out of memory")
+            }
+            memory.copyMemory(from: base, byteCount: source.count)
+            memory.storeBytes(of: 0, toByteOffset: source.count, as: UInt8.self)
+            self.memory = memory
+            let start = memory.assumingMemoryBound(to: UInt8.self)
+            bytes = UnsafeBufferPointer(start: start, count: source.count)
+            paddedBytes = UnsafeBufferPointer(start: start, count: source.count + 1)
+        }
+
+        deinit { free(memory) }
+    }
+#endif

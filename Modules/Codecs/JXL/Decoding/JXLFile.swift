@@ -1,0 +1,143 @@
+#if JXL
+    import AlcedoCore
+    import CJXLShim
+
+    /// A file whose properties have been read, and whose frames can be decoded.
+    struct JXLFile {
+        let header: JXLHeader
+        /// The error that a complete file with these bytes has, or nil when none is known before pixels are decoded.
+        let damage: ImageDecodingError?
+        /// Whether the properties are those of the whole file.
+        let isComplete: Bool
+        /// Whether the headers of all frames were read.
+        let hasAllFrames: Bool
+        private let bytes: UnsafeBufferPointer<UInt8>
+        private let limits: DecodingLimits
+        private let threadCount: Int
+
+        /// Reads the properties from the bytes of a file, or from the beginning of one. Damaged metadata is ignored.
+        /// `bytes` must outlive the file.
+        ///
+        /// - Throws: ``/AlcedoCore/ImageDecodingError``: `exceedsLimit` also for more layers than frames are allowed,
+        ///   and for an image that exceeds the limits in a pixel format.
+        init(
+            _ bytes: UnsafeBufferPointer<UInt8>, limits: DecodingLimits, format: PixelFormat = .rgba8,
+            threadCount: Int = 1
+        ) throws(ImageDecodingError) {
+            let container = JXLContainer(bytes)
+            guard !container.isForeign else {
+                throw ImageDecodingError(.corrupt, "JPEG XL: the file has no signature of JPEG XL")
+            }
+            let reader = try JXLReader(ALCEDO_JXL_LAYERS, limits: limits)
+            reader.feed(bytes)
+            var header = try JXLHeader(reader.readInfo())
+            try limits.check(header.size, format: header.format(for: format))
+            try header.checkChannels(limits)
+            let layers = try JXLLayers(reader, limits: limits)
+            try container.checkFrames(bytes, limits)
+            header.add(layers, metadata: container.metadata(bytes, limits: limits))
+            self.header = header
+            let isTruncated = container.isTruncated || layers.damage?.code == .truncated
+            damage =
+                layers.damage
+                ?? (isTruncated ? ImageDecodingError(.truncated, "JPEG XL: the data ends within a box") : nil)
+            hasAllFrames = layers.damage == nil
+            // The metadata of a file with boxes, and the frames of an animation, may be among missing bytes.
+            isComplete = damage == nil || !container.hasBoxes && !header.isAnimated
+            self.bytes = bytes
+            self.limits = limits
+            self.threadCount = threadCount
+        }
+
+        /// Returns a decoder of pixels that has read the header.
+        func makeReader(_ purpose: alcedo_jxl_purpose) throws(ImageDecodingError) -> JXLReader {
+            let reader = try JXLReader(purpose, limits: limits, threadCount: threadCount)
+            reader.feed(bytes)
+            _ = try reader.readInfo()
+            reader.setMemoryLimit(header.memoryLimit)
+            return reader
+        }
+
+        /// Returns the image of a still file, or the first frame.
+        func image(_ options: DecodingOptions) throws(ImageDecodingError) -> DecodedImage {
+            let reader = try makeReader(ALCEDO_JXL_PIXELS)
+            return try header.image(header.pixels(of: reader, options), options)
+        }
+    }
+
+    extension JXLContainer {
+        /// Throws `exceedsLimit` for a frame that is larger than the limit of pixels, also one that is not shown. Only
+        /// versions of libjxl need this check whose allocator has no limit for pixels. `unsupportedVariant` when the
+        /// sizes of all frames cannot be known.
+        func checkFrames(
+            _ bytes: UnsafeBufferPointer<UInt8>, _ limits: DecodingLimits
+        ) throws(ImageDecodingError) {
+            guard alcedo_jxl_needs_frame_check() != 0 else { return }
+            let status: alcedo_jxl_status
+            if codestream.count == 1 {
+                status = Self.check(UnsafeBufferPointer(rebasing: bytes[codestream[0]]), limits)
+            } else {
+                var joined: [UInt8] = []
+                for part in codestream { joined.append(contentsOf: bytes[part]) }
+                status = joined.withUnsafeBufferPointer { Self.check($0, limits) }
+            }
+            switch status {
+            case ALCEDO_JXL_OK: return
+            case ALCEDO_JXL_OUT_OF_MEMORY:
+                throw ImageDecodingError(.outOfMemory, "JPEG XL: cannot create a decoder: out of memory")
+            case ALCEDO_JXL_UNSUPPORTED:
+                throw ImageDecodingError(
+                    .unsupportedVariant,
+                    "JPEG XL: frames with a coded order of sections need libjxl 0.11, except for the last frame")
+            default:
+                throw ImageDecodingError(
+                    .exceedsLimit, "JPEG XL: a frame exceeds the limit of \(limits.maximumPixelCount) pixels")
+            }
+        }
+
+        private static func check(
+            _ codestream: UnsafeBufferPointer<UInt8>, _ limits: DecodingLimits
+        ) -> alcedo_jxl_status {
+            guard let base = codestream.baseAddress, !codestream.isEmpty else { return ALCEDO_JXL_OK }
+            return alcedo_jxl_check_frames(base, codestream.count, UInt64(max(0, limits.maximumPixelCount)))
+        }
+    }
+
+    extension JXLHeader {
+        /// Decodes the next frame.
+        func pixels(of reader: JXLReader, _ options: DecodingOptions) throws(ImageDecodingError) -> PixelBuffer {
+            guard try reader.nextFrame() != nil else {
+                throw ImageDecodingError(.corrupt, "JPEG XL: the file has no image")
+            }
+            let format = format(for: options.pixelFormat)
+            let pixels = try PixelBuffer(size: size, format: format, alphaMode: .straight) {
+                (memory, _) throws(ImageDecodingError) in
+                guard case .complete = try reader.readPixels(format, into: memory) else {
+                    throw ImageDecodingError(.truncated, "JPEG XL: the data ends within the image")
+                }
+            }
+            guard let pixels else { throw ImageDecodingError.noMemory(for: size) }
+            return try converted(pixels, options)
+        }
+
+        /// Returns straight pixels as the options request, in stored orientation. Frames of an animation are opaque
+        /// only without alpha, so that all of them have the same alpha mode.
+        func converted(
+            _ pixels: PixelBuffer, _ options: DecodingOptions
+        ) throws(ImageDecodingError) -> PixelBuffer {
+            let isOpaque = !hasAlpha || frameCount == 1 && pixels.hasOnlyOpaqueSamples
+            let marked = isOpaque ? pixels.reinterpreted(as: .opaque) : pixels
+            let reduced = try marked.reduced(
+                by: BoxReduction(from: size, orientation: orientation, towards: options.target))
+            return options.alphaMode == .premultiplied ? reduced.converted(to: .premultiplied) : reduced
+        }
+
+        /// Returns the image for converted pixels, with the orientation applied when the options request it.
+        func image(_ pixels: PixelBuffer, _ options: DecodingOptions) throws(ImageDecodingError) -> DecodedImage {
+            let isUpright = options.appliesOrientation
+            return DecodedImage(
+                pixels: isUpright ? try pixels.upright(from: orientation) : pixels, colorProfile: sampleProfile,
+                orientation: isUpright ? .up : orientation, format: .jxl)
+        }
+    }
+#endif

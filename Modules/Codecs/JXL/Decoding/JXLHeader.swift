@@ -1,0 +1,179 @@
+#if JXL
+    import AlcedoCore
+    import CJXLShim
+    import FoundationEssentials
+
+    /// The properties of a file that are known before its pixels are decoded.
+    struct JXLHeader {
+        /// The size of the stored rows.
+        let size: PixelSize
+        /// The orientation of the stored rows.
+        let orientation: ImageOrientation
+        let hasAlpha: Bool
+        let bitDepth: Int
+        let isGray: Bool
+        private let hasBlack: Bool
+        /// The number of channels, with alpha and other extra channels.
+        private let channelCount: Int
+        /// Whether the file is an animation, which can have one frame.
+        let isAnimated: Bool
+        private let storedPlayCount: Int
+        /// The number of units per second in durations, as numerator and denominator.
+        private let ticks: (numerator: UInt32, denominator: UInt32)
+        /// The ICC profile of decoded samples; nil for sRGB.
+        let sampleProfile: Data?
+        /// The durations of the frames that have been found, or empty for a still image.
+        private(set) var delays: [Duration] = []
+        private(set) var metadata = ImageMetadata()
+        /// The size of the layer with the most pixels.
+        private var largestLayer: PixelSize
+        private var hasLayers = false
+
+        /// Creates the properties without frames, EXIF and XMP. The pointers of `info` are valid during the call.
+        init(_ info: alcedo_jxl_info) {
+            size = PixelSize(width: Int(info.width), height: Int(info.height))
+            orientation = ImageOrientation(rawValue: Int(info.orientation)) ?? .up
+            hasAlpha = info.has_alpha != 0
+            bitDepth = Int(info.depth)
+            isGray = info.is_gray != 0
+            hasBlack = info.has_black != 0
+            channelCount = 3 + Int(info.extra_count)
+            isAnimated = info.is_animated != 0
+            storedPlayCount = Int(info.play_count)
+            ticks = (info.ticks_numerator, info.ticks_denominator)
+            largestLayer = size
+            let profile = Data(info.samples_icc, info.samples_icc_size)
+            // libjxl describes the inks of the file, not the samples that are made of them.
+            sampleProfile = hasBlack ? nil : profile
+            metadata.colorProfile = Data(info.file_icc, info.file_icc_size) ?? profile
+        }
+
+        /// Adds the frames, and EXIF and XMP.
+        mutating func add(_ layers: JXLLayers, metadata: ImageMetadata) {
+            delays = isAnimated && layers.durations.count > 1 ? layers.durations.map(duration) : []
+            if layers.largest.pixelCount > size.pixelCount { largestLayer = layers.largest }
+            // More layers may be among bytes that are missing.
+            hasLayers = layers.count > 1 || layers.damage != nil
+            (self.metadata.exif, self.metadata.xmp) = (metadata.exif, metadata.xmp)
+        }
+
+        /// Returns the duration of a number of units, rounded down to whole nanoseconds.
+        private func duration(_ units: UInt32) -> Duration {
+            guard ticks.numerator > 0 else { return .zero }
+            // Both factors have 32 bits.
+            let product = UInt64(units) * UInt64(ticks.denominator)
+            let (seconds, rest) = product.quotientAndRemainder(dividingBy: UInt64(ticks.numerator))
+            return .seconds(Int64(min(seconds, 1 << 32)))
+                + .nanoseconds(Int64(rest * 1_000_000_000 / UInt64(ticks.numerator)))
+        }
+
+        /// The number of frames; 1 for a still image.
+        var frameCount: Int { max(1, delays.count) }
+
+        /// The number of plays as stored, 0 for repeating forever; nil for a still image.
+        var loopCount: Int? { delays.isEmpty ? nil : storedPlayCount }
+
+        var info: ImageInfo {
+            let model: ColorModel =
+                if hasBlack { .cmyk } else if isGray { hasAlpha ? .grayAlpha : .gray } else {
+                    hasAlpha ? .rgba : .rgb
+                }
+            return ImageInfo(
+                format: .jxl, size: size, orientation: orientation, hasAlpha: hasAlpha, bitDepth: bitDepth,
+                colorModel: model, frameCount: frameCount, loopCount: loopCount, delays: delays, metadata: metadata)
+        }
+
+        /// Throws `exceedsLimit` when the samples of all channels, of one byte each, exceed the limit of bytes. A file
+        /// can have thousands of extra channels, which libjxl decodes.
+        func checkChannels(_ limits: DecodingLimits) throws(ImageDecodingError) {
+            let (count, overflow) = size.pixelCount.multipliedReportingOverflow(by: channelCount)
+            guard !overflow, count <= limits.maximumByteCount else {
+                throw ImageDecodingError(
+                    .exceedsLimit,
+                    "JPEG XL: \(channelCount) channels of \(size) pixels exceed the limit of "
+                        + "\(limits.maximumByteCount) bytes")
+            }
+        }
+
+        /// Returns the format of the decoded rows for a requested format.
+        func format(for requested: PixelFormat) -> PixelFormat {
+            switch requested {
+            case .gray8 where isGray && !hasAlpha: .gray8
+            case .rgba16 where bitDepth > 8: .rgba16
+            default: .rgba8
+            }
+        }
+
+        /// Returns the size of the image that is decoded with these options.
+        func decodedSize(_ options: DecodingOptions) -> PixelSize {
+            let reduced = BoxReduction(from: size, orientation: orientation, towards: options.target).size(of: size)
+            return options.appliesOrientation && orientation.swapsSides ? reduced.transposed : reduced
+        }
+
+        /// The number of bytes of the planes of the canvas.
+        var planeByteCount: Int { min(size.pixelCount, 1 << 40) * channelCount * 4 }
+
+        /// The number of bytes that libjxl holds for any image: tables, and the rows of the groups in progress.
+        static let fixedByteCount = 24 << 20
+
+        /// The maximum number of bytes that libjxl may hold, without the output.
+        ///
+        /// libjxl keeps samples of 32 bits of the channels of the current layer, of their coefficients, and of up to
+        /// four earlier layers that later ones refer to. A still image without layers can refer to smaller ones that
+        /// are not reported, such as repeated patches.
+        var memoryLimit: Int {
+            let planes = hasLayers || isAnimated ? 8 : 3
+            // The rows of libjxl are padded, and blocks have eight rows.
+            let (width, height) = (largestLayer.width / 64 * 64 + 64, largestLayer.height / 8 * 8 + 8)
+            // The product can have more than 64 bits.
+            let byteCount = Double(width) * Double(height) * Double(4 * channelCount * planes)
+            return byteCount < 0x1p60 ? Int(byteCount) + Self.fixedByteCount : 1 << 60
+        }
+    }
+
+    /// The layers of a file, read from the headers of its frames.
+    struct JXLLayers {
+        /// The number of layers, shown and not shown.
+        var count = 0
+        /// The durations of the shown frames, in units of the file.
+        var durations: [UInt32] = []
+        /// The size with the most pixels.
+        var largest = PixelSize(width: 0, height: 0)
+        /// The error that ended reading, or nil when all layers were read.
+        var damage: ImageDecodingError?
+
+        /// Reads the layers that follow the header.
+        ///
+        /// - Throws: `exceedsLimit` for more layers or a larger layer than `limits` allows, and `outOfMemory`.
+        init(_ reader: JXLReader, limits: DecodingLimits) throws(ImageDecodingError) {
+            while true {
+                let frame: alcedo_jxl_frame?
+                do throws(ImageDecodingError) { frame = try reader.nextFrame() } catch {
+                    if error.code == .exceedsLimit || error.code == .outOfMemory { throw error }
+                    damage = error
+                    return
+                }
+                guard let frame else { return }
+                count += 1
+                try limits.check(frameCount: count)
+                let size = PixelSize(width: Int(frame.width), height: Int(frame.height))
+                // Layers can be larger than the image.
+                guard size.pixelCount <= limits.maximumPixelCount else {
+                    throw ImageDecodingError(
+                        .exceedsLimit,
+                        "JPEG XL: a layer of \(size) pixels exceeds the limit of \(limits.maximumPixelCount) pixels")
+                }
+                if size.pixelCount > largest.pixelCount { largest = size }
+                if frame.is_shown != 0 { durations.append(frame.duration) }
+            }
+        }
+    }
+
+    extension Data {
+        /// Copies bytes of C. Returns nil when there are none.
+        fileprivate init?(_ start: UnsafePointer<UInt8>?, _ count: Int) {
+            guard let start, count > 0 else { return nil }
+            self.init(bytes: start, count: count)
+        }
+    }
+#endif

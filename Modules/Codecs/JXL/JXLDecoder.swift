@@ -1,0 +1,149 @@
+#if JXL
+    public import AlcedoCore
+    import CJXLShim
+    package import FoundationEssentials
+
+    /// The decoder of `CodecRegistry.Entry.jxl(usesThreads:)`.
+    ///
+    /// The orientation is that of the codestream. The orientation in EXIF is not applied, because the format repeats it
+    /// there for information only. Sources: ISO/IEC 18181-1 and 18181-2.
+    ///
+    /// libjxl writes whole frames. With a target size, rows are averaged after the frame is complete.
+    package struct JXLDecoder: ImageDecoding {
+        /// Whether a second thread may be used. This does not change the pixels.
+        package var usesThreads: Bool
+
+        /// Creates a stateless decoder. By default, it uses the calling thread only.
+        package init(usesThreads: Bool = false) { self.usesThreads = usesThreads }
+
+        private var threadCount: Int { usesThreads ? 2 : 1 }
+
+        /// Reads the properties from the codestream and the boxes. The data may be the beginning of a file that
+        /// contains them.
+        ///
+        /// - Throws: ``/AlcedoCore/ImageDecodingError``: `truncated` when the header, the frames of an animation or
+        ///   boxes with metadata are incomplete, `exceedsLimit` also for more layers than `limits` allows frames.
+        /// - Complexity: O(boxes and frames).
+        package func inspect(_ data: Data, limits: DecodingLimits) throws(ImageDecodingError) -> ImageInfo {
+            try data.withDecoderInput(of: "JPEG XL") { bytes throws(ImageDecodingError) in
+                let file = try JXLFile(bytes, limits: limits)
+                if !file.isComplete, let damage = file.damage { throw damage }
+                return file.header.info
+            }
+        }
+
+        /// Returns the properties of a file within the limits. Frames and metadata of a file whose end is missing may
+        /// be missing.
+        func header(_ data: Data, _ options: DecodingOptions) throws(ImageDecodingError) -> JXLHeader {
+            try data.withDecoderInput(of: "JPEG XL") { bytes throws(ImageDecodingError) in
+                try JXLFile(bytes, limits: options.limits, format: options.pixelFormat).header
+            }
+        }
+
+        package func decode(_ data: Data, options: DecodingOptions) throws(ImageDecodingError) -> DecodedImage {
+            try data.withDecoderInput(of: "JPEG XL") { bytes throws(ImageDecodingError) in
+                do throws(ImageDecodingError) {
+                    return try image(bytes, options)
+                } catch {
+                    guard options.allows(error), var image = try part(bytes, options) else { throw error }
+                    image.partialError = error
+                    return image
+                }
+            }
+        }
+
+        package func makeIncrementalDecoder(options: DecodingOptions) -> any IncrementalImageDecoding {
+            IncrementalDecoder(JXLDecodingState(self, options: options))
+        }
+
+        /// Returns the maximum number of bytes that decoding holds: the planes of libjxl, the output, the averaged
+        /// image, and the upright image when it is rotated.
+        ///
+        /// - Throws: ``/AlcedoCore/ImageDecodingError``, like ``inspect(_:limits:)``.
+        package func decodingByteCount(_ data: Data, options: DecodingOptions) throws(ImageDecodingError) -> Int {
+            try byteCount(header(data, options), options, isIncremental: false)
+        }
+
+        func byteCount(_ header: JXLHeader, _ options: DecodingOptions, isIncremental: Bool) -> Int {
+            let format = header.format(for: options.pixelFormat)
+            let output = PixelBuffer.byteCount(size: header.size, format: format) ?? 0
+            let result = PixelBuffer.byteCount(size: header.decodedSize(options), format: format) ?? 0
+            // 8-bit samples of a deeper file are made from 16-bit samples.
+            let isNarrowed = header.bitDepth > 8 && format != .rgba16
+            let deep = isNarrowed ? PixelBuffer.byteCount(size: header.size, format: .rgba16) ?? 0 : 0
+            // A preview is a copy of the memory that libjxl writes.
+            let buffers = [output, deep, result, result] + (isIncremental ? [output] : [])
+            return buffers.reduce(header.memoryLimit) { sum, byteCount in
+                let (total, overflow) = sum.addingReportingOverflow(byteCount)
+                return overflow ? Int.max : total
+            }
+        }
+
+        /// Returns the image of complete bytes.
+        private func image(
+            _ bytes: UnsafeBufferPointer<UInt8>, _ options: DecodingOptions
+        ) throws(ImageDecodingError) -> DecodedImage {
+            let file = try file(bytes, options)
+            if let damage = file.damage { throw damage }
+            guard file.header.isAnimated, options.includesAnimation else { return try file.image(options) }
+            let animation = try JXLAnimation(bytes, options: options, threadCount: threadCount)
+            if let damage = animation.damage { throw damage }
+            return try animation.image()
+        }
+
+        private func file(
+            _ bytes: UnsafeBufferPointer<UInt8>, _ options: DecodingOptions
+        ) throws(ImageDecodingError) -> JXLFile {
+            try JXLFile(bytes, limits: options.limits, format: options.pixelFormat, threadCount: threadCount)
+        }
+
+        /// Returns the part of a damaged file that can be decoded, or nil when there is none.
+        private func part(
+            _ bytes: UnsafeBufferPointer<UInt8>, _ options: DecodingOptions
+        ) throws(ImageDecodingError) -> DecodedImage? {
+            guard let file = try? file(bytes, options) else { return nil }
+            if file.header.isAnimated, options.includesAnimation,
+                let animation = try? JXLAnimation(bytes, options: options, threadCount: threadCount)
+            {
+                return try? animation.image()
+            }
+            guard let part = try? JXLPartialImage(file, options: options), try part.advance(bytes, isEnd: true)
+            else { return nil }
+            return try file.header.image(part.pixels(), options)
+        }
+    }
+
+    extension CodecRegistry.Entry {
+        /// JPEG XL by libjxl: still images and animations. See `jxl(usesThreads:)`.
+        public static var jxl: Self { jxl(usesThreads: false) }
+
+        /// Returns the codec of JPEG XL by libjxl: still images and animations, with integer and floating-point
+        /// samples, with alpha.
+        ///
+        /// ```swift
+        /// let codecs = CodecRegistry.standard.adding(.jxl(usesThreads: true))
+        /// ```
+        ///
+        /// The format is recognized by the signature of the codestream and by that of the container. At a quality of 1,
+        /// the registry's encoder is lossless.
+        ///
+        /// The orientation in EXIF is ignored, as the format requires. The result is straight RGBA8, also when the file
+        /// stores premultiplied color. It is RGBA16 for files with more than 8 bits when the options request it, and
+        /// floating-point samples are then clamped to the range from 0 to 1. XYB images with an ICC profile are decoded
+        /// to sRGB, other images to the color space of the file. A target size averages pixels after they are decoded.
+        ///
+        /// - Parameter usesThreads: Whether a second thread may be used to decode an image. This does not change the
+        ///   pixels.
+        public static func jxl(usesThreads: Bool) -> Self {
+            Self(
+                format: .jxl, decoder: JXLDecoder(usesThreads: usesThreads),
+                signatures: [JXLContainer.codestreamSignature, JXLContainer.boxSignature],
+                makeEncoder: { quality in JXLEncoder(compression: .init(quality: quality * 100)) })
+        }
+    }
+
+    extension ImageFormat {
+        /// JPEG XL, lossy and lossless.
+        public static let jxl = ImageFormat(rawValue: "jxl")
+    }
+#endif

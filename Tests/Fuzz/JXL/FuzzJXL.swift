@@ -1,0 +1,9 @@
+import AlcedoJXL
+import FuzzSupport
+
+/// The entry point that libFuzzer calls with every input.
+@_cdecl("LLVMFuzzerTestOneInput")
+public func fuzzOneInput(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
+    DecoderFuzz(.jxl).run(UnsafeBufferPointer(start: bytes, count: count))
+    return 0
+}

@@ -1,0 +1,122 @@
+#if JXL
+    import AlcedoCore
+    import AlcedoJPEG
+    import AlcedoJXL
+    import Foundation
+    import TestSupport
+    import Testing
+
+    @Suite struct JPEGRecompressionTests {
+        private let decoder = JXLDecoder()
+
+        @Test(arguments: ["420", "422", "444", "gray", "rgb", "progressive", "restart", "profile", "exif6", "large"])
+        func `a JPEG file is reconstructed byte for byte`(name: String) throws {
+            let jpeg = try testFile("JPEG/Fixtures/\(name).jpg")
+
+            let data = try JPEGRecompression.compress(jpeg, effort: 3)
+
+            #expect(try JPEGRecompression.reconstruct(data) == jpeg)
+            let info = try decoder.inspect(data, limits: DecodingLimits())
+            #expect(info.size == (try CodecRegistry([.jpeg]).inspect(jpeg).size))
+        }
+
+        @Test func `a recompressed photo is smaller and looks the same`() throws {
+            let pixels = try madePixels(PixelSize(width: 200, height: 160), .rgba8, alphaMode: .opaque) { x, y in
+                [x + (x * y) % 23, 60 + y, 200 - (x + y) / 2, 255]
+            }
+            for isProgressive in [false, true] {
+                let encoder = ImageEncoder.jpeg(quality: 90, isProgressive: isProgressive)
+                let jpeg = try encoder.encode(DecodedImage(pixels: pixels))
+
+                let data = try JPEGRecompression.compress(jpeg)
+
+                #expect(data.count < jpeg.count)
+                #expect(try JPEGRecompression.reconstruct(data) == jpeg)
+                let before = try CodecRegistry([.jpeg]).decode(jpeg).pixels
+                let after = try decoder.decode(data, options: DecodingOptions()).pixels
+                let differences = zip(before.tightBytes, after.tightBytes).map { abs(Int($0) - Int($1)) }
+                // libjpeg rounds the samples of each step, and interpolates chroma differently.
+                #expect(differences.reduce(0, +) < 2 * differences.count)
+            }
+        }
+
+        @Test func `the orientation of EXIF becomes that of the image`() throws {
+            let jpeg = try testFile("JPEG/Fixtures/exif6.jpg")
+
+            let info = try decoder.inspect(JPEGRecompression.compress(jpeg, effort: 3), limits: DecodingLimits())
+
+            #expect(info.orientation == .right)
+            #expect(info.metadata.exif == (try CodecRegistry([.jpeg]).inspect(jpeg).metadata.exif))
+        }
+
+        @Test(arguments: ["cmyk", "arithmetic"])
+        func `a JPEG that libjxl does not read is an error`(name: String) throws {
+            let jpeg = try testFile("JPEG/Fixtures/\(name).jpg")
+
+            let error = #expect(throws: ImageEncodingError.self) { try JPEGRecompression.compress(jpeg) }
+
+            #expect(error?.code == .unsupportedImage)
+        }
+
+        @Test func `other and damaged data is an error`() throws {
+            let jpeg = try testFile("JPEG/Fixtures/420.jpg")
+            let inputs = [
+                Data(), Data([0xFF, 0xD8, 0xFF]), Data("no picture at all".utf8), Data(jpeg.prefix(100)),
+                try SampleFile.lossless.data(),
+            ]
+            for input in inputs {
+                let error = #expect(throws: ImageEncodingError.self) { try JPEGRecompression.compress(input) }
+                #expect(error?.code == .failed)
+            }
+            var random = SeededGenerator(seed: 5)
+            for _ in 0..<200 {
+                var damaged = jpeg
+                damaged[Int.random(in: 0..<jpeg.count, using: &random)] ^= 1 << UInt8.random(in: 0..<8, using: &random)
+                // What is compressed is also reconstructed.
+                guard let data = try? JPEGRecompression.compress(damaged, effort: 1) else { continue }
+                #expect(try JPEGRecompression.reconstruct(data) == damaged)
+            }
+        }
+
+        @Test func `limits apply to both directions`() throws {
+            let jpeg = try testFile("JPEG/Fixtures/420.jpg")
+            let data = try JPEGRecompression.compress(jpeg, effort: 3)
+            let limits = DecodingLimits(maximumPixelCount: 33 * 25 - 1)
+
+            let encoding = #expect(throws: ImageEncodingError.self) {
+                try JPEGRecompression.compress(jpeg, limits: limits)
+            }
+            let decoding = #expect(throws: ImageDecodingError.self) {
+                try JPEGRecompression.reconstruct(data, limits: limits)
+            }
+
+            #expect(encoding?.code == .unsupportedImage && decoding?.code == .exceedsLimit)
+        }
+
+        @Test func `a file that was not made from a JPEG has no JPEG`() throws {
+            for file in [SampleFile.lossless, .lossy, .animation, .metadata] {
+                let error = #expect(throws: ImageDecodingError.self) {
+                    try JPEGRecompression.reconstruct(file.data())
+                }
+                #expect(error?.code == .unsupportedVariant)
+            }
+        }
+
+        @Test func `a truncated or damaged file gives no other JPEG`() throws {
+            let jpeg = try testFile("JPEG/Fixtures/420.jpg")
+            let data = try JPEGRecompression.compress(jpeg, effort: 3)
+            for count in stride(from: 0, to: data.count, by: 7) {
+                let error = #expect(throws: ImageDecodingError.self) {
+                    try JPEGRecompression.reconstruct(Data(data.prefix(count)))
+                }
+                #expect(error?.code == (count == 0 ? .empty : .truncated))
+            }
+            var random = SeededGenerator(seed: 7)
+            for _ in 0..<200 {
+                var damaged = data
+                damaged[Int.random(in: 0..<data.count, using: &random)] ^= 1 << UInt8.random(in: 0..<8, using: &random)
+                _ = try? JPEGRecompression.reconstruct(damaged)
+            }
+        }
+    }
+#endif

@@ -1,0 +1,150 @@
+#if JXL
+    import AlcedoCore
+    import AlcedoJXL
+    import AlcedoTesting
+    import Foundation
+    import TestSupport
+    import Testing
+
+    @Suite struct JXLDamageTests {
+        private let decoder = JXLDecoder()
+
+        @Test(.timeLimit(.minutes(10)), arguments: SampleFile.allCases, DecoderConformance.checks)
+        func `the decoder passes each conformance check`(
+            file: SampleFile, check: DecoderConformance.Check
+        ) async throws {
+            let data = try file.data()
+            try await check { [decoder] _ in (decoder, data) }
+        }
+
+        @Test(.timeLimit(.minutes(10)), arguments: DecoderConformance.checks)
+        func `a recompressed JPEG passes each conformance check`(check: DecoderConformance.Check) async throws {
+            let data = try JPEGRecompression.compress(testFile("JPEG/Fixtures/gray.jpg"), effort: 3)
+            try await check { [decoder] _ in (decoder, data) }
+        }
+
+        @Test func `random bytes after a signature are an error`() throws {
+            var random = SeededGenerator(seed: 3)
+            let boxes = try Data(SampleFile.metadata.data().prefix(32))
+            for count in 0..<200 {
+                let noise = Data((0..<count).map { _ in UInt8.random(in: 0...255, using: &random) })
+                #expect(decoder.errorCode(Data([0xFF, 0x0A]) + noise) != nil)
+                #expect(decoder.errorCode(boxes + noise) != nil)
+            }
+        }
+
+        /// Writes numbers with the lowest bit first.
+        private struct BitWriter {
+            private var bits: [Bool] = []
+
+            mutating func append(_ value: Int, _ count: Int) {
+                for bit in 0..<count { bits.append(value >> bit & 1 == 1) }
+            }
+
+            /// The bytes, after the last one was filled with zeros.
+            var data: Data {
+                let filled = bits + Array(repeating: false, count: (8 - bits.count % 8) % 8)
+                return Data(
+                    stride(from: 0, to: filled.count, by: 8).map { start in
+                        (0..<8).reduce(UInt8(0)) { filled[start + $1] ? $0 | 1 << UInt8($1) : $0 }
+                    })
+            }
+        }
+
+        /// Returns a header of a file with a size, whose other fields have their defaults. Source: ISO/IEC 18181-1,
+        /// section D.2.
+        private func header(width: Int, height: Int) -> Data {
+            // Each side has two bits that select 30 bits, which hold the side minus one. Three bits state the ratio.
+            var bits = BitWriter()
+            bits.append(0, 1)
+            bits.append(3, 2)
+            bits.append(height - 1, 30)
+            bits.append(0, 3)
+            bits.append(3, 2)
+            bits.append(width - 1, 30)
+            // The metadata and the color transform have their defaults.
+            bits.append(3, 2)
+            return Data([0xFF, 0x0A]) + bits.data
+        }
+
+        @Test func `a hidden frame over the limit is refused`() {
+            // A modular frame that is only referred to, with groups of 1,024 x 1,024 pixels. Source: ISO/IEC 18181-1,
+            // section F.2.
+            var bits = BitWriter()
+            for (value, count) in [(0, 1), (2, 2), (1, 1), (0, 2), (0, 2), (3, 2), (1, 1)] { bits.append(value, count) }
+            for side in [100_000, 100_000] {
+                bits.append(3, 2)
+                bits.append(side - 18_688, 30)
+            }
+            for (value, count) in [(1, 2), (1, 1), (0, 2), (1, 1), (0, 2)] { bits.append(value, count) }
+            let file = header(width: 20, height: 10) + bits.data + Data(count: 20_000)
+
+            // Newer versions of libjxl limit the memory of each frame, so only the missing last frame is reported.
+            let code = decoder.errorCode(file)
+            #expect(code == .exceedsLimit || code == .truncated)
+        }
+
+        @Test func `a size over the limit is refused before pixels are read`() throws {
+            for (width, height) in [(1 << 30, 1 << 30), (1 << 30, 1), (1, 1 << 30), (20_000, 10_000)] {
+                #expect(decoder.errorCode(header(width: width, height: height) + Data(count: 40)) == .exceedsLimit)
+            }
+            #expect(decoder.errorCode(header(width: 20, height: 10) + Data(count: 40)) != .exceedsLimit)
+        }
+
+        @Test func `more frames than the limit are refused`() throws {
+            let data = try animationFile(frameCount: 4)
+
+            #expect(decoder.errorCode(data, limits: DecodingLimits(maximumFrameCount: 3)) == .exceedsLimit)
+            #expect(decoder.errorCode(data, limits: DecodingLimits(maximumFrameCount: 4)) == nil)
+        }
+
+        @Test(arguments: [SampleFile.lossless, .animation, .metadata])
+        func `bytes after the file are ignored`(file: SampleFile) throws {
+            let data = try file.data()
+
+            for count in [1, 7, 8, 40] {
+                #expect(decoder.errorCode(data + Data(repeating: 0x20, count: count)) == nil, "\(count) bytes")
+            }
+        }
+
+        @Test func `a file that ends within a box after the codestream is truncated`() throws {
+            let whole = try BoxedFile.data(
+                SampleFile.lossless.data(), after: [BoxedFile.exif(ImageOrientation.right.exif)])
+
+            for count in [1, 20] { #expect(decoder.errorCode(Data(whole.dropLast(count))) == .truncated) }
+            let part = try decoder.decode(Data(whole.dropLast()), options: DecodingOptions(allowsPartial: true))
+            #expect(try part.pixels == samplePixels(SampleFile.size))
+            #expect(part.partialError?.code == .truncated)
+        }
+
+        @Test func `a file without a signature of the format is corrupt`() {
+            #expect(decoder.errorCode(Data("no picture at all".utf8)) == .corrupt)
+            #expect(decoder.errorCode(Data([0xFF])) == .truncated)
+        }
+
+        @Test func `a truncated animation gives its complete frames`() throws {
+            let data = try animationFile(frameCount: 4)
+            let cut = Data(data.dropLast(1))
+
+            let image = try decoder.decode(cut, options: DecodingOptions(allowsPartial: true))
+
+            #expect(image.partialError?.code == .truncated)
+            let frames = try #require(image.frames)
+            #expect(frames.frameCount == 3)
+            #expect(try frames.frame(at: 2) == animationFrame(2))
+            #expect(decoder.errorCode(cut) == .truncated)
+        }
+
+        @Test func `a truncated lossy image is shown with less detail`() throws {
+            let pixels = try smoothPixels(PixelSize(width: 600, height: 400))
+            let data = try JXLEncoder(effort: 3).encode(DecodedImage(pixels: pixels))
+
+            let image = try decoder.decode(
+                Data(data.dropLast(1)), options: DecodingOptions(allowsPartial: true))
+
+            #expect(image.partialError?.code == .truncated && image.size == pixels.size)
+            let differences = zip(image.pixels.tightBytes, pixels.tightBytes).map { abs(Int($0) - Int($1)) }
+            #expect(differences.reduce(0, +) < 4 * differences.count)
+        }
+    }
+#endif

@@ -1,0 +1,156 @@
+#if JXL
+    import AlcedoCore
+    import AlcedoJXL
+    import Foundation
+    import TestSupport
+    import Testing
+
+    @Suite struct JXLEncoderTests {
+        private let decoder = JXLDecoder()
+        private let lossless = JXLEncoder(compression: .lossless, effort: 3)
+
+        private func decode(_ data: Data, _ options: DecodingOptions = DecodingOptions()) throws -> DecodedImage {
+            try decoder.decode(data, options: options)
+        }
+
+        @Test(arguments: [-1, 1, 5, 99], [false, true])
+        func `lossless pixels are exact`(effort: Int, alpha: Bool) throws {
+            let pixels = try samplePixels(PixelSize(width: 33, height: 21), alpha: alpha)
+
+            let data = try JXLEncoder(compression: .lossless, effort: effort).encode(DecodedImage(pixels: pixels))
+
+            #expect(try decode(data).pixels == pixels)
+        }
+
+        private func result(
+            _ compression: JXLEncoder.Compression, _ pixels: PixelBuffer
+        ) throws -> (count: Int, error: Int) {
+            let data = try JXLEncoder(compression: compression, effort: 3).encode(DecodedImage(pixels: pixels))
+            let decoded = try decode(data).pixels
+            let differences = zip(decoded.tightBytes, pixels.tightBytes).map { abs(Int($0) - Int($1)) }
+            return (data.count, differences.reduce(0, +))
+        }
+
+        @Test func `lossy images are close, and closer and larger with quality`() throws {
+            let size = PixelSize(width: 90, height: 70)
+            let pixels = try madePixels(size, .rgba8, alphaMode: .opaque) { x, y in
+                [100 + (x * y) % 60, 90 + (x * 13 + y * 7) % 70, x + y, 255]
+            }
+
+            let (low, high) = (try result(.init(quality: 5), pixels), try result(.init(quality: 95), pixels))
+
+            #expect(low.count < high.count && low.error > high.error)
+            #expect(high.error < 12 * size.pixelCount)
+            #expect(try result(.distance(8), pixels).count < result(.distance(0.5), pixels).count)
+        }
+
+        @Test func `qualities outside the range are clamped, and 100 is lossless`() {
+            typealias Compression = JXLEncoder.Compression
+
+            #expect(Compression(quality: 100) == .lossless && Compression(quality: 200) == .lossless)
+            #expect(Compression(quality: -3) == .distance(25) && Compression(quality: .nan) == .distance(25))
+            guard case .distance(let distance) = Compression(quality: 90) else {
+                Issue.record("a quality of 90 is lossless")
+                return
+            }
+            #expect(abs(distance - 1) < 0.001)
+        }
+
+        @Test(arguments: [-1, 0, .nan, 1_000] as [Double])
+        func `distances outside the range are clamped`(distance: Double) throws {
+            let pixels = try smoothPixels(PixelSize(width: 20, height: 20))
+
+            let data = try ImageEncoder.jxl(distance: distance, effort: 3).encode(DecodedImage(pixels: pixels))
+
+            #expect(try decode(data).size == pixels.size)
+        }
+
+        @Test func `alpha of a lossy image is exact`() throws {
+            let translucent = try samplePixels(PixelSize(width: 33, height: 21), alpha: true)
+
+            let data = try JXLEncoder(compression: .distance(5), effort: 3).encode(DecodedImage(pixels: translucent))
+
+            let decoded = try decode(data).pixels.tightBytes
+            for offset in stride(from: 3, to: decoded.count, by: 4) {
+                #expect(decoded[offset] == translucent.tightBytes[offset])
+            }
+        }
+
+        @Test func `a profile of another color space is omitted`() throws {
+            let image = DecodedImage(
+                pixels: try grayPixels(SampleFile.size), colorProfile: try testFile("JPEG/Fixtures/profile.icc"))
+
+            #expect(try decode(lossless.encode(image)).colorProfile == nil)
+        }
+
+        @Test func `EXIF is written with the orientation of the image`() throws {
+            let image = DecodedImage(pixels: try samplePixels(PixelSize(width: 9, height: 8)), orientation: .left)
+
+            let data = try lossless.embedding(exif: Data(ImageOrientation.right.exif)).encode(image)
+
+            let info = try decoder.inspect(data, limits: DecodingLimits())
+            #expect(info.orientation == .left)
+            #expect(info.metadata.exif == Data(ImageOrientation.left.exif))
+            #expect(try decoder.inspect(lossless.encode(image), limits: DecodingLimits()).metadata.exif == nil)
+        }
+
+        @Test func `every pixel format is encoded`() throws {
+            let size = PixelSize(width: 33, height: 21)
+            let straight = try samplePixels(size, alpha: true)
+            let filled = try madePixels(size, .rgbx8, alphaMode: .opaque) { _, _ in [255, 255, 255, 255] }
+            let deepAlpha = try madePixels(size, .rgba16, alphaMode: .straight) { x, y in
+                [x * 999, y * 2_000, 30_000, 65_535 - x * y]
+            }
+
+            for pixels in [straight, deepAlpha] {
+                let data = try lossless.encode(DecodedImage(pixels: pixels))
+                #expect(try decode(data, DecodingOptions(pixelFormat: pixels.format)).pixels == pixels)
+            }
+            let lossy = try JXLEncoder(effort: 3).encode(DecodedImage(pixels: try deepPixels(size)))
+            #expect(try decoder.inspect(lossy, limits: DecodingLimits()).bitDepth == 16)
+            let premultiplied = straight.converted(to: .premultiplied)
+            #expect(
+                try decode(lossless.encode(DecodedImage(pixels: premultiplied))).pixels
+                    == premultiplied.converted(to: .straight))
+            #expect(
+                try decode(lossless.encode(DecodedImage(pixels: filled))).pixels.tightBytes.allSatisfy { $0 == 255 })
+        }
+
+        @Test func `an animation that the format does not support is an error`() throws {
+            let pixels = try samplePixels(PixelSize(width: 8, height: 8))
+            let small = try samplePixels(PixelSize(width: 4, height: 4))
+            let alpha = try samplePixels(pixels.size, alpha: true)
+            let cases: [(PixelBuffer?, ImageEncodingError.Code)] = [
+                (nil, .failed), (small, .unsupportedImage), (alpha, .unsupportedImage),
+            ]
+            for (frame, code) in cases {
+                let frames = MadeFrames(pixels.size, [(pixels, .milliseconds(20)), (frame, .milliseconds(20))])
+                let error = #expect(throws: ImageEncodingError.self) {
+                    try lossless.encode(DecodedImage(pixels: pixels, frames: frames))
+                }
+                #expect(error?.code == code)
+            }
+        }
+
+        @Test func `row encoding writes the same pixels as the image`() throws {
+            let pixels = try samplePixels(PixelSize(width: 20, height: 9), alpha: true)
+            let image = DecodedImage(pixels: pixels, orientation: .left)
+            var output = Data()
+
+            try image.sendRows(to: lossless.makeRowEncoder { $0.withUnsafeBytes { output.append(contentsOf: $0) } })
+
+            #expect(try decode(output).pixels == pixels.upright(from: .left))
+        }
+
+        @Test func `the entry of the registry encodes without loss at a quality of 1`() throws {
+            let pixels = try smoothPixels(PixelSize(width: 60, height: 50))
+            let registry = CodecRegistry([.jxl])
+
+            let exact = try #require(registry.encoder(for: .jxl)).encode(DecodedImage(pixels: pixels))
+            let lossy = try #require(registry.encoder(for: .jxl, quality: 0.5)).encode(DecodedImage(pixels: pixels))
+
+            #expect(try decode(exact).pixels == pixels)
+            #expect(lossy.count < exact.count)
+        }
+    }
+#endif

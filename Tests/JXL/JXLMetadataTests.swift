@@ -1,0 +1,89 @@
+#if JXL
+    import AlcedoCore
+    import AlcedoJXL
+    import Foundation
+    import TestSupport
+    import Testing
+
+    @Suite struct JXLMetadataTests {
+        private let decoder = JXLDecoder()
+        private let xmp = Data("<x:xmpmeta xmlns:x=\"adobe:ns:meta/\"/>".utf8)
+
+        private func metadata(_ data: Data, _ limits: DecodingLimits = DecodingLimits()) throws -> ImageMetadata {
+            try decoder.inspect(data, limits: limits).metadata
+        }
+
+        @Test(arguments: [0, 5])
+        func `EXIF and XMP are read, and their orientation is not applied`(offset: Int) throws {
+            let pixels = try samplePixels(SampleFile.size)
+            let tiff = ImageOrientation.right.exif
+            let boxes = [BoxedFile.exif(tiff, offset: offset), BoxedFile.box("xml ", xmp)]
+            for file in try [
+                BoxedFile.data(SampleFile.lossless.data(), before: boxes),
+                BoxedFile.data(SampleFile.lossless.data(), after: boxes),
+            ] {
+                #expect(try metadata(file) == ImageMetadata(exif: Data(tiff), xmp: xmp))
+                #expect(try decoder.inspect(file, limits: DecodingLimits()).orientation == .up)
+                #expect(try decoder.decode(file, options: DecodingOptions()).pixels == pixels)
+            }
+        }
+
+        @Test func `compressed boxes are decompressed`() throws {
+            let tiff = Data(ImageOrientation.right.exif)
+            let boxes = [
+                BoxedFile.compressed("Exif", Data(count: 4) + tiff), BoxedFile.compressed("xml ", xmp),
+                BoxedFile.compressed("jumb", xmp),
+            ]
+
+            let file = try BoxedFile.data(SampleFile.lossless.data(), before: boxes)
+
+            #expect(try metadata(file) == ImageMetadata(exif: tiff, xmp: xmp))
+        }
+
+        @Test func `the first box of a type applies`() throws {
+            let boxes = [BoxedFile.compressed("xml ", xmp), BoxedFile.box("xml ", Data("other".utf8))]
+
+            #expect(try metadata(BoxedFile.data(SampleFile.lossless.data(), before: boxes)).xmp == xmp)
+        }
+
+        @Test func `damaged metadata is ignored`() throws {
+            let damaged = [
+                BoxedFile.box("Exif", Data([0, 0])), BoxedFile.box("Exif", Data([0, 0, 0, 200, 1, 2])),
+                BoxedFile.box("Exif", Data([0xFF, 0xFF, 0xFF, 0xFF, 1])), BoxedFile.box("Exif", Data()),
+                BoxedFile.box("brob", Data("Exif".utf8)), BoxedFile.box("brob", Data("xm".utf8)),
+                BoxedFile.box("brob", Data("xml ".utf8) + Data(repeating: 0xFF, count: 30)),
+            ]
+            for box in damaged {
+                let file = try BoxedFile.data(SampleFile.lossless.data(), before: [box])
+                #expect(try metadata(file) == ImageMetadata())
+                #expect(decoder.errorCode(file) == nil)
+            }
+        }
+
+        @Test func `metadata over a limit is omitted`() throws {
+            let boxes = [BoxedFile.compressed("xml ", Data(repeating: 0x20, count: 300))]
+            let file = try BoxedFile.data(SampleFile.lossless.data(), before: boxes)
+
+            for (total, chunk, isKept) in [(400, 400, true), (400, 299, false), (299, 400, false)] {
+                let limits = DecodingLimits(maximumMetadataByteCount: total, maximumChunkByteCount: chunk)
+                #expect(try (metadata(file, limits).xmp != nil) == isKept)
+            }
+        }
+
+        @Test func `a lossless file keeps its profile, within the limit`() throws {
+            let profile = try testFile("JPEG/Fixtures/profile.icc")
+            let pixels = try samplePixels(SampleFile.size)
+            let image = DecodedImage(pixels: pixels, colorProfile: profile)
+
+            let data = try JXLEncoder(compression: .lossless, effort: 3).encode(image)
+
+            let decoded = try decoder.decode(data, options: DecodingOptions())
+            #expect(decoded.colorProfile == profile && decoded.pixels == pixels)
+            #expect(try metadata(data).colorProfile == profile)
+            let limits = DecodingLimits(maximumMetadataByteCount: profile.count - 1)
+            #expect(try metadata(data, limits).colorProfile == nil)
+            #expect(try decoder.decode(data, options: DecodingOptions(limits: limits)).pixels == pixels)
+            #expect(try decoder.decode(SampleFile.lossy.data(), options: DecodingOptions()).colorProfile == nil)
+        }
+    }
+#endif

@@ -1,0 +1,129 @@
+#if JXL
+    import AlcedoCore
+    import AlcedoJXL
+    import Foundation
+    import TestSupport
+
+    /// Returns pixels whose samples are computed from their positions.
+    func madePixels(
+        _ size: PixelSize, _ format: PixelFormat, alphaMode: AlphaMode, _ sample: (_ x: Int, _ y: Int) -> [Int]
+    ) throws -> PixelBuffer {
+        let pixels = PixelBuffer(size: size, format: format, alphaMode: alphaMode) { memory, stride in
+            for y in 0..<size.height {
+                for x in 0..<size.width {
+                    for (channel, value) in sample(x, y).enumerated() {
+                        let offset = y * stride + x * format.bytesPerPixel
+                        if format == .rgba16 {
+                            memory.storeBytes(
+                                of: UInt16(truncatingIfNeeded: value), toByteOffset: offset + 2 * channel,
+                                as: UInt16.self)
+                        } else {
+                            memory[offset + channel] = UInt8(truncatingIfNeeded: value)
+                        }
+                    }
+                }
+            }
+        }
+        guard let pixels else { throw CocoaError(.fileReadUnknown) }
+        return pixels
+    }
+
+    /// Returns straight or opaque RGBA8 pixels that all differ.
+    func samplePixels(_ size: PixelSize, alpha: Bool = false, offset: Int = 0) throws -> PixelBuffer {
+        try madePixels(size, .rgba8, alphaMode: alpha ? .straight : .opaque) { column, y in
+            let x = column + offset
+            return [x * 7 + y, y * 5, 255 - x * 3, alpha ? 255 - (x + y) % 200 : 255]
+        }
+    }
+
+    /// Returns opaque RGBA8 pixels that change slowly.
+    func smoothPixels(_ size: PixelSize) throws -> PixelBuffer {
+        try madePixels(size, .rgba8, alphaMode: .opaque) { x, y in
+            [128 + 100 * (x - y) / (size.width + size.height), 200 * y / size.height, 255 * x / size.width, 255]
+        }
+    }
+
+    /// Returns opaque RGBA16 pixels.
+    func deepPixels(_ size: PixelSize) throws -> PixelBuffer {
+        try madePixels(size, .rgba16, alphaMode: .opaque) { x, y in [x * 1_913, y * 3_001, 65_535 - x * 77, 65_535] }
+    }
+
+    /// Returns gray pixels.
+    func grayPixels(_ size: PixelSize) throws -> PixelBuffer {
+        try madePixels(size, .gray8, alphaMode: .opaque) { x, y in [11 * x + 3 * y] }
+    }
+
+    /// Files that are made by the encoder, each of another kind.
+    enum SampleFile: String, CaseIterable, Sendable {
+        case lossless, alpha, lossy, deep, gray, animation, rotated, metadata
+
+        static let size = PixelSize(width: 21, height: 15)
+
+        func data() throws -> Data {
+            let size = Self.size
+            let lossless = JXLEncoder(compression: .lossless, effort: 3)
+            switch self {
+            case .lossless: return try lossless.encode(DecodedImage(pixels: samplePixels(size)))
+            case .alpha: return try lossless.encode(DecodedImage(pixels: samplePixels(size, alpha: true)))
+            case .lossy: return try JXLEncoder(effort: 3).encode(DecodedImage(pixels: smoothPixels(size)))
+            case .deep: return try lossless.encode(DecodedImage(pixels: deepPixels(size)))
+            case .gray: return try lossless.encode(DecodedImage(pixels: grayPixels(size)))
+            case .animation: return try animationFile(frameCount: 4)
+            case .rotated:
+                return try lossless.encode(DecodedImage(pixels: samplePixels(size), orientation: .leftMirrored))
+            case .metadata:
+                let encoder = lossless.embedding(exif: Data(ImageOrientation.right.exif))
+                return try encoder.encode(DecodedImage(pixels: samplePixels(size)))
+            }
+        }
+    }
+
+    /// Returns the pixels of frame `index` of ``animationFile(frameCount:)``.
+    func animationFrame(_ index: Int) throws -> PixelBuffer { try samplePixels(SampleFile.size, offset: index) }
+
+    /// Returns a lossless animation of opaque frames with durations of 40, 50, 60 and more milliseconds.
+    func animationFile(frameCount: Int, playCount: Int? = nil) throws -> Data {
+        let frames = try (0..<frameCount).map { index in
+            (pixels: Optional(try animationFrame(index)), delay: Duration.milliseconds(40 + 10 * index))
+        }
+        let source = MadeFrames(SampleFile.size, playCount: playCount, frames)
+        let encoder = JXLEncoder(compression: .lossless, effort: 3)
+        return try encoder.encode(DecodedImage(pixels: try animationFrame(0), frames: source))
+    }
+
+    /// Returns the bytes of a file in the directory of tests.
+    func testFile(_ path: String) throws -> Data {
+        let tests = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+        return try Data(contentsOf: tests.appending(path: path))
+    }
+
+    /// A file with boxes around a codestream.
+    enum BoxedFile {
+        /// Returns a file with boxes before and after the codestream.
+        static func data(_ codestream: Data, before: [Data] = [], after: [Data] = []) -> Data {
+            let start = Data([0, 0, 0, 12] + Array("JXL ".utf8) + [0x0D, 0x0A, 0x87, 0x0A])
+            let type = box("ftyp", Data("jxl \0\0\0\0jxl ".utf8))
+            let boxes = before + [box("jxlc", codestream)] + after
+            return start + type + boxes.reduce(Data(), +)
+        }
+
+        static func box(_ type: String, _ contents: Data) -> Data {
+            number(contents.count + 8) + Data(type.utf8) + contents
+        }
+
+        static func exif(_ tiff: [UInt8], offset: Int = 0) -> Data {
+            box("Exif", number(offset) + Data(repeating: 0x20, count: offset) + Data(tiff))
+        }
+
+        /// Returns a box that is compressed with Brotli, as one block of stored bytes. Source: RFC 7932, section 9.2.
+        static func compressed(_ type: String, _ contents: Data) -> Data {
+            let header = (contents.count - 1) << 4 | 1 << 20
+            let block = Data((0..<3).map { UInt8(truncatingIfNeeded: header >> (8 * $0)) })
+            return box("brob", Data(type.utf8) + block + contents + Data([3]))
+        }
+
+        private static func number(_ value: Int) -> Data {
+            Data((0..<4).map { UInt8(truncatingIfNeeded: value >> (24 - 8 * $0)) })
+        }
+    }
+#endif
