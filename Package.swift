@@ -16,13 +16,19 @@ let avifLibrary = Target.Dependency.target(name: "CAVIF", condition: .when(trait
 /// Every target of the package is built. Without the trait, C code that needs libavif is therefore left out.
 let avifCondition = CSetting.define("ALCEDO_AVIF", .when(traits: ["AVIF"]))
 
+/// The same applies to librsvg.
+let svgShim = Target.Dependency.target(name: "CSVGShim", condition: .when(traits: ["SVG"]))
+let svgLibrary = Target.Dependency.target(name: "CSVG", condition: .when(traits: ["SVG"]))
+let svgCondition = CSetting.define("ALCEDO_SVG", .when(traits: ["SVG"]))
+
 let package = Package(
     name: "Alcedo",
     products: [
         "Alcedo", "AlcedoCore", "AlcedoHTTP", "AlcedoMemoryCache", "AlcedoNSCache", "AlcedoDiskCache",
         "AlcedoSQLiteCache", "AlcedoRedisCache", "AlcedoURLResponseCache", "AlcedoDownloader", "AlcedoCURL",
         "AlcedoURLSession", "AlcedoCodecs", "AlcedoPNG", "AlcedoJPEG", "AlcedoGIF", "AlcedoWebP", "AlcedoAVIF",
-        "AlcedoProcessing", "AlcedoPipeline", "AlcedoViewBinding", "AlcedoTerminal", "AlcedoGTK", "AlcedoTesting",
+        "AlcedoSVG", "AlcedoProcessing", "AlcedoPipeline", "AlcedoViewBinding", "AlcedoTerminal", "AlcedoGTK",
+        "AlcedoTesting",
     ].map { .library(name: $0, targets: [$0]) } + [
         .executable(name: "alcedo", targets: ["AlcedoTool"]),
         .executable(name: "thumbnail-server", targets: ["thumbnail-server"]),
@@ -30,6 +36,7 @@ let package = Package(
     traits: [
         .trait(name: "AVIF", description: "AVIF images; needs libavif-dev."),
         .trait(name: "GTK", description: "GTK 4 views; needs libgtk-4-dev."),
+        .trait(name: "SVG", description: "SVG images; needs librsvg2-dev."),
         .default(enabledTraits: []),
     ],
     targets: [
@@ -80,6 +87,7 @@ let package = Package(
         .target(name: "AlcedoGIF", dependencies: ["AlcedoCore", "CGIFShim"], path: "Modules/Codecs/GIF"),
         .target(name: "AlcedoWebP", dependencies: ["AlcedoCore", "CWebP"], path: "Modules/Codecs/WebP"),
         .target(name: "AlcedoAVIF", dependencies: ["AlcedoCore", avifShim], path: "Modules/Codecs/AVIF"),
+        .target(name: "AlcedoSVG", dependencies: ["AlcedoCore", svgShim], path: "Modules/Codecs/SVG"),
 
         // Pixels, pipeline, views
         .target(
@@ -112,7 +120,7 @@ let package = Package(
 
         // Programs
         .target(
-            name: "AlcedoProgramSupport", dependencies: ["AlcedoAVIF", "AlcedoCodecs", "AlcedoCore"],
+            name: "AlcedoProgramSupport", dependencies: ["AlcedoAVIF", "AlcedoCodecs", "AlcedoCore", "AlcedoSVG"],
             path: "Modules/ProgramSupport", exclude: ["CMalloc"]),
         .systemLibrary(name: "CMalloc", path: "Modules/ProgramSupport/CMalloc"),
         .executableTarget(
@@ -174,6 +182,8 @@ let package = Package(
         .target(
             name: "CAVIFShim", dependencies: [avifLibrary], path: "Modules/Codecs/CAVIFShim",
             cSettings: [avifCondition]),
+        .target(
+            name: "CSVGShim", dependencies: [svgLibrary], path: "Modules/Codecs/CSVGShim", cSettings: [svgCondition]),
         .target(name: "CSampleKernels", path: "Modules/Processing/CSampleKernels"),
         .target(name: "CFileSystemShim", path: "Modules/Runtime/CFileSystemShim"),
         .target(name: "CCURLShim", dependencies: ["CCURL"], path: "Modules/Downloader/CCURLShim"),
@@ -193,6 +203,9 @@ let package = Package(
         .systemLibrary(
             name: "CAVIF", path: "Modules/Codecs/CAVIF",
             providers: [.apt(["libavif-dev"]), .yum(["libavif-devel"]), .brew(["libavif"])]),
+        .systemLibrary(
+            name: "CSVG", path: "Modules/Codecs/CSVG", pkgConfig: "librsvg-2.0",
+            providers: [.apt(["librsvg2-dev"]), .yum(["librsvg2-devel"]), .brew(["librsvg"])]),
         .systemLibrary(
             name: "CCURL", path: "Modules/Downloader/CCURL", pkgConfig: "libcurl",
             providers: [.apt(["libcurl4-openssl-dev"]), .yum(["libcurl-devel"]), .brew(["curl"])]),
@@ -240,6 +253,7 @@ let tests: [(name: String, needs: [Target.Dependency], hasFixtures: Bool)] = [
     ("RedisCache", ["AlcedoTesting", "TestSupport"], false),
     ("Runtime", ["AlcedoTesting", "TestSupport"], false),
     ("SQLiteCache", ["AlcedoTesting", "TestSupport"], false),
+    ("SVG", ["AlcedoTesting", "TestSupport"], false),
     ("Terminal", ["AlcedoTesting", "AlcedoViewBinding", "TestSupport"], true),
     ("Testing", ["AlcedoCURL", "TestSupport"], false),
     (
@@ -267,14 +281,14 @@ package.targets += [
         name: "alcedo-bench",
         dependencies: [
             "Alcedo", "AlcedoAVIF", "AlcedoCore", "AlcedoDiskCache", "AlcedoHTTP", "AlcedoMemoryCache",
-            "AlcedoProgramSupport", "AlcedoSQLiteCache", "AlcedoTesting", "AlcedoURLResponseCache", "CMultiLoop",
-            "CReferenceDecoders",
+            "AlcedoProgramSupport", "AlcedoSQLiteCache", "AlcedoSVG", "AlcedoTesting", "AlcedoURLResponseCache",
+            "CMultiLoop", "CReferenceDecoders",
         ],
         path: "Tests/Benchmarks", exclude: ["CMultiLoop", "CReferenceDecoders", "report.md", "report.svg"]),
     .target(name: "CMultiLoop", dependencies: ["CCURL"], path: "Tests/Benchmarks/CMultiLoop"),
     .target(
-        name: "CReferenceDecoders", dependencies: ["CPNG", "CJPEG", "CGIF", "CWebP", avifLibrary],
-        path: "Tests/Benchmarks/CReferenceDecoders", cSettings: [avifCondition]),
+        name: "CReferenceDecoders", dependencies: ["CPNG", "CJPEG", "CGIF", "CWebP", avifLibrary, svgLibrary],
+        path: "Tests/Benchmarks/CReferenceDecoders", cSettings: [avifCondition, svgCondition]),
     .executableTarget(
         name: "conformance", dependencies: ["AlcedoCore", "AlcedoCodecs", "AlcedoTesting"], path: "Tests/Conformance"),
     .target(name: "TestSupport", dependencies: ["AlcedoCore", "AlcedoTesting"], path: "Tests/Support"),
@@ -329,8 +343,8 @@ package.targets += [
 ]
 
 let cTargets: Set = [
-    "CFileSystemShim", "CHTTPServerShim", "CPNGShim", "CJPEGShim", "CGIFShim", "CAVIFShim", "CCURLShim", "CMultiLoop",
-    "CReferenceDecoders", "CSampleKernels",
+    "CFileSystemShim", "CHTTPServerShim", "CPNGShim", "CJPEGShim", "CGIFShim", "CAVIFShim", "CSVGShim", "CCURLShim",
+    "CMultiLoop", "CReferenceDecoders", "CSampleKernels",
 ]
 // Whether warnings are errors. Scripts/check sets this variable. For dependent packages, warnings are never errors: a
 // newer compiler may emit new warnings, and SwiftPM passes -suppress-warnings, which swiftc does not accept with this

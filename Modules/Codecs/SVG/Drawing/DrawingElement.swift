@@ -33,7 +33,7 @@
         var area = 0.0
         var length = 0.0
         var segmentCount = 0.0
-        /// For a pattern: the area of a tile in its own units, or as a factor of the area of a shape.
+        /// The area of a tile of a pattern, in its own units or as a factor of the area of a shape.
         var tileArea = 0.0
         var isTileRelative = false
         /// The factor by which a view box enlarges the content at most.

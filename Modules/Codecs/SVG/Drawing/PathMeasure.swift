@@ -8,6 +8,8 @@
         private var maximum = SIMD2<Double>(repeating: -.infinity)
         private var point = SIMD2<Double>.zero
         private var start = SIMD2<Double>.zero
+        /// The distance of the last control point from the end of its segment.
+        private var reachOfControl = 0.0
 
         /// The area of the rectangle around all points; 0 for an empty path.
         var area: Double {
@@ -45,8 +47,10 @@
                 point = origin + next
                 start = point
                 include(point)
-            case UInt8(ascii: "l"), UInt8(ascii: "t"): return addPoints(1, origin, &numbers)
-            case UInt8(ascii: "q"), UInt8(ascii: "s"): return addPoints(2, origin, &numbers)
+            case UInt8(ascii: "l"): return addPoints(1, origin, &numbers)
+            case UInt8(ascii: "t"): return addPoints(1, origin, &numbers, isSmooth: true)
+            case UInt8(ascii: "q"): return addPoints(2, origin, &numbers)
+            case UInt8(ascii: "s"): return addPoints(2, origin, &numbers, isSmooth: true)
             case UInt8(ascii: "c"): return addPoints(3, origin, &numbers)
             case UInt8(ascii: "h"):
                 guard let x = numbers.next() else { return false }
@@ -64,12 +68,19 @@
             return true
         }
 
-        private mutating func addPoints(_ count: Int, _ origin: SIMD2<Double>, _ numbers: inout SVGNumbers) -> Bool {
-            for _ in 0..<count {
+        private mutating func addPoints(
+            _ count: Int, _ origin: SIMD2<Double>, _ numbers: inout SVGNumbers, isSmooth: Bool = false
+        ) -> Bool {
+            for index in 0..<count {
                 guard let next = Self.point(&numbers) else { return false }
-                // The reflected control points of smooth curves lie within twice the distance.
-                length += distance(point, origin + next)
+                // The first control point of a smooth curve is the reflection of the last one, so it is as far away.
+                let reflected = isSmooth && index == 0 ? reachOfControl : 0
+                include(point - SIMD2(repeating: reflected))
+                include(point + SIMD2(repeating: reflected))
+                length += 2 * reflected
                 advance(to: origin + next)
+                // The control point of a smooth quadratic curve is not among the numbers.
+                if count == 1 { reachOfControl += reflected }
             }
             return true
         }
@@ -88,7 +99,8 @@
         }
 
         private mutating func advance(to end: SIMD2<Double>) {
-            length += distance(point, end)
+            reachOfControl = distance(point, end)
+            length += reachOfControl
             segmentCount += 1
             point = end
             include(end)

@@ -117,7 +117,7 @@
         private func inheritsValidly(_ index: Int) -> Bool {
             func target(_ index: Int) -> Int? { graph.elements[index].reference.flatMap { graph.index(of: $0) } }
             func isPattern(_ index: Int) -> Bool { graph.elements[index].kind == .pattern }
-            guard let first = target(index) else { return true }
+            guard let first = target(index) else { return false }
             let isKnown = isPattern(first) || graph.elements[first].type.hasSuffix("Gradient")
             guard isKnown, isPattern(first) == isPattern(index) else { return false }
             var current = first
@@ -191,8 +191,8 @@
                 viewBoxScale = max(size.width / box.width, size.height / box.height)
             }
             attributes.removeAll { ["width", "height"].contains($0.name) || $0.name == "viewBox" && box == nil }
-            let names = ["width": "\(size.width)", "height": "\(size.height)"]
-            attributes += names.map { XMLAttribute(name: $0.key, value: Array($0.value.utf8)) }
+            attributes.append(XMLAttribute(name: "width", value: Array("\(size.width)".utf8)))
+            attributes.append(XMLAttribute(name: "height", value: Array("\(size.height)".utf8)))
             if box == nil {
                 attributes.append(
                     XMLAttribute(name: "viewBox", value: Array("0 0 \(size.width) \(size.height)".utf8)))

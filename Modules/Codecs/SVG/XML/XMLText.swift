@@ -20,8 +20,8 @@
             } else {
                 let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
                 let isMarked = data.starts(with: mark)
-                // The beginning of a file may end within the mark.
-                let isPartOfMark = data.count < mark.count && mark.starts(with: data)
+                // The beginning of a file may end within the mark, which for UTF-16 is FE FF or FF FE.
+                let isPartOfMark = data.count < mark.count && (mark.starts(with: data) || data.first ?? 0 > 0xFD)
                 let rest = isMarked || isPartOfMark ? data.dropFirst(mark.count) : data[...]
                 switch isMarked ? "utf-8" : Self.declaredEncoding(rest) {
                 case "utf-8", "utf8", "us-ascii", "ascii": all = Array(rest)
@@ -46,16 +46,19 @@
         }
 
         private static func utf8(fromUTF16 data: UnsafeBufferPointer<UInt8>, isBigEndian: Bool) -> [UInt8] {
-            let units = stride(from: 0, to: data.count - 1, by: 2).lazy.map { index in
+            var units = stride(from: 0, to: data.count - 1, by: 2).map { index in
                 let (first, second) = (UInt16(data[index]), UInt16(data[index + 1]))
                 return isBigEndian ? first << 8 | second : second << 8 | first
             }
+            // The end may be missing in the middle of a character.
+            if let last = units.last, UTF16.isLeadSurrogate(last) { units.removeLast() }
             var bytes: [UInt8] = []
             bytes.reserveCapacity(data.count)
-            // A lone surrogate becomes a byte that is invalid in UTF-8.
-            _ = transcode(units.makeIterator(), from: UTF16.self, to: UTF8.self, stoppingOnError: true) {
+            let isInvalid = transcode(units.makeIterator(), from: UTF16.self, to: UTF8.self, stoppingOnError: true) {
                 bytes.append($0)
             }
+            // A byte that is invalid in UTF-8 stands for a lone surrogate.
+            if isInvalid { bytes.append(0xFF) }
             return bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? Array(bytes.dropFirst(3)) : bytes
         }
 
