@@ -26,7 +26,7 @@
                 ("M0 0H10V5", 15, 50, 2), ("m1 1h3v4z", 12, 12, 3), ("M0 0 3 4", 5, 12, 1),
                 ("M0,0l3,4,3,-4", 10, 24, 2),
                 ("M0 0C0 3 4 3 4 0", 10, 12, 3), ("M0 0q2 0 2 2", 4, 4, 2), ("", 0, 0, 0), ("M5 5", 0, 0, 0),
-                ("M0 0t3 4t3 4", 20, 72, 2), ("L", 0, 0, 0), ("M0 0 L1 x 9 9", 0, 0, 0), ("M0 0H2 5", 5, 0, 2),
+                ("M0 0t3 4t3 4", 20, 100, 2), ("L", 0, 0, 0), ("M0 0 L1 x 9 9", 0, 0, 0), ("M0 0H2 5", 5, 0, 2),
             ] as [(String, Double, Double, Double)])
         func `a path has a length, an extent and segments`(
             data: String, length: Double, area: Double, segmentCount: Double

@@ -40,7 +40,9 @@
         func cost() throws(ImageDecodingError) -> DrawingCost {
             guard !elements.isEmpty else { return DrawingCost() }
             var calculation = Calculation(graph: self, states: Array(repeating: .new, count: elements.count))
-            return try calculation.run()
+            var cost = try calculation.run()
+            cost.time += DrawingTime.selector * Double(elements.count) * Double(rules.selectorCount)
+            return cost
         }
 
         /// Calls `body` with the index of each child.

@@ -14,7 +14,9 @@
         /// The area of the rectangle around all points; 0 for an empty path.
         var area: Double {
             let size = maximum - minimum
-            return size.x >= 0 && size.y >= 0 ? size.x * size.y : 0
+            guard size.x >= 0, size.y >= 0 else { return 0 }
+            let area = size.x * size.y
+            return area.isNaN ? .infinity : area
         }
 
         /// Measures a path up to its first error, where drawing ends too. O(bytes).

@@ -77,7 +77,8 @@
         private mutating func readPath(_ data: [UInt8]) {
             let measure = PathMeasure(data[...])
             // An outline that closes itself is longer, at most twice as long.
-            (area, length, segmentCount) = (measure.area, 2 * measure.length, measure.segmentCount)
+            let bound = measure.length.isNaN ? .infinity : 2 * measure.length
+            (area, length, segmentCount) = (measure.area, bound, measure.segmentCount)
         }
 
         private mutating func readPattern(_ values: Values) {
@@ -94,6 +95,7 @@
         private mutating func readBox(_ values: Values) {
             let sides = ["width", "height", "markerWidth", "markerHeight"].compactMap { values.length($0) }
             side = sides.max()
+            if type == "feMergeNode" { properties.pixelTime += DrawingTime.filterPrimitive }
             guard let box = values.text("viewBox").flatMap({ SVGViewBox($0) }), box.width > 0, box.height > 0 else {
                 return
             }
