@@ -78,6 +78,7 @@
             (settings.width, settings.height) = (UInt32(size.width), UInt32(size.height))
             (settings.document_width, settings.document_height) = (document.size.width, document.size.height)
             settings.time_limit = UInt64(clamping: timeLimit.nanoseconds)
+            settings.is_light = isLight(timeLimit) ? 1 : 0
             let drawing = document.bytes.withUnsafeBufferPointer { bytes in
                 bytes.baseAddress.flatMap { alcedo_svg_draw($0, bytes.count, &settings) }
             }
@@ -92,6 +93,16 @@
             }
             guard let pixels else { throw ImageDecodingError.noMemory(for: size) }
             return pixels
+        }
+
+        /// Returns whether drawing takes at most some tenths of a second, even when each element covers the whole image
+        /// and all outlines cross each other. Such a document is drawn without the cost of another thread.
+        private func isLight(_ timeLimit: Duration) -> Bool {
+            let cost = document.cost
+            let time = cost.time(pixelCount: size.pixelCount, scale: scale)
+            return time <= min(Double(timeLimit.nanoseconds), 100_000_000) && cost.depth <= 30
+                && cost.segmentCount <= 400 && cost.dashCount <= 1_000
+                && cost.elementCount * Double(size.pixelCount) <= 100_000_000
         }
 
         private func check(_ drawing: OpaquePointer, _ timeLimit: Duration) throws(ImageDecodingError) {

@@ -30,9 +30,13 @@ typedef struct {
     double document_height;
     /// The time limit in nanoseconds.
     uint64_t time_limit;
+    /// Whether the document is known to need little time and stack. It is then drawn on the calling thread, without a
+    /// time limit.
+    int is_light;
 } alcedo_svg_settings;
 
-/// Draws a document on a thread of its own and waits for it, until the time limit at most.
+/// Draws a document on a thread of its own and waits for it, until the time limit at most. Draws a light document
+/// itself.
 ///
 /// The bytes are copied. After the time limit, librsvg 2.59 and later stops at the next element. Earlier versions draw
 /// to the end on their thread and release their memory then. While two drawings are over their time limit, further

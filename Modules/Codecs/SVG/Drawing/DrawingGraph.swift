@@ -80,10 +80,12 @@
 
         mutating func run() throws(ImageDecodingError) -> DrawingCost {
             costs = Array(repeating: DrawingCost(), count: states.count)
-            properties = graph.elements.map { element in
-                var properties = element.properties
-                graph.rules.add(to: &properties, type: element.type, id: element.id, classes: element.classes)
-                return properties
+            properties = graph.elements.map(\.properties)
+            if !graph.rules.isEmpty {
+                for (index, element) in graph.elements.enumerated() {
+                    graph.rules.add(
+                        to: &properties[index], type: element.type, id: element.id, classes: element.classes)
+                }
             }
             var pending = [0]
             while let index = pending.last {
@@ -104,11 +106,14 @@
         private mutating func appendContent(of index: Int, to pending: inout [Int]) throws(ImageDecodingError) {
             let before = pending.count
             graph.forEachChild(of: index) { if states[$0] == .new { pending.append($0) } }
-            let own = properties[index]
-            for name in own.effects + own.paints + own.markers + [graph.elements[index].reference].compactMap(\.self) {
+            func append(_ name: String) {
                 if let target = graph.index(of: name), states[target] == .new { pending.append(target) }
                 edgeCount += 1
             }
+            for name in properties[index].effects { append(name) }
+            for name in properties[index].paints { append(name) }
+            for name in properties[index].markers { append(name) }
+            if let reference = graph.elements[index].reference { append(reference) }
             edgeCount += pending.count - before
             guard edgeCount <= Self.maximumEdgeCount else {
                 throw ImageDecodingError(.exceedsLimit, "SVG: more than \(Self.maximumEdgeCount) references")

@@ -25,7 +25,7 @@
 
         /// Adds a property or an attribute of the same name. Others are ignored. `viewport` is the reference length of
         /// percentages.
-        mutating func add(_ name: Substring, _ value: ArraySlice<UInt8>, viewport: Double) {
+        mutating func add(_ name: String, _ value: ArraySlice<UInt8>, viewport: Double) {
             switch name {
             case "opacity":
                 if Self.isBelowOne(value) { addSurface(DrawingTime.layer) }
@@ -60,9 +60,7 @@
         mutating func add(declarations text: ArraySlice<UInt8>, viewport: Double) {
             for declaration in text.split(separator: UInt8(ascii: ";")) {
                 guard let colon = declaration.firstIndex(of: UInt8(ascii: ":")) else { continue }
-                let name = String(decoding: declaration[..<colon], as: UTF8.self).lowercased()
-                    .filter { !$0.isWhitespace }
-                add(name[...], declaration[(colon + 1)...], viewport: viewport)
+                add(Self.keyword(declaration[..<colon]), declaration[(colon + 1)...], viewport: viewport)
             }
         }
 
@@ -100,10 +98,16 @@
             }
         }
 
+        /// Returns the text in lower case and without white space.
+        private static func keyword(_ text: ArraySlice<UInt8>) -> String {
+            let bytes = text.lazy.filter { !XMLCharacter.isSpace($0) }.map { 0x41...0x5A ~= $0 ? $0 | 0x20 : $0 }
+            return String(decoding: bytes, as: UTF8.self)
+        }
+
         private static func isNone(_ value: ArraySlice<UInt8>) -> Bool { isKeyword(value, ["none", "inherit"]) }
 
         private static func isKeyword(_ value: ArraySlice<UInt8>, _ names: Set<String>) -> Bool {
-            let text = String(decoding: value.prefix(40), as: UTF8.self).lowercased().filter { !$0.isWhitespace }
+            let text = keyword(value.prefix(40))
             return names.contains(text.hasSuffix("!important") ? String(text.dropLast(10)) : text)
         }
 
@@ -146,7 +150,8 @@
         init(_ text: ArraySlice<UInt8>) {
             for part in text.split(separator: UInt8(ascii: ")")) {
                 guard let open = part.firstIndex(of: UInt8(ascii: "(")) else { continue }
-                let name = String(decoding: part[..<open], as: UTF8.self).filter(\.isLetter).lowercased()
+                let letters = part[..<open].filter { 0x61...0x7A ~= $0 | 0x20 }.map { $0 | 0x20 }
+                let name = String(decoding: letters, as: UTF8.self)
                 var numbers = SVGNumbers(part[(open + 1)...])
                 var values: [Double] = []
                 while values.count < 6, let value = numbers.next() { values.append(value) }

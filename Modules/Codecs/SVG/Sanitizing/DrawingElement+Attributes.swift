@@ -18,7 +18,7 @@
                 case "style": properties.add(declarations: value, viewport: viewport)
                 case "width", "height", "r", "rx", "ry": break
                 case "patternTransform": properties.add("transform", value, viewport: viewport)
-                default: properties.add(attribute.name[...], value, viewport: viewport)
+                default: properties.add(attribute.name, value, viewport: viewport)
                 }
             }
             let values = Values(attributes, viewport)

@@ -108,11 +108,14 @@
             let digits = Double(mantissa)
             switch exponent {
             case 0: return digits
-            case -22..<0: return digits / Self.power(-exponent)
-            case 1...22: return digits * Self.power(exponent)
+            case -22..<0: return digits / Self.powers[-exponent]
+            case 1...22: return digits * Self.powers[exponent]
             default: return mantissa == 0 ? 0 : digits * Self.power(exponent)
             }
         }
+
+        /// The powers of 10 that are exact.
+        private static let powers = (0...22).map(power)
 
         /// Returns a power of 10, infinity when it is too large, and 0 when it is too small.
         private static func power(_ exponent: Int) -> Double {
@@ -134,22 +137,29 @@
         init?(_ text: ArraySlice<UInt8>) {
             var numbers = SVGNumbers(text)
             guard let number = numbers.next(), number.isFinite else { return nil }
-            let unit = String(decoding: numbers.rest, as: UTF8.self).lowercased().filter { !$0.isWhitespace }
-            let factor: Double
-            switch unit {
-            case "", "px": factor = 1
-            case "in": factor = 96
-            case "cm": factor = 96 / 2.54
-            case "mm": factor = 96 / 25.4
-            case "pt": factor = 96 / 72
-            case "pc": factor = 16
-            case "em": factor = 16
-            case "ex", "ch": factor = 8
-            case "%": factor = 0.01
-            default: return nil
+            let unit = numbers.rest.prefix { !XMLCharacter.isSpace($0) }
+            let isAlone = numbers.rest.dropFirst(unit.count).allSatisfy(XMLCharacter.isSpace)
+            guard unit.count <= 2, isAlone, let factor = Self.factor(unit.first ?? 0, unit.dropFirst().first ?? 0)
+            else {
+                return nil
             }
             value = number * factor
-            isPercentage = unit == "%"
+            isPercentage = unit.first == UInt8(ascii: "%")
+        }
+
+        /// Returns the number of pixels of a unit, whose letters are in lower or upper case; zeros stand for none.
+        private static func factor(_ first: UInt8, _ second: UInt8) -> Double? {
+            switch (first | 0x20, second | 0x20) {
+            case (0x20, 0x20), (UInt8(ascii: "p"), UInt8(ascii: "x")): 1
+            case (UInt8(ascii: "%"), 0x20): 0.01
+            case (UInt8(ascii: "i"), UInt8(ascii: "n")): 96
+            case (UInt8(ascii: "c"), UInt8(ascii: "m")): 96 / 2.54
+            case (UInt8(ascii: "m"), UInt8(ascii: "m")): 96 / 25.4
+            case (UInt8(ascii: "p"), UInt8(ascii: "t")): 96 / 72
+            case (UInt8(ascii: "p"), UInt8(ascii: "c")), (UInt8(ascii: "e"), UInt8(ascii: "m")): 16
+            case (UInt8(ascii: "e"), UInt8(ascii: "x")), (UInt8(ascii: "c"), UInt8(ascii: "h")): 8
+            default: nil
+            }
         }
 
         /// Returns the number of pixels for a reference length.

@@ -65,9 +65,9 @@
         /// Consumes the bytes before the next `<` or `&`, and returns them.
         mutating func text() -> ArraySlice<UInt8> { run { $0 != UInt8(ascii: "<") && $0 != UInt8(ascii: "&") } }
 
-        /// Consumes the bytes of an attribute's value before the quote or the next special character.
+        /// Consumes the bytes of an attribute's value before the quote, the next special character or the next line.
         mutating func value(quote: UInt8) -> ArraySlice<UInt8> {
-            run { $0 != quote && $0 != UInt8(ascii: "<") && $0 != UInt8(ascii: "&") && !XMLCharacter.isSpace($0) }
+            run { $0 != quote && $0 != UInt8(ascii: "<") && $0 != UInt8(ascii: "&") && $0 >= 0x20 }
         }
 
         /// Consumes a name.

@@ -100,16 +100,24 @@
             }
         }
 
+        /// The number of attributes up to which their names are compared one by one.
+        private static var listedCount: Int { 16 }
+
         private mutating func parseStartTag(_ cursor: inout XMLCursor) throws(ImageDecodingError) {
             let name = try cursor.name()
             var attributes: [XMLAttribute] = []
+            // Used for many attributes only, because searching a short list is faster.
             var names: Set<String> = []
             while true {
                 cursor.skipSpace()
                 guard let byte = cursor.peek else { throw cursor.endError }
                 if byte == UInt8(ascii: ">") || byte == UInt8(ascii: "/") { break }
                 let attribute = try parseAttribute(&cursor)
-                guard names.insert(attribute.name).inserted else {
+                if attributes.count == Self.listedCount { names = Set(attributes.map(\.name)) }
+                let isRepeated =
+                    attributes.count < Self.listedCount
+                    ? attributes.contains { $0.name == attribute.name } : !names.insert(attribute.name).inserted
+                guard !isRepeated else {
                     throw cursor.error("the attribute \(attribute.name) is repeated")
                 }
                 attributes.append(attribute)

@@ -82,13 +82,16 @@
 
         /// Returns the encoding of the XML declaration in lower case; UTF-8 without one.
         private static func declaredEncoding(_ data: Slice<UnsafeBufferPointer<UInt8>>) -> String {
-            let head = String(decoding: data.prefix(200), as: UTF8.self)
-            guard head.hasPrefix("<?xml"), let end = head.firstRange(of: "?>"),
-                let name = head[..<end.lowerBound].firstRange(of: "encoding")
+            guard data.starts(with: "<?xml".utf8), let end = data.prefix(200).firstIndex(of: UInt8(ascii: ">")),
+                let name = data.indices.prefix(while: { $0 < end }).first(where: { index in
+                    data[index...].starts(with: "encoding".utf8)
+                })
             else { return "utf-8" }
-            let value = head[name.upperBound..<end.lowerBound].drop { $0 == " " || $0 == "=" }
-            guard let quote = value.first, quote == "\"" || quote == "'" else { return "utf-8" }
-            return value.dropFirst().prefix { $0 != quote }.lowercased()
+            let value = data[name..<end].dropFirst(8).drop { XMLCharacter.isSpace($0) || $0 == UInt8(ascii: "=") }
+            guard let quote = value.first, quote == UInt8(ascii: "\"") || quote == UInt8(ascii: "'") else {
+                return "utf-8"
+            }
+            return String(decoding: value.dropFirst().prefix { $0 != quote }, as: UTF8.self).lowercased()
         }
 
         /// Returns the number of bytes before the first one that is invalid in UTF-8 or not allowed in XML.
