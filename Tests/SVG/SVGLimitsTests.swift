@@ -100,6 +100,9 @@
             #expect(
                 code(pattern("width='1' height='1'", "<path d='M0 0l30000 0 0 30000z' style='fill:url(#p)'/>"))
                     == .exceedsLimit)
+            let symbol = "<symbol id='s' viewBox='0 0 .01 .01'>\(small)</symbol><use href='#s'"
+            #expect(code(pattern("width='1' height='1'", symbol + "/>")) == .exceedsLimit)
+            #expect(code(pattern("width='1' height='1'", symbol + " width='.01' height='.01'/>")) == nil)
             let rule = "<style>.a { fill: url(#p) }</style><rect class='b a' width='30000' height='30000'/>"
             #expect(code(pattern("width='1' height='1'", rule)) == .exceedsLimit)
             #expect(code(pattern("width='1' height='1'", rule.replacing("b a", with: "b"))) == nil)

@@ -126,6 +126,22 @@
             }
         }
 
+        @Test func `the first frame of an embedded GIF is drawn, without the others`() throws {
+            let gif = SampleDocument.animatedGIF
+            let content = #"<image width="64" height="64" href="data:image/gif;base64,\#(gif)"/>"#
+
+            #expect(try pixel(content) == [255, 0, 0, 255])
+            let image = try #require(EmbeddedImage(url: Array("data:;base64,\(gif)".utf8)))
+            let file = try #require(Data(base64Encoded: gif))
+            #expect(image.size == PixelSize(width: 2, height: 2))
+            #expect(image.bytes.dropLast() == file.prefix(image.bytes.count - 1) && image.bytes.last == 0x3B)
+            #expect(image.bytes.count < file.count)
+            for count in 6..<image.bytes.count - 1 {
+                let cut = file.prefix(count).base64EncodedString()
+                #expect(EmbeddedImage(url: Array("data:;base64,\(cut)".utf8)) == nil, "\(count)")
+            }
+        }
+
         @Test func `an embedded document is sanitized as well`() throws {
             let inner = document(cover(#"fill="lime" onclick="x""#) + "<script/>").base64EncodedString()
             let image = #"<image width="64" height="64" href="data:image/svg+xml;base64,\#(inner)"/>"#

@@ -18,6 +18,10 @@
         static let bluePNG =
             "iVBORw0KGgoAAAANSUhEUgAAAAIAAAACCAYAAABytg0kAAAAEElEQVR42mNgYPj/H4KhDAA/0gf5XBPgQgAAAABJRU5ErkJggg=="
 
+        /// A GIF of 2 × 2 pixels with a red and a blue frame.
+        static let animatedGIF =
+            "R0lGODlhAgACAJEAAP8AAAAA/wAAAAAAACH5BAAAAAAALAAAAAACAAIAAAIDBAgUACwAAAAAAgACAAACA0yYFAA7"
+
         var data: Data {
             switch self {
             case .shapes:

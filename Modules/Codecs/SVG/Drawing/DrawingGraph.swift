@@ -165,7 +165,11 @@
         private func addReference(of element: DrawingElement, to cost: inout DrawingCost) {
             guard let name = element.reference, let (target, referenced) = self.cost(named: name) else { return }
             var scale = 1.0
-            if let inverse = referenced.inverseViewBoxSide { scale = (element.side ?? referenced.side ?? 1) * inverse }
+            if let inverse = referenced.inverseViewBoxSide {
+                scale = (element.side ?? referenced.side ?? 1) * inverse
+            } else if referenced.type == "svg", let side = element.side, let own = referenced.side, own > 0 {
+                scale = side / own
+            }
             cost.add(target, scale: max(1, scale))
         }
 

@@ -100,7 +100,9 @@
                 return
             }
             switch type {
-            case "symbol": inverseViewBoxSide = 1 / min(box.width, box.height)
+            case "symbol":
+                inverseViewBoxSide = 1 / min(box.width, box.height)
+                side = side ?? values.viewport
             case "svg", "marker", "pattern":
                 viewBoxScale = max(1, (side ?? values.viewport) / min(box.width, box.height))
             default: break

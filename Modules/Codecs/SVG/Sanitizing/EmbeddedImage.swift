@@ -4,11 +4,13 @@
 
     /// The image of a `data:` URL, without the parts of the URL that are not needed. Source: RFC 2397.
     struct EmbeddedImage {
-        enum Format {
-            case png
-            case jpeg
+        enum Format: String {
+            case png = "image/png"
+            case jpeg = "image/jpeg"
+            /// The bytes are those of the first frame.
+            case gif = "image/gif"
             /// The bytes may be a document.
-            case text
+            case text = "image/svg+xml"
         }
 
         let format: Format
@@ -16,7 +18,7 @@
         /// The size in the header; nil for text.
         let size: PixelSize?
 
-        /// Reads a URL. Returns nil for another scheme, and for images other than PNG, JPEG and SVG, which are not
+        /// Reads a URL. Returns nil for another scheme, and for images other than PNG, JPEG, GIF and SVG, which are not
         /// drawn.
         ///
         /// The bytes, and not the media type, tell the format. O(bytes).
@@ -32,24 +34,29 @@
                 guard let data = Data(base64Encoded: Data(content), options: .ignoreUnknownCharacters) else {
                     return nil
                 }
-                bytes = data
+                self.init(data)
             } else {
-                bytes = Data(content)
+                self.init(Data(content))
             }
-            if let size = Self.pngSize(bytes) {
-                (format, self.size) = (.png, size)
-            } else if let size = Self.jpegSize(bytes) {
-                (format, self.size) = (.jpeg, size)
-            } else if bytes.prefix(4_096).contains(UInt8(ascii: "<")) {
-                (format, size) = (.text, nil)
+        }
+
+        private init?(_ data: Data) {
+            if let size = Self.pngSize(data) {
+                (format, bytes, self.size) = (.png, data, size)
+            } else if let size = Self.jpegSize(data) {
+                (format, bytes, self.size) = (.jpeg, data, size)
+            } else if let still = GIFStill(data) {
+                (format, bytes, size) = (.gif, still.bytes, still.size)
+            } else if data.prefix(4_096).contains(UInt8(ascii: "<")) {
+                (format, bytes, size) = (.text, data, nil)
             } else {
                 return nil
             }
         }
 
         /// Returns the URL of bytes in a format that librsvg reads.
-        static func url(of bytes: Data, mediaType: String) -> [UInt8] {
-            Array("data:\(mediaType);base64,".utf8) + Array(bytes.base64EncodedData())
+        static func url(of bytes: Data, format: Format) -> [UInt8] {
+            Array("data:\(format.rawValue);base64,".utf8) + Array(bytes.base64EncodedData())
         }
 
         /// Resolves the escapes of a URL, such as `%20`.
@@ -112,6 +119,45 @@
                         height: Int(data[offset + 5]) << 8 | Int(data[offset + 6]))
                 }
                 offset += 2 + max(2, Int(data[offset + 2]) << 8 | Int(data[offset + 3]))
+            }
+            return nil
+        }
+    }
+
+    /// The first frame of a GIF. Source: GIF89a.
+    private struct GIFStill {
+        /// A file with this frame only.
+        let bytes: Data
+        /// The size of the canvas and of the frame, whichever is larger.
+        let size: PixelSize
+
+        /// Reads a file up to the end of its first frame. Returns nil for other data and for a file that ends before.
+        init?(_ data: Data) {
+            guard data.starts(with: "GIF8".utf8), data.count > 13 else { return nil }
+            func number(at offset: Int) -> Int { Int(data[offset]) | Int(data[offset + 1]) << 8 }
+            func colorTableLength(_ flags: UInt8) -> Int { flags & 0x80 == 0 ? 0 : 3 << (Int(flags & 7) + 1) }
+            /// Returns the offset after the blocks at the offset, or nil when they have no end.
+            func endOfBlocks(_ offset: Int) -> Int? {
+                var offset = offset
+                while offset < data.count, data[offset] > 0 { offset += Int(data[offset]) + 1 }
+                return offset < data.count ? offset + 1 : nil
+            }
+            var offset = 13 + colorTableLength(data[10])
+            while offset + 9 < data.count {
+                switch data[offset] {
+                case 0x21:
+                    guard let end = endOfBlocks(offset + 2) else { return nil }
+                    offset = end
+                case 0x2C:
+                    let start = offset + 10 + colorTableLength(data[offset + 9]) + 1
+                    guard let end = endOfBlocks(start) else { return nil }
+                    bytes = data[..<end] + [0x3B]
+                    size = PixelSize(
+                        width: max(number(at: 6), number(at: offset + 5)),
+                        height: max(number(at: 8), number(at: offset + 7)))
+                    return
+                default: return nil
+                }
             }
             return nil
         }

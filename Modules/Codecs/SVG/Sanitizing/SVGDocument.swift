@@ -44,17 +44,16 @@
                 }
                 damage = error
             }
-            var sanitizer = parser.handler
-            try sanitizer.finish()
-            guard let size = sanitizer.size else {
+            try parser.handler.finish()
+            guard let size = parser.handler.size else {
                 throw ImageDecodingError(.corrupt, "SVG: the document has no root element")
             }
             self.size = size
             self.damage = damage
-            bytes = sanitizer.output.bytes
-            viewBoxScale = sanitizer.viewBoxScale
-            elementCount = sanitizer.graph.elements.count
-            cost = try sanitizer.graph.cost()
+            bytes = parser.handler.output.bytes
+            viewBoxScale = parser.handler.viewBoxScale
+            elementCount = parser.handler.graph.elements.count
+            cost = try parser.handler.graph.cost()
             try cost.check()
         }
     }

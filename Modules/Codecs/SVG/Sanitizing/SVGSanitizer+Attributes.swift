@@ -62,15 +62,14 @@
                 let image = EmbeddedImage(url: attribute.value)
             else { return false }
             switch image.format {
-            case .png, .jpeg:
+            case .png, .jpeg, .gif:
                 guard let size = image.size, size.isPositive else { return false }
                 try element.addImage(size, limits: limits)
-                let type = image.format == .png ? "image/png" : "image/jpeg"
-                attribute.value = EmbeddedImage.url(of: image.bytes, mediaType: type)
+                attribute.value = EmbeddedImage.url(of: image.bytes, format: image.format)
             case .text:
                 guard let inner = try document(image.bytes) else { return false }
                 try element.addDocument(inner, limits: limits)
-                attribute.value = EmbeddedImage.url(of: Data(inner.bytes), mediaType: "image/svg+xml")
+                attribute.value = EmbeddedImage.url(of: Data(inner.bytes), format: .text)
             }
             return true
         }

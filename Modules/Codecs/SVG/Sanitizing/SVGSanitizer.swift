@@ -5,8 +5,8 @@
     /// A writer of the part of a document that is drawn, without scripts and references to anything outside it.
     ///
     /// The elements that librsvg draws are kept, with their attributes. Links, event handlers, images other than
-    /// embedded PNG, JPEG and SVG, and everything that is not SVG are left out. The written document has no document
-    /// type declaration, entities, comments or processing instructions.
+    /// embedded PNG, JPEG, GIF and SVG, and everything that is not SVG are left out. The written document has no
+    /// document type declaration, entities, comments or processing instructions.
     struct SVGSanitizer: XMLHandler {
         private(set) var output = XMLOutput()
         private(set) var graph = DrawingGraph()

@@ -20,7 +20,7 @@
     /// processing instructions are skipped, and so is everything after the root element. Nothing outside the document
     /// is read. Source: Extensible Markup Language 1.0, fifth edition.
     struct XMLParser<Handler: XMLHandler> {
-        private(set) var handler: Handler
+        var handler: Handler
         private var openNames: [String] = []
         private var entities = XMLEntities()
         private var expandedByteCount = 0
