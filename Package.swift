@@ -21,6 +21,11 @@ let jxlShim = Target.Dependency.target(name: "CJXLShim", condition: .when(traits
 let jxlLibrary = Target.Dependency.target(name: "CJXL", condition: .when(traits: ["JXL"]))
 let jxlCondition = CSetting.define("ALCEDO_JXL", .when(traits: ["JXL"]))
 
+/// The same applies to librsvg.
+let svgShim = Target.Dependency.target(name: "CSVGShim", condition: .when(traits: ["SVG"]))
+let svgLibrary = Target.Dependency.target(name: "CSVG", condition: .when(traits: ["SVG"]))
+let svgCondition = CSetting.define("ALCEDO_SVG", .when(traits: ["SVG"]))
+
 /// The same applies to libseccomp.
 let seccompLibrary = Target.Dependency.target(name: "CSeccomp", condition: .when(traits: ["Sandbox"]))
 
@@ -30,8 +35,8 @@ let package = Package(
         "Alcedo", "AlcedoCore", "AlcedoHTTP", "AlcedoMemoryCache", "AlcedoNSCache", "AlcedoDiskCache",
         "AlcedoSQLiteCache", "AlcedoRedisCache", "AlcedoURLResponseCache", "AlcedoDownloader", "AlcedoCURL",
         "AlcedoURLSession", "AlcedoCodecs", "AlcedoPNG", "AlcedoJPEG", "AlcedoGIF", "AlcedoWebP", "AlcedoAVIF",
-        "AlcedoBMP", "AlcedoJXL", "AlcedoColor", "AlcedoProcessing", "AlcedoPlaceholders", "AlcedoSandbox",
-        "AlcedoPipeline", "AlcedoViewBinding", "AlcedoTerminal", "AlcedoGTK", "AlcedoTesting",
+        "AlcedoBMP", "AlcedoJXL", "AlcedoSVG", "AlcedoColor", "AlcedoProcessing", "AlcedoPlaceholders",
+        "AlcedoSandbox", "AlcedoPipeline", "AlcedoViewBinding", "AlcedoTerminal", "AlcedoGTK", "AlcedoTesting",
     ].map { .library(name: $0, targets: [$0]) } + [
         .executable(name: "alcedo", targets: ["AlcedoTool"]),
         .executable(name: "thumbnail-server", targets: ["thumbnail-server"]),
@@ -40,6 +45,7 @@ let package = Package(
         .trait(name: "AVIF", description: "AVIF images; needs libavif-dev."),
         .trait(name: "GTK", description: "GTK 4 views; needs libgtk-4-dev."),
         .trait(name: "JXL", description: "JPEG XL images; needs libjxl-dev."),
+        .trait(name: "SVG", description: "SVG images; needs librsvg2-dev."),
         .trait(name: "Sandbox", description: "Decoders in confined processes; needs libseccomp-dev."),
         .default(enabledTraits: []),
     ],
@@ -92,6 +98,7 @@ let package = Package(
         .target(name: "AlcedoWebP", dependencies: ["AlcedoCore", "CWebP"], path: "Modules/Codecs/WebP"),
         .target(name: "AlcedoAVIF", dependencies: ["AlcedoCore", avifShim], path: "Modules/Codecs/AVIF"),
         .target(name: "AlcedoJXL", dependencies: ["AlcedoCore", jxlShim], path: "Modules/Codecs/JXL"),
+        .target(name: "AlcedoSVG", dependencies: ["AlcedoCore", svgShim], path: "Modules/Codecs/SVG"),
         .target(name: "AlcedoBMP", dependencies: ["AlcedoCore"], path: "Modules/Codecs/BMP"),
 
         // Pixels, pipeline, views
@@ -142,7 +149,7 @@ let package = Package(
         // Programs
         .target(
             name: "AlcedoProgramSupport",
-            dependencies: ["AlcedoAVIF", "AlcedoBMP", "AlcedoCodecs", "AlcedoCore", "AlcedoJXL"],
+            dependencies: ["AlcedoAVIF", "AlcedoBMP", "AlcedoCodecs", "AlcedoCore", "AlcedoJXL", "AlcedoSVG"],
             path: "Modules/ProgramSupport", exclude: ["CMalloc"]),
         .systemLibrary(name: "CMalloc", path: "Modules/ProgramSupport/CMalloc"),
         .executableTarget(
@@ -208,6 +215,8 @@ let package = Package(
             name: "CJXLShim", dependencies: [jxlLibrary], path: "Modules/Codecs/CJXLShim",
             cSettings: [jxlCondition]),
         .target(
+            name: "CSVGShim", dependencies: [svgLibrary], path: "Modules/Codecs/CSVGShim", cSettings: [svgCondition]),
+        .target(
             name: "CLittleCMSShim", dependencies: ["CLittleCMS"], path: "Modules/Color/CLittleCMSShim"),
         .target(name: "CSampleKernels", path: "Modules/Processing/CSampleKernels"),
         .target(name: "CFileSystemShim", path: "Modules/Runtime/CFileSystemShim"),
@@ -235,6 +244,9 @@ let package = Package(
         .systemLibrary(
             name: "CLittleCMS", path: "Modules/Color/CLittleCMS", pkgConfig: "lcms2",
             providers: [.apt(["liblcms2-dev"]), .yum(["lcms2-devel"]), .brew(["little-cms2"])]),
+        .systemLibrary(
+            name: "CSVG", path: "Modules/Codecs/CSVG", pkgConfig: "librsvg-2.0",
+            providers: [.apt(["librsvg2-dev"]), .yum(["librsvg2-devel"]), .brew(["librsvg"])]),
         .systemLibrary(
             name: "CCURL", path: "Modules/Downloader/CCURL", pkgConfig: "libcurl",
             providers: [.apt(["libcurl4-openssl-dev"]), .yum(["libcurl-devel"]), .brew(["curl"])]),
@@ -286,6 +298,7 @@ let tests: [(name: String, needs: [Target.Dependency], hasFixtures: Bool)] = [
     ("RedisCache", ["AlcedoTesting", "TestSupport"], false),
     ("Runtime", ["AlcedoTesting", "TestSupport"], false),
     ("SQLiteCache", ["AlcedoTesting", "TestSupport"], false),
+    ("SVG", ["AlcedoTesting", "TestSupport"], false),
     ("Terminal", ["AlcedoTesting", "AlcedoViewBinding", "TestSupport"], true),
     ("Testing", ["AlcedoCURL", "TestSupport"], false),
     (
@@ -313,14 +326,15 @@ package.targets += [
         name: "alcedo-bench",
         dependencies: [
             "Alcedo", "AlcedoAVIF", "AlcedoCore", "AlcedoDiskCache", "AlcedoHTTP", "AlcedoJXL", "AlcedoMemoryCache",
-            "AlcedoProgramSupport", "AlcedoSQLiteCache", "AlcedoTesting", "AlcedoURLResponseCache", "CMultiLoop",
-            "CReferenceDecoders",
+            "AlcedoProgramSupport", "AlcedoSQLiteCache", "AlcedoSVG", "AlcedoTesting", "AlcedoURLResponseCache",
+            "CMultiLoop", "CReferenceDecoders",
         ],
         path: "Tests/Benchmarks", exclude: ["CMultiLoop", "CReferenceDecoders", "report.md", "report.svg"]),
     .target(name: "CMultiLoop", dependencies: ["CCURL"], path: "Tests/Benchmarks/CMultiLoop"),
     .target(
-        name: "CReferenceDecoders", dependencies: ["CPNG", "CJPEG", "CGIF", "CWebP", avifLibrary, jxlLibrary],
-        path: "Tests/Benchmarks/CReferenceDecoders", cSettings: [avifCondition, jxlCondition]),
+        name: "CReferenceDecoders",
+        dependencies: ["CPNG", "CJPEG", "CGIF", "CWebP", avifLibrary, jxlLibrary, svgLibrary],
+        path: "Tests/Benchmarks/CReferenceDecoders", cSettings: [avifCondition, jxlCondition, svgCondition]),
     .executableTarget(
         name: "conformance", dependencies: ["AlcedoCore", "AlcedoCodecs", "AlcedoTesting"], path: "Tests/Conformance"),
     .target(name: "TestSupport", dependencies: ["AlcedoCore", "AlcedoTesting"], path: "Tests/Support"),
@@ -387,8 +401,8 @@ package.targets += [
 ]
 
 let cTargets: Set = [
-    "CFileSystemShim", "CHTTPServerShim", "CPNGShim", "CJPEGShim", "CGIFShim", "CAVIFShim", "CJXLShim", "CCURLShim",
-    "CLittleCMSShim", "CMultiLoop", "CReferenceDecoders", "CSampleKernels", "CSandboxShim",
+    "CFileSystemShim", "CHTTPServerShim", "CPNGShim", "CJPEGShim", "CGIFShim", "CAVIFShim", "CJXLShim", "CSVGShim",
+    "CCURLShim", "CLittleCMSShim", "CMultiLoop", "CReferenceDecoders", "CSampleKernels", "CSandboxShim",
 ]
 // Whether warnings are errors. Scripts/check sets this variable. For dependent packages, warnings are never errors: a
 // newer compiler may emit new warnings, and SwiftPM passes -suppress-warnings, which swiftc does not accept with this

@@ -7,6 +7,9 @@ import Alcedo
 #endif
 import AlcedoLibc
 import AlcedoProgramSupport
+#if SVG
+    import AlcedoSVG
+#endif
 import CReferenceDecoders
 import FoundationEssentials
 
@@ -17,8 +20,8 @@ struct DecodeBenchCommand: ProgramCommand {
         usage: alcedo-bench decode DIR [--rounds N]
 
         Decodes every image in DIR at full size, and animations to their last frame, alternately with Alcedo's decoders
-        and with a C loop over the same library in the same process. Prints the ratio of the best times. AVIF needs a
-        build with --traits AVIF, and JPEG XL one with --traits JXL.
+        and with a C loop over the same library in the same process. Prints the ratio of the best times. AVIF, JPEG XL
+        and SVG need a build with --traits AVIF,JXL,SVG.
 
           --rounds N  decode each image N times with each decoder (default: 15)
 
@@ -122,6 +125,9 @@ private struct DecodeBenchmark {
         #if JXL
             case .jxl: decode = alcedo_reference_decode_jxl
         #endif
+        #if SVG
+            case .svg: decode = alcedo_reference_decode_svg
+        #endif
         default: return nil
         }
         return { data in
@@ -134,7 +140,7 @@ private struct DecodeBenchmark {
     /// The maximum ratio of each format.
     private static let goals: KeyValuePairs<ImageFormat, Double> = [
         .jpeg: 1.03, .png: 1.03, .gif: 1.1, .webp: 1.03, ImageFormat(rawValue: "avif"): 1.05,
-        ImageFormat(rawValue: "jxl"): 1.05,
+        ImageFormat(rawValue: "jxl"): 1.05, ImageFormat(rawValue: "svg"): 1.05,
     ]
 
     /// The geometric mean of the ratios of each format.

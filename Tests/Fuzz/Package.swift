@@ -6,19 +6,22 @@ import PackageDescription
 
 func product(_ name: String) -> Target.Dependency { .product(name: "Alcedo\(name)", package: "Alcedo") }
 
+/// The formats with a package trait of the same name.
+let traits = ["AVIF", "JXL", "SVG"]
+
 let package = Package(
     name: "Fuzz",
-    dependencies: [.package(name: "Alcedo", path: "../..", traits: ["AVIF", "JXL"])],
+    dependencies: [.package(name: "Alcedo", path: "../..", traits: Set(traits.map { .init(name: $0) }))],
     targets: [
         .target(
             name: "FuzzSupport", dependencies: [product("Core"), product("Testing"), product("URLResponseCache")],
             path: "Support")
     ]
-        + ["PNG", "JPEG", "GIF", "WebP", "AVIF", "JXL"].map { format in
+        + (["PNG", "JPEG", "GIF", "WebP"] + traits).map { format in
             .executableTarget(
                 name: "fuzz-\(format.lowercased())",
                 dependencies: [product("Core"), "FuzzSupport", product(format)], path: format,
-                exclude: ["AVIF", "JXL"].contains(format) ? ["Seeds"] : [])
+                exclude: traits.contains(format) ? ["Seeds"] : [])
         }
         + [
             .executableTarget(

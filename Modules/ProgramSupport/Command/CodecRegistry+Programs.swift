@@ -7,10 +7,13 @@ package import AlcedoCore
 #if JXL
     import AlcedoJXL
 #endif
+#if SVG
+    import AlcedoSVG
+#endif
 
 extension CodecRegistry {
     /// The codecs of the programs: those of AlcedoCodecs, BMP and ICO, and those of the enabled package traits: AVIF
-    /// with `AVIF`, and JPEG XL with `JXL`.
+    /// with `AVIF`, JPEG XL with `JXL`, and SVG with `SVG`.
     package static let programs = CodecRegistry.standard
         .adding(.bmp)
         .adding(.ico(png: .png))
@@ -19,5 +22,8 @@ extension CodecRegistry {
         #endif
         #if JXL
             .adding(.jxl)
+        #endif
+        #if SVG
+            .adding(.svg)
         #endif
 }

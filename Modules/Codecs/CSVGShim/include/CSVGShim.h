@@ -1,0 +1,63 @@
+// Functions over librsvg and cairo for Swift. They hide the differences between librsvg 2.54 and 2.60.
+#ifndef ALCEDO_CSVGSHIM_H
+#define ALCEDO_CSVGSHIM_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+typedef struct alcedo_svg_drawing alcedo_svg_drawing;
+
+typedef enum {
+    ALCEDO_SVG_OK = 0,
+    /// The library rejects the document or cannot draw it.
+    ALCEDO_SVG_CORRUPT,
+    /// The document exceeds a limit of the library.
+    ALCEDO_SVG_LIMIT,
+    /// The time limit is exceeded.
+    ALCEDO_SVG_TIMEOUT,
+    ALCEDO_SVG_OUT_OF_MEMORY,
+} alcedo_svg_status;
+
+/// The maximum number of pixels of a side of an image surface of cairo.
+#define ALCEDO_SVG_MAXIMUM_SIDE 32767
+
+typedef struct {
+    /// The size of the image in pixels, from 1 to ALCEDO_SVG_MAXIMUM_SIDE.
+    uint32_t width;
+    uint32_t height;
+    /// The size of the document in its own pixels, greater than 0. It is scaled to the size of the image.
+    double document_width;
+    double document_height;
+    /// The time limit in nanoseconds.
+    uint64_t time_limit;
+    /// Whether the document is known to need little time and stack. It is then drawn on the calling thread, without a
+    /// time limit.
+    int is_light;
+} alcedo_svg_settings;
+
+/// Draws a document on a thread of its own and waits for it, until the time limit at most. Draws a light document
+/// itself.
+///
+/// The bytes are copied. After the time limit, librsvg 2.59 and later stops at the next element. Earlier versions draw
+/// to the end on their thread and release their memory then. While two drawings are over their time limit, further
+/// drawings wait, within their own limit. Returns NULL when memory is exhausted or no thread can be created.
+alcedo_svg_drawing *_Nullable alcedo_svg_draw(
+    const uint8_t *_Nonnull bytes, size_t count, const alcedo_svg_settings *_Nonnull settings);
+
+/// Returns the result. The following functions require ALCEDO_SVG_OK.
+alcedo_svg_status alcedo_svg_result(const alcedo_svg_drawing *_Nonnull drawing);
+
+/// Returns librsvg's message for an error.
+const char *_Nonnull alcedo_svg_message(const alcedo_svg_drawing *_Nonnull drawing);
+
+/// Returns whether every pixel is opaque.
+int alcedo_svg_is_opaque(const alcedo_svg_drawing *_Nonnull drawing);
+
+/// Writes the rows as RGBA, `stride` bytes apart: premultiplied, or straight, where color with alpha 0 is black.
+void alcedo_svg_copy(
+    const alcedo_svg_drawing *_Nonnull drawing, int is_premultiplied, uint8_t *_Nonnull out, size_t stride);
+
+/// Releases a drawing, with its pixels.
+void alcedo_svg_release(alcedo_svg_drawing *_Nonnull drawing);
+
+#endif

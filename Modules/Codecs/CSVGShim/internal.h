@@ -1,0 +1,36 @@
+#ifndef ALCEDO_CSVGSHIM_INTERNAL_H
+#define ALCEDO_CSVGSHIM_INTERNAL_H
+
+#include "CSVGShim.h"
+
+#if !__has_include(<librsvg/rsvg.h>)
+#error "librsvg is missing: install Debian's package librsvg2-dev, or build without the package trait SVG"
+#endif
+#include <librsvg/rsvg.h>
+
+#include <pthread.h>
+
+/// One drawing. The thread that draws and the caller each hold a reference.
+struct alcedo_svg_drawing {
+    pthread_mutex_t lock;
+    /// Signaled when the thread has ended its work.
+    pthread_cond_t done;
+    // The following three fields are protected by the lock.
+    int references;
+    int is_done;
+    int is_overdue;
+    /// Interrupts the thread.
+    GCancellable *cancellable;
+    // The following fields belong to the thread until it has ended its work, and then to the caller.
+    alcedo_svg_settings settings;
+    uint8_t *bytes;
+    size_t count;
+    cairo_surface_t *surface;
+    alcedo_svg_status status;
+    char message[256];
+};
+
+/// Draws the document on the surface, which it creates. Sets the status and the message.
+void alcedo_svg_render(alcedo_svg_drawing *drawing);
+
+#endif

@@ -1,0 +1,190 @@
+#if SVG
+    import AlcedoCore
+
+    /// The elements of a document in their order, and the references between them.
+    struct DrawingGraph {
+        private(set) var elements: [DrawingElement] = []
+        private var openElements: [Int] = []
+        private var indices: [String: Int] = [:]
+        var rules = DrawingRules()
+
+        /// Adds an element inside the open one.
+        mutating func open(_ element: DrawingElement) {
+            if let id = element.id, indices[id] == nil { indices[id] = elements.count }
+            openElements.append(elements.count)
+            elements.append(element)
+        }
+
+        /// Changes the innermost open element.
+        mutating func changeOpenElement(_ change: (inout DrawingElement) -> Void) {
+            guard let index = openElements.last else { return }
+            change(&elements[index])
+        }
+
+        mutating func close() {
+            guard let index = openElements.popLast() else { return }
+            elements[index].end = elements.count
+        }
+
+        /// Makes an element refer to none.
+        mutating func removeReference(of index: Int) { elements[index].reference = nil }
+
+        /// The index of the element with an identifier, or nil when there is none.
+        func index(of id: String) -> Int? { indices[id] }
+
+        /// Returns the cost of the root element. O(elements and references).
+        ///
+        /// References that form a cycle count once, because librsvg does not follow them again.
+        ///
+        /// - Throws: `exceedsLimit` for too many references.
+        func cost() throws(ImageDecodingError) -> DrawingCost {
+            guard !elements.isEmpty else { return DrawingCost() }
+            var calculation = Calculation(graph: self, states: Array(repeating: .new, count: elements.count))
+            var cost = try calculation.run()
+            cost.time += DrawingTime.selector * Double(elements.count) * Double(rules.selectorCount)
+            return cost
+        }
+
+        /// Calls `body` with the index of each child.
+        fileprivate func forEachChild(of index: Int, _ body: (Int) -> Void) {
+            var child = index + 1
+            while child < elements[index].end {
+                body(child)
+                child = max(child + 1, elements[child].end)
+            }
+        }
+    }
+
+    /// The calculation of the costs: from the elements without content and references to the root, without recursion.
+    private struct Calculation {
+        enum State {
+            case new
+            /// The costs of its content and references are being calculated.
+            case open
+            case done
+        }
+
+        let graph: DrawingGraph
+        var states: [State]
+        private var costs: [DrawingCost] = []
+        private var properties: [DrawingProperties] = []
+        private var edgeCount = 0
+
+        /// The maximum number of references.
+        private static let maximumEdgeCount = 2_000_000
+
+        init(graph: DrawingGraph, states: [State]) {
+            self.graph = graph
+            self.states = states
+        }
+
+        mutating func run() throws(ImageDecodingError) -> DrawingCost {
+            costs = Array(repeating: DrawingCost(), count: states.count)
+            properties = graph.elements.map(\.properties)
+            if !graph.rules.isEmpty {
+                for (index, element) in graph.elements.enumerated() {
+                    graph.rules.add(
+                        to: &properties[index], type: element.type, id: element.id, classes: element.classes)
+                }
+            }
+            var pending = [0]
+            while let index = pending.last {
+                switch states[index] {
+                case .new:
+                    states[index] = .open
+                    try appendContent(of: index, to: &pending)
+                case .open:
+                    costs[index] = cost(of: index)
+                    states[index] = .done
+                    pending.removeLast()
+                case .done: pending.removeLast()
+                }
+            }
+            return costs[0]
+        }
+
+        private mutating func appendContent(of index: Int, to pending: inout [Int]) throws(ImageDecodingError) {
+            let before = pending.count
+            graph.forEachChild(of: index) { if states[$0] == .new { pending.append($0) } }
+            func append(_ name: String) {
+                if let target = graph.index(of: name), states[target] == .new { pending.append(target) }
+                edgeCount += 1
+            }
+            for name in properties[index].effects { append(name) }
+            for name in properties[index].paints { append(name) }
+            for name in properties[index].markers { append(name) }
+            if let reference = graph.elements[index].reference { append(reference) }
+            edgeCount += pending.count - before
+            guard edgeCount <= Self.maximumEdgeCount else {
+                throw ImageDecodingError(.exceedsLimit, "SVG: more than \(Self.maximumEdgeCount) references")
+            }
+        }
+
+        /// Returns the cost of the element with a name; nothing inside a cycle, or when there is none.
+        private func cost(named name: String) -> (cost: DrawingCost, element: DrawingElement)? {
+            guard let index = graph.index(of: name), states[index] == .done else { return nil }
+            return (costs[index], graph.elements[index])
+        }
+
+        private func cost(of index: Int) -> DrawingCost {
+            let element = graph.elements[index]
+            let own = properties[index]
+            var cost = DrawingCost()
+            (cost.time, cost.elementCount) = (element.time, 1)
+            (cost.area, cost.length) = (max(element.area, own.area), element.length)
+            (cost.segmentCount, cost.imageByteCount) = (element.segmentCount, element.imageByteCount)
+            let isReferenced = !element.isDrawn
+            graph.forEachChild(of: index) { child in
+                let kind = graph.elements[child]
+                // Definitions inside an element are drawn only where something refers to them.
+                guard kind.isDrawn || isReferenced && kind.kind != .definition && kind.kind != .pattern else { return }
+                cost.add(costs[child], scale: element.viewBoxScale)
+            }
+            addReference(of: element, to: &cost)
+            if let length = own.dashLength { cost.dashCount += cost.length / length }
+            addPaints(own, to: &cost)
+            for name in own.markers {
+                guard let marker = self.cost(named: name)?.cost else { continue }
+                cost.add(marker, count: max(1, cost.segmentCount + 1))
+            }
+            for name in own.effects {
+                guard let effect = self.cost(named: name)?.cost else { continue }
+                let surfaces = cost.surfaceCount + effect.surfaceCount
+                cost.add(effect)
+                cost.surfaceCount = surfaces
+            }
+            cost.surfaceCount += own.surfaceCount
+            cost.pixelTime += own.pixelTime
+            cost.scaledPixelTime += element.scaledPixelTime
+            cost.area *= own.scale * own.scale
+            cost.tileArea *= own.scale * own.scale
+            cost.depth += 1
+            return cost
+        }
+
+        private func addReference(of element: DrawingElement, to cost: inout DrawingCost) {
+            guard let name = element.reference, let (target, referenced) = self.cost(named: name) else { return }
+            var scale = 1.0
+            if let inverse = referenced.inverseViewBoxSide {
+                scale = (element.side ?? referenced.side ?? 1) * inverse
+            } else if referenced.type == "svg", let side = element.side, let own = referenced.side, own > 0 {
+                scale = side / own
+            }
+            cost.add(target, scale: max(1, scale))
+        }
+
+        /// Adds patterns, which are drawn for each shape in the element.
+        private func addPaints(_ own: DrawingProperties, to cost: inout DrawingCost) {
+            let (shapeCount, area) = (cost.elementCount, cost.area)
+            for name in own.paints {
+                guard let (pattern, element) = self.cost(named: name), element.kind == .pattern else { continue }
+                let scale = properties[graph.index(of: name) ?? 0].scale
+                let tile = element.isTileRelative ? element.tileArea * max(1, area) : element.tileArea
+                var painted = pattern
+                painted.surfaceCount += cost.surfaceCount
+                painted.tileArea = cost.tileArea + pattern.tileArea + tile * scale * scale
+                cost.add(painted, count: shapeCount)
+            }
+        }
+    }
+#endif

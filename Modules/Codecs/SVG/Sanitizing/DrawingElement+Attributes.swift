@@ -1,0 +1,154 @@
+#if SVG
+    import AlcedoCore
+
+    extension DrawingElement {
+        /// Reads the attributes that determine how much work it is to draw the element.
+        ///
+        /// - Parameters:
+        ///   - attributes: The attributes as they are written.
+        ///   - viewport: The reference length of percentages.
+        mutating func read(_ attributes: [XMLAttribute], viewport: Double) {
+            for attribute in attributes {
+                let value = attribute.value[...]
+                switch attribute.name {
+                case "id": id = String(decoding: value, as: UTF8.self)
+                case "class":
+                    let names = value.split(whereSeparator: XMLCharacter.isSpace)
+                    classes = names.map { String(decoding: $0, as: UTF8.self) }
+                case "style": properties.add(declarations: value, viewport: viewport)
+                case "width", "height", "r", "rx", "ry": break
+                case "patternTransform": properties.add("transform", value, viewport: viewport)
+                default: properties.add(attribute.name, value, viewport: viewport)
+                }
+            }
+            let values = Values(attributes, viewport)
+            switch kind {
+            case .shape: readShape(values)
+            case .text: (area, length) = (viewport * viewport, viewport)
+            case .pattern: readPattern(values)
+            case .filterPrimitive: readPrimitive(values)
+            case .container, .use, .image, .definition, .other: readBox(values)
+            }
+        }
+
+        /// The numbers in attributes.
+        private struct Values {
+            let attributes: [XMLAttribute]
+            let viewport: Double
+
+            init(_ attributes: [XMLAttribute], _ viewport: Double) {
+                self.attributes = attributes
+                self.viewport = viewport
+            }
+
+            func text(_ name: String) -> ArraySlice<UInt8>? { attributes.first { $0.name == name }?.value[...] }
+
+            /// Returns the number of pixels of a length; nil when it is missing or invalid.
+            func length(_ name: String) -> Double? {
+                text(name).flatMap { SVGLength($0) }.map { abs($0.pixels(of: viewport)) }
+            }
+
+            /// Returns one or two numbers, as those of filters; the second one is equal to the first by default.
+            func pair(_ name: String) -> (Double, Double)? {
+                guard let text = text(name) else { return nil }
+                var numbers = SVGNumbers(text)
+                guard let first = numbers.next() else { return nil }
+                return (abs(first), abs(numbers.next() ?? first))
+            }
+        }
+
+        private mutating func readShape(_ values: Values) {
+            switch type {
+            case "rect":
+                let (width, height) = (values.length("width") ?? 0, values.length("height") ?? 0)
+                (area, length, segmentCount) = (width * height, 2 * (width + height), 4)
+            case "circle", "ellipse":
+                let radius = max(values.length("r") ?? 0, values.length("rx") ?? 0, values.length("ry") ?? 0)
+                (area, length, segmentCount) = (4 * radius * radius, 2 * .pi * radius, 4)
+            case "line":
+                let ends = ["x1", "y1", "x2", "y2"].reduce(0) { $0 + (values.length($1) ?? 0) }
+                (length, segmentCount) = (ends, 1)
+            case "polyline", "polygon": readPath(Array("M".utf8) + Array(values.text("points") ?? []))
+            default: readPath(Array(values.text("d") ?? []))
+            }
+            time += segmentCount * DrawingTime.pathSegment
+        }
+
+        private mutating func readPath(_ data: [UInt8]) {
+            let measure = PathMeasure(data[...])
+            // An outline that closes itself is longer, at most twice as long.
+            let bound = measure.length.isNaN ? .infinity : 2 * measure.length
+            (area, length, segmentCount) = (measure.area, bound, measure.segmentCount)
+        }
+
+        private mutating func readPattern(_ values: Values) {
+            isTileRelative = values.text("patternUnits").map { !$0.elementsEqual("userSpaceOnUse".utf8) } ?? true
+            let (width, height) = (values.length("width") ?? 0, values.length("height") ?? 0)
+            // In the units of a bounding box, 100 % is 1.
+            let unit = isTileRelative ? values.viewport : 1
+            let isPercentage = values.text("width")?.contains(UInt8(ascii: "%")) ?? false
+            tileArea = width * height / (isTileRelative && isPercentage ? unit * unit : 1)
+            readBox(values)
+        }
+
+        /// Reads the size and the view box of an element that has a viewport of its own.
+        private mutating func readBox(_ values: Values) {
+            let sides = ["width", "height", "markerWidth", "markerHeight"].compactMap { values.length($0) }
+            side = sides.max()
+            if type == "feMergeNode" { properties.pixelTime += DrawingTime.filterPrimitive }
+            guard let box = values.text("viewBox").flatMap({ SVGViewBox($0) }), box.width > 0, box.height > 0 else {
+                return
+            }
+            switch type {
+            case "symbol":
+                inverseViewBoxSide = 1 / min(box.width, box.height)
+                side = side ?? values.viewport
+            case "svg", "marker", "pattern":
+                viewBoxScale = max(1, (side ?? values.viewport) / min(box.width, box.height))
+            default: break
+            }
+        }
+
+        private mutating func readPrimitive(_ values: Values) {
+            switch type {
+            case "feTurbulence":
+                let octaves = min(values.pair("numOctaves")?.0 ?? 1, 9)
+                properties.pixelTime += (1 + octaves) * DrawingTime.turbulenceOctave
+            case "feConvolveMatrix":
+                let order = values.pair("order") ?? (3, 3)
+                properties.pixelTime += order.0 * order.1 * DrawingTime.neighbor
+            case "feMorphology":
+                let radius = values.pair("radius") ?? (0, 0)
+                let (x, y) = (min(radius.0, values.viewport), min(radius.1, values.viewport))
+                properties.pixelTime += DrawingTime.neighbor
+                scaledPixelTime += (2 * x + 1) * (2 * y + 1) * DrawingTime.neighbor
+            case "feGaussianBlur", "feDropShadow": properties.pixelTime += DrawingTime.blur
+            case "feDiffuseLighting", "feSpecularLighting": properties.pixelTime += DrawingTime.lighting
+            default: properties.pixelTime += DrawingTime.filterPrimitive
+            }
+        }
+
+        /// Adds an embedded image.
+        ///
+        /// - Throws: `exceedsLimit` when its size exceeds the limits.
+        mutating func addImage(_ size: PixelSize, limits: DecodingLimits) throws(ImageDecodingError) {
+            do throws(ImageDecodingError) {
+                try limits.check(size, format: .rgba8)
+            } catch {
+                throw ImageDecodingError(error.code, "SVG: an embedded image: \(error.message)")
+            }
+            imageByteCount += 4 * Double(size.pixelCount)
+            time += Double(size.pixelCount) * DrawingTime.imagePixel
+        }
+
+        /// Adds an embedded document, which librsvg draws at its natural size.
+        ///
+        /// - Throws: `exceedsLimit` when its size exceeds the limits.
+        mutating func addDocument(_ document: SVGDocument, limits: DecodingLimits) throws(ImageDecodingError) {
+            let size = document.size.pixels
+            try addImage(size, limits: limits)
+            imageByteCount += document.cost.byteCount(pixelCount: size.pixelCount, scale: document.viewBoxScale)
+            time += document.cost.time(pixelCount: size.pixelCount, scale: document.viewBoxScale)
+        }
+    }
+#endif

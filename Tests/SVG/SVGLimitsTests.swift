@@ -1,0 +1,185 @@
+#if SVG
+    import AlcedoCore
+    @testable import AlcedoSVG
+    import Foundation
+    import TestSupport
+    import Testing
+
+    @Suite(.timeLimit(.minutes(5))) struct SVGLimitsTests {
+        private let decoder = SVGDecoder()
+
+        private func code(_ content: String, side: Int? = nil) -> ImageDecodingError.Code? {
+            let target = side.map { TargetSize(width: $0, height: $0) }
+            return decoder.errorCode(document(content), options: DecodingOptions(target: target))
+        }
+
+        private func nested(_ count: Int, _ open: String, _ close: String, _ content: String = "") -> String {
+            String(repeating: open, count: count) + content + String(repeating: close, count: count)
+        }
+
+        @Test func `more nested elements than the limit are refused`() {
+            #expect(code(nested(249, "<g>", "</g>")) == nil)
+            #expect(code(nested(250, "<g>", "</g>")) == .exceedsLimit)
+        }
+
+        @Test func `more attributes than the limit are refused`() {
+            func element(_ count: Int) -> String { "<g " + (0..<count).map { "a\($0)='' " }.joined() + "/>" }
+
+            #expect(code(element(1_000)) == nil)
+            #expect(code(element(1_001)) == .exceedsLimit)
+        }
+
+        @Test func `more elements than the limit are refused`() {
+            #expect(code(String(repeating: "<g/>", count: 200_000)) == .exceedsLimit)
+        }
+
+        @Test func `a file larger than the limit is refused`() {
+            #expect(decoder.errorCode(Data(repeating: 0x20, count: (32 << 20) + 1)) == .exceedsLimit)
+        }
+
+        @Test(arguments: [1, 9])
+        func `entities that expand to more than the limit are refused`(depth: Int) {
+            let entities = (1...depth).map { "<!ENTITY e\($0) '\(String(repeating: "&e\($0 - 1);", count: 10))'>" }
+            let text = """
+                <!DOCTYPE svg [<!ENTITY e0 '0123456789'>\(entities.joined())]>\
+                <svg xmlns="http://www.w3.org/2000/svg"><g id="&e\(depth);"/></svg>
+                """
+
+            #expect(decoder.errorCode(Data(text.utf8)) == (depth == 1 ? nil : .exceedsLimit))
+        }
+
+        @Test func `an entity that contains itself is refused`() {
+            let text = "<!DOCTYPE svg [<!ENTITY a '&b;'><!ENTITY b '&a;'>]><svg id='&a;'/>"
+
+            #expect(decoder.errorCode(Data(text.utf8)) == .exceedsLimit)
+        }
+
+        @Test func `elements that are used exponentially often are refused`() {
+            let groups = (1...20).map { "<g id='g\($0)'><use href='#g\($0 - 1)'/><use href='#g\($0 - 1)'/></g>" }
+
+            #expect(code("<defs><rect id='g0'/>\(groups.joined())</defs><use href='#g10'/>") == nil)
+            #expect(code("<defs><rect id='g0'/>\(groups.joined())</defs><use href='#g20'/>") == .exceedsLimit)
+        }
+
+        @Test func `a long chain of references is refused`() {
+            func chain(_ count: Int) -> String {
+                let groups = (1...count).map { "<g id='g\($0)'><use href='#g\($0 - 1)'/></g>" }.joined()
+                return "<defs><rect id='g0'/>\(groups)</defs><use href='#g\(count)'/>"
+            }
+
+            #expect(code(chain(400)) == nil)
+            #expect(code(chain(600)) == .exceedsLimit)
+        }
+
+        @Test(arguments: [
+            "<g id='a'><use href='#a'/></g>", "<mask id='a' mask='url(#a)'/><g mask='url(#a)'/>",
+            "<pattern id='a' width='9' height='9'><rect width='9' height='9' fill='url(#a)'/></pattern><rect fill='url(#a)'/>",
+            "<clipPath id='a' clip-path='url(#b)'/><clipPath id='b' clip-path='url(#a)'/><g clip-path='url(#a)'/>",
+            "<marker id='a'><path d='M0 0L1 1' marker-end='url(#a)'/></marker><path d='M0 0L1 1' marker-end='url(#a)'/>",
+        ])
+        func `references in a cycle end`(content: String) {
+            #expect(code(content) == nil)
+        }
+
+        @Test func `patterns of more memory than the limit are refused`() {
+            func pattern(_ attributes: String, _ shape: String) -> String {
+                "<pattern id='p' \(attributes)><rect width='9' height='9'/></pattern>\(shape)"
+            }
+            let user = "patternUnits='userSpaceOnUse'"
+            let small = "<rect width='64' height='64' fill='url(#p)'/>"
+
+            #expect(code(pattern("\(user) width='64' height='64'", small)) == nil)
+            #expect(code(pattern("width='1' height='1'", small)) == nil)
+            #expect(code(pattern("width='100%' height='100%'", small)) == nil)
+            #expect(code(pattern("\(user) width='20000' height='20000'", small)) == .exceedsLimit)
+            #expect(
+                code(pattern("\(user) width='64' height='64' patternTransform='scale(500)'", small)) == .exceedsLimit)
+            #expect(
+                code(pattern("width='1' height='1'", "<g transform='matrix(500 0 0 500 0 0)'>\(small)</g>"))
+                    == .exceedsLimit)
+            #expect(
+                code(pattern("width='1' height='1'", "<path d='M0 0l30000 0 0 30000z' style='fill:url(#p)'/>"))
+                    == .exceedsLimit)
+            let symbol = "<symbol id='s' viewBox='0 0 .01 .01'>\(small)</symbol><use href='#s'"
+            #expect(code(pattern("width='1' height='1'", symbol + "/>")) == .exceedsLimit)
+            #expect(code(pattern("width='1' height='1'", symbol + " width='.01' height='.01'/>")) == nil)
+            let rule = "<style>.a { fill: url(#p) }</style><rect class='b a' width='30000' height='30000'/>"
+            #expect(code(pattern("width='1' height='1'", rule)) == .exceedsLimit)
+            #expect(code(pattern("width='1' height='1'", rule.replacing("b a", with: "b"))) == nil)
+        }
+
+        @Test func `more nested layers than the memory holds are refused`() {
+            let layers = nested(40, "<g opacity='.5'>", "</g>")
+            let rule = "<style>g { opacity: .5 }</style>" + nested(40, "<g>", "</g>")
+
+            #expect(code(layers) == nil)
+            #expect(code(layers, side: 2_000) == .exceedsLimit)
+            #expect(code(layers.replacing(".5", with: "1"), side: 2_000) == nil)
+            #expect(code(rule, side: 2_000) == .exceedsLimit)
+            #expect(code(rule.replacing(".5", with: "1"), side: 2_000) == nil)
+        }
+
+        @Test func `more dashes than the limit are refused`() {
+            let path = "<path d='M0 0h1000000' stroke='red' stroke-dasharray='5 2'/>"
+
+            #expect(code(path) == nil)
+            #expect(code(path.replacing("5 2", with: ".2 .1")) == .exceedsLimit)
+            #expect(
+                code("<g style='stroke-dasharray:.2 .1'>\(path.replacing("5 2", with: "none"))</g>") == .exceedsLimit)
+        }
+
+        @Test func `embedded images larger than the limits are refused`() throws {
+            var png = try #require(Data(base64Encoded: SampleDocument.bluePNG))
+            png[16] = 0x7F
+            let jpeg = Data(
+                [0xFF, 0xD8, 0xFF, 0xE0, 0, 4, 1, 2, 0xFF, 0xC0, 0, 17, 8, 0xFF, 0xFF, 0xFF, 0xFF, 3]
+                    + [UInt8](repeating: 0, count: 20))
+            let svg = document("", attributes: #"width="60000" height="60000""#)
+            for data in [png, jpeg, svg] {
+                #expect(code("<image href='data:;base64,\(data.base64EncodedString())'/>") == .exceedsLimit)
+            }
+        }
+
+        @Test func `sizes over the limits are refused before drawing`() {
+            for (attributes, side) in [
+                ("width='30000' height='30000'", nil), ("width='1e8' height='1e8'", nil),
+                ("width='40000' height='1'", nil),
+                ("width='9' height='9'", 20_000),
+            ] as [(String, Int?)] {
+                let target = side.map { TargetSize(width: $0, height: $0) }
+                let data = document("", attributes: attributes)
+                #expect(decoder.errorCode(data, options: DecodingOptions(target: target)) == .exceedsLimit)
+            }
+            let large = document("", attributes: "width='30000' height='30000'")
+            let options = DecodingOptions(target: TargetSize(width: 30, height: 30))
+            #expect(decoder.errorCode(large, options: options) == nil)
+        }
+
+        @Test func `a document that would take much longer than the time limit is not drawn`() {
+            let text = "<text>\(String(repeating: "abcdefghi ", count: 9_000))</text>"
+            let filter = """
+                <filter id="f"><feConvolveMatrix order="90"/></filter>\(cover(#"filter="url(#f)""#))
+                """
+
+            #expect(code(text) == .exceedsLimit)
+            #expect(code(filter) == nil)
+            #expect(code(filter, side: 2_000) == .exceedsLimit)
+        }
+
+        @Test func `drawing ends at the time limit, and later drawings are not affected`() throws {
+            let lines = (0..<2_000).map { "L\($0 * 37 % 1000),1000 \($0 * 7 % 1000),0" }.joined()
+            let slow = document("<path d='M0,0\(lines)'/>", attributes: "width='1000' height='1000'")
+            let impatient = SVGDecoder(timeLimit: .milliseconds(50))
+            for _ in 0..<3 {
+                let start = ContinuousClock.now
+                #expect(impatient.errorCode(slow) == .exceedsLimit)
+                #expect(start.duration(to: .now) < .seconds(20))
+            }
+
+            let image = try SVGDecoder(timeLimit: .seconds(200)).decode(
+                SampleDocument.utf16.data, options: DecodingOptions())
+
+            #expect(image.pixels.rgba(9, 9) == [0, 0, 128, 255])
+        }
+    }
+#endif
