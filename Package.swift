@@ -16,12 +16,19 @@ let avifLibrary = Target.Dependency.target(name: "CAVIF", condition: .when(trait
 /// Every target of the package is built. Without the trait, C code that needs libavif is therefore left out.
 let avifCondition = CSetting.define("ALCEDO_AVIF", .when(traits: ["AVIF"]))
 
+/// The same applies to libde265, and to libheif, which only a benchmark uses.
+let heifShim = Target.Dependency.target(name: "CHEIFShim", condition: .when(traits: ["HEIF"]))
+let de265Library = Target.Dependency.target(name: "CDE265", condition: .when(traits: ["HEIF"]))
+let heifLibrary = Target.Dependency.target(name: "CHEIF", condition: .when(traits: ["HEIF"]))
+let heifCondition = CSetting.define("ALCEDO_HEIF", .when(traits: ["HEIF"]))
+
 let package = Package(
     name: "Alcedo",
     products: [
         "Alcedo", "AlcedoCore", "AlcedoHTTP", "AlcedoMemoryCache", "AlcedoNSCache", "AlcedoDiskCache",
         "AlcedoSQLiteCache", "AlcedoRedisCache", "AlcedoURLResponseCache", "AlcedoDownloader", "AlcedoCURL",
         "AlcedoURLSession", "AlcedoCodecs", "AlcedoPNG", "AlcedoJPEG", "AlcedoGIF", "AlcedoWebP", "AlcedoAVIF",
+        "AlcedoHEIF",
         "AlcedoProcessing", "AlcedoPipeline", "AlcedoViewBinding", "AlcedoTerminal", "AlcedoGTK", "AlcedoTesting",
     ].map { .library(name: $0, targets: [$0]) } + [
         .executable(name: "alcedo", targets: ["AlcedoTool"]),
@@ -29,6 +36,7 @@ let package = Package(
     ],
     traits: [
         .trait(name: "AVIF", description: "AVIF images; needs libavif-dev."),
+        .trait(name: "HEIF", description: "HEIF images, decoding only; needs libde265-dev."),
         .trait(name: "GTK", description: "GTK 4 views; needs libgtk-4-dev."),
         .default(enabledTraits: []),
     ],
@@ -80,6 +88,7 @@ let package = Package(
         .target(name: "AlcedoGIF", dependencies: ["AlcedoCore", "CGIFShim"], path: "Modules/Codecs/GIF"),
         .target(name: "AlcedoWebP", dependencies: ["AlcedoCore", "CWebP"], path: "Modules/Codecs/WebP"),
         .target(name: "AlcedoAVIF", dependencies: ["AlcedoCore", avifShim], path: "Modules/Codecs/AVIF"),
+        .target(name: "AlcedoHEIF", dependencies: ["AlcedoCore", heifShim], path: "Modules/Codecs/HEIF"),
 
         // Pixels, pipeline, views
         .target(
@@ -112,7 +121,7 @@ let package = Package(
 
         // Programs
         .target(
-            name: "AlcedoProgramSupport", dependencies: ["AlcedoAVIF", "AlcedoCodecs", "AlcedoCore"],
+            name: "AlcedoProgramSupport", dependencies: ["AlcedoAVIF", "AlcedoCodecs", "AlcedoCore", "AlcedoHEIF"],
             path: "Modules/ProgramSupport", exclude: ["CMalloc"]),
         .systemLibrary(name: "CMalloc", path: "Modules/ProgramSupport/CMalloc"),
         .executableTarget(
@@ -174,6 +183,9 @@ let package = Package(
         .target(
             name: "CAVIFShim", dependencies: [avifLibrary], path: "Modules/Codecs/CAVIFShim",
             cSettings: [avifCondition]),
+        .target(
+            name: "CHEIFShim", dependencies: [de265Library], path: "Modules/Codecs/CHEIFShim",
+            cSettings: [heifCondition]),
         .target(name: "CSampleKernels", path: "Modules/Processing/CSampleKernels"),
         .target(name: "CFileSystemShim", path: "Modules/Runtime/CFileSystemShim"),
         .target(name: "CCURLShim", dependencies: ["CCURL"], path: "Modules/Downloader/CCURLShim"),
@@ -193,6 +205,12 @@ let package = Package(
         .systemLibrary(
             name: "CAVIF", path: "Modules/Codecs/CAVIF",
             providers: [.apt(["libavif-dev"]), .yum(["libavif-devel"]), .brew(["libavif"])]),
+        .systemLibrary(
+            name: "CDE265", path: "Modules/Codecs/CDE265", pkgConfig: "libde265",
+            providers: [.apt(["libde265-dev"]), .yum(["libde265-devel"]), .brew(["libde265"])]),
+        .systemLibrary(
+            name: "CHEIF", path: "Tests/Benchmarks/CHEIF",
+            providers: [.apt(["libheif-dev"]), .yum(["libheif-devel"]), .brew(["libheif"])]),
         .systemLibrary(
             name: "CCURL", path: "Modules/Downloader/CCURL", pkgConfig: "libcurl",
             providers: [.apt(["libcurl4-openssl-dev"]), .yum(["libcurl-devel"]), .brew(["curl"])]),
@@ -224,6 +242,7 @@ let tests: [(name: String, needs: [Target.Dependency], hasFixtures: Bool)] = [
     ),
     ("GIF", ["AlcedoTesting", "TestSupport"], true),
     ("GTK", ["AlcedoViewBinding", "gallery", "TestSupport", gtkLibrary], false),
+    ("HEIF", ["AlcedoTesting", "TestSupport"], true),
     ("HTTP", ["AlcedoTesting", "TestSupport"], false),
     ("JPEG", ["AlcedoTesting", "TestSupport"], true),
     ("MemoryCache", ["AlcedoTesting", "TestSupport"], false),
@@ -266,15 +285,16 @@ package.targets += [
     .executableTarget(
         name: "alcedo-bench",
         dependencies: [
-            "Alcedo", "AlcedoAVIF", "AlcedoCore", "AlcedoDiskCache", "AlcedoHTTP", "AlcedoMemoryCache",
+            "Alcedo", "AlcedoAVIF", "AlcedoCore", "AlcedoDiskCache", "AlcedoHEIF", "AlcedoHTTP", "AlcedoMemoryCache",
             "AlcedoProgramSupport", "AlcedoSQLiteCache", "AlcedoTesting", "AlcedoURLResponseCache", "CMultiLoop",
             "CReferenceDecoders",
         ],
-        path: "Tests/Benchmarks", exclude: ["CMultiLoop", "CReferenceDecoders", "report.md", "report.svg"]),
+        path: "Tests/Benchmarks", exclude: ["CHEIF", "CMultiLoop", "CReferenceDecoders", "report.md", "report.svg"]),
     .target(name: "CMultiLoop", dependencies: ["CCURL"], path: "Tests/Benchmarks/CMultiLoop"),
     .target(
-        name: "CReferenceDecoders", dependencies: ["CPNG", "CJPEG", "CGIF", "CWebP", avifLibrary],
-        path: "Tests/Benchmarks/CReferenceDecoders", cSettings: [avifCondition]),
+        name: "CReferenceDecoders", dependencies: ["CPNG", "CJPEG", "CGIF", "CWebP", avifLibrary, heifLibrary],
+        path: "Tests/Benchmarks/CReferenceDecoders", cSettings: [avifCondition, heifCondition],
+        linkerSettings: [.linkedLibrary("heif", .when(traits: ["HEIF"]))]),
     .executableTarget(
         name: "conformance", dependencies: ["AlcedoCore", "AlcedoCodecs", "AlcedoTesting"], path: "Tests/Conformance"),
     .target(name: "TestSupport", dependencies: ["AlcedoCore", "AlcedoTesting"], path: "Tests/Support"),
@@ -329,7 +349,8 @@ package.targets += [
 ]
 
 let cTargets: Set = [
-    "CFileSystemShim", "CHTTPServerShim", "CPNGShim", "CJPEGShim", "CGIFShim", "CAVIFShim", "CCURLShim", "CMultiLoop",
+    "CFileSystemShim", "CHTTPServerShim", "CPNGShim", "CJPEGShim", "CGIFShim", "CAVIFShim", "CHEIFShim", "CCURLShim",
+    "CMultiLoop",
     "CReferenceDecoders", "CSampleKernels",
 ]
 // Whether warnings are errors. Scripts/check sets this variable. For dependent packages, warnings are never errors: a

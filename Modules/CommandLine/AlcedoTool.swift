@@ -41,6 +41,7 @@ enum AlcedoTool {
         ])
 
     static func main() {
+        ProgramWorker.runIfRequested()
         EarlyInterruption.install(
             "alcedo: interrupted\n", isQuiet: CommandLine.arguments.contains { $0 == "--quiet" || $0 == "-q" })
         ExitStatus.end(program.name) { try await program.run(CommandLine.arguments.dropFirst()) }

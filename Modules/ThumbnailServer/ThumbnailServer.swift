@@ -6,6 +6,7 @@ import CMalloc
 @main
 enum ThumbnailServer {
     static func main() {
+        ProgramWorker.runIfRequested()
         // Writing to a disconnected client must return an error instead of ending the process.
         signal(SIGPIPE, SIG_IGN)
         // With a fixed threshold, blocks of at least 128 KiB, such as those of most originals and images, are returned

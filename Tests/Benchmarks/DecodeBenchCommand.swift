@@ -2,6 +2,9 @@ import Alcedo
 #if AVIF
     import AlcedoAVIF
 #endif
+#if HEIF
+    import AlcedoHEIF
+#endif
 import AlcedoLibc
 import AlcedoProgramSupport
 import CReferenceDecoders
@@ -15,7 +18,7 @@ struct DecodeBenchCommand: ProgramCommand {
 
         Decodes every image in DIR at full size, and animations to their last frame, alternately with Alcedo's decoders
         and with a C loop over the same library in the same process. Prints the ratio of the best times. AVIF needs a
-        build with --traits AVIF.
+        build with --traits AVIF. HEIF needs one with --traits HEIF, and is compared with a loop over libheif.
 
           --rounds N  decode each image N times with each decoder (default: 15)
 
@@ -74,7 +77,7 @@ private struct DecodeBenchmark {
 
     /// Measures one image and prints its line. Ignores files of other formats and damaged files.
     mutating func measure(_ data: Data, name: String) {
-        guard let entry = CodecRegistry.programs.entry(for: data), let reference = Self.reference(for: entry.format)
+        guard let entry = Self.codecs.entry(for: data), let reference = Self.reference(for: entry.format)
         else { return }
         // The image is decoded as stored, because the C loop does not apply the orientation either.
         let options = DecodingOptions(appliesOrientation: false)
@@ -106,6 +109,15 @@ private struct DecodeBenchmark {
         Console.output("\(Self.text(ratio))  \(entry.format)  \(pixels) pixels  \(name)\n")
     }
 
+    /// The codecs of the programs, and that of HEIF without a sandbox.
+    private static var codecs: CodecRegistry {
+        #if HEIF
+            return .programs.adding(.heifInProcess)
+        #else
+            return .programs
+        #endif
+    }
+
     private static func reference(for format: ImageFormat) -> ((Data) -> Int)? {
         let decode: (UnsafePointer<UInt8>, Int) -> Int
         switch format {
@@ -115,6 +127,9 @@ private struct DecodeBenchmark {
         case .webp: decode = alcedo_reference_decode_webp
         #if AVIF
             case .avif: decode = alcedo_reference_decode_avif
+        #endif
+        #if HEIF
+            case .heif: decode = alcedo_reference_decode_heif
         #endif
         default: return nil
         }
@@ -126,12 +141,17 @@ private struct DecodeBenchmark {
     }
 
     /// The maximum ratio of each format.
-    private static var goals: KeyValuePairs<ImageFormat, Double> {
+    private static var goals: [(format: ImageFormat, maximum: Double)] {
+        var goals: [(format: ImageFormat, maximum: Double)] = [
+            (.jpeg, 1.03), (.png, 1.03), (.gif, 1.1), (.webp, 1.03),
+        ]
         #if AVIF
-            return [.jpeg: 1.03, .png: 1.03, .gif: 1.1, .webp: 1.03, .avif: 1.05]
-        #else
-            return [.jpeg: 1.03, .png: 1.03, .gif: 1.1, .webp: 1.03]
+            goals.append((.avif, 1.05))
         #endif
+        #if HEIF
+            goals.append((.heif, 1.05))
+        #endif
+        return goals
     }
 
     /// The geometric mean of the ratios of each format.

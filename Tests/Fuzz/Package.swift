@@ -8,17 +8,17 @@ func product(_ name: String) -> Target.Dependency { .product(name: "Alcedo\(name
 
 let package = Package(
     name: "Fuzz",
-    dependencies: [.package(name: "Alcedo", path: "../..", traits: ["AVIF"])],
+    dependencies: [.package(name: "Alcedo", path: "../..", traits: ["AVIF", "HEIF"])],
     targets: [
         .target(
             name: "FuzzSupport", dependencies: [product("Core"), product("Testing"), product("URLResponseCache")],
             path: "Support")
     ]
-        + ["PNG", "JPEG", "GIF", "WebP", "AVIF"].map { format in
+        + ["PNG", "JPEG", "GIF", "WebP", "AVIF", "HEIF"].map { format in
             .executableTarget(
                 name: "fuzz-\(format.lowercased())",
                 dependencies: [product("Core"), "FuzzSupport", product(format)], path: format,
-                exclude: format == "AVIF" ? ["Seeds"] : [])
+                exclude: ["AVIF", "HEIF"].contains(format) ? ["Seeds"] : [])
         }
         + ["Fields", "Entries"].map { part in
             .executableTarget(

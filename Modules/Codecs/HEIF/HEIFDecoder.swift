@@ -7,8 +7,8 @@
     /// This module reads the boxes of the file, and passes the parameter sets and slices of each coded picture to
     /// libde265, the decoder of HEVC in libheif. It joins tiles, applies alpha and converts color itself.
     ///
-    /// The image is cropped, rotated and mirrored as the properties `clap`, `irot` and `imir` state, in the order of the
-    /// file. Rotation and mirroring are the orientation. The orientation in EXIF or XMP is not applied, because the
+    /// The image is cropped, rotated and mirrored as the properties `clap`, `irot` and `imir` state, in the order of
+    /// the file. Rotation and mirroring are the orientation. The orientation in EXIF or XMP is not applied, because the
     /// format repeats it there for information only. Source: ISO/IEC 23008-12.
     ///
     /// One row of tiles is decoded at a time, so the planes of the whole image are never in memory, unless it is one

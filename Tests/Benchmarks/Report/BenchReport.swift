@@ -92,10 +92,12 @@ enum BenchMachine {
         if let swift = try? swiftBanner() {
             lines += swift.split(separator: "\n").first.map { [trimmed(String($0))] } ?? []
         }
+        var formats = ["libpng16-16", "libjpeg62-turbo", "libwebp7", "libgif7"]
         #if AVIF
-            let formats = ["libpng16-16", "libjpeg62-turbo", "libwebp7", "libgif7", "libavif15", "libavif16"]
-        #else
-            let formats = ["libpng16-16", "libjpeg62-turbo", "libwebp7", "libgif7"]
+            formats += ["libavif15", "libavif16"]
+        #endif
+        #if HEIF
+            formats += ["libde265-0", "libheif1"]
         #endif
         let format = "--showformat=${db:Status-Status} ${Package} ${Version}\\n"
         // Each package is queried separately, because dpkg-query fails if one package is unknown.

@@ -50,9 +50,10 @@
             var alpha: HEIFPicture?
             var isPremultiplied = false
             for source in items.sources(of: number, "auxl") {
-                guard source != number, let item = items.items[source] else { continue }
-                let properties = try HEIFProperties(item, of: items, bytes)
-                guard Self.alphaTypes.contains(properties.auxiliaryType) else { continue }
+                guard source != number, let item = items.items[source],
+                    let properties = try? HEIFProperties(item, of: items, bytes),
+                    Self.alphaTypes.contains(properties.auxiliaryType)
+                else { continue }
                 alpha = try HEIFPicture(source, item, properties, of: items, bytes, limits)
                 isPremultiplied = items.targets(of: number, "prem").contains(source)
                 break

@@ -160,6 +160,9 @@
 
     /// The payload of an item that joins tiles. Source: ISO/IEC 23008-12, section 6.6.2.3.
     private struct Grid {
+        /// The maximum width and height, which keeps products of sizes small.
+        private static let maximumSide = 1 << 28
+
         let columnCount: Int
         let rowCount: Int
         let size: PixelSize
@@ -179,6 +182,9 @@
             rowCount = try reader.number(1) + 1
             columnCount = try reader.number(1) + 1
             size = PixelSize(width: try reader.number(fieldSize), height: try reader.number(fieldSize))
+            guard max(size.width, size.height) <= Self.maximumSide else {
+                throw ImageDecodingError(.exceedsLimit, "HEIF: a grid of \(size) pixels is too large")
+            }
         }
     }
 #endif

@@ -1,8 +1,8 @@
 #if HEIF
     import AlcedoCore
 
-    /// A reader of the bits of a parameter set, without the bytes that prevent start codes. Source: ITU-T H.265, sections
-    /// 7.3.1.1 and 9.2.
+    /// A reader of the bits of a parameter set, without the bytes that prevent start codes. Source: ITU-T H.265,
+    /// sections 7.3.1.1 and 9.2.
     struct BitReader {
         private let bytes: [UInt8]
         private var position = 0

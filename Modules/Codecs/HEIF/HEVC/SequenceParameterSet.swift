@@ -89,7 +89,7 @@
             return inside
         }
 
-        /// Source: section 7.3.4.
+        /// Skips the scaling lists. Source: section 7.3.4.
         private static func skipScalingLists(_ bits: inout BitReader) throws(ImageDecodingError) {
             for size in 0..<4 {
                 for _ in stride(from: 0, to: 6, by: size == 3 ? 3 : 1) {
