@@ -95,6 +95,7 @@
 
         @Test(arguments: [
             (2, 2, 128, 100, "half"), (1, 3, 64, 192, "deep"), (3, 1, 150, 64, "half"), (2, 3, 128, 129, "half"),
+            (1, 1, 40, 30, "half"), (1, 1, 64, 64, "deep"),
         ])
         func `tiles are joined, and color is interpolated between them`(
             columns: Int, rows: Int, width: Int, height: Int, name: String

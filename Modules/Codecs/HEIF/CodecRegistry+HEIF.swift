@@ -4,7 +4,7 @@
     extension CodecRegistry.Entry {
         /// Returns the codec of HEIF with another decoder, which usually runs ``heifInProcess`` in a worker process.
         ///
-        /// ```swift
+        /// ```text
         /// let codecs = CodecRegistry.standard.adding(.heif(decodedBy: SandboxedDecoder(.heif, in: sandbox)))
         /// ```
         ///

@@ -51,12 +51,12 @@
         var hasHeader: Bool { meta != nil || movie != nil }
 
         /// Returns the error of a file whose image cannot be found.
-        func error(_ cause: ImageDecodingError? = nil) -> ImageDecodingError {
+        func error() -> ImageDecodingError {
             guard !isForeign else { return ImageDecodingError(.corrupt, "HEIF: the file has no list of brands") }
             guard !isTruncated || hasHeader else {
                 return ImageDecodingError(.truncated, "HEIF: the data ends within the header")
             }
-            return cause ?? ImageDecodingError(.corrupt, "HEIF: the file has no image")
+            return ImageDecodingError(.corrupt, "HEIF: the file has no image")
         }
     }
 #endif

@@ -116,7 +116,8 @@
                 for _ in 0..<count {
                     try reader.skip(indexSize)
                     let offset = try reader.number(offsetSize)
-                    let length = try reader.number(lengthSize)
+                    // Without lengths, a part is the rest of the file.
+                    let length = lengthSize == 0 ? nil : try reader.number(lengthSize)
                     guard let area, extents != nil else { continue }
                     extents?.append(try Self.extent(base, offset, length, in: area, byteCount: bytes.count))
                 }
@@ -125,12 +126,11 @@
         }
 
         private static func extent(
-            _ base: Int, _ offset: Int, _ length: Int, in area: Range<Int>, byteCount: Int
+            _ base: Int, _ offset: Int, _ length: Int?, in area: Range<Int>, byteCount: Int
         ) throws(ImageDecodingError) -> Range<Int> {
             let (start, first) = base.addingReportingOverflow(offset)
             let (begin, second) = start.addingReportingOverflow(area.lowerBound)
-            // A length of 0 stands for the rest of the file.
-            let count = length > 0 ? length : max(0, min(byteCount, area.upperBound) - (second ? 0 : begin))
+            let count = length ?? max(0, min(byteCount, area.upperBound) - (second ? 0 : begin))
             let (end, third) = begin.addingReportingOverflow(count)
             guard !first, !second, !third, end <= min(area.upperBound, maximumEnd) else {
                 throw ImageDecodingError(.corrupt, "HEIF: an item is outside the file")

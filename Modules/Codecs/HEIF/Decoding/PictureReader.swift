@@ -1,6 +1,5 @@
 #if HEIF
     import AlcedoCore
-    import AlcedoLibc
     import CHEIFShim
 
     /// The decoded rows of an image, from the top. For a grid, one row of tiles is in memory at a time.
@@ -34,7 +33,9 @@
         /// - Throws: ``/AlcedoCore/ImageDecodingError``.
         func load(_ y: Int) throws(ImageDecodingError) -> Int {
             while convertibleEnd <= y {
-                if picture.tiles.count == 1 { try decodeSingle() } else { try decodeTileRow(for: y) }
+                // A single tile may exceed the image. It is then copied like others.
+                let isSingle = picture.tiles.count == 1 && picture.tileSize == picture.size
+                if isSingle { try decodeSingle() } else { try decodeTileRow(for: y) }
             }
             return convertibleEnd
         }
