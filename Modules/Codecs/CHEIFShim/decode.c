@@ -2,6 +2,7 @@
 #ifdef ALCEDO_HEIF
 #include "internal.h"
 
+#include <pthread.h>
 #include <stdlib.h>
 
 struct alcedo_heif_picture {
@@ -111,8 +112,13 @@ static alcedo_heif_status decode(
     return image && read_planes(image, &p->planes) ? ALCEDO_HEIF_OK : ALCEDO_HEIF_CORRUPT;
 }
 
+/// Keeps the tables of libde265, which take two milliseconds to compute. Otherwise they are freed with the last decoder.
+static void keep_tables(void) { de265_init(); }
+
 alcedo_heif_status alcedo_heif_decode(
     const uint8_t *bytes, size_t count, alcedo_heif_picture **picture, const char **message) {
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, keep_tables);
     *message = NULL;
     *picture = NULL;
     alcedo_heif_picture *p = calloc(1, sizeof *p);
