@@ -21,6 +21,12 @@ let jxlShim = Target.Dependency.target(name: "CJXLShim", condition: .when(traits
 let jxlLibrary = Target.Dependency.target(name: "CJXL", condition: .when(traits: ["JXL"]))
 let jxlCondition = CSetting.define("ALCEDO_JXL", .when(traits: ["JXL"]))
 
+/// The same applies to libde265, and to libheif, which only a benchmark uses.
+let heifShim = Target.Dependency.target(name: "CHEIFShim", condition: .when(traits: ["HEIF"]))
+let de265Library = Target.Dependency.target(name: "CDE265", condition: .when(traits: ["HEIF"]))
+let heifLibrary = Target.Dependency.target(name: "CHEIF", condition: .when(traits: ["HEIF"]))
+let heifCondition = CSetting.define("ALCEDO_HEIF", .when(traits: ["HEIF"]))
+
 /// The same applies to librsvg.
 let svgShim = Target.Dependency.target(name: "CSVGShim", condition: .when(traits: ["SVG"]))
 let svgLibrary = Target.Dependency.target(name: "CSVG", condition: .when(traits: ["SVG"]))
@@ -35,7 +41,7 @@ let package = Package(
         "Alcedo", "AlcedoCore", "AlcedoHTTP", "AlcedoMemoryCache", "AlcedoNSCache", "AlcedoDiskCache",
         "AlcedoSQLiteCache", "AlcedoRedisCache", "AlcedoURLResponseCache", "AlcedoDownloader", "AlcedoCURL",
         "AlcedoURLSession", "AlcedoCodecs", "AlcedoPNG", "AlcedoJPEG", "AlcedoGIF", "AlcedoWebP", "AlcedoAVIF",
-        "AlcedoBMP", "AlcedoJXL", "AlcedoSVG", "AlcedoColor", "AlcedoProcessing", "AlcedoPlaceholders",
+        "AlcedoBMP", "AlcedoJXL", "AlcedoHEIF", "AlcedoSVG", "AlcedoColor", "AlcedoProcessing", "AlcedoPlaceholders",
         "AlcedoSandbox", "AlcedoPipeline", "AlcedoViewBinding", "AlcedoTerminal", "AlcedoGTK", "AlcedoTesting",
     ].map { .library(name: $0, targets: [$0]) } + [
         .executable(name: "alcedo", targets: ["AlcedoTool"]),
@@ -43,6 +49,7 @@ let package = Package(
     ],
     traits: [
         .trait(name: "AVIF", description: "AVIF images; needs libavif-dev."),
+        .trait(name: "HEIF", description: "HEIF images, decoding only; needs libde265-dev."),
         .trait(name: "GTK", description: "GTK 4 views; needs libgtk-4-dev."),
         .trait(name: "JXL", description: "JPEG XL images; needs libjxl-dev."),
         .trait(name: "SVG", description: "SVG images; needs librsvg2-dev."),
@@ -98,6 +105,7 @@ let package = Package(
         .target(name: "AlcedoWebP", dependencies: ["AlcedoCore", "CWebP"], path: "Modules/Codecs/WebP"),
         .target(name: "AlcedoAVIF", dependencies: ["AlcedoCore", avifShim], path: "Modules/Codecs/AVIF"),
         .target(name: "AlcedoJXL", dependencies: ["AlcedoCore", jxlShim], path: "Modules/Codecs/JXL"),
+        .target(name: "AlcedoHEIF", dependencies: ["AlcedoCore", heifShim], path: "Modules/Codecs/HEIF"),
         .target(name: "AlcedoSVG", dependencies: ["AlcedoCore", svgShim], path: "Modules/Codecs/SVG"),
         .target(name: "AlcedoBMP", dependencies: ["AlcedoCore"], path: "Modules/Codecs/BMP"),
 
@@ -149,14 +157,17 @@ let package = Package(
         // Programs
         .target(
             name: "AlcedoProgramSupport",
-            dependencies: ["AlcedoAVIF", "AlcedoBMP", "AlcedoCodecs", "AlcedoCore", "AlcedoJXL", "AlcedoSVG"],
+            dependencies: [
+                "AlcedoAVIF", "AlcedoBMP", "AlcedoCodecs", "AlcedoCore", "AlcedoHEIF", "AlcedoJXL", "AlcedoSVG",
+                "AlcedoSandbox",
+            ],
             path: "Modules/ProgramSupport", exclude: ["CMalloc"]),
         .systemLibrary(name: "CMalloc", path: "Modules/ProgramSupport/CMalloc"),
         .executableTarget(
             name: "AlcedoTool",
             dependencies: [
                 "Alcedo", "AlcedoAVIF", "AlcedoCore", "AlcedoDiskCache", "AlcedoHTTP", "AlcedoJXL",
-                "AlcedoPlaceholders", "AlcedoProgramSupport", "AlcedoTerminal",
+                "AlcedoPlaceholders", "AlcedoProgramSupport", "AlcedoSandbox", "AlcedoTerminal",
             ],
             path: "Modules/CommandLine", exclude: ["README.md", "show.png"]),
         .executableTarget(
@@ -215,6 +226,9 @@ let package = Package(
             name: "CJXLShim", dependencies: [jxlLibrary], path: "Modules/Codecs/CJXLShim",
             cSettings: [jxlCondition]),
         .target(
+            name: "CHEIFShim", dependencies: [de265Library], path: "Modules/Codecs/CHEIFShim",
+            cSettings: [heifCondition]),
+        .target(
             name: "CSVGShim", dependencies: [svgLibrary], path: "Modules/Codecs/CSVGShim", cSettings: [svgCondition]),
         .target(
             name: "CLittleCMSShim", dependencies: ["CLittleCMS"], path: "Modules/Color/CLittleCMSShim"),
@@ -248,6 +262,12 @@ let package = Package(
             name: "CSVG", path: "Modules/Codecs/CSVG", pkgConfig: "librsvg-2.0",
             providers: [.apt(["librsvg2-dev"]), .yum(["librsvg2-devel"]), .brew(["librsvg"])]),
         .systemLibrary(
+            name: "CDE265", path: "Modules/Codecs/CDE265", pkgConfig: "libde265",
+            providers: [.apt(["libde265-dev"]), .yum(["libde265-devel"]), .brew(["libde265"])]),
+        .systemLibrary(
+            name: "CHEIF", path: "Tests/Benchmarks/CHEIF",
+            providers: [.apt(["libheif-dev"]), .yum(["libheif-devel"]), .brew(["libheif"])]),
+        .systemLibrary(
             name: "CCURL", path: "Modules/Downloader/CCURL", pkgConfig: "libcurl",
             providers: [.apt(["libcurl4-openssl-dev"]), .yum(["libcurl-devel"]), .brew(["curl"])]),
         // No pkgConfig, because the library's pkg-config file has a flag that SwiftPM rejects.
@@ -280,6 +300,7 @@ let tests: [(name: String, needs: [Target.Dependency], hasFixtures: Bool)] = [
     ),
     ("GIF", ["AlcedoTesting", "TestSupport"], true),
     ("GTK", ["AlcedoViewBinding", "gallery", "TestSupport", gtkLibrary], false),
+    ("HEIF", ["AlcedoTesting", "TestSupport"], true),
     ("HTTP", ["AlcedoTesting", "TestSupport"], false),
     ("JPEG", ["AlcedoTesting", "TestSupport"], true),
     ("JXL", ["AlcedoJPEG", "AlcedoTesting", "TestSupport"], false),
@@ -325,16 +346,18 @@ package.targets += [
     .executableTarget(
         name: "alcedo-bench",
         dependencies: [
-            "Alcedo", "AlcedoAVIF", "AlcedoCore", "AlcedoDiskCache", "AlcedoHTTP", "AlcedoJXL", "AlcedoMemoryCache",
-            "AlcedoProgramSupport", "AlcedoSQLiteCache", "AlcedoSVG", "AlcedoTesting", "AlcedoURLResponseCache",
-            "CMultiLoop", "CReferenceDecoders",
+            "Alcedo", "AlcedoAVIF", "AlcedoCore", "AlcedoDiskCache", "AlcedoHEIF", "AlcedoHTTP", "AlcedoJXL",
+            "AlcedoMemoryCache", "AlcedoProgramSupport", "AlcedoSQLiteCache", "AlcedoSVG", "AlcedoTesting",
+            "AlcedoURLResponseCache", "CMultiLoop", "CReferenceDecoders",
         ],
-        path: "Tests/Benchmarks", exclude: ["CMultiLoop", "CReferenceDecoders", "report.md", "report.svg"]),
+        path: "Tests/Benchmarks", exclude: ["CHEIF", "CMultiLoop", "CReferenceDecoders", "report.md", "report.svg"]),
     .target(name: "CMultiLoop", dependencies: ["CCURL"], path: "Tests/Benchmarks/CMultiLoop"),
     .target(
         name: "CReferenceDecoders",
-        dependencies: ["CPNG", "CJPEG", "CGIF", "CWebP", avifLibrary, jxlLibrary, svgLibrary],
-        path: "Tests/Benchmarks/CReferenceDecoders", cSettings: [avifCondition, jxlCondition, svgCondition]),
+        dependencies: ["CPNG", "CJPEG", "CGIF", "CWebP", avifLibrary, heifLibrary, jxlLibrary, svgLibrary],
+        path: "Tests/Benchmarks/CReferenceDecoders",
+        cSettings: [avifCondition, heifCondition, jxlCondition, svgCondition],
+        linkerSettings: [.linkedLibrary("heif", .when(traits: ["HEIF"]))]),
     .executableTarget(
         name: "conformance", dependencies: ["AlcedoCore", "AlcedoCodecs", "AlcedoTesting"], path: "Tests/Conformance"),
     .target(name: "TestSupport", dependencies: ["AlcedoCore", "AlcedoTesting"], path: "Tests/Support"),
@@ -401,8 +424,8 @@ package.targets += [
 ]
 
 let cTargets: Set = [
-    "CFileSystemShim", "CHTTPServerShim", "CPNGShim", "CJPEGShim", "CGIFShim", "CAVIFShim", "CJXLShim", "CSVGShim",
-    "CCURLShim", "CLittleCMSShim", "CMultiLoop", "CReferenceDecoders", "CSampleKernels", "CSandboxShim",
+    "CFileSystemShim", "CHTTPServerShim", "CPNGShim", "CJPEGShim", "CGIFShim", "CAVIFShim", "CHEIFShim", "CJXLShim",
+    "CSVGShim", "CCURLShim", "CLittleCMSShim", "CMultiLoop", "CReferenceDecoders", "CSampleKernels", "CSandboxShim",
 ]
 // Whether warnings are errors. Scripts/check sets this variable. For dependent packages, warnings are never errors: a
 // newer compiler may emit new warnings, and SwiftPM passes -suppress-warnings, which swiftc does not accept with this

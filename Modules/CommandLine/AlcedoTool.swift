@@ -1,6 +1,10 @@
 import AlcedoCore
 import AlcedoProgramSupport
 
+#if Sandbox
+    import AlcedoSandbox
+#endif
+
 /// The `alcedo` command-line tool, which uses the standard pipeline.
 @main
 enum AlcedoTool {
@@ -41,6 +45,10 @@ enum AlcedoTool {
         ])
 
     static func main() {
+        #if Sandbox
+            // The sandbox starts this program again for its workers, which never return from this call.
+            SandboxWorker.runIfRequested(.programs)
+        #endif
         EarlyInterruption.install(
             "alcedo: interrupted\n", isQuiet: CommandLine.arguments.contains { $0 == "--quiet" || $0 == "-q" })
         ExitStatus.end(program.name) { try await program.run(CommandLine.arguments.dropFirst()) }

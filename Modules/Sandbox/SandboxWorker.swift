@@ -8,7 +8,7 @@
         static let marker = "--alcedo-sandbox-worker"
 
         /// Whether this process was started as a worker.
-        static var isRequested: Bool { CommandLine.arguments.dropFirst().first == marker }
+        package static var isRequested: Bool { CommandLine.arguments.dropFirst().first == marker }
 
         /// Runs a worker, and never returns, if a ``Sandbox`` started this process. Otherwise does nothing.
         ///

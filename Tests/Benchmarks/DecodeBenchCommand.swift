@@ -2,6 +2,9 @@ import Alcedo
 #if AVIF
     import AlcedoAVIF
 #endif
+#if HEIF
+    import AlcedoHEIF
+#endif
 #if JXL
     import AlcedoJXL
 #endif
@@ -20,8 +23,8 @@ struct DecodeBenchCommand: ProgramCommand {
         usage: alcedo-bench decode DIR [--rounds N]
 
         Decodes every image in DIR at full size, and animations to their last frame, alternately with Alcedo's decoders
-        and with a C loop over the same library in the same process. Prints the ratio of the best times. AVIF, JPEG XL
-        and SVG need a build with --traits AVIF,JXL,SVG.
+        and with a C loop over the same library in the same process. Prints the ratio of the best times. AVIF, HEIF,
+        JPEG XL and SVG need a build with --traits AVIF,HEIF,JXL,SVG. HEIF is compared with a loop over libheif.
 
           --rounds N  decode each image N times with each decoder (default: 15)
 
@@ -80,7 +83,7 @@ private struct DecodeBenchmark {
 
     /// Measures one image and prints its line. Ignores files of other formats and damaged files.
     mutating func measure(_ data: Data, name: String) {
-        guard let entry = CodecRegistry.programs.entry(for: data), let reference = Self.reference(for: entry.format)
+        guard let entry = Self.codecs.entry(for: data), let reference = Self.reference(for: entry.format)
         else { return }
         // The image is decoded as stored, because the C loop does not apply the orientation either.
         let options = DecodingOptions(appliesOrientation: false)
@@ -112,6 +115,15 @@ private struct DecodeBenchmark {
         Console.output("\(Self.text(ratio))  \(entry.format)  \(pixels) pixels  \(name)\n")
     }
 
+    /// The codecs of the programs, and that of HEIF without a sandbox.
+    private static var codecs: CodecRegistry {
+        #if HEIF
+            return .programs.adding(.heifInProcess)
+        #else
+            return .programs
+        #endif
+    }
+
     private static func reference(for format: ImageFormat) -> ((Data) -> Int)? {
         let decode: (UnsafePointer<UInt8>, Int) -> Int
         switch format {
@@ -121,6 +133,9 @@ private struct DecodeBenchmark {
         case .webp: decode = alcedo_reference_decode_webp
         #if AVIF
             case .avif: decode = alcedo_reference_decode_avif
+        #endif
+        #if HEIF
+            case .heif: decode = alcedo_reference_decode_heif
         #endif
         #if JXL
             case .jxl: decode = alcedo_reference_decode_jxl
@@ -140,7 +155,7 @@ private struct DecodeBenchmark {
     /// The maximum ratio of each format.
     private static let goals: KeyValuePairs<ImageFormat, Double> = [
         .jpeg: 1.03, .png: 1.03, .gif: 1.1, .webp: 1.03, ImageFormat(rawValue: "avif"): 1.05,
-        ImageFormat(rawValue: "jxl"): 1.05, ImageFormat(rawValue: "svg"): 1.05,
+        ImageFormat(rawValue: "heif"): 1.05, ImageFormat(rawValue: "jxl"): 1.05, ImageFormat(rawValue: "svg"): 1.05,
     ]
 
     /// The geometric mean of the ratios of each format.

@@ -78,7 +78,10 @@ struct InputCollector {
 
 /// A recursive search for images by their extensions. Skips names that begin with a dot.
 private struct ImageDirectories {
-    private static let endings = Set(CodecRegistry.programs.entries.map(\.format.rawValue)).union(["apng", "jpg"])
+    private static let endings: Set<String> = {
+        let names = Set(CodecRegistry.programs.entries.map(\.format.rawValue))
+        return names.union(["apng", "jpg"]).union(names.contains("heif") ? ["heic", "hif"] : [])
+    }()
 
     /// The directories visited in one search, so that links cause neither cycles nor repeated images.
     private var seen: Set<FileIdentity> = []

@@ -4,6 +4,10 @@
 import AlcedoBMP
 import AlcedoCodecs
 package import AlcedoCore
+#if HEIF && Sandbox
+    import AlcedoHEIF
+    import AlcedoSandbox
+#endif
 #if JXL
     import AlcedoJXL
 #endif
@@ -12,8 +16,10 @@ package import AlcedoCore
 #endif
 
 extension CodecRegistry {
-    /// The codecs of the programs: those of AlcedoCodecs, BMP and ICO, and those of the enabled package traits: AVIF
-    /// with `AVIF`, JPEG XL with `JXL`, and SVG with `SVG`.
+    /// The codecs of the programs and of their worker processes: those of AlcedoCodecs, BMP and ICO, and those of the
+    /// enabled package traits: AVIF with `AVIF`, JPEG XL with `JXL`, HEIF with `HEIF` and `Sandbox`, and SVG with `SVG`.
+    ///
+    /// HEIF is decoded only in worker processes. In a worker process, its decoder runs in the process itself.
     package static let programs = CodecRegistry.standard
         .adding(.bmp)
         .adding(.ico(png: .png))
@@ -22,6 +28,9 @@ extension CodecRegistry {
         #endif
         #if JXL
             .adding(.jxl)
+        #endif
+        #if HEIF && Sandbox
+            .adding(SandboxWorker.isRequested ? .heifInProcess : .heif(decodedBy: SandboxedHEIFDecoder()))
         #endif
         #if SVG
             .adding(.svg)

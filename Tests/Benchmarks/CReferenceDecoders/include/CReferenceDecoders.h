@@ -14,6 +14,8 @@ size_t alcedo_reference_decode_gif(const uint8_t *_Nonnull bytes, size_t count);
 size_t alcedo_reference_decode_webp(const uint8_t *_Nonnull bytes, size_t count);
 /// Decodes every frame on one thread. Returns the number of pixels of all frames. Only with the package trait AVIF.
 size_t alcedo_reference_decode_avif(const uint8_t *_Nonnull bytes, size_t count);
+/// Decodes a still image with libheif on one thread. Only with the package trait HEIF.
+size_t alcedo_reference_decode_heif(const uint8_t *_Nonnull bytes, size_t count);
 /// Decodes every frame on one thread. Returns the number of pixels of all frames. Only with the package trait JXL.
 size_t alcedo_reference_decode_jxl(const uint8_t *_Nonnull bytes, size_t count);
 /// Draws a document with a size at this size, and converts it to straight RGBA. Only with the package trait SVG.

@@ -1,0 +1,175 @@
+#if HEIF
+    import AlcedoCore
+
+    /// The items of a file: images, tiles and metadata. Sources: ISO/IEC 14496-12, section 8.11; ISO/IEC 23008-12,
+    /// section 6.
+    struct HEIFItems {
+        struct Item {
+            var type: BoxType
+            /// The media type of an item of the type `mime`.
+            var contentType = ""
+            /// The offsets of the payload's parts in the file, which may be beyond the received bytes. nil when the
+            /// payload is stored in an unsupported way.
+            var extents: [Range<Int>]? = []
+            /// The indices of the properties, from 1, in the order in which they apply.
+            var properties: [(index: Int, isEssential: Bool)] = []
+        }
+
+        struct Reference {
+            let type: BoxType
+            let from: Int
+            let to: [Int]
+        }
+
+        /// The maximum number of items.
+        private static let maximumCount = 16_384
+        /// The maximum number of parts of all payloads.
+        private static let maximumExtentCount = 65_536
+        /// The maximum end of an item in the file. It keeps sums of lengths small.
+        private static let maximumEnd = 1 << 40
+
+        private(set) var items: [Int: Item] = [:]
+        private(set) var references: [Reference] = []
+        /// The boxes of the properties, in the order of the file.
+        private(set) var properties: [Box] = []
+        /// The number of the image that is shown.
+        private(set) var primary: Int?
+
+        /// Reads the tables of the box `meta`.
+        ///
+        /// - Throws: `corrupt`, and `exceedsLimit` for more items than are read.
+        init(_ meta: Box, _ bytes: UnsafeBufferPointer<UInt8>) throws(ImageDecodingError) {
+            let boxes = meta.children(bytes, skipping: 4)
+            func first(_ type: BoxType) -> Box? { boxes.first { $0.type == type } }
+            if let box = first("iinf") { try readTypes(box, bytes) }
+            if let box = first("iloc") { try readLocations(box.reader(bytes), idat: first("idat")?.payload, bytes) }
+            if let box = first("pitm") {
+                var reader = box.reader(bytes)
+                let version = try reader.number(4) >> 24
+                primary = try reader.number(version == 0 ? 2 : 4)
+            }
+            if let box = first("iprp") {
+                properties = box.child("ipco", bytes)?.children(bytes) ?? []
+                for box in box.children(bytes) where box.type == "ipma" { try readAssociations(box.reader(bytes)) }
+            }
+            if let box = first("iref") { try readReferences(box, bytes) }
+        }
+
+        /// Returns the items that an item refers to, in their order.
+        func targets(of item: Int, _ type: BoxType) -> [Int] {
+            references.first { $0.type == type && $0.from == item }?.to ?? []
+        }
+
+        /// Returns the items that refer to an item.
+        func sources(of item: Int, _ type: BoxType) -> [Int] {
+            references.filter { $0.type == type && $0.to.contains(item) }.map(\.from)
+        }
+
+        private mutating func readTypes(
+            _ box: Box, _ bytes: UnsafeBufferPointer<UInt8>
+        ) throws(ImageDecodingError) {
+            var reader = box.reader(bytes)
+            let version = try reader.number(4) >> 24
+            let entries = box.children(bytes, skipping: version == 0 ? 6 : 8)
+            guard entries.count <= Self.maximumCount else { throw Self.tooMany("items") }
+            for entry in entries where entry.type == "infe" {
+                var reader = entry.reader(bytes)
+                let version = try reader.number(4) >> 24
+                // Earlier versions do not have a type.
+                guard version >= 2 else { continue }
+                let number = try reader.number(version == 2 ? 2 : 4)
+                try reader.skip(2)
+                var item = Item(type: try reader.type())
+                if item.type == "mime" {
+                    _ = reader.text()
+                    item.contentType = reader.text()
+                }
+                if items[number] == nil { items[number] = item }
+            }
+        }
+
+        /// Reads where the payloads are. Source: ISO/IEC 14496-12, section 8.11.3.
+        private mutating func readLocations(
+            _ box: BoxReader, idat: Range<Int>?, _ bytes: UnsafeBufferPointer<UInt8>
+        ) throws(ImageDecodingError) {
+            var reader = box
+            let version = try reader.number(4) >> 24
+            guard version <= 2 else { throw ImageDecodingError(.unsupportedVariant, "HEIF: unknown item locations") }
+            let sizes = try reader.number(2)
+            let (offsetSize, lengthSize, baseSize) = (sizes >> 12, sizes >> 8 & 15, sizes >> 4 & 15)
+            let indexSize = version == 0 ? 0 : sizes & 15
+            guard max(offsetSize, lengthSize, max(baseSize, indexSize)) <= 8 else {
+                throw ImageDecodingError(.corrupt, "HEIF: an item location has an invalid size")
+            }
+            var extentCount = 0
+            for _ in 0..<(try reader.number(version < 2 ? 2 : 4)) {
+                let number = try reader.number(version < 2 ? 2 : 4)
+                let method = version == 0 ? 0 : try reader.number(2) & 15
+                let reference = try reader.number(2)
+                let base = try reader.number(baseSize)
+                let count = try reader.number(2)
+                extentCount += count
+                guard extentCount <= Self.maximumExtentCount else { throw Self.tooMany("parts of items") }
+                // Payloads are in this file, or in the box `idat`.
+                let area = method == 0 ? 0..<Int.max : method == 1 ? idat : nil
+                var extents: [Range<Int>]? = area == nil || reference != 0 ? nil : []
+                for _ in 0..<count {
+                    try reader.skip(indexSize)
+                    let offset = try reader.number(offsetSize)
+                    // Without lengths, a part is the rest of the file.
+                    let length = lengthSize == 0 ? nil : try reader.number(lengthSize)
+                    guard let area, extents != nil else { continue }
+                    extents?.append(try Self.extent(base, offset, length, in: area, byteCount: bytes.count))
+                }
+                items[number]?.extents = extents
+            }
+        }
+
+        private static func extent(
+            _ base: Int, _ offset: Int, _ length: Int?, in area: Range<Int>, byteCount: Int
+        ) throws(ImageDecodingError) -> Range<Int> {
+            let (start, first) = base.addingReportingOverflow(offset)
+            let (begin, second) = start.addingReportingOverflow(area.lowerBound)
+            let count = length ?? max(0, min(byteCount, area.upperBound) - (second ? 0 : begin))
+            let (end, third) = begin.addingReportingOverflow(count)
+            guard !first, !second, !third, end <= min(area.upperBound, maximumEnd) else {
+                throw ImageDecodingError(.corrupt, "HEIF: an item is outside the file")
+            }
+            return begin..<end
+        }
+
+        private mutating func readAssociations(_ box: BoxReader) throws(ImageDecodingError) {
+            var reader = box
+            let versionAndFlags = try reader.number(4)
+            let hasLargeIndices = versionAndFlags & 1 == 1
+            for _ in 0..<(try reader.number(4)) {
+                let number = try reader.number(versionAndFlags >> 24 == 0 ? 2 : 4)
+                var list: [(index: Int, isEssential: Bool)] = []
+                for _ in 0..<(try reader.number(1)) {
+                    let value = try reader.number(hasLargeIndices ? 2 : 1)
+                    let mask = hasLargeIndices ? 0x7FFF : 0x7F
+                    if value & mask > 0 { list.append((value & mask, value > mask)) }
+                }
+                items[number]?.properties += list
+            }
+        }
+
+        private mutating func readReferences(
+            _ box: Box, _ bytes: UnsafeBufferPointer<UInt8>
+        ) throws(ImageDecodingError) {
+            var reader = box.reader(bytes)
+            let size = try reader.number(4) >> 24 == 0 ? 2 : 4
+            for entry in box.children(bytes, skipping: 4) {
+                var reader = entry.reader(bytes)
+                let from = try reader.number(size)
+                var targets: [Int] = []
+                for _ in 0..<(try reader.number(2)) { targets.append(try reader.number(size)) }
+                references.append(Reference(type: entry.type, from: from, to: targets))
+            }
+        }
+
+        private static func tooMany(_ things: String) -> ImageDecodingError {
+            ImageDecodingError(.exceedsLimit, "HEIF: the file has too many \(things)")
+        }
+    }
+#endif

@@ -1,0 +1,188 @@
+#if HEIF
+    import AlcedoCore
+    import FoundationEssentials
+
+    /// The properties of a file that are known before its pixels are decoded.
+    struct HEIFHeader {
+        let picture: HEIFPicture
+        /// The image whose luminance is the alpha, or nil.
+        let alpha: HEIFPicture?
+        /// Whether color is stored multiplied by alpha.
+        let isPremultiplied: Bool
+        /// The part of the coded image that is shown.
+        let crop: PixelRect
+        /// The orientation of the rows after cropping.
+        let orientation: ImageOrientation
+        let metadata: ImageMetadata
+        /// Whether bytes of the metadata are missing.
+        let isMissingMetadata: Bool
+
+        /// Reads the properties. `limits` applies to pixels and to metadata. Larger metadata is dropped.
+        ///
+        /// - Throws: ``/AlcedoCore/ImageDecodingError``.
+        init(
+            _ container: HEIFContainer, _ bytes: UnsafeBufferPointer<UInt8>, limits: DecodingLimits
+        ) throws(ImageDecodingError) {
+            if let meta = container.meta {
+                let items = try HEIFItems(meta, bytes)
+                if let primary = items.primary, let item = items.items[primary] {
+                    try self.init(primary, item, of: items, bytes, limits: limits)
+                    return
+                }
+            }
+            guard let movie = container.movie, let track = try HEIFTrack(movie, bytes) else {
+                throw container.error()
+            }
+            var metadata = KeptMetadata(bytes, limits)
+            metadata.result.colorProfile = metadata.kept(track.properties.profile)
+            try self.init(
+                HEIFPicture([track.frame], track.properties, bytes), alpha: nil, isPremultiplied: false,
+                track.properties, metadata)
+        }
+
+        private init(
+            _ number: Int, _ item: HEIFItems.Item, of items: HEIFItems, _ bytes: UnsafeBufferPointer<UInt8>,
+            limits: DecodingLimits
+        ) throws(ImageDecodingError) {
+            let properties = try HEIFProperties(item, of: items, bytes)
+            if let size = properties.size { try limits.check(size, format: .gray8) }
+            let picture = try HEIFPicture(number, item, properties, of: items, bytes, limits)
+            var alpha: HEIFPicture?
+            var isPremultiplied = false
+            for source in items.sources(of: number, "auxl") {
+                guard source != number, let item = items.items[source],
+                    let properties = try? HEIFProperties(item, of: items, bytes),
+                    Self.alphaTypes.contains(properties.auxiliaryType)
+                else { continue }
+                alpha = try HEIFPicture(source, item, properties, of: items, bytes, limits)
+                isPremultiplied = items.targets(of: number, "prem").contains(source)
+                break
+            }
+            var metadata = KeptMetadata(bytes, limits)
+            metadata.read(items, of: number, properties)
+            try self.init(picture, alpha: alpha, isPremultiplied: isPremultiplied, properties, metadata)
+        }
+
+        private init(
+            _ picture: HEIFPicture, alpha: HEIFPicture?, isPremultiplied: Bool, _ properties: HEIFProperties,
+            _ metadata: KeptMetadata
+        ) throws(ImageDecodingError) {
+            guard alpha == nil || alpha?.size == picture.size else {
+                throw ImageDecodingError(.corrupt, "HEIF: the alpha does not have the size of the image")
+            }
+            self.picture = picture
+            self.alpha = alpha
+            self.isPremultiplied = isPremultiplied
+            let layout = HEIFLayout(properties.transforms, of: picture.size)
+            crop = layout.crop
+            orientation = layout.orientation
+            self.metadata = metadata.result
+            isMissingMetadata = metadata.isMissingBytes
+        }
+
+        private static let alphaTypes = ["urn:mpeg:mpegB:cicp:systems:auxiliary:alpha", "urn:mpeg:hevc:2015:auxid:1"]
+
+        var codedSize: PixelSize { picture.size }
+
+        var isMonochrome: Bool { picture.sequence.chroma == .monochrome }
+
+        /// The offset after the last byte that the pixels need.
+        var end: Int { max(picture.end, alpha?.end ?? 0) }
+
+        var info: ImageInfo {
+            let hasAlpha = alpha != nil
+            let model: ColorModel =
+                if isMonochrome { hasAlpha ? .grayAlpha : .gray } else if picture.color.matrix == 0 {
+                    hasAlpha ? .rgba : .rgb
+                } else {
+                    .yCbCr
+                }
+            return ImageInfo(
+                format: .heif, size: crop.size, orientation: orientation, hasAlpha: hasAlpha,
+                bitDepth: picture.sequence.bitDepth, colorModel: model, metadata: metadata)
+        }
+
+        /// Returns the format of the decoded rows for a requested format.
+        func format(for requested: PixelFormat) -> PixelFormat {
+            switch requested {
+            case .gray8 where isMonochrome && alpha == nil: .gray8
+            case .rgba16 where picture.sequence.bitDepth > 8: .rgba16
+            default: .rgba8
+            }
+        }
+
+        /// Throws `exceedsLimit` for an image that exceeds the limits in a pixel format.
+        func check(_ limits: DecodingLimits, format: PixelFormat) throws(ImageDecodingError) {
+            try picture.check(limits, format: format)
+            try alpha?.check(limits, format: .gray8)
+        }
+
+        /// Returns the size of the image that is decoded with these options.
+        func decodedSize(_ options: DecodingOptions) -> PixelSize {
+            let size = BoxReduction(from: crop.size, orientation: orientation, towards: options.target).size(
+                of: crop.size)
+            return options.appliesOrientation && orientation.swapsSides ? size.transposed : size
+        }
+
+        /// Returns the image for stored pixels, with the orientation applied when the options request it.
+        func image(_ pixels: PixelBuffer, _ options: DecodingOptions) throws(ImageDecodingError) -> DecodedImage {
+            let isUpright = options.appliesOrientation
+            return DecodedImage(
+                pixels: isUpright ? try pixels.upright(from: orientation) : pixels,
+                colorProfile: metadata.colorProfile, orientation: isUpright ? .up : orientation, format: .heif)
+        }
+    }
+
+    /// Metadata within the limits.
+    private struct KeptMetadata {
+        private let bytes: UnsafeBufferPointer<UInt8>
+        private let chunkLimit: Int
+        private var rest: Int
+        var result = ImageMetadata()
+        private(set) var isMissingBytes = false
+
+        init(_ bytes: UnsafeBufferPointer<UInt8>, _ limits: DecodingLimits) {
+            self.bytes = bytes
+            chunkLimit = limits.maximumChunkByteCount
+            rest = limits.maximumMetadataByteCount
+        }
+
+        /// Reads the profile, and the items that describe an image. Sources: ISO/IEC 23008-12, annex A.2 and A.3.
+        mutating func read(_ items: HEIFItems, of number: Int, _ properties: HEIFProperties) {
+            result.colorProfile = kept(properties.profile)
+            for source in items.sources(of: number, "cdsc") {
+                guard let item = items.items[source] else { continue }
+                if item.type == "Exif", result.exif == nil { result.exif = exif(item) }
+                if item.contentType == "application/rdf+xml", result.xmp == nil { result.xmp = payload(item) }
+            }
+        }
+
+        /// Returns a range of the file, or nil when it is empty, missing or exceeds the limits.
+        mutating func kept(_ range: Range<Int>?) -> Data? {
+            guard let range, !range.isEmpty, range.count <= rest, range.count <= chunkLimit else { return nil }
+            guard range.upperBound <= bytes.count else {
+                isMissingBytes = true
+                return nil
+            }
+            rest -= range.count
+            return Data(bytes[range])
+        }
+
+        private mutating func payload(_ item: HEIFItems.Item) -> Data? {
+            var data = Data()
+            for extent in item.extents ?? [] {
+                guard let part = kept(extent) else { return nil }
+                data += part
+            }
+            return data.isEmpty ? nil : data
+        }
+
+        /// The number of bytes before the data is stored in front of them.
+        private mutating func exif(_ item: HEIFItems.Item) -> Data? {
+            guard let data = payload(item), data.count > 4 else { return nil }
+            let skipped = data.prefix(4).reduce(0) { $0 << 8 | Int($1) }
+            guard skipped < data.count - 4 else { return nil }
+            return Data(data.dropFirst(4 + skipped))
+        }
+    }
+#endif

@@ -1,0 +1,98 @@
+#if HEIF
+    import AlcedoCore
+    import FoundationEssentials
+
+    /// The decoder of `CodecRegistry.Entry.heifInProcess`.
+    ///
+    /// This module reads the boxes of the file, and passes the parameter sets and slices of each coded picture to
+    /// libde265, the decoder of HEVC in libheif. It joins tiles, applies alpha and converts color itself.
+    ///
+    /// The image is cropped, rotated and mirrored as the properties `clap`, `irot` and `imir` state, in the order of
+    /// the file. Rotation and mirroring are the orientation. The orientation in EXIF or XMP is not applied, because the
+    /// format repeats it there for information only. Source: ISO/IEC 23008-12.
+    ///
+    /// One row of tiles is decoded at a time, so the planes of the whole image are never in memory, unless it is one
+    /// coded picture.
+    struct HEIFDecoder: ImageDecoding {
+        /// Reads the properties from the boxes. The data may be the beginning of a file that contains them.
+        ///
+        /// - Throws: ``/AlcedoCore/ImageDecodingError``: `truncated` when the boxes or the metadata are incomplete.
+        /// - Complexity: O(boxes and items). libde265 is not used.
+        func inspect(_ data: Data, limits: DecodingLimits) throws(ImageDecodingError) -> ImageInfo {
+            try data.withDecoderInput(of: "HEIF") { bytes throws(ImageDecodingError) in
+                let file = try HEIFFile(bytes, limits: limits, format: .rgba8)
+                if file.header.isMissingMetadata, let damage = file.damage { throw damage }
+                return file.header.info
+            }
+        }
+
+        /// Returns the properties of a file within the limits. The metadata of a file whose end is missing may be
+        /// missing.
+        func header(_ data: Data, _ options: DecodingOptions) throws(ImageDecodingError) -> HEIFHeader {
+            try data.withDecoderInput(of: "HEIF") { bytes throws(ImageDecodingError) in
+                try HEIFFile(bytes, limits: options.limits, format: options.pixelFormat).header
+            }
+        }
+
+        func decode(_ data: Data, options: DecodingOptions) throws(ImageDecodingError) -> DecodedImage {
+            try data.withDecoderInput(of: "HEIF") { bytes throws(ImageDecodingError) in
+                let file = try HEIFFile(bytes, limits: options.limits, format: options.pixelFormat)
+                do throws(ImageDecodingError) {
+                    if let damage = file.damage { throw damage }
+                    return try file.header.image(HEIFRows(file.header, bytes, options: options).pixels(), options)
+                } catch {
+                    guard options.allows(error),
+                        let part = try HEIFRows(file.header, bytes, options: options).partialPixels()
+                    else { throw error }
+                    var image = try file.header.image(part.pixels, options)
+                    image.partialError = error
+                    return image
+                }
+            }
+        }
+
+        /// Sends the rows of the image while rows of tiles are decoded. Rotated and mirrored images are decoded as a
+        /// whole.
+        ///
+        /// - Throws: ``/AlcedoCore/ImageDecodingError``, and the errors of the consumer.
+        func decodeRows(_ data: Data, options: DecodingOptions, into consumer: any PixelRowConsumer) throws {
+            let options = options.forRows
+            try data.bytes.withUnsafeBytes { memory in
+                guard !memory.isEmpty else { throw ImageDecodingError(.empty, "HEIF: the data is empty") }
+                let bytes = memory.assumingMemoryBound(to: UInt8.self)
+                let file = try HEIFFile(bytes, limits: options.limits, format: options.pixelFormat)
+                if let damage = file.damage { throw damage }
+                let rows = HEIFRows(file.header, bytes, options: options)
+                guard options.appliesOrientation, file.header.orientation != .up else {
+                    try rows.send(to: consumer)
+                    return
+                }
+                try file.header.image(rows.pixels(), options).sendRows(to: consumer)
+            }
+        }
+
+        func makeIncrementalDecoder(options: DecodingOptions) -> any IncrementalImageDecoding {
+            IncrementalDecoder(HEIFDecodingState(self, options: options))
+        }
+
+        /// Returns the maximum number of bytes that decoding holds: the planes of a coded picture, those of a row of
+        /// tiles, the output, and the upright image when it is rotated.
+        ///
+        /// - Throws: ``/AlcedoCore/ImageDecodingError``, like ``inspect(_:limits:)``.
+        func decodingByteCount(_ data: Data, options: DecodingOptions) throws(ImageDecodingError) -> Int {
+            try byteCount(header(data, options), options, isIncremental: false)
+        }
+
+        func byteCount(_ header: HEIFHeader, _ options: DecodingOptions, isIncremental: Bool) -> Int {
+            let format = header.format(for: options.pixelFormat)
+            let output = PixelBuffer.byteCount(size: header.decodedSize(options), format: format) ?? 0
+            var stored = options
+            stored.appliesOrientation = false
+            let isRotated = options.appliesOrientation && header.orientation != .up
+            let rotated = isRotated ? PixelBuffer.byteCount(size: header.decodedSize(stored), format: format) ?? 0 : 0
+            let strips = 4 << 20
+            let planes = header.picture.byteCount + (header.alpha?.byteCount ?? 0)
+            return planes + output + rotated + strips + (isIncremental ? output : 0)
+        }
+    }
+#endif

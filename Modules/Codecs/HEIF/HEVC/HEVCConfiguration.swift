@@ -1,0 +1,86 @@
+#if HEIF
+    import AlcedoCore
+
+    /// The parameter sets of coded pictures: the box `hvcC`. Source: ISO/IEC 14496-15, section 8.3.3.
+    struct HEVCConfiguration {
+        /// The number of bytes of the length before each NAL unit of a picture.
+        let lengthSize: Int
+        let sequence: SequenceParameterSet
+        /// The parameter sets, each after its length in four bytes.
+        let parameterSets: [UInt8]
+
+        /// The types of NAL units with parameter sets.
+        private static let types = 32...34
+
+        /// Reads the box.
+        ///
+        /// - Throws: `corrupt`, and the errors of ``SequenceParameterSet``. All of its sequence parameter sets must be
+        ///   equal.
+        init(_ box: Box, _ bytes: UnsafeBufferPointer<UInt8>) throws(ImageDecodingError) {
+            var reader = box.reader(bytes)
+            try reader.skip(21)
+            lengthSize = try reader.number(1) & 3 + 1
+            var parameterSets: [UInt8] = []
+            var sequence: SequenceParameterSet?
+            for _ in 0..<(try reader.number(1)) {
+                let type = try reader.number(1) & 63
+                for _ in 0..<(try reader.number(2)) {
+                    let count = try reader.number(2)
+                    let range = reader.position..<reader.position + count
+                    try reader.skip(count)
+                    guard let unit = NALUnit(bytes[range]), unit.isInBaseLayer, unit.type == type else { continue }
+                    guard Self.types.contains(type) else { continue }
+                    if type == 33 {
+                        let set = try SequenceParameterSet(bytes[range])
+                        try sequence?.check(set)
+                        sequence = set
+                    }
+                    parameterSets.append(number: count, 4)
+                    parameterSets += bytes[range]
+                }
+            }
+            guard let sequence else {
+                throw ImageDecodingError(.corrupt, "HEIF: a configuration has no sequence parameter set")
+            }
+            self.sequence = sequence
+            self.parameterSets = parameterSets
+        }
+    }
+
+    extension SequenceParameterSet {
+        /// Throws `unsupportedVariant` when another set is for other pictures.
+        func check(_ other: SequenceParameterSet) throws(ImageDecodingError) {
+            guard other == self else {
+                throw ImageDecodingError(.unsupportedVariant, "HEIF: a picture has several sizes or depths")
+            }
+        }
+    }
+
+    /// A unit of an HEVC bitstream. Source: ITU-T H.265, section 7.3.1.2.
+    struct NALUnit {
+        let type: Int
+        /// Whether the unit does not belong to another layer.
+        let isInBaseLayer: Bool
+        /// Whether the unit holds a part of a picture, of a type that is in use.
+        let isSlice: Bool
+        /// Whether the unit is the first of a picture.
+        let beginsPicture: Bool
+
+        /// Reads the header. Returns nil when it is incomplete.
+        init?(_ bytes: some Collection<UInt8>) {
+            var iterator = bytes.makeIterator()
+            guard let first = iterator.next(), let second = iterator.next() else { return nil }
+            type = Int(first >> 1 & 63)
+            isInBaseLayer = first & 1 == 0 && second >> 3 == 0
+            isSlice = type <= 9 || 16...21 ~= type
+            beginsPicture = isSlice && (iterator.next() ?? 0) >> 7 == 1
+        }
+    }
+
+    extension [UInt8] {
+        /// Appends a number of `count` bytes, big-endian.
+        mutating func append(number: Int, _ count: Int) {
+            for index in (0..<count).reversed() { append(UInt8(truncatingIfNeeded: number >> (8 * index))) }
+        }
+    }
+#endif

@@ -1,0 +1,175 @@
+#if HEIF
+    import AlcedoCore
+    import AlcedoHEIF
+    import AlcedoTesting
+    import Foundation
+    import TestSupport
+    import Testing
+
+    @Suite struct HEIFDamageTests {
+        private let decoder = CodecRegistry.Entry.heifInProcess.decoder
+
+        @Test(.timeLimit(.minutes(10)), arguments: SampleFile.allCases, DecoderConformance.checks)
+        func `the decoder passes each conformance check`(
+            file: SampleFile, check: DecoderConformance.Check
+        ) async throws {
+            let data = try file.data()
+            try await check { [decoder] _ in (decoder, data) }
+        }
+
+        @Test func `random bytes with the brand of the format are an error`() {
+            var random = SeededGenerator(seed: 3)
+            for count in 0..<200 {
+                let noise = Data((0..<count).map { _ in UInt8.random(in: 0...255, using: &random) })
+                let file = Data(HEIFBuilder.box("ftyp", Array("heic\0\0\0\0heicmif1".utf8))) + noise
+                #expect(decoder.errorCode(file) != nil)
+            }
+        }
+
+        @Test func `a size over the limit is refused before pixels are read`() throws {
+            let picture = try CodedPicture("half.heic")
+            for size in [PixelSize(width: 65_536, height: 65_536), PixelSize(width: 20_000, height: 10_000)] {
+                var builder = HEIFBuilder()
+                builder.add("hvc1", picture.payload, [HEIFBuilder.extents(size), picture.configuration])
+                #expect(decoder.errorCode(builder.data) == .exceedsLimit)
+                let grid = try SampleFile.grid("half.heic", columns: 2, rows: 2, size)
+                #expect(decoder.errorCode(grid) != nil)
+            }
+        }
+
+        @Test func `a picture of another size than declared is corrupt`() throws {
+            let picture = try CodedPicture("half.heic")
+            for size in [PixelSize(width: 32, height: 64), PixelSize(width: 64, height: 72)] {
+                var builder = HEIFBuilder()
+                builder.add("hvc1", picture.payload, [HEIFBuilder.extents(size), picture.configuration])
+                #expect(decoder.errorCode(builder.data) == .corrupt)
+            }
+        }
+
+        @Test func `tiles that do not cover the image or are missing are corrupt`() throws {
+            let large = try SampleFile.grid("half.heic", columns: 2, rows: 2, PixelSize(width: 128, height: 129))
+            #expect(decoder.errorCode(large) == .corrupt)
+            var builder = HEIFBuilder()
+            builder.addGrid(columns: 2, rows: 1, size: PixelSize(width: 128, height: 64))
+            let tile = builder.add(try CodedPicture("half.heic"))
+            builder.refer("dimg", from: 1, to: [tile])
+            #expect(decoder.errorCode(builder.data) == .corrupt)
+        }
+
+        @Test func `a grid of itself, and tiles of different kinds, are unsupported`() throws {
+            var recursive = HEIFBuilder()
+            recursive.addGrid(columns: 1, rows: 1, size: PixelSize(width: 64, height: 64))
+            recursive.refer("dimg", from: 1, to: [1])
+            #expect(decoder.errorCode(recursive.data) == .unsupportedVariant)
+            var mixed = HEIFBuilder()
+            mixed.addGrid(columns: 2, rows: 1, size: PixelSize(width: 128, height: 64))
+            let tiles = try ["half.heic", "gray.heic"].map { mixed.add(try CodedPicture($0)) }
+            mixed.refer("dimg", from: 1, to: tiles)
+            #expect(decoder.errorCode(mixed.data) == .unsupportedVariant)
+        }
+
+        @Test func `more tiles than the limit are refused`() throws {
+            func file(columns: Int, rows: Int) throws -> Data {
+                var builder = HEIFBuilder()
+                builder.addGrid(columns: columns, rows: rows, size: PixelSize(width: 64 * columns, height: 64 * rows))
+                let tile = builder.add(try CodedPicture("gray.heic"))
+                builder.refer("dimg", from: 1, to: Array(repeating: tile, count: columns * rows))
+                return builder.data
+            }
+
+            let limits = DecodingLimits()
+            #expect(throws: Never.self) { try decoder.inspect(file(columns: 64, rows: 64), limits: limits) }
+            #expect(decoder.errorCode(try file(columns: 65, rows: 64)) == .exceedsLimit)
+        }
+
+        @Test func `other codecs, and essential properties that are unknown, are unsupported`() throws {
+            let picture = try CodedPicture("half.heic")
+            var other = HEIFBuilder()
+            other.add("av01", picture.payload, [HEIFBuilder.extents(picture.size)])
+            #expect(decoder.errorCode(other.data) == .unsupportedVariant)
+            var builder = HEIFBuilder()
+            builder.add(picture, [HEIFBuilder.box("xxxx", [1])])
+            #expect(decoder.errorCode(builder.data) == nil)
+            builder.essentialProperties.append("xxxx")
+            #expect(decoder.errorCode(builder.data) == .unsupportedVariant)
+        }
+
+        @Test func `an unsupported matrix is an error`() throws {
+            for matrix in [3, 10, 14, 200] {
+                var builder = HEIFBuilder()
+                let color = HEIFBuilder.color(matrix: matrix, isFullRange: true)
+                builder.add(try CodedPicture("half.heic"), [color])
+                #expect(decoder.errorCode(builder.data) == .unsupportedVariant, "matrix \(matrix)")
+            }
+        }
+
+        @Test func `alpha of another size is corrupt, and an image that is its own alpha is opaque`() throws {
+            var builder = HEIFBuilder()
+            builder.addGrid(columns: 2, rows: 1, size: PixelSize(width: 128, height: 64))
+            let picture = try CodedPicture("half.heic")
+            let tiles = (0..<2).map { _ in builder.add(picture) }
+            let alpha = builder.add(try CodedPicture("gray.heic"), [HEIFBuilder.alpha])
+            builder.refer("dimg", from: 1, to: tiles)
+            builder.refer("auxl", from: alpha, to: [1])
+            #expect(decoder.errorCode(builder.data) == .corrupt)
+            var own = HEIFBuilder()
+            own.add(picture, [HEIFBuilder.alpha])
+            own.refer("auxl", from: 1, to: [1])
+            #expect(try decoder.decode(own.data, options: DecodingOptions()).pixels.alphaMode == .opaque)
+        }
+
+        @Test func `a damaged picture is an error and not a complete image`() throws {
+            let data = try SampleFile.half.data()
+            let start = try #require(data.range(of: Data("mdat".utf8))).upperBound
+            var errorCount = 0
+            // The slice is the last unit of the file. Other units before it are not decoded.
+            for offset in stride(from: data.count - 300, to: data.count - 1, by: 7) where offset > start {
+                var damaged = data
+                damaged[offset] ^= 0x10
+                if decoder.errorCode(damaged) == .corrupt { errorCount += 1 }
+            }
+
+            #expect(errorCount >= 40)
+        }
+
+        @Test func `damaged metadata does not prevent decoding`() throws {
+            var builder = HEIFBuilder()
+            builder.add(try CodedPicture("half.heic"))
+            builder.add("Exif", [0xFF])
+            builder.add("Exif", [0xFF, 0xFF, 0xFF, 0xFF, 1])
+            builder.refer("cdsc", from: 2, to: [1])
+            builder.refer("cdsc", from: 3, to: [1])
+
+            #expect(decoder.errorCode(builder.data) == nil)
+            #expect(try decoder.inspect(builder.data, limits: DecodingLimits()).metadata.exif == nil)
+        }
+
+        @Test func `bytes after the file are ignored`() throws {
+            let data = try SampleFile.half.data()
+
+            for count in [1, 7, 8, 40] {
+                #expect(decoder.errorCode(data + Data(repeating: 0x20, count: count)) == nil, "\(count) bytes")
+            }
+        }
+
+        @Test func `a file without boxes of the format is corrupt`() {
+            #expect(decoder.errorCode(Data("no picture at all".utf8)) == .corrupt)
+            #expect(decoder.errorCode(Data(HEIFBuilder.box("ftyp", Array("heic\0\0\0\0".utf8)))) == .truncated)
+        }
+
+        @Test func `a truncated grid gives the rows of its complete tiles`() throws {
+            let data = try SampleFile.grid.data()
+            let cut = Data(data.dropLast(10))
+            let whole = try decoder.decode(data, options: DecodingOptions()).pixels
+
+            let image = try decoder.decode(cut, options: DecodingOptions(allowsPartial: true))
+
+            #expect(image.partialError?.code == .truncated)
+            #expect(image.size == whole.size && image.pixels.alphaMode == .straight)
+            // The color of the last row of a tile is interpolated with the next tile.
+            #expect(image.pixels.rgba(127, 62) == whole.rgba(127, 62))
+            #expect(image.pixels.rgba(5, 63) == [0, 0, 0, 0])
+            #expect(decoder.errorCode(cut) == .truncated)
+        }
+    }
+#endif

@@ -1,0 +1,199 @@
+#if HEIF
+    import AlcedoCore
+    import AlcedoHEIF
+    import AlcedoTesting
+    import Foundation
+    import TestSupport
+    import Testing
+
+    @Suite struct HEIFDecoderTests {
+        private let decoder = CodecRegistry.Entry.heifInProcess.decoder
+
+        private func decode(_ data: Data, _ options: DecodingOptions = DecodingOptions()) throws -> DecodedImage {
+            try decoder.decode(data, options: options)
+        }
+
+        @Test(arguments: ["half", "halfwidth", "full"])
+        func `every layout of color planes is interpolated and converted`(name: String) throws {
+            let planes = ["half": SamplePlanes.half, "halfwidth": .halfWidth, "full": .full]
+
+            let pixels = try decode(fixture("\(name).heic")).pixels
+
+            #expect(pixels.format == .rgba8 && pixels.alphaMode == .opaque)
+            #expect(try #require(planes[name]).maximumDifference(from: pixels) <= 1)
+            #expect(pixels.rgba(63, 63)[3] == 255)
+        }
+
+        @Test func `10 bits are kept in 16-bit samples on request`() throws {
+            let data = try SampleFile.deep.data()
+
+            let deep = try decode(data, DecodingOptions(pixelFormat: .rgba16)).pixels
+            let shallow = try decode(data).pixels
+
+            #expect(deep.format == .rgba16 && shallow.format == .rgba8)
+            #expect(SamplePlanes.deep.maximumDifference(from: deep) <= 1)
+            #expect(SamplePlanes.deep.maximumDifference(from: shallow) <= 1)
+            #expect(try decode(SampleFile.half.data(), DecodingOptions(pixelFormat: .rgba16)).pixels.format == .rgba8)
+        }
+
+        @Test func `gray files give gray pixels on request`() throws {
+            let data = try SampleFile.gray.data()
+
+            let gray = try decode(data, DecodingOptions(pixelFormat: .gray8)).pixels
+            let color = try decode(data).pixels
+
+            let samples = (0..<64).flatMap { y in (0..<64).map { x in graySample(x, y) } }
+            #expect(gray.format == .gray8 && gray.tightBytes == samples)
+            #expect(color.format == .rgba8 && color.tightBytes == samples.flatMap { [$0, $0, $0, 255] })
+        }
+
+        @Test(arguments: [
+            (SampleFile.half, ColorModel.yCbCr, false, 8), (.gray, .gray, false, 8), (.deep, .yCbCr, false, 10),
+            (.alpha, .yCbCr, true, 8),
+        ])
+        func `inspection returns size, depth, color model and alpha`(
+            file: SampleFile, model: ColorModel, hasAlpha: Bool, depth: Int
+        ) throws {
+            let info = try decoder.inspect(file.data(), limits: DecodingLimits())
+
+            let size = PixelSize(width: 64, height: 64)
+            #expect(
+                info == ImageInfo(format: .heif, size: size, hasAlpha: hasAlpha, bitDepth: depth, colorModel: model))
+        }
+
+        @Test func `the luminance of the alpha image is the alpha`() throws {
+            let opaque = try decode(SampleFile.half.data()).pixels
+
+            let pixels = try decode(SampleFile.alpha.data()).pixels
+
+            #expect(pixels.alphaMode == .straight)
+            for (x, y) in [(0, 0), (5, 40), (63, 63)] {
+                #expect(pixels.rgba(x, y) == opaque.rgba(x, y).dropLast() + [graySample(x, y)])
+            }
+            let premultiplied = try decode(SampleFile.alpha.data(), DecodingOptions(alphaMode: .premultiplied)).pixels
+            #expect(premultiplied == pixels.converted(to: .premultiplied))
+        }
+
+        @Test func `color that the file stores premultiplied is divided by alpha`() throws {
+            let stored = try decode(SampleFile.alpha.data()).pixels
+
+            let pixels = try decode(SampleFile.alpha(isPremultiplied: true)).pixels
+
+            #expect(pixels == stored.reinterpreted(as: .premultiplied).converted(to: .straight))
+            #expect(pixels.tightBytes != stored.tightBytes)
+        }
+
+        @Test func `another auxiliary image is ignored`() throws {
+            let depth = HEIFBuilder.box("auxC", [0, 0, 0, 0] + Array("urn:mpeg:hevc:2015:auxid:2".utf8) + [0])
+            var builder = HEIFBuilder()
+            builder.add(try CodedPicture("half.heic"))
+            builder.add(try CodedPicture("gray.heic"), [depth])
+            builder.refer("auxl", from: 2, to: [1])
+
+            #expect(try decode(builder.data).pixels == decode(SampleFile.half.data()).pixels)
+        }
+
+        @Test(arguments: [
+            (2, 2, 128, 100, "half"), (1, 3, 64, 192, "deep"), (3, 1, 150, 64, "half"), (2, 3, 128, 129, "half"),
+            (1, 1, 40, 30, "half"), (1, 1, 64, 64, "deep"),
+        ])
+        func `tiles are joined, and color is interpolated between them`(
+            columns: Int, rows: Int, width: Int, height: Int, name: String
+        ) throws {
+            let size = PixelSize(width: width, height: height)
+            let planes = (name == "half" ? SamplePlanes.half : .deep).tiled(size)
+            let data = try SampleFile.grid("\(name).heic", columns: columns, rows: rows, size)
+
+            let pixels = try decode(data).pixels
+            let collector = PixelRowCollector()
+            try decoder.decodeRows(data, options: DecodingOptions(), into: collector)
+
+            #expect(planes.maximumDifference(from: pixels) <= 1)
+            #expect(collector.image?.pixels == pixels)
+        }
+
+        @Test func `rows below a crop are those of the whole grid`() throws {
+            let size = PixelSize(width: 128, height: 192)
+            let whole = try decode(SampleFile.grid("half.heic", columns: 2, rows: 3, size)).pixels
+            for top in [63, 64, 65, 127, 128, 129] {
+                var builder = HEIFBuilder()
+                let crop = HEIFBuilder.crop(width: 128, height: 50, halfX: 0, halfY: 2 * top - 142)
+                builder.addGrid(columns: 2, rows: 3, size: size, properties: [crop])
+                let picture = try CodedPicture("half.heic")
+                let tiles = (0..<6).map { _ in builder.add(picture) }
+                builder.refer("dimg", from: 1, to: tiles)
+
+                let pixels = try decode(builder.data).pixels
+
+                #expect(pixels.size == PixelSize(width: 128, height: 50))
+                for y in [0, 1, 49] { #expect(pixels.rgba(7, y) == whole.rgba(7, top + y), "row \(top + y)") }
+            }
+        }
+
+        @Test(arguments: [(1, true, 0.2126, 0.0722), (9, false, 0.2627, 0.0593), (7, true, 0.212, 0.087)])
+        func `the color of the container replaces that of the bitstream`(
+            matrix: Int, isFullRange: Bool, red: Double, blue: Double
+        ) throws {
+            var planes = SamplePlanes.half
+            planes.weights = (red, blue)
+            planes.isFullRange = isFullRange
+            var builder = HEIFBuilder()
+            let color = HEIFBuilder.color(matrix: matrix, isFullRange: isFullRange)
+            builder.add(try CodedPicture("half.heic"), [color])
+
+            #expect(planes.maximumDifference(from: try decode(builder.data).pixels) <= 1)
+        }
+
+        @Test func `the identity matrix and YCgCo are converted`() throws {
+            func pixels(_ matrix: Int) throws -> PixelBuffer {
+                var builder = HEIFBuilder()
+                let color = HEIFBuilder.color(matrix: matrix, isFullRange: true)
+                builder.add(try CodedPicture("full.heic"), [color])
+                return try decode(builder.data).pixels
+            }
+            let planes = SamplePlanes.full
+            let (y, u, v) = (planes.luma(9, 20), planes.blue(9, 20), planes.red(9, 20))
+
+            #expect(try pixels(0).rgba(9, 20) == [v, y, u, 255].map { UInt8($0) })
+            let (green, orange) = (u - 128, v - 128)
+            let channels = [y - green + orange, y + green, y - green - orange, 255]
+            #expect(try pixels(8).rgba(9, 20) == channels.map { UInt8(min(255, max(0, $0))) })
+        }
+
+        @Test func `lengths of two bytes and the item data box are read`() throws {
+            let picture = try CodedPicture("half.heic")
+            let short = picture.withShortLengths
+            var builder = HEIFBuilder()
+            builder.add("hvc1", short.payload, [HEIFBuilder.extents(picture.size), short.configuration])
+            builder.usesItemData = true
+
+            #expect(try decode(builder.data).pixels == decode(SampleFile.half.data()).pixels)
+        }
+
+        @Test(arguments: [SampleFile.alpha, .deep, .grid, .rotated])
+        func `a target size averages the pixels of the whole image`(file: SampleFile) throws {
+            let data = try file.data()
+            var options = DecodingOptions(appliesOrientation: false)
+            let whole = try decode(data, options)
+            let target = TargetSize(width: 20, height: 20)
+            options.target = target
+
+            let small = try decode(data, options)
+
+            let reduction = BoxReduction(from: whole.size, orientation: whole.orientation, towards: target)
+            #expect(reduction.factor > 1)
+            #expect(try small.pixels == whole.pixels.reduced(by: reduction))
+        }
+
+        @Test func `the reported decoding memory grows with planes, rotation and size`() throws {
+            func count(_ file: SampleFile, _ options: DecodingOptions = DecodingOptions()) throws -> Int {
+                try decoder.decodingByteCount(file.data(), options: options)
+            }
+            let output = try #require(PixelBuffer.byteCount(size: PixelSize(width: 64, height: 64), format: .rgba8))
+
+            #expect(try count(.gray) < count(.half) && count(.half) < count(.alpha))
+            #expect(try count(.half) < count(.deep) && count(.half) < count(.grid))
+            #expect(try count(.rotated) >= count(.rotated, DecodingOptions(appliesOrientation: false)) + output)
+        }
+    }
+#endif
