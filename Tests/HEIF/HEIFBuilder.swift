@@ -150,8 +150,11 @@
         /// The property of an alpha image.
         static let alpha = box("auxC", [0, 0, 0, 0] + Array("urn:mpeg:hevc:2015:auxid:1".utf8) + [0])
 
-        static func color(matrix: Int, isFullRange: Bool) -> [UInt8] {
-            box("colr", Array("nclx".utf8) + [0, 1, 0, 13] + number(matrix, 2) + [isFullRange ? 0x80 : 0])
+        static func color(
+            matrix: Int, isFullRange: Bool, primaries: Int = 1, transfer: Int = 13
+        ) -> [UInt8] {
+            let numbers = [primaries, transfer, matrix].flatMap { number($0, 2) }
+            return box("colr", Array("nclx".utf8) + numbers + [isFullRange ? 0x80 : 0])
         }
 
         static func profile(_ bytes: [UInt8]) -> [UInt8] { box("colr", Array("prof".utf8) + bytes) }

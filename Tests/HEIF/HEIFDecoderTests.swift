@@ -144,6 +144,22 @@
             #expect(planes.maximumDifference(from: try decode(builder.data).pixels) <= 1)
         }
 
+        @Test func `code points give a profile when the file has none`() throws {
+            func profile(_ primaries: Int, _ transfer: Int) throws -> Data? {
+                var builder = HEIFBuilder()
+                let color = HEIFBuilder.color(matrix: 1, isFullRange: true, primaries: primaries, transfer: transfer)
+                builder.add(try CodedPicture("half.heic"), [color])
+                return try decode(builder.data).colorProfile
+            }
+
+            #expect(try profile(1, 13) == nil)
+            #expect(try profile(2, 2) == nil)
+            #expect(try profile(3, 13) == nil)
+            #expect(try profile(1_000, 13) == nil)
+            #expect(try profile(12, 13) == ColorDescription(primaries: 12, transfer: 13)?.profile(isGray: false))
+            #expect(try profile(12, 13) != nil)
+        }
+
         @Test func `the identity matrix and YCgCo are converted`() throws {
             func pixels(_ matrix: Int) throws -> PixelBuffer {
                 var builder = HEIFBuilder()

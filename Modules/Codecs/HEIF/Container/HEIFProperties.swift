@@ -59,21 +59,30 @@
             switch try reader.type() {
             case "nclx":
                 let primaries = try reader.number(2)
-                _ = try reader.number(2)
+                let transfer = try reader.number(2)
                 let matrix = try reader.number(2)
                 color = ColorCodePoints(
-                    primaries: primaries, matrix: matrix, isFullRange: try reader.number(1) >> 7 == 1)
+                    primaries: primaries, transfer: transfer, matrix: matrix,
+                    isFullRange: try reader.number(1) >> 7 == 1)
             case "prof", "rICC": profile = reader.rest
             default: break
             }
         }
     }
 
-    /// The code points that determine how planes are converted to RGB. Source: ITU-T H.273, section 8.
+    /// The code points that determine how planes are converted to RGB, and the color space of the result. Source: ITU-T
+    /// H.273, section 8.
     struct ColorCodePoints: Equatable {
         var primaries: Int
+        var transfer: Int
         var matrix: Int
         var isFullRange: Bool
+
+        /// The color space of RGB of the full range, or nil for reserved code points.
+        var description: ColorDescription? {
+            guard let primaries = UInt8(exactly: primaries), let transfer = UInt8(exactly: transfer) else { return nil }
+            return ColorDescription(primaries: primaries, transfer: transfer)
+        }
     }
 
     /// A change of the image after it is decoded.

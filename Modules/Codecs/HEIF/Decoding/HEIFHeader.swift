@@ -14,6 +14,10 @@
         /// The orientation of the rows after cropping.
         let orientation: ImageOrientation
         let metadata: ImageMetadata
+        /// The color space of the code points, when the file has no ICC profile; nil when they are reserved.
+        private let colorDescription: ColorDescription?
+        /// The ICC profile of decoded samples; nil for sRGB.
+        let sampleProfile: Data?
         /// Whether bytes of the metadata are missing.
         let isMissingMetadata: Bool
 
@@ -77,6 +81,10 @@
             crop = layout.crop
             orientation = layout.orientation
             self.metadata = metadata.result
+            // An ICC profile takes precedence. Source: ISO/IEC 23008-12, section 6.5.5.
+            let profile = metadata.result.colorProfile
+            colorDescription = profile == nil ? picture.color.description : nil
+            sampleProfile = profile ?? colorDescription?.profile(isGray: picture.sequence.chroma == .monochrome)
             isMissingMetadata = metadata.isMissingBytes
         }
 
@@ -97,9 +105,11 @@
                 } else {
                     .yCbCr
                 }
-            return ImageInfo(
+            var info = ImageInfo(
                 format: .heif, size: crop.size, orientation: orientation, hasAlpha: hasAlpha,
                 bitDepth: picture.sequence.bitDepth, colorModel: model, metadata: metadata)
+            info.colorDescription = colorDescription
+            return info
         }
 
         /// Returns the format of the decoded rows for a requested format.
@@ -129,7 +139,7 @@
             let isUpright = options.appliesOrientation
             return DecodedImage(
                 pixels: isUpright ? try pixels.upright(from: orientation) : pixels,
-                colorProfile: metadata.colorProfile, orientation: isUpright ? .up : orientation, format: .heif)
+                colorProfile: sampleProfile, orientation: isUpright ? .up : orientation, format: .heif)
         }
     }
 

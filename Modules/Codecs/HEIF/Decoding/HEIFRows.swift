@@ -75,7 +75,7 @@
             try chain.begin(
                 PixelRowHeader(
                     size: crop.size, format: format, alphaMode: alpha == nil && !isPartial ? .opaque : .straight,
-                    colorProfile: header.metadata.colorProfile, orientation: header.orientation))
+                    colorProfile: header.sampleProfile, orientation: header.orientation))
             let stripHeight = max(1, min(64, Self.maximumStripByteCount / bytesPerRow))
             var strip = [UInt8](repeating: 0, count: stripHeight * bytesPerRow)
             let visible = crop.x * format.bytesPerPixel..<(crop.x + crop.size.width) * format.bytesPerPixel

@@ -131,7 +131,7 @@
 
         /// Reads the color. Without one, the limited range applies. Source: section E.2.1.
         private static func color(_ bits: inout BitReader) throws(ImageDecodingError) -> ColorCodePoints {
-            var color = ColorCodePoints(primaries: 2, matrix: 2, isFullRange: false)
+            var color = ColorCodePoints(primaries: 2, transfer: 2, matrix: 2, isFullRange: false)
             guard try bits.flag() else { return color }
             if try bits.flag(), try bits.bits(8) == 255 { try bits.skip(32) }
             if try bits.flag() { try bits.skip(1) }
@@ -140,7 +140,7 @@
             color.isFullRange = try bits.flag()
             if try bits.flag() {
                 color.primaries = try bits.bits(8)
-                try bits.skip(8)
+                color.transfer = try bits.bits(8)
                 color.matrix = try bits.bits(8)
             }
             return color
