@@ -85,5 +85,21 @@
             #expect(try decoder.decode(data, options: DecodingOptions(limits: limits)).pixels == pixels)
             #expect(try decoder.decode(SampleFile.lossy.data(), options: DecodingOptions()).colorProfile == nil)
         }
+
+        /// Lossless files of 8 x 8 gray pixels, encoded by libjxl 0.7: BT.2020 with PQ, and Display P3 with HLG.
+        @Test(arguments: [
+            ("/wpBBBCQR484HAAAAAACCAIBAFQASxiLFcJJQV4gAoAAAAAAAAAAAAAA", UInt8(9), UInt8(16)),
+            ("/wpBBBCQaSDQYwAAAAAICAIBAFQASxiLFcJJQV4gAoAAAAAAAAAAAAAA", 12, 18),
+        ])
+        func `a file of HDR has a profile that maps tones`(file: String, primaries: UInt8, transfer: UInt8) throws {
+            let data = try #require(Data(base64Encoded: file))
+            let description = try #require(ColorDescription(primaries: primaries, transfer: transfer))
+
+            let profile = description.profile(isGray: false)
+
+            #expect(profile != nil)
+            #expect(try decoder.decode(data, options: DecodingOptions()).colorProfile == profile)
+            #expect(try decoder.inspect(data, limits: DecodingLimits()).colorDescription == description)
+        }
     }
 #endif

@@ -15,6 +15,20 @@ static int is_srgb(const JxlColorEncoding *color) {
            (color->color_space == JXL_COLOR_SPACE_RGB && color->primaries == JXL_PRIMARIES_SRGB);
 }
 
+/// Sets the code points of a color space of HDR. Those of libjxl are equal, except that D65 turns 11 into 12.
+static void set_hdr(alcedo_jxl_info *info, const JxlColorEncoding *color) {
+    const int is_hdr = color->transfer_function == JXL_TRANSFER_FUNCTION_PQ ||
+                       color->transfer_function == JXL_TRANSFER_FUNCTION_HLG;
+    if (!is_hdr || color->white_point != JXL_WHITE_POINT_D65) return;
+    int primaries = 1;
+    if (color->color_space == JXL_COLOR_SPACE_RGB) {
+        primaries = color->primaries == JXL_PRIMARIES_P3 ? 12 : (int)color->primaries;
+        if (primaries != 1 && primaries != 9 && primaries != 12) return;
+    }
+    info->hdr_primaries = (uint8_t)primaries;
+    info->hdr_transfer = (uint8_t)color->transfer_function;
+}
+
 /// Returns a copy of a profile, or NULL when there is none within the limit.
 static uint8_t *copy_profile(const alcedo_jxl_decoder *d, JxlColorProfileTarget target, size_t *size) {
     *size = 0;
@@ -51,9 +65,11 @@ void alcedo_jxl_read_color(alcedo_jxl_decoder *d, alcedo_jxl_info *info) {
         JxlDecoderSetPreferredColorProfile(d->decoder, &srgb);
     }
     const JxlColorProfileTarget samples = JXL_COLOR_PROFILE_TARGET_DATA;
-    info->is_srgb =
-        JxlDecoderGetColorAsEncodedProfile(WITH_FORMAT(d->decoder), samples, &color) == JXL_DEC_SUCCESS &&
-        is_srgb(&color);
+    const int is_encoded =
+        JxlDecoderGetColorAsEncodedProfile(WITH_FORMAT(d->decoder), samples, &color) == JXL_DEC_SUCCESS;
+    info->is_srgb = is_encoded && is_srgb(&color);
+    info->hdr_primaries = info->hdr_transfer = 0;
+    if (is_encoded) set_hdr(info, &color);
     free(d->samples_icc);
     d->samples_icc = info->is_srgb ? NULL : copy_profile(d, samples, &info->samples_icc_size);
     info->samples_icc = d->samples_icc;

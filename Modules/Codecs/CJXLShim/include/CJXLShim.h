@@ -75,6 +75,10 @@ typedef struct {
     uint32_t ticks_denominator;
     /// Whether decoded samples are in sRGB.
     int is_srgb;
+    /// The code points of ITU-T H.273 for the primaries and the transfer function of decoded samples, when the function
+    /// is PQ or HLG and the white point is D65; otherwise 0.
+    uint8_t hdr_primaries;
+    uint8_t hdr_transfer;
     /// Whether the file has a profile that is not an enumerated color space.
     int has_profile;
     // The following pointers are NULL when there is no profile within the limit. Their bytes belong to the decoder.

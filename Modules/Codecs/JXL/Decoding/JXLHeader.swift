@@ -20,6 +20,8 @@
         private let storedPlayCount: Int
         /// The number of units per second in durations, as numerator and denominator.
         private let ticks: (numerator: UInt32, denominator: UInt32)
+        /// The color space of HDR, or nil for other color spaces.
+        private let colorDescription: ColorDescription?
         /// The ICC profile of decoded samples; nil for sRGB.
         let sampleProfile: Data?
         /// The durations of the frames that have been found, or empty for a still image.
@@ -43,9 +45,14 @@
             ticks = (info.ticks_numerator, info.ticks_denominator)
             largestLayer = size
             let profile = Data(info.samples_icc, info.samples_icc_size)
+            // The curves of libjxl's profiles for HDR are not tone-mapped.
+            colorDescription =
+                info.hdr_transfer == 0
+                ? nil : ColorDescription(primaries: info.hdr_primaries, transfer: info.hdr_transfer)
             // libjxl describes the inks of the file, not the samples that are made of them.
-            sampleProfile = hasBlack ? nil : profile
-            metadata.colorProfile = Data(info.file_icc, info.file_icc_size) ?? profile
+            sampleProfile = hasBlack ? nil : colorDescription?.profile(isGray: isGray) ?? profile
+            metadata.colorProfile =
+                Data(info.file_icc, info.file_icc_size) ?? (colorDescription == nil ? profile : nil)
         }
 
         /// Adds the frames, and EXIF and XMP.
@@ -78,9 +85,11 @@
                 if hasBlack { .cmyk } else if isGray { hasAlpha ? .grayAlpha : .gray } else {
                     hasAlpha ? .rgba : .rgb
                 }
-            return ImageInfo(
+            var info = ImageInfo(
                 format: .jxl, size: size, orientation: orientation, hasAlpha: hasAlpha, bitDepth: bitDepth,
                 colorModel: model, frameCount: frameCount, loopCount: loopCount, delays: delays, metadata: metadata)
+            info.colorDescription = colorDescription
+            return info
         }
 
         /// Throws `exceedsLimit` when the samples of all channels, of one byte each, exceed the limit of bytes. A file
