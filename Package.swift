@@ -359,7 +359,12 @@ package.targets += [
         cSettings: [avifCondition, heifCondition, jxlCondition, svgCondition],
         linkerSettings: [.linkedLibrary("heif", .when(traits: ["HEIF"]))]),
     .executableTarget(
-        name: "conformance", dependencies: ["AlcedoCore", "AlcedoCodecs", "AlcedoTesting"], path: "Tests/Conformance"),
+        name: "conformance",
+        dependencies: [
+            "AlcedoAVIF", "AlcedoCodecs", "AlcedoColor", "AlcedoCore", "AlcedoHEIF", "AlcedoJXL", "AlcedoSVG",
+            "AlcedoTesting",
+        ],
+        path: "Tests/Conformance"),
     .target(name: "TestSupport", dependencies: ["AlcedoCore", "AlcedoTesting"], path: "Tests/Support"),
     .testTarget(
         name: "AlcedoTests", dependencies: ["Alcedo", "AlcedoTesting", "TestSupport"], path: "Tests/Standard"),

@@ -10,6 +10,7 @@ struct BadCheck {
         var error: ImageDecodingError?
         var frameCount = 0
         var isPartial = false
+        var pixels: PixelBuffer?
     }
 
     /// The maximum memory for a file that a limit refuses.
@@ -17,7 +18,7 @@ struct BadCheck {
 
     /// The maximum time to decode one file three times.
     var timeLimit = Duration.seconds(10)
-    private let codecs = CodecRegistry.standard
+    private let codecs = CodecRegistry.conformance
 
     /// Returns the outcome of decoding and a list of problems.
     func run(_ file: Manifest.File, _ data: Data) -> (Outcome, problems: [String]) {
@@ -31,6 +32,9 @@ struct BadCheck {
             problems.append("\(error.code) at once, \(pieces.map { "\($0.code)" } ?? "no error") in pieces")
         }
         if outcome.error == nil, let pieces { problems.append("no error at once, \(pieces.code) in pieces") }
+        if let color = file.flatRgba, let pixels = outcome.pixels, !BoxGrid.isFlat(pixels, color) {
+            problems.append("a pixel does not have the color \(color)")
+        }
         let isRefused = outcome.error != nil
         switch file.expect {
         case "must-decode": if isRefused { problems.append("was refused") }
@@ -58,6 +62,7 @@ struct BadCheck {
         do {
             let image = try codecs.decode(data, options: options)
             outcome.isPartial = image.isPartial
+            outcome.pixels = image.pixels
             outcome.frameCount = image.frames?.frameCount ?? 1
             for index in 0..<(image.frames?.frameCount ?? 0) { _ = try image.frames?.frame(at: index) }
         } catch {

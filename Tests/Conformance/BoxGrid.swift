@@ -4,8 +4,12 @@ import AlcedoCore
 struct BoxGrid {
     let means: [UInt8]
 
-    /// - Parameter pixels: Straight or opaque RGBA8.
-    init(_ pixels: PixelBuffer, columns: Int, rows: Int) {
+    /// - Parameters:
+    ///   - pixels: Straight or opaque RGBA8.
+    ///   - columns: The number of cells in a row.
+    ///   - rows: The number of rows of cells.
+    ///   - isPremultiplied: Whether color is multiplied by alpha first. Default: false.
+    init(_ pixels: PixelBuffer, columns: Int, rows: Int, isPremultiplied: Bool = false) {
         var means: [UInt8] = []
         for row in 0..<rows {
             for column in 0..<columns {
@@ -13,13 +17,16 @@ struct BoxGrid {
                 let bottom = (row + 1) * pixels.height / rows
                 let left = column * pixels.width / columns
                 let right = (column + 1) * pixels.width / columns
-                let count = (bottom - top) * (right - left)
                 for channel in 0..<4 {
+                    let isWeighted = isPremultiplied && channel < 3
+                    let count = (bottom - top) * (right - left) * (isWeighted ? 255 : 1)
                     var sum = 0
                     for y in top..<bottom {
                         let line = pixels.row(y)
                         for x in left..<right {
-                            sum += Int(line.unsafeLoad(fromByteOffset: 4 * x + channel, as: UInt8.self))
+                            let sample = Int(line.unsafeLoad(fromByteOffset: 4 * x + channel, as: UInt8.self))
+                            let alpha = isWeighted ? line.unsafeLoad(fromByteOffset: 4 * x + 3, as: UInt8.self) : 1
+                            sum += sample * Int(alpha)
                         }
                     }
                     means.append(UInt8((2 * sum + count) / (2 * count)))
@@ -27,6 +34,16 @@ struct BoxGrid {
             }
         }
         self.means = means
+    }
+
+    /// Whether every pixel has a color, within the rounding of straight color from premultiplied color.
+    static func isFlat(_ pixels: PixelBuffer, _ color: [UInt8]) -> Bool {
+        (0..<pixels.height).allSatisfy { y in
+            let line = pixels.row(y)
+            return (0..<4 * pixels.width).allSatisfy {
+                abs(Int(line.unsafeLoad(fromByteOffset: $0, as: UInt8.self)) - Int(color[$0 % 4])) <= 2
+            }
+        }
     }
 
     /// Returns whether the means are within the tolerance of the reference.

@@ -2,10 +2,11 @@ import AlcedoCore
 import AlcedoLibc
 import FoundationEssentials
 
-/// Runs all decoders over a corpus of valid and bad files with expectations made by other decoders.
+/// Runs all decoders over a corpus of valid and bad files with expectations made by other decoders. Files of formats
+/// whose package trait is not enabled are skipped and counted.
 ///
 /// usage: conformance DIRECTORY [--verbose] [--emulated] [WORD]
-///   DIRECTORY    has a manifest.json
+///   DIRECTORY    has a manifest.json, and a manifest-formats.json for further formats and for color profiles
 ///   --emulated   allows twenty times the time, for an emulated processor
 ///   WORD         only paths with it
 @main
@@ -22,20 +23,26 @@ enum Conformance {
         let word = words.first
         var table = ConformanceTable()
         let valid = ValidCheck(directory: directory)
+        let color = ColorCheck(directory: directory)
         var bad = BadCheck()
         if isEmulated { bad.timeLimit *= 20 }
-        for file in try Manifest(directory: directory).files where word.map(file.path.contains) ?? true {
+        for file in try Manifest.files(in: directory) where word.map(file.path.contains) ?? true {
+            guard CodecRegistry.conformance.contains(format: file.formatName) else {
+                table.skip(file.formatName ?? "")
+                continue
+            }
             if isVerbose { print(file.path) }
             let data = try Data(contentsOf: URL(filePath: "\(directory)/\(file.path)"))
             if let expectation = file.expect {
                 let (outcome, problems) = bad.run(file, data)
+                color.convert(data)
                 let code = outcome.error?.code.rawValue ?? "decoded"
                 if isVerbose { print("  \(expectation): \(code) \(outcome.error?.message ?? "")") }
                 table.add(file.path, row: "bad: \(expectation)", outcome: code, problems)
             } else {
-                let problems = valid.problems(file, data)
+                let problems = valid.problems(file, data) + color.problems(file, data)
                 let row = file.settled == false ? "\(file.directory), unsettled" : file.directory
-                table.add(file.path, row: row, outcome: "decoded", problems)
+                table.add(file.path, row: row, outcome: "decoded", problems, peer: file.wrongPeer)
             }
         }
         print(table.text, terminator: "")

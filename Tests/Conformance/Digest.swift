@@ -32,6 +32,6 @@ final class Digest: PixelRowConsumer {
     }
 
     func matches(_ frame: Manifest.Frame) -> Bool {
-        sha256 == frame.sha256 || sha256Alpha0Zeroed == frame.sha256Alpha0Zeroed
+        frame.sha256 == sha256 || frame.sha256Alpha0Zeroed == sha256Alpha0Zeroed
     }
 }

@@ -1,10 +1,12 @@
+import AlcedoLibc
 import FoundationEssentials
 
 /// The results of independent decoders for the files of a corpus.
 struct Manifest: Decodable {
+    /// The digests of a frame, where independent decoders agree to the bit.
     struct Frame: Decodable {
-        var sha256: String
-        var sha256Alpha0Zeroed: String
+        var sha256: String?
+        var sha256Alpha0Zeroed: String?
     }
 
     /// Means over a grid of cells, for lossy files whose pixels may differ slightly between libraries.
@@ -17,7 +19,17 @@ struct Manifest: Decodable {
         var file: String
         var grid: [Int]
         var frames: Int
+        /// Whether means are those of color multiplied by alpha.
+        var premultiplied: Bool?
         var tolerance: Tolerance
+    }
+
+    /// The result of the library of Debian 12: an error, or the greatest and the mean difference of the means.
+    struct Peer: Decodable {
+        var name: String
+        var error: String?
+        var boxMax: Double?
+        var boxMean: Double?
     }
 
     struct File: Decodable {
@@ -29,19 +41,55 @@ struct Manifest: Decodable {
         var loopCount: Int?
         var delaysMs: [Double]?
         var orientation: Int?
+        var format: String?
+        /// The orientation of the stored rows, when the references are of the upright image.
+        var transformOrientation: Int?
+        /// The size at which a drawing is compared.
+        var renderWidth: Int?
+        var renderHeight: Int?
+        /// The color of every pixel: red, green, blue, straight alpha.
+        var flatRgba: [UInt8]?
         var frames: [Frame]?
         var boxReference: BoxReference?
+        /// The image after its conversion to sRGB.
+        var srgbBoxReference: BoxReference?
+        var debian12: Peer?
         /// For invalid files only.
         var expect: String?
 
         var directory: String { String(path.prefix { $0 != "/" }) }
+
+        /// The name of the format in a registry, or nil if the manifest has none.
+        var formatName: String? {
+            switch format {
+            case "jpg": "jpeg"
+            case "heic", "hif": "heif"
+            default: format
+            }
+        }
+
+        /// Whether width, height and references are those of the upright image.
+        var isUpright: Bool { ["avif", "heif", "jxl", "svg"].contains(formatName) }
+
+        /// The name of the library of Debian 12, if it decodes the file wrongly.
+        var wrongPeer: String? {
+            guard let debian12, let tolerance = boxReference?.tolerance else { return nil }
+            let isWrong =
+                debian12.error != nil || debian12.boxMax ?? 0 > Double(tolerance.max)
+                || debian12.boxMean ?? 0 > tolerance.mean
+            return isWrong ? debian12.name : nil
+        }
     }
 
-    var files: [File]
+    private var files: [File]
 
-    init(directory: String) throws {
+    /// Returns the files of manifest.json, and of manifest-formats.json if it exists.
+    static func files(in directory: String) throws -> [File] {
         let decoder = JSONDecoder()
         decoder.keyDecodingStrategy = .convertFromSnakeCase
-        self = try decoder.decode(Self.self, from: Data(contentsOf: URL(filePath: "\(directory)/manifest.json")))
+        let manifests = ["manifest.json", "manifest-formats.json"].map { URL(filePath: "\(directory)/\($0)") }
+        return try manifests.filter { $0 == manifests[0] || access($0.path, R_OK) == 0 }.flatMap {
+            try decoder.decode(Self.self, from: Data(contentsOf: $0)).files
+        }
     }
 }

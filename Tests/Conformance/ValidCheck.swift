@@ -5,15 +5,15 @@ import FoundationEssentials
 /// Compares the decoded valid file with the results of other decoders.
 struct ValidCheck {
     let directory: String
-    private let codecs = CodecRegistry.standard
-    private let stored = DecodingOptions(appliesOrientation: false)
+    private let codecs = CodecRegistry.conformance
 
     init(directory: String) { self.directory = directory }
 
     /// Returns a list of problems.
     func problems(_ file: Manifest.File, _ data: Data) -> [String] {
         do {
-            return try header(file, data) + pixels(file, data) + rows(data) + pieces(data)
+            let options = file.options
+            return try header(file, data) + pixels(file, data, options) + rows(data, options) + pieces(data, options)
         } catch let error as ImageDecodingError {
             return ["\(error.code): \(error)"]
         } catch {
@@ -27,12 +27,15 @@ struct ValidCheck {
         func compare<Value: Equatable>(_ name: String, _ ours: Value, _ theirs: Value) {
             if ours != theirs { problems.append("\(name) \(ours), expected \(theirs)") }
         }
-        compare("width", info.size.width, file.width ?? -1)
-        compare("height", info.size.height, file.height ?? -1)
+        let size = file.isUpright ? info.uprightSize : info.size
+        // The manifest can lack one side of a drawing.
+        let isDrawing = file.renderWidth != nil
+        if let width = file.width ?? (isDrawing ? nil : -1) { compare("width", size.width, width) }
+        if let height = file.height ?? (isDrawing ? nil : -1) { compare("height", size.height, height) }
         compare("frames", info.frameCount, file.frameCount ?? -1)
         compare("loop count", info.loopCount, file.loopCount)
         // Values that EXIF does not define mean the first one.
-        let orientation = file.orientation.map { (1...8).contains($0) ? $0 : 1 }
+        let orientation = file.transformOrientation ?? file.orientation.map { (1...8).contains($0) ? $0 : 1 }
         compare("orientation", info.orientation.rawValue, orientation ?? 1)
         let delays = info.delays.map { $0 / .milliseconds(1) }
         let expected = file.delaysMs ?? []
@@ -42,12 +45,15 @@ struct ValidCheck {
         return problems
     }
 
-    private func pixels(_ file: Manifest.File, _ data: Data) throws -> [String] {
-        let image = try codecs.decode(data, options: stored)
+    private func pixels(_ file: Manifest.File, _ data: Data, _ options: DecodingOptions) throws -> [String] {
+        let image = try codecs.decode(data, options: options)
         let expected = file.frames ?? []
         let count = image.frames?.frameCount ?? 1
         guard count == expected.count else { return ["\(count) frames decoded, expected \(expected.count)"] }
         var problems: [String] = []
+        if let color = file.flatRgba, !BoxGrid.isFlat(image.pixels, color) {
+            problems.append("a pixel does not have the color \(color)")
+        }
         var isFirst = true
         // From the last to the first too, because seeking must equal playback.
         for index in Array(0..<count) + (1..<max(count, 2)).reversed().prefix(count - 1).filter({ $0 % 7 == 3 }) {
@@ -55,31 +61,25 @@ struct ValidCheck {
             if isFirst, pixels != image.pixels { problems.append("the still image is not the first frame") }
             isFirst = false
             guard try !Digest.of(pixels).matches(expected[index]) else { continue }
-            if try !isNear(pixels, index, file) { problems.append("frame \(index) differs") }
+            // The manifest has means of the first frames only.
+            if expected[index].sha256 == nil, let box = file.boxReference, index >= box.frames { continue }
+            if try !file.isNear(pixels, file.boxReference, index, in: directory) {
+                problems.append("frame \(index) differs")
+            }
         }
         return problems
     }
 
-    /// Returns whether a lossy frame is within the manifest's tolerance for differences between libraries.
-    private func isNear(_ pixels: PixelBuffer, _ index: Int, _ file: Manifest.File) throws -> Bool {
-        guard let box = file.boxReference, box.grid.count == 2, index < box.frames else { return false }
-        let reference = try Data(contentsOf: URL(filePath: "\(directory)/\(box.file)"))
-        let cellBytes = 4 * box.grid[0] * box.grid[1]
-        guard reference.count >= (index + 1) * cellBytes else { return false }
-        let grid = BoxGrid(pixels, columns: box.grid[0], rows: box.grid[1])
-        return grid.isNear(reference[index * cellBytes..<(index + 1) * cellBytes], box.tolerance)
-    }
-
-    private func rows(_ data: Data) throws -> [String] {
+    private func rows(_ data: Data, _ options: DecodingOptions) throws -> [String] {
         let digest = Digest()
-        try codecs.decodeRows(data, options: stored, into: digest)
-        let expected = try Digest.of(codecs.decode(data, options: stored).pixels)
+        try codecs.decodeRows(data, options: options, into: digest)
+        let expected = try Digest.of(codecs.decode(data, options: options).pixels)
         return digest.sha256 == expected.sha256 ? [] : ["the rows of the stream differ"]
     }
 
-    private func pieces(_ data: Data) throws -> [String] {
-        let expected = try codecs.decode(data, options: stored)
-        let decoder = codecs.makeIncrementalDecoder(options: stored)
+    private func pieces(_ data: Data, _ options: DecodingOptions) throws -> [String] {
+        let expected = try codecs.decode(data, options: options)
+        let decoder = codecs.makeIncrementalDecoder(options: options)
         var start = data.startIndex
         var size = 1
         while start < data.endIndex {
@@ -91,5 +91,28 @@ struct ValidCheck {
         let image = try decoder.finish()
         let isEqual = image.pixels == expected.pixels && image.frames?.frameCount == expected.frames?.frameCount
         return isEqual ? [] : ["bytes in pieces give another image"]
+    }
+}
+
+extension Manifest.File {
+    /// The options for the image that the references show.
+    var options: DecodingOptions {
+        var options = DecodingOptions(appliesOrientation: isUpright)
+        if let renderWidth, let renderHeight { options.target = TargetSize(width: renderWidth, height: renderHeight) }
+        return options
+    }
+
+    /// Returns whether a frame is within the manifest's tolerance for differences between libraries.
+    func isNear(
+        _ pixels: PixelBuffer, _ reference: Manifest.BoxReference?, _ index: Int = 0, in directory: String
+    ) throws -> Bool {
+        guard let reference, reference.grid.count == 2, index < reference.frames else { return false }
+        let means = try Data(contentsOf: URL(filePath: "\(directory)/\(reference.file)"))
+        let cellBytes = 4 * reference.grid[0] * reference.grid[1]
+        guard means.count >= (index + 1) * cellBytes else { return false }
+        let grid = BoxGrid(
+            pixels, columns: reference.grid[0], rows: reference.grid[1],
+            isPremultiplied: reference.premultiplied ?? false)
+        return grid.isNear(means[index * cellBytes..<(index + 1) * cellBytes], reference.tolerance)
     }
 }

@@ -17,7 +17,7 @@ package import AlcedoCore
 
 extension CodecRegistry {
     /// The codecs of the programs and of their worker processes: those of AlcedoCodecs, BMP and ICO, and those of the
-    /// enabled package traits: AVIF with `AVIF`, JPEG XL with `JXL`, HEIF with `HEIF` and `Sandbox`, and SVG with `SVG`.
+    /// enabled package traits.
     ///
     /// HEIF is decoded only in worker processes. In a worker process, its decoder runs in the process itself.
     package static let programs = CodecRegistry.standard
