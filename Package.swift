@@ -49,8 +49,8 @@ let package = Package(
     ],
     traits: [
         .trait(name: "AVIF", description: "AVIF images; needs libavif-dev."),
-        .trait(name: "HEIF", description: "HEIF images, decoding only; needs libde265-dev."),
         .trait(name: "GTK", description: "GTK 4 views; needs libgtk-4-dev."),
+        .trait(name: "HEIF", description: "HEIF images, decoding only; needs libde265-dev."),
         .trait(name: "JXL", description: "JPEG XL images; needs libjxl-dev."),
         .trait(name: "SVG", description: "SVG images; needs librsvg2-dev."),
         .trait(name: "Sandbox", description: "Decoders in confined processes; needs libseccomp-dev."),
