@@ -10,30 +10,21 @@ import PackageDescription
 /// GTK is a dependency only if the trait is enabled, so that other users do not need its headers.
 let gtkLibrary = Target.Dependency.target(name: "CGTK", condition: .when(platforms: [.linux], traits: ["GTK"]))
 
-/// The same applies to libavif.
-let avifShim = Target.Dependency.target(name: "CAVIFShim", condition: .when(traits: ["AVIF"]))
-let avifLibrary = Target.Dependency.target(name: "CAVIF", condition: .when(traits: ["AVIF"]))
-/// Every target of the package is built. Without the trait, C code that needs libavif is therefore left out.
-let avifCondition = CSetting.define("ALCEDO_AVIF", .when(traits: ["AVIF"]))
+/// The codecs whose libraries are dependencies only if their package trait is enabled.
+let traitCodecs = [
+    (trait: "AVIF", library: "CAVIF"), (trait: "HEIF", library: "CDE265"), (trait: "JXL", library: "CJXL"),
+    (trait: "SVG", library: "CSVG"),
+]
+/// The modules of these codecs.
+let traitModules = traitCodecs.map { Target.Dependency(stringLiteral: "Alcedo\($0.trait)") }
 
-/// The same applies to libjxl.
-let jxlShim = Target.Dependency.target(name: "CJXLShim", condition: .when(traits: ["JXL"]))
-let jxlLibrary = Target.Dependency.target(name: "CJXL", condition: .when(traits: ["JXL"]))
-let jxlCondition = CSetting.define("ALCEDO_JXL", .when(traits: ["JXL"]))
+/// Returns a dependency on a target that exists only if a trait is enabled.
+func dependency(on name: String, with trait: String) -> Target.Dependency {
+    .target(name: name, condition: .when(traits: [trait]))
+}
 
-/// The same applies to libde265, and to libheif, which only a benchmark uses.
-let heifShim = Target.Dependency.target(name: "CHEIFShim", condition: .when(traits: ["HEIF"]))
-let de265Library = Target.Dependency.target(name: "CDE265", condition: .when(traits: ["HEIF"]))
-let heifLibrary = Target.Dependency.target(name: "CHEIF", condition: .when(traits: ["HEIF"]))
-let heifCondition = CSetting.define("ALCEDO_HEIF", .when(traits: ["HEIF"]))
-
-/// The same applies to librsvg.
-let svgShim = Target.Dependency.target(name: "CSVGShim", condition: .when(traits: ["SVG"]))
-let svgLibrary = Target.Dependency.target(name: "CSVG", condition: .when(traits: ["SVG"]))
-let svgCondition = CSetting.define("ALCEDO_SVG", .when(traits: ["SVG"]))
-
-/// The same applies to libseccomp.
-let seccompLibrary = Target.Dependency.target(name: "CSeccomp", condition: .when(traits: ["Sandbox"]))
+/// Every target of the package is built. Without the trait, C code that needs the library is therefore left out.
+func define(_ trait: String) -> CSetting { .define("ALCEDO_\(trait)", .when(traits: [trait])) }
 
 let package = Package(
     name: "Alcedo",
@@ -96,17 +87,12 @@ let package = Package(
 
         // Codecs
         .target(
-            name: "AlcedoCodecs",
-            dependencies: ["AlcedoCore", "AlcedoPNG", "AlcedoJPEG", "AlcedoGIF", "AlcedoWebP"],
+            name: "AlcedoCodecs", dependencies: ["AlcedoCore", "AlcedoPNG", "AlcedoJPEG", "AlcedoGIF", "AlcedoWebP"],
             path: "Modules/Codecs/All"),
         .target(name: "AlcedoPNG", dependencies: ["AlcedoCore", "CPNGShim"], path: "Modules/Codecs/PNG"),
         .target(name: "AlcedoJPEG", dependencies: ["AlcedoCore", "CJPEGShim"], path: "Modules/Codecs/JPEG"),
         .target(name: "AlcedoGIF", dependencies: ["AlcedoCore", "CGIFShim"], path: "Modules/Codecs/GIF"),
         .target(name: "AlcedoWebP", dependencies: ["AlcedoCore", "CWebP"], path: "Modules/Codecs/WebP"),
-        .target(name: "AlcedoAVIF", dependencies: ["AlcedoCore", avifShim], path: "Modules/Codecs/AVIF"),
-        .target(name: "AlcedoJXL", dependencies: ["AlcedoCore", jxlShim], path: "Modules/Codecs/JXL"),
-        .target(name: "AlcedoHEIF", dependencies: ["AlcedoCore", heifShim], path: "Modules/Codecs/HEIF"),
-        .target(name: "AlcedoSVG", dependencies: ["AlcedoCore", svgShim], path: "Modules/Codecs/SVG"),
         .target(name: "AlcedoBMP", dependencies: ["AlcedoCore"], path: "Modules/Codecs/BMP"),
 
         // Pixels, pipeline, views
@@ -127,8 +113,7 @@ let package = Package(
             name: "AlcedoTerminal", dependencies: ["AlcedoCore", "AlcedoViewBinding"],
             path: "Modules/ViewBinding/Terminal"),
         .target(
-            name: "AlcedoGTK",
-            dependencies: ["AlcedoCore", "AlcedoViewBinding", gtkLibrary],
+            name: "AlcedoGTK", dependencies: ["AlcedoCore", "AlcedoViewBinding", gtkLibrary],
             path: "Modules/ViewBinding/GTK", exclude: ["README.md"]),
 
         // Decoders in confined worker processes, with the trait Sandbox
@@ -136,12 +121,10 @@ let package = Package(
             name: "AlcedoSandbox", dependencies: ["AlcedoCore", "CSandboxShim"], path: "Modules/Sandbox",
             exclude: ["CSandboxShim", "CSeccomp"]),
         .target(
-            name: "CSandboxShim", dependencies: [seccompLibrary], path: "Modules/Sandbox/CSandboxShim",
+            name: "CSandboxShim", dependencies: [dependency(on: "CSeccomp", with: "Sandbox")],
+            path: "Modules/Sandbox/CSandboxShim",
             cSettings: [.define("_GNU_SOURCE"), .define("ALCEDO_SANDBOX", .when(traits: ["Sandbox"]))],
             linkerSettings: [.linkedLibrary("seccomp", .when(traits: ["Sandbox"]))]),
-        .systemLibrary(
-            name: "CSeccomp", path: "Modules/Sandbox/CSeccomp", pkgConfig: "libseccomp",
-            providers: [.apt(["libseccomp-dev"]), .yum(["libseccomp-devel"])]),
 
         // Test support, and the umbrella module with the standard configuration
         .target(name: "AlcedoTesting", dependencies: ["AlcedoCore", "AlcedoHTTP"], path: "Modules/Testing"),
@@ -157,10 +140,7 @@ let package = Package(
         // Programs
         .target(
             name: "AlcedoProgramSupport",
-            dependencies: [
-                "AlcedoAVIF", "AlcedoBMP", "AlcedoCodecs", "AlcedoCore", "AlcedoHEIF", "AlcedoJXL", "AlcedoSVG",
-                "AlcedoSandbox",
-            ],
+            dependencies: ["AlcedoBMP", "AlcedoCodecs", "AlcedoCore", "AlcedoSandbox"] + traitModules,
             path: "Modules/ProgramSupport", exclude: ["CMalloc"]),
         .systemLibrary(name: "CMalloc", path: "Modules/ProgramSupport/CMalloc"),
         .executableTarget(
@@ -181,9 +161,6 @@ let package = Package(
             name: "CHTTPServerShim", dependencies: ["CMicroHTTPD"], path: "Modules/ThumbnailServer/CHTTPServerShim",
             // The library is linked here, because no Swift module imports it.
             linkerSettings: [.linkedLibrary("microhttpd")]),
-        .systemLibrary(
-            name: "CMicroHTTPD", path: "Modules/ThumbnailServer/CMicroHTTPD",
-            providers: [.apt(["libmicrohttpd-dev"]), .yum(["libmicrohttpd-devel"]), .brew(["libmicrohttpd"])]),
 
         // Examples: like another package, they use only public modules and have no package access.
         .executableTarget(
@@ -220,150 +197,95 @@ let package = Package(
         .target(name: "CJPEGShim", dependencies: ["CJPEG"], path: "Modules/Codecs/CJPEGShim"),
         .target(name: "CGIFShim", dependencies: ["CGIF"], path: "Modules/Codecs/CGIFShim"),
         .target(
-            name: "CAVIFShim", dependencies: [avifLibrary], path: "Modules/Codecs/CAVIFShim",
-            cSettings: [avifCondition]),
-        .target(
-            name: "CJXLShim", dependencies: [jxlLibrary], path: "Modules/Codecs/CJXLShim",
-            cSettings: [jxlCondition]),
-        .target(
-            name: "CHEIFShim", dependencies: [de265Library], path: "Modules/Codecs/CHEIFShim",
-            cSettings: [heifCondition]),
-        .target(
-            name: "CSVGShim", dependencies: [svgLibrary], path: "Modules/Codecs/CSVGShim", cSettings: [svgCondition]),
-        .target(
             name: "CLittleCMSShim", dependencies: ["CLittleCMS"], path: "Modules/Color/CLittleCMSShim"),
         .target(name: "CSampleKernels", path: "Modules/Processing/CSampleKernels"),
         .target(name: "CFileSystemShim", path: "Modules/Runtime/CFileSystemShim"),
         .target(name: "CCURLShim", dependencies: ["CCURL"], path: "Modules/Downloader/CCURLShim"),
-        .systemLibrary(
-            name: "CPNG", path: "Modules/Codecs/CPNG", pkgConfig: "libpng",
-            providers: [.apt(["libpng-dev"]), .yum(["libpng-devel"]), .brew(["libpng"])]),
-        .systemLibrary(
-            name: "CJPEG", path: "Modules/Codecs/CJPEG", pkgConfig: "libjpeg",
-            providers: [.apt(["libjpeg-dev"]), .yum(["libjpeg-turbo-devel"]), .brew(["jpeg-turbo"])]),
-        .systemLibrary(
-            name: "CGIF", path: "Modules/Codecs/CGIF",
-            providers: [.apt(["libgif-dev"]), .yum(["giflib-devel"]), .brew(["giflib"])]),
-        .systemLibrary(
-            name: "CWebP", path: "Modules/Codecs/CWebP", pkgConfig: "libwebp",
-            providers: [.apt(["libwebp-dev"]), .yum(["libwebp-devel"]), .brew(["webp"])]),
-        // No pkgConfig, because the library's pkg-config file has a flag that SwiftPM rejects.
-        .systemLibrary(
-            name: "CAVIF", path: "Modules/Codecs/CAVIF",
-            providers: [.apt(["libavif-dev"]), .yum(["libavif-devel"]), .brew(["libavif"])]),
-        // No pkgConfig, because the library's pkg-config file has a flag that SwiftPM rejects.
-        .systemLibrary(
-            name: "CJXL", path: "Modules/Codecs/CJXL",
-            providers: [.apt(["libjxl-dev"]), .yum(["libjxl-devel"]), .brew(["jpeg-xl"])]),
-        .systemLibrary(
-            name: "CLittleCMS", path: "Modules/Color/CLittleCMS", pkgConfig: "lcms2",
-            providers: [.apt(["liblcms2-dev"]), .yum(["lcms2-devel"]), .brew(["little-cms2"])]),
-        .systemLibrary(
-            name: "CSVG", path: "Modules/Codecs/CSVG", pkgConfig: "librsvg-2.0",
-            providers: [.apt(["librsvg2-dev"]), .yum(["librsvg2-devel"]), .brew(["librsvg"])]),
-        .systemLibrary(
-            name: "CDE265", path: "Modules/Codecs/CDE265", pkgConfig: "libde265",
-            providers: [.apt(["libde265-dev"]), .yum(["libde265-devel"]), .brew(["libde265"])]),
-        .systemLibrary(
-            name: "CHEIF", path: "Tests/Benchmarks/CHEIF",
-            providers: [.apt(["libheif-dev"]), .yum(["libheif-devel"]), .brew(["libheif"])]),
-        .systemLibrary(
-            name: "CCURL", path: "Modules/Downloader/CCURL", pkgConfig: "libcurl",
-            providers: [.apt(["libcurl4-openssl-dev"]), .yum(["libcurl-devel"]), .brew(["curl"])]),
-        // No pkgConfig, because the library's pkg-config file has a flag that SwiftPM rejects.
-        .systemLibrary(
-            name: "CHiredis", path: "Modules/RedisCache/CHiredis",
-            providers: [.apt(["libhiredis-dev"]), .yum(["hiredis-devel"]), .brew(["hiredis"])]),
-        .systemLibrary(
-            name: "CSQLite", path: "Modules/DiskCache/CSQLite", pkgConfig: "sqlite3",
-            providers: [.apt(["libsqlite3-dev"]), .yum(["sqlite-devel"]), .brew(["sqlite"])]),
-        .systemLibrary(
-            name: "CGTK", path: "Modules/ViewBinding/CGTK", pkgConfig: "gtk4",
-            providers: [.apt(["libgtk-4-dev"]), .yum(["gtk4-devel"]), .brew(["gtk4"])]),
     ]
 )
 
-// Each module has one test target, in a directory with the module's short name.
-let tests: [(name: String, needs: [Target.Dependency], hasFixtures: Bool)] = [
-    ("AVIF", ["AlcedoTesting", "TestSupport"], false),
-    ("BMP", ["AlcedoPNG", "AlcedoTesting", "TestSupport"], false),
-    ("CURL", ["AlcedoTesting", "TestSupport", "CCURL"], false),
-    ("Color", ["AlcedoCodecs", "AlcedoPipeline", "AlcedoTesting", "TestSupport"], false),
-    ("Core", ["AlcedoTesting", "TestSupport"], false),
-    ("DiskCache", ["AlcedoTesting", "CFileSystemShim", "TestSupport"], false),
-    (
-        "Downloader",
-        [
-            "AlcedoCURL", "AlcedoDiskCache", "AlcedoMemoryCache", "AlcedoTesting", "AlcedoURLResponseCache",
-            "TestSupport",
-        ], false
-    ),
-    ("GIF", ["AlcedoTesting", "TestSupport"], true),
-    ("GTK", ["AlcedoViewBinding", "gallery", "TestSupport", gtkLibrary], false),
-    ("HEIF", ["AlcedoTesting", "TestSupport"], true),
-    ("HTTP", ["AlcedoTesting", "TestSupport"], false),
-    ("JPEG", ["AlcedoTesting", "TestSupport"], true),
-    ("JXL", ["AlcedoJPEG", "AlcedoTesting", "TestSupport"], false),
-    ("MemoryCache", ["AlcedoTesting", "TestSupport"], false),
-    ("NSCache", ["AlcedoTesting", "TestSupport"], false),
-    (
-        "Pipeline",
-        [
-            "AlcedoCodecs", "AlcedoDiskCache", "AlcedoDownloader", "AlcedoMemoryCache", "AlcedoNSCache",
-            "AlcedoRedisCache", "AlcedoSQLiteCache", "AlcedoTesting", "TestSupport",
-        ], false
-    ),
-    ("PNG", ["AlcedoJPEG", "AlcedoTesting", "TestSupport"], true),
-    ("Placeholders", ["AlcedoTesting", "AlcedoViewBinding", "TestSupport"], false),
-    ("Processing", ["AlcedoPNG", "AlcedoTesting", "TestSupport"], true),
-    ("RedisCache", ["AlcedoTesting", "TestSupport"], false),
-    ("Runtime", ["AlcedoTesting", "TestSupport"], false),
-    ("SQLiteCache", ["AlcedoTesting", "TestSupport"], false),
-    ("SVG", ["AlcedoTesting", "TestSupport"], false),
-    ("Terminal", ["AlcedoTesting", "AlcedoViewBinding", "TestSupport"], true),
-    ("Testing", ["AlcedoCURL", "TestSupport"], false),
-    (
-        "URLResponseCache",
-        ["AlcedoCURL", "AlcedoDiskCache", "AlcedoMemoryCache", "AlcedoTesting", "TestSupport"], false
-    ),
-    ("URLSession", ["AlcedoTesting", "TestSupport"], false),
-    ("ViewBinding", ["AlcedoTesting", "TestSupport"], false),
-    ("WebP", ["AlcedoTesting", "CWebP", "TestSupport"], true),
+package.targets += traitCodecs.flatMap { trait, library -> [Target] in
+    [
+        .target(
+            name: "Alcedo\(trait)", dependencies: ["AlcedoCore", dependency(on: "C\(trait)Shim", with: trait)],
+            path: "Modules/Codecs/\(trait)"),
+        .target(
+            name: "C\(trait)Shim", dependencies: [dependency(on: library, with: trait)],
+            path: "Modules/Codecs/C\(trait)Shim", cSettings: [define(trait)]),
+    ]
+}
+
+// The system libraries, with their packages of Debian, Fedora and Homebrew. Some have no pkgConfig, because the
+// library's pkg-config file is missing or has a flag that SwiftPM rejects. Only a benchmark uses CHEIF.
+let libraries: [(name: String, directory: String, pkgConfig: String?, apt: String, yum: String, brew: String?)] = [
+    ("CPNG", "Modules/Codecs", "libpng", "libpng-dev", "libpng-devel", "libpng"),
+    ("CJPEG", "Modules/Codecs", "libjpeg", "libjpeg-dev", "libjpeg-turbo-devel", "jpeg-turbo"),
+    ("CGIF", "Modules/Codecs", nil, "libgif-dev", "giflib-devel", "giflib"),
+    ("CWebP", "Modules/Codecs", "libwebp", "libwebp-dev", "libwebp-devel", "webp"),
+    ("CAVIF", "Modules/Codecs", nil, "libavif-dev", "libavif-devel", "libavif"),
+    ("CHEIF", "Tests/Benchmarks", nil, "libheif-dev", "libheif-devel", "libheif"),
+    ("CDE265", "Modules/Codecs", "libde265", "libde265-dev", "libde265-devel", "libde265"),
+    ("CJXL", "Modules/Codecs", nil, "libjxl-dev", "libjxl-devel", "jpeg-xl"),
+    ("CSVG", "Modules/Codecs", "librsvg-2.0", "librsvg2-dev", "librsvg2-devel", "librsvg"),
+    ("CLittleCMS", "Modules/Color", "lcms2", "liblcms2-dev", "lcms2-devel", "little-cms2"),
+    ("CCURL", "Modules/Downloader", "libcurl", "libcurl4-openssl-dev", "libcurl-devel", "curl"),
+    ("CHiredis", "Modules/RedisCache", nil, "libhiredis-dev", "hiredis-devel", "hiredis"),
+    ("CSQLite", "Modules/DiskCache", "sqlite3", "libsqlite3-dev", "sqlite-devel", "sqlite"),
+    ("CMicroHTTPD", "Modules/ThumbnailServer", nil, "libmicrohttpd-dev", "libmicrohttpd-devel", "libmicrohttpd"),
+    ("CGTK", "Modules/ViewBinding", "gtk4", "libgtk-4-dev", "gtk4-devel", "gtk4"),
+    ("CSeccomp", "Modules/Sandbox", "libseccomp", "libseccomp-dev", "libseccomp-devel", nil),
 ]
-for test in tests {
+package.targets += libraries.map { name, directory, pkgConfig, apt, yum, brew in
+    .systemLibrary(
+        name: name, path: "\(directory)/\(name)", pkgConfig: pkgConfig,
+        providers: [.apt([apt]), .yum([yum])] + (brew.map { [.brew([$0])] } ?? []))
+}
+
+// Each module has one test target, in a directory with the module's short name. The values are further dependencies.
+let tests: KeyValuePairs<String, [Target.Dependency]> = [
+    "AVIF": [], "BMP": ["AlcedoPNG"], "CURL": ["CCURL"], "Color": ["AlcedoCodecs", "AlcedoPipeline"], "Core": [],
+    "DiskCache": ["CFileSystemShim"],
+    "Downloader": ["AlcedoCURL", "AlcedoDiskCache", "AlcedoMemoryCache", "AlcedoURLResponseCache"],
+    "GIF": [], "GTK": ["AlcedoViewBinding", "gallery", gtkLibrary], "HEIF": [], "HTTP": [], "JPEG": [],
+    "JXL": ["AlcedoJPEG"], "MemoryCache": [], "NSCache": [],
+    "Pipeline": [
+        "AlcedoCodecs", "AlcedoDiskCache", "AlcedoDownloader", "AlcedoMemoryCache", "AlcedoNSCache", "AlcedoRedisCache",
+        "AlcedoSQLiteCache",
+    ],
+    "PNG": ["AlcedoJPEG"], "Placeholders": ["AlcedoViewBinding"], "Processing": ["AlcedoPNG"], "RedisCache": [],
+    "Runtime": [], "SQLiteCache": [], "SVG": [], "Terminal": ["AlcedoViewBinding"], "Testing": ["AlcedoCURL"],
+    "URLResponseCache": ["AlcedoCURL", "AlcedoDiskCache", "AlcedoMemoryCache"], "URLSession": [], "ViewBinding": [],
+    "WebP": ["CWebP"],
+]
+let testsWithFixtures: Set = ["GIF", "HEIF", "JPEG", "PNG", "Processing", "Terminal", "WebP"]
+for (name, needs) in tests {
+    let modules: Set = ["AlcedoHTTP", "AlcedoCore", "AlcedoTesting", "TestSupport", "Alcedo\(name)"]
     package.targets.append(
         .testTarget(
-            name: "Alcedo\(test.name)Tests",
-            dependencies: (["Core", "HTTP"].contains(test.name) ? [] : ["AlcedoHTTP"])
-                + (test.name == "Core" ? ["AlcedoHTTP"] : ["AlcedoCore"])
-                + (test.name == "Runtime" ? [] : [.init(stringLiteral: "Alcedo\(test.name)")]) + test.needs,
-            path: "Tests/\(test.name)",
-            exclude: test.name == "Processing" ? ["Golden"] : [],
-            resources: test.hasFixtures ? [.copy("Fixtures")] : []))
+            name: "Alcedo\(name)Tests",
+            dependencies: modules.subtracting(["AlcedoRuntime"]).sorted().map { .init(stringLiteral: $0) } + needs,
+            path: "Tests/\(name)", exclude: name == "Processing" ? ["Golden"] : [],
+            resources: testsWithFixtures.contains(name) ? [.copy("Fixtures")] : []))
 }
 
 package.targets += [
     .executableTarget(
         name: "alcedo-bench",
         dependencies: [
-            "Alcedo", "AlcedoAVIF", "AlcedoCore", "AlcedoDiskCache", "AlcedoHEIF", "AlcedoHTTP", "AlcedoJXL",
-            "AlcedoMemoryCache", "AlcedoProgramSupport", "AlcedoSQLiteCache", "AlcedoSVG", "AlcedoTesting",
-            "AlcedoURLResponseCache", "CMultiLoop", "CReferenceDecoders",
-        ],
+            "Alcedo", "AlcedoCore", "AlcedoDiskCache", "AlcedoHTTP", "AlcedoMemoryCache", "AlcedoProgramSupport",
+            "AlcedoSQLiteCache", "AlcedoTesting", "AlcedoURLResponseCache", "CMultiLoop", "CReferenceDecoders",
+        ] + traitModules,
         path: "Tests/Benchmarks", exclude: ["CHEIF", "CMultiLoop", "CReferenceDecoders", "report.md", "report.svg"]),
     .target(name: "CMultiLoop", dependencies: ["CCURL"], path: "Tests/Benchmarks/CMultiLoop"),
     .target(
         name: "CReferenceDecoders",
-        dependencies: ["CPNG", "CJPEG", "CGIF", "CWebP", avifLibrary, heifLibrary, jxlLibrary, svgLibrary],
-        path: "Tests/Benchmarks/CReferenceDecoders",
-        cSettings: [avifCondition, heifCondition, jxlCondition, svgCondition],
+        dependencies: ["CPNG", "CJPEG", "CGIF", "CWebP", dependency(on: "CHEIF", with: "HEIF")]
+            + traitCodecs.filter { $0.trait != "HEIF" }.map { dependency(on: $0.library, with: $0.trait) },
+        path: "Tests/Benchmarks/CReferenceDecoders", cSettings: traitCodecs.map { define($0.trait) },
         linkerSettings: [.linkedLibrary("heif", .when(traits: ["HEIF"]))]),
     .executableTarget(
         name: "conformance",
-        dependencies: [
-            "AlcedoAVIF", "AlcedoCodecs", "AlcedoColor", "AlcedoCore", "AlcedoHEIF", "AlcedoJXL", "AlcedoSVG",
-            "AlcedoTesting",
-        ],
+        dependencies: ["AlcedoCodecs", "AlcedoColor", "AlcedoCore", "AlcedoTesting"] + traitModules,
         path: "Tests/Conformance"),
     .target(name: "TestSupport", dependencies: ["AlcedoCore", "AlcedoTesting"], path: "Tests/Support"),
     .testTarget(
@@ -417,8 +339,7 @@ package.targets += [
             "Alcedo", "AlcedoPlaceholders", "AlcedoProgramSupport", "AlcedoTesting", "AlcedoTool", "CReferenceDecoders",
             "TestSupport", "alcedo-bench",
         ],
-        path: "Tests/Tool",
-        exclude: ["Fixtures"]),
+        path: "Tests/Tool", exclude: ["Fixtures"]),
     .testTarget(
         name: "ExampleTests",
         dependencies: [
@@ -428,10 +349,9 @@ package.targets += [
         path: "Tests/Examples"),
 ]
 
-let cTargets: Set = [
-    "CFileSystemShim", "CHTTPServerShim", "CPNGShim", "CJPEGShim", "CGIFShim", "CAVIFShim", "CHEIFShim", "CJXLShim",
-    "CSVGShim", "CCURLShim", "CLittleCMSShim", "CMultiLoop", "CReferenceDecoders", "CSampleKernels", "CSandboxShim",
-]
+/// The names of C targets begin with C and another capital letter.
+let cTargets = Set(
+    package.targets.map(\.name).filter { $0.first == "C" && $0.dropFirst().first?.isUppercase == true })
 // Whether warnings are errors. Scripts/check sets this variable. For dependent packages, warnings are never errors: a
 // newer compiler may emit new warnings, and SwiftPM passes -suppress-warnings, which swiftc does not accept with this
 // setting.
@@ -461,10 +381,8 @@ if Context.environment["ALCEDO_COVERAGE"] != nil {
     for target in package.targets where target.type == .regular {
         guard target.path?.hasPrefix("Modules/") == true, !uncounted.contains(target.name) else { continue }
         if cTargets.contains(target.name) {
-            target.cSettings =
-                (target.cSettings ?? []) + [
-                    .unsafeFlags(["-fprofile-instr-generate", "-fcoverage-mapping"])
-                ]
+            let flags = ["-fprofile-instr-generate", "-fcoverage-mapping"]
+            target.cSettings = (target.cSettings ?? []) + [.unsafeFlags(flags)]
         } else {
             target.swiftSettings?.append(.unsafeFlags(["-profile-generate", "-profile-coverage-mapping"]))
         }
