@@ -150,8 +150,9 @@ struct IndexState: Sendable {
         return bytes
     }
 
-    /// Continues with the index file in the directory at `path`, which contains the whole table. If no file with
-    /// `generation` and as many entries can be opened there, clears the table.
+    /// Continues with the index file in the directory at `path`. The file was just written from the table, so its
+    /// initial records are not read. If the file cannot be opened, has another generation than `generation`, or has
+    /// another number of initial records than the table has entries, clears the table.
     mutating func follow(_ path: String, generation: UInt64) {
         isReplacing = false
         guard let opened = try? IndexFile(in: path, makesFile: false), let header = opened.header,

@@ -40,7 +40,10 @@ final class DatabasePool<Queries>: Sendable {
         }
     }
 
-    /// Runs `work` on a connection. Returns nil if there is no file and `makesFile` is false.
+    /// Runs `work` on a connection. Returns nil if there is no file and `makesFile` is false. A reader also returns nil
+    /// if something other than a regular file has the name of the file, of its log or of its shared memory.
+    ///
+    /// If the file is damaged or abandoned, a writer removes it and tries once more, so `work` may run twice.
     ///
     /// - Throws: The errors of `work`, ``SQLiteFailure``, or `CancellationError` if the task is canceled before the
     ///   work begins.
