@@ -133,8 +133,8 @@ public enum JPEGSubsampling: String, Sendable, Hashable, CaseIterable {
     }
 }
 
-/// An encoder that takes rows as they arrive. It outputs the file header first, then encoded bytes whenever enough of
-/// them are pending, and the remaining bytes at the end.
+/// An encoder that takes rows as they arrive. It outputs the leading markers with the metadata, then encoded bytes
+/// whenever enough of them are pending, and the remaining bytes at the end.
 private final class JPEGRowEncoder: PixelRowConsumer {
     /// The maximum length of a side in libjpeg.
     private static let maximumSide = 65_500

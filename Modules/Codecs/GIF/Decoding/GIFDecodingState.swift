@@ -73,8 +73,8 @@ final class GIFDecodingState: IncrementalDecodingState {
         return ImagePreview(image: image, pass: pass.number, rowCount: pass.rows)
     }
 
-    /// Returns the interlace pass of the last of `rows` decoded rows, and the number of rows of the image, from the top,
-    /// that this pass has covered.
+    /// Returns the interlace pass of the last of `rows` decoded rows, and the number of rows of the image, from the
+    /// top, that this pass has covered.
     private static func pass(of rows: Int, height: Int) -> (number: Int, rows: Int) {
         var left = rows
         for (number, (start, step)) in [(0, 8), (4, 8), (2, 4), (1, 2)].enumerated() {

@@ -100,9 +100,9 @@ extension PNGPlan {
         ])
     }
 
-    /// The maximum number of bytes that incremental decoding holds before it finishes: the full image, the pixels of one
-    /// preview, and a reader of libpng and zlib. When a preview shares the memory of the image, decoding the next rows
-    /// copies the image.
+    /// The maximum number of bytes that incremental decoding holds before it finishes: the full image, the pixels of
+    /// one preview, and a reader of libpng and zlib. When a preview shares the memory of the image, decoding the next
+    /// rows copies the image.
     var incrementalByteCount: Int {
         let sharesMemory = reduction.factor == 1 && pendingOrientation == .up
         return Self.sum([
