@@ -24,7 +24,7 @@ extension EntryStorage {
     /// Returns whether there is an entry that has not expired. Reads only its row.
     func contains(_ key: ImageKey) async -> Bool {
         switch pending.withLock({ $0.lookUp(for: key) }) {
-        case .entry: return true
+        case .entry(let entry): return !isExpired(entry)
         case .absent: return false
         case .unknown: break
         }
@@ -35,9 +35,12 @@ extension EntryStorage {
         return isUnexpired.flatMap { $0 } ?? false
     }
 
+    /// Whether an entry whose store has not ended is expired.
+    private func isExpired(_ entry: CachedData) -> Bool { entry.expiry.map { Timestamp($0) <= now } ?? false }
+
     private func find(_ key: ImageKey) async -> CachedData? {
         switch pending.withLock({ $0.lookUp(for: key) }) {
-        case .entry(let entry): return entry
+        case .entry(let entry): return isExpired(entry) ? nil : entry
         case .absent: return nil
         case .unknown: break
         }

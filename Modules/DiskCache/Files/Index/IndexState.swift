@@ -246,10 +246,13 @@ struct IndexState: Sendable {
     /// Writes the records and the unwritten uses, and then applies the records. Only the owner of the lock may call
     /// this.
     ///
-    /// - Returns: Whether the records were written. If the system refuses the write, `errno` has the reason. Also
-    ///   returns false if no file with a valid header is open. In both cases, nothing has changed.
+    /// - Returns: Whether the records were written. Otherwise, nothing has changed, and `errno` has the reason. It is
+    ///   `ENOENT` if no file with a valid header is open.
     mutating func append(_ records: [IndexRecord]) -> Bool {
-        guard let file, let generation = file.header?.generation else { return false }
+        guard let file, let generation = file.header?.generation else {
+            errno = ENOENT
+            return false
+        }
         var bytes: [UInt8] = []
         bytes.reserveCapacity((records.count + unwrittenUses.count) * IndexRecord.size)
         for name in unwrittenUses {
