@@ -5,7 +5,7 @@ public import AlcedoCore
 @_exported public import AlcedoWebP
 
 extension CodecRegistry {
-    /// The codecs of all formats in this package, starting with the most common format.
+    /// The codecs of JPEG, PNG, WebP and GIF.
     ///
     /// ```swift
     /// let image = try CodecRegistry.standard.decode(data)

@@ -6,7 +6,7 @@ import FoundationEssentials
 final class WebPSource {
     private var picture = WebPPicture()
 
-    /// Copies the pixels: as ARGB, which lossless compression and animations need, or as luma and chroma.
+    /// Copies the pixels, either as ARGB or as luma, chroma and alpha.
     ///
     /// - Throws: ``/AlcedoCore/ImageEncodingError``: `unsupportedImage` for sides that do not fit the format, `failed`
     ///   when libwebp is incompatible with its headers, or `outOfMemory`.
