@@ -8,7 +8,7 @@
 /// An encoder that writes a GIF to memory. Only one thread may use it at a time.
 typedef struct alcedo_gif_encoder alcedo_gif_encoder;
 
-/// One image, its position on the canvas, and its display properties.
+/// One image to write.
 typedef struct {
     uint32_t left;
     uint32_t top;

@@ -1,7 +1,7 @@
 import AlcedoCore
 
-/// A decoder of one image that returns each row once enough bytes are available. Its buffer has space for one row and
-/// eight LZW strings of the maximum length.
+/// A decoder of one image that returns each row as soon as enough bytes are available. Its buffer has space for one
+/// row and eight LZW strings of the maximum length.
 final class GIFRowDecoder {
     private let frame: GIFFrame
     private var lzw: LZWDecoder

@@ -62,7 +62,7 @@ struct GIFStructure: Sendable {
     }
 }
 
-/// One image of a file: its position on the canvas, its display properties, and the byte ranges of its parts.
+/// One image of a file, without its pixels.
 ///
 /// Source: GIF89a sections 20 and 23.
 struct GIFFrame: Sendable {

@@ -1,7 +1,7 @@
 import AlcedoCore
 import CWebP
 
-/// The position of one frame in the file and on the canvas, and its display properties.
+/// A still image or a frame of an animation, without its pixels.
 struct WebPFrame: Sendable {
     /// The byte range that libwebp decodes. It starts at the header of the alpha chunk, or of the image's chunk if no
     /// alpha chunk belongs to it. Its last bytes may not have arrived.
