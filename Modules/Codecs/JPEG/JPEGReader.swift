@@ -13,7 +13,7 @@ final class JPEGReader {
     /// Whether the image can be decoded while its bytes arrive.
     private(set) var canSuspend = true
     private(set) var coefficientByteCount: UInt64 = 0
-    /// The format of the rows, or `nil` before ``start(_:)``.
+    /// The header of the rows, or `nil` before ``start(_:)``.
     private(set) var rowHeader: PixelRowHeader?
 
     /// Creates a reader and reads the header. The bytes must outlive the reader.

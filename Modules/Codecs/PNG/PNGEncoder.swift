@@ -96,8 +96,8 @@ extension ImageEncoding where Self == ImageEncoder {
     }
 }
 
-/// An encoder that takes rows as they arrive. Memory is O(*w*), because encoded bytes are passed to the output
-/// immediately.
+/// An encoder that takes rows as they arrive. Memory is O(*w*), because encoded bytes are passed to the output after
+/// each row.
 private final class PNGRowEncoder: PixelRowConsumer {
     private let level: Int
     private let exif: Data?

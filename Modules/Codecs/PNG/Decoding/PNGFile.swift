@@ -26,10 +26,10 @@ struct PNGFile {
         try limits.check(frameCount: info.frameCount)
     }
 
-    /// The bytes before the first pixels. Not copied: valid as long as ``bytes``.
+    /// The bytes before the first chunk of pixels. Not copied: valid as long as ``bytes``.
     var head: Data { data(0..<pixelStart) }
 
-    /// The bytes from the first pixels on. Not copied: valid as long as ``bytes``.
+    /// The bytes from the first chunk of pixels on. Not copied: valid as long as ``bytes``.
     var body: Data { data(pixelStart..<bytes.count) }
 
     private var pixelStart: Int { outline.pixels?.range.lowerBound ?? bytes.count }

@@ -37,7 +37,8 @@ final class PNGPushReader {
 
     var progress: alcedo_png_progress { alcedo_png_get_progress(push) }
 
-    /// The chunks after the first pixels that may hold EXIF or XMP, within the limits. The last one can be incomplete.
+    /// The chunks after the first chunk of pixels that may hold EXIF or XMP, within the limits. The last one can be
+    /// incomplete.
     var lateChunks: Data { filter.late }
 
     /// The error in the file, assuming that it ends here; nil when the file is complete.
@@ -46,7 +47,7 @@ final class PNGPushReader {
     }
 
     /// Removes bytes from `rest` and returns the next piece for libpng. The bytes of the first call begin with the
-    /// first pixels. Returns nil after an error, and when `rest` completes no further piece.
+    /// first chunk of pixels. Returns nil after an error, and when `rest` completes no further piece.
     func next(_ rest: inout Data, atMost limit: Int = .max) -> Data? {
         partialError == nil ? filter.next(&rest, limits: limits, atMost: limit) : nil
     }
@@ -82,8 +83,8 @@ final class PNGPushReader {
     }
 }
 
-/// A filter that receives the chunks from the first pixels on, passes those that libpng needs, and keeps metadata
-/// chunks.
+/// A filter that receives the chunks from the first chunk of pixels on, passes those that libpng needs, and keeps
+/// metadata chunks.
 ///
 /// libpng's progressive reader collects every chunk except pixel chunks, and copies the collected bytes again whenever
 /// bytes arrive. The filter makes this work linear and limits its memory. Because libpng checks the order of chunks,
@@ -98,7 +99,8 @@ private struct PNGChunkFilter {
     /// The size of a palette with 256 colors, the longest chunk that libpng must collect.
     private static let maximumGatheredByteCount = 768
 
-    /// The chunks after the first pixels that may hold EXIF or XMP, within the limits. The last one can be incomplete.
+    /// The chunks after the first chunk of pixels that may hold EXIF or XMP, within the limits. The last one can be
+    /// incomplete.
     private(set) var late = Data()
     private var head = Data()
     private var treatment = Treatment.drop
