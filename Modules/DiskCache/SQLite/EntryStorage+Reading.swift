@@ -11,8 +11,8 @@ extension EntryStorage {
         case unconfirmed
     }
 
-    /// Returns an entry and records its use, or returns nil. Counts the lookup. Removes a damaged or expired entry if
-    /// the database can be changed. An entry in the queue is returned without a use, because its store counts as one.
+    /// Returns the entry of a key, or nil. Counts the lookup. Records a use of an entry that comes from the database.
+    /// The store of a queued entry counts as its use.
     func entry(for key: ImageKey) async -> CachedData? {
         let found = await find(key)
         counts.change { counts in
@@ -21,7 +21,7 @@ extension EntryStorage {
         return found
     }
 
-    /// Returns whether there is an entry that has not expired. Reads only its row.
+    /// Returns whether an entry that has not expired was found. Does not read its data.
     func contains(_ key: ImageKey) async -> Bool {
         switch pending.withLock({ $0.lookUp(for: key) }) {
         case .entry(let entry): return !isExpired(entry)
@@ -73,8 +73,9 @@ extension EntryStorage {
         return .unconfirmed
     }
 
-    /// Returns the entry and records its use, if it is intact and has not expired. Removes a damaged or expired entry,
-    /// and returns nil. An entry that cannot be read now is kept, and the reason is thrown.
+    /// Returns the entry and records its use, if it is intact and has not expired. Otherwise, returns nil, and removes
+    /// the entry unless it has no row of content. If its file cannot be read now, throws the reason and keeps the
+    /// entry.
     private func resolve(_ key: ImageKey, in changes: EntryChanges) throws(SQLiteFailure) -> CachedData? {
         var found: CachedData?
         var isDamaged = false

@@ -24,8 +24,8 @@ extension EntryStorage {
         }
     }
 
-    /// Removes expired entries, then the least recently used ones until the rest is within the cache's limits, `size`
-    /// and `count`. Returns a report of the removed entries.
+    /// Removes expired entries, then the least recently used ones as the cache's limits, `size` and `count` require.
+    /// Returns a report of the removed entries.
     func trim(toSize size: Int, count: Int) async -> DataCacheTrimReport {
         await Self.uncancelled { [self] in
             await writeUses()
@@ -62,8 +62,7 @@ extension EntryStorage {
         }
     }
 
-    /// Writes the unwritten uses. Uses that cannot be written are dropped. This affects only the order of removal, and
-    /// the dates of last use and expiration.
+    /// Writes the unwritten uses. Drops uses that cannot be written.
     func writeUses(in changes: EntryChanges) { try? changes.write(uses.takeAll()) }
 
     @discardableResult
@@ -74,7 +73,7 @@ extension EntryStorage {
     }
 
     /// Returns the report of a trim. Drops its error if nothing is left to remove: in a directory that cannot be
-    /// written to, a trim fails even then.
+    /// written to, a trim may fail even then.
     private func resolved(
         _ trimmed: DataCacheTrimReport, goal makeGoal: @escaping @Sendable (EntryTotals) -> TrimGoal?
     ) async -> DataCacheTrimReport {
@@ -101,8 +100,8 @@ extension EntryStorage {
         await shortenFile(priority: priority)
     }
 
-    /// Returns free pages of the database to the file system while the database and the values' files together exceed
-    /// the size limit, as ``EntryTotals`` counts them. The next values may be stored in files, which use no free pages.
+    /// Returns free pages of the database to the file system if the database and the values' files together exceed the
+    /// size limit, as ``EntryTotals`` counts them. The next values may be stored in files, which use no free pages.
     private func shortenFile(priority: LoadPriority) async {
         let limit = limits.maximumSize
         var isShorter = true
@@ -117,7 +116,7 @@ extension EntryStorage {
         }
     }
 
-    /// Trims in slices, so that other work runs in between. The totals before the first slice determine the goal.
+    /// Trims in slices, so that other work can run in between. The goal does not change between the slices.
     private func trim(
         into report: inout DataCacheTrimReport, priority: LoadPriority = .normal,
         goal makeGoal: @escaping @Sendable (EntryTotals) -> TrimGoal?

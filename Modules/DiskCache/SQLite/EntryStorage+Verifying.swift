@@ -4,9 +4,8 @@ extension EntryStorage {
     /// The maximum number of entries that one step verifies. Other work runs between the steps.
     private static let pageCount = 16
 
-    /// Reads every entry, and removes damaged ones and rows and files without an entry. Removes a database whose
-    /// structure is damaged, and recomputes the totals. Returns a report of what it found. If the database cannot be
-    /// read, the remaining entries are not checked.
+    /// Verifies the database and its entries, and removes what is damaged or belongs to no entry. Recomputes the
+    /// totals. Returns a report of the entries. If the database cannot be read, the remaining entries are not checked.
     func verify() async -> DataCacheVerification {
         await Self.uncancelled { [self] in
             var verification = DataCacheVerification()
@@ -51,9 +50,9 @@ extension EntryStorage {
         var count = 0
         var byteCount = 0
         var damaged: [(id: Int64, name: String)] = []
-        /// The reason why an entry could not be read.
+        /// The first reason why an entry could not be read, or nil.
         var error: DataCacheError?
-        /// The row identifier of the last entry, or nil if there was none.
+        /// The last row identifier of the page, or nil if the page is empty.
         var last: Int64?
     }
 

@@ -37,7 +37,7 @@ extension EntryStorage {
         await Self.uncancelled { [self] in (try? await self.write(write)) ?? 0 }
     }
 
-    /// Performs the writes up to a ticket. Drops an error of the database.
+    /// Performs the writes up to a ticket. Ignores errors.
     func finishWrites(upTo ticket: Int) async {
         let stores = pending.withLock { $0.hasStores(upTo: ticket) }
         _ = try? await change(makesFile: stores) { [self] in try perform(upTo: ticket, in: $0) }
@@ -54,7 +54,7 @@ extension EntryStorage {
     }
 
     /// Enqueues a write, and waits until it is done. Returns the number in its ``WriteQueue/Outcome``, or zero if there
-    /// is no database. Withdraws a write that could not begin, and throws the reason.
+    /// is no database. Throws the error if the write fails or is canceled. It is then no longer queued.
     private func write(_ write: WriteQueue.Write) async throws -> Int {
         let (ticket, stores) = pending.withLock { $0.add(write) }
         do {
@@ -116,7 +116,7 @@ extension EntryStorage {
         startSweeping()
     }
 
-    /// Trims at once if the entries exceed a limit by more than 10 percent: the background work is then too slow.
+    /// Trims at once if the cache exceeds a limit by more than 10 percent: the background work is then too slow.
     private func makeRoom(in changes: EntryChanges) throws(SQLiteFailure) {
         let totals = try changes.queries.totals()
         let size = totals.occupiedSize
@@ -129,7 +129,7 @@ extension EntryStorage {
     }
 
     /// Removes the least recently used entries until at most half of the bytes are left, because the disk is full.
-    /// Removing entries needs space in the log, and writing the log back needs space in the database.
+    /// Removing entries needs space in the log, and writing the log back may need space in the database.
     ///
     /// - Throws: `reason` if there are no entries. A failure of the kind `abandoned` if the database has to be replaced
     ///   to free space. Any other failure of the database.
@@ -141,7 +141,7 @@ extension EntryStorage {
         } catch {
             guard error.kind == .noSpace else { throw error }
         }
-        // Removing files needs no log. Their rows are the first ones that the next attempt removes.
+        // Removing files needs no log, and may free enough space for the next attempt.
         try changes.removeOldestFiles(beyond: goal)
         do throws(SQLiteFailure) {
             return try evict(to: goal, in: changes)

@@ -5,9 +5,9 @@ import FoundationEssentials
 /// The database and the files of a cache, with the threads that use them. It outlives a released cache until all
 /// changes that have begun are done.
 ///
-/// Reads have connections of their own beside the one that writes. They change no entry, and do not wait for a store or
-/// a trim, with one exception: if a lookup finds a damaged database, or a damaged, expired or changing entry, the
-/// writer locks the database and checks it again, and removes what is damaged or expired.
+/// Reads have connections of their own beside the one that writes, so they usually do not wait for a store or a trim. A
+/// read that finds the database or an entry damaged, expired or changing may continue on the writer's thread, which can
+/// remove what is damaged or expired.
 final class EntryStorage: Sendable {
     let limits: DataCacheLimits
     let values: ValueDirectory
@@ -93,7 +93,7 @@ final class EntryStorage: Sendable {
     }
 
     /// Runs `work` on a reader's thread, in a task that is never canceled. Returns nil if there is no database or on a
-    /// failure. If a reader finds the database damaged, runs `work` on the writer's thread, which removes a damaged
+    /// failure. If a reader finds the database damaged, runs `work` again on the writer's thread, which may remove the
     /// database.
     func read<Value: Sendable>(
         priority: LoadPriority = .normal, _ work: @escaping @Sendable (EntryQueries) throws -> Value
@@ -159,7 +159,7 @@ final class EntryStorage: Sendable {
         await forget()
     }
 
-    /// Closes the connections, so that the next read sees the bytes on disk instead of the connections' page caches.
+    /// Closes the connections, and thereby drops their page caches, which may hide damage to the file.
     func forget() async {
         await writer.close()
         await readers.close()
@@ -197,8 +197,7 @@ final class MaintenanceQueue: Sendable {
 
     private let state = Locked(State())
 
-    /// Requests work that `perform` runs at once, or after the batch in progress. Does nothing if the same work is
-    /// already waiting.
+    /// Requests work that begins at once, or after the batch in progress. Does nothing if all of it is already waiting.
     func schedule(_ needs: Needs, perform: @escaping @Sendable (Needs) async -> Void) {
         state.withLock { state in
             guard !state.requested.isSuperset(of: needs) else { return }

@@ -1,6 +1,6 @@
 import AlcedoCore
 
-/// The requested writes that are not done, in the order of their requests. It performs no I/O.
+/// A queue of writes, in the order of their requests. It performs no I/O.
 ///
 /// Lookups find the result of these writes before it is in the database. Each caller waits for its write, so the queue
 /// has at most one write per caller.

@@ -14,7 +14,7 @@ final class Connection {
         case changing
         /// Reads, in a directory that cannot be written to, with the existing log.
         case reading
-        /// Reads, in a directory that cannot be written to and has no log. The file must not change meanwhile.
+        /// Reads, in a directory that cannot be written to, without a log. The file must not change meanwhile.
         case readingUnchanged
 
         fileprivate var flags: Int32 {
@@ -63,7 +63,7 @@ final class Connection {
         try check(sqlite3_exec(handle, sql.description, nil, nil, nil))
     }
 
-    /// Compiles a statement for repeated use.
+    /// Compiles a statement, which can run many times.
     func prepare(_ sql: String) throws(SQLiteFailure) -> Statement {
         var statement: OpaquePointer?
         try check(

@@ -3,13 +3,13 @@ import AlcedoLibc
 import AlcedoRuntime
 import FoundationEssentials
 
-/// A connection to the database file of a cache, with its prepared statements. It opens the file at the first use, and
-/// again after the file was removed or replaced. Its calls block, and only one thread at a time may use it.
+/// A connection to the database file of a cache, with its prepared statements. It opens the file when necessary. Its
+/// calls block, and only one thread at a time may use it.
 struct DatabaseFile<Queries> {
-    /// The role of a connection, which decides how it treats a missing or damaged file.
+    /// The role of a connection, which determines whether it may create and remove the file.
     enum Role {
         case reader
-        /// Creates a missing file on request, and removes a damaged one.
+        /// Creates a missing file on request, and removes one that has to be replaced.
         case writer
     }
 
@@ -17,19 +17,17 @@ struct DatabaseFile<Queries> {
 
     private let directory: URL
     private let role: Role
-    /// The maximum time to wait for another connection that writes, opens or replaces the file.
+    /// The maximum time of one wait for another connection.
     private let lockTimeout: Duration
-    /// A closure that prepares the statements of a new connection.
+    /// A closure that prepares a new connection for use.
     private let prepare: Preparation
-    /// A closure that is called for each damaged database that was removed, and for each removed file that was not a
-    /// regular file.
+    /// A closure that is called after damage to the cache's files was removed.
     private let onDamage: @Sendable () -> Void
     private var opened: (queries: Queries, identity: FileIdentity)?
     /// The log and the shared memory that SQLite keeps beside the database. If another process removed these files,
-    /// SQLite would continue to use them, and its changes would be visible to no other process. Only a writer checks
-    /// them.
+    /// SQLite would continue to use them, and other processes might not see its changes. Only a writer checks them.
     private var companions: [(path: String, file: PinnedFile)] = []
-    /// The state of the opened file if it must not change. It is nil if SQLite itself detects changes.
+    /// The state of the opened file if SQLite would not detect changes to it; otherwise, nil.
     private var unchanged: FileState?
     /// The file that the last connection opened, whether or not it was usable.
     private var tried: PinnedFile?
@@ -72,15 +70,15 @@ struct DatabaseFile<Queries> {
             }
             return opened.queries
         }
-        // If a file was open, another process has removed, replaced or changed it. Changes to the old file would be
-        // lost.
+        // If a file was open, it was removed, replaced or changed. Changes to the old file would be lost.
         (opened, unchanged, companions) = (nil, nil, [])
         guard makesFile || identity != nil else { return nil }
         if role == .writer { try makeDirectory() }
         let isReading = role == .reader && !isWritable
         let lock = try DirectoryLock(path: path + ".lock", timeout: lockTimeout, isReading: isReading)
         defer { extendLifetime(lock) }
-        // The removal happens under the lock, so that it does not remove a file that another process has just created.
+        // The removal happens under the lock, so that it does not remove a file that another connection has just
+        // created.
         for suffix in ["", "-wal", "-shm"] where !isFileOrNothing(path + suffix) {
             guard role == .writer else { return nil }
             guard DirectoryRemoval.remove(path + suffix) else {
@@ -105,13 +103,13 @@ struct DatabaseFile<Queries> {
         return queries
     }
 
-    /// Whether the directory can be written to. If it can, SQLite creates files beside the database, even to read.
+    /// Whether the directory can be written to. If it can, SQLite may create files beside the database, even to read.
     private var isWritable: Bool { access(directory.path, W_OK | X_OK) == 0 }
 
     /// Returns whether the file has a log that is not empty, which may contain its last changes.
     private func hasLog(_ path: String) -> Bool { FileState(path: path + "-wal").map { !$0.isEmpty } ?? false }
 
-    /// Returns whether a file that must not change is unchanged, or true if SQLite itself detects changes.
+    /// Returns false if a file that must not change has changed or has got a log.
     private func isUnchanged(_ path: String) -> Bool {
         unchanged.map { $0 == FileState(path: path) && !hasLog(path) } ?? true
     }
@@ -119,15 +117,15 @@ struct DatabaseFile<Queries> {
     /// The maximum time to wait for another connection, in milliseconds.
     private var busyTimeout: Int32 { Int32(max(0, min(Double(Int32.max), lockTimeout / .milliseconds(1)))) }
 
-    /// Removes the file, unless another process has already replaced it.
+    /// Removes the file, unless it has already been removed or replaced.
     private mutating func discard(isDamaged: Bool) throws(SQLiteFailure) {
         let path = try self.path
         (opened, unchanged, companions) = (nil, nil, [])
         let lock = try DirectoryLock(path: path + ".lock", timeout: lockTimeout)
         defer { extendLifetime(lock) }
         guard tried?.identity == FileIdentity(linkAt: path) else { return }
-        // The space is freed at once, not when the last connection closes: the disk may be full. Processes that still
-        // read the old file find it damaged, and then open the new one.
+        // The space is freed at once, not when the last connection closes: the disk may be full. Connections that still
+        // read the old file may find it damaged. Their next work opens the new one.
         for suffix in ["", "-wal"] { Self.empty(path + suffix) }
         for suffix in ["", "-wal", "-shm"] {
             guard DirectoryRemoval.remove(path + suffix) else {
@@ -175,19 +173,18 @@ struct DatabaseFile<Queries> {
     }
 }
 
-/// A lock that keeps other connections, in any process, from opening or replacing the database file meanwhile.
+/// A lock between connections, in any process, that open or replace the database file.
 ///
-/// The lock is on a file beside the database. It is held only while the database is opened or replaced, and the kernel
-/// releases it if the process ends.
+/// The lock is on a file beside the database. The kernel releases it if the process ends.
 private struct DirectoryLock: ~Copyable {
     /// The descriptor of the locked file, or a negative number if there is no lock.
     private let file: Int32
 
-    /// Takes the lock. Waits about `timeout`, and at least 10 ms, while another connection has it. Blocks.
+    /// Takes the lock. Blocks while another connection has it.
     ///
     /// - Parameters:
     ///   - path: The path of the lock file.
-    ///   - timeout: The time to wait.
+    ///   - timeout: The approximate maximum time to wait, which is at least 10 ms.
     ///   - isReading: Whether the directory cannot be written to. If true, the lock is shared, and a lock file that
     ///     cannot be opened is not an error. The default is false.
     init(path: String, timeout: Duration, isReading: Bool = false) throws(SQLiteFailure) {
@@ -201,7 +198,7 @@ private struct DirectoryLock: ~Copyable {
         for isLast in [false, true] {
             let file = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0o600)
             if file >= 0 { return file }
-            // A symbolic link, a directory or a socket has the name of the lock file.
+            // Something other than a regular file, such as a symbolic link, has the name of the lock file.
             guard !isLast, [ELOOP, EISDIR, ENXIO].contains(errno) else { break }
             DirectoryRemoval.remove(path)
         }
@@ -255,9 +252,10 @@ private final class PinnedFile {
     /// Swift supports.
     private static let onlyPath: Int32 = 0o10_000_000
 
-    /// Opens the file at a path. Returns nil if there is none or it cannot be opened.
+    /// Opens the file at a path. Returns nil if that fails.
     init?(path: String) {
-        // O_PATH is necessary: closing any other descriptor of the file would release the locks that SQLite has on it.
+        // O_PATH is necessary: closing an ordinary descriptor of the file would release the locks that SQLite has on
+        // it.
         let opened = open(path, Self.onlyPath | O_CLOEXEC)
         guard opened >= 0 else { return nil }
         guard let identity = FileIdentity(descriptor: opened) else {

@@ -23,10 +23,9 @@ final class DatabasePool<Queries>: Sendable {
     ///   - maxConcurrent: The maximum number of threads.
     ///   - directory: The cache's directory.
     ///   - role: The role of the connections.
-    ///   - lockTimeout: The maximum time to wait for another connection.
-    ///   - onDamage: A closure that is called for each damaged database that was removed, and for each removed file
-    ///     that was not a regular file. The default does nothing.
-    ///   - prepare: A closure that prepares the statements of a new connection.
+    ///   - lockTimeout: The maximum time of one wait for another connection.
+    ///   - onDamage: A closure that is called after damage to the cache's files was removed. The default does nothing.
+    ///   - prepare: A closure that prepares a new connection for use.
     init(
         name: String, maxConcurrent: Int, directory: URL, role: DatabaseFile<Queries>.Role, lockTimeout: Duration,
         onDamage: @escaping @Sendable () -> Void = {}, prepare: @escaping DatabaseFile<Queries>.Preparation

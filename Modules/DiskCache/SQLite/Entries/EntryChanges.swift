@@ -15,8 +15,8 @@ final class EntryChanges {
     /// method is that of sqlite.org, "Internal Versus External BLOBs in SQLite", where files are faster for more than
     /// 50 to 100 KB.
     static let maximumInlineByteCount = 32 << 10
-    /// The maximum number of entries that one transaction of ``trim(to:)`` removes, so that a store waits only a few
-    /// milliseconds for it.
+    /// The maximum number of entries that one transaction of ``trim(to:)`` removes, so that a store does not wait long
+    /// for it.
     private static let sliceCount = 128
     /// The maximum number of rows that one scan for expired entries reads.
     private static let scanCount = 512
@@ -40,7 +40,7 @@ final class EntryChanges {
     private let changeTotals: Statement
     private let writeUse: Statement
 
-    /// Prepares the statements. Creates the tables in an empty file.
+    /// Prepares the connection and its statements. Creates the tables in an empty file.
     init(_ connection: Connection, values: ValueDirectory) throws(SQLiteFailure) {
         try Schema.configure(connection, values.durability)
         try Schema.prepare(connection)
@@ -144,8 +144,8 @@ final class EntryChanges {
         try remove(name) { () throws(SQLiteFailure) in true }
     }
 
-    /// Removes an entry unless `isKept` returns true. No other process changes the entry meanwhile. Keeps an entry that
-    /// has no row of content. Returns whether the entry was removed.
+    /// Removes an entry unless `isKept` returns true. No other connection changes its rows meanwhile. Keeps an entry
+    /// that has no row of content. Returns whether the entry was removed.
     func remove(
         _ name: String, unless isKept: (EntryRow) throws(SQLiteFailure) -> Bool
     ) throws(SQLiteFailure) -> Bool {
@@ -171,8 +171,8 @@ final class EntryChanges {
         }
     }
 
-    /// Removes the entry that `choose` returns. The closure runs in the transaction, so no other process makes changes
-    /// meanwhile. Returns whether there was an entry.
+    /// Removes the entry that `choose` returns. The closure runs in the transaction, so no other connection makes
+    /// changes meanwhile. Returns whether there was an entry.
     private func remove(_ choose: () throws(SQLiteFailure) -> StoredItem?) throws(SQLiteFailure) -> Bool {
         let removed = try connection.transaction { () throws(SQLiteFailure) -> StoredItem? in
             let chosen = try choose()
@@ -201,7 +201,7 @@ final class EntryChanges {
     }
 
     /// Removes all entries, and returns the space to the file system. If another connection is using the log, a part of
-    /// the space is returned later.
+    /// the space may be returned later.
     func removeAll() throws(SQLiteFailure) {
         let files = try connection.transaction { () throws(SQLiteFailure) in
             let files = try queries.files(prefix: "")
@@ -219,8 +219,8 @@ final class EntryChanges {
     /// the lock timeout, a part or all of it remains.
     func truncateLog() throws(SQLiteFailure) { try connection.execute("PRAGMA wal_checkpoint(TRUNCATE)") }
 
-    /// Shortens the file by at most 32 pages. Returns whether that had an effect and the file still has free pages.
-    /// With a damaged header, SQLite may keep all of them.
+    /// Removes at most 32 free pages from the database. Returns whether that had an effect and free pages remain. With
+    /// a damaged header, SQLite may keep all of them.
     func shrink() throws(SQLiteFailure) -> Bool {
         let before = try freePageCount()
         try connection.execute("PRAGMA incremental_vacuum(32)")
@@ -244,8 +244,8 @@ final class EntryChanges {
         }
     }
 
-    /// Removes the least recently used entries until the goal is reached, but at most ``sliceCount``. Returns the
-    /// removed entries and whether the trim is complete.
+    /// Performs one step of a trim: removes the least recently used entries until the goal is reached, but at most
+    /// ``sliceCount``.
     func trim(to goal: TrimGoal) throws(SQLiteFailure) -> TrimSlice {
         var slice = TrimSlice()
         let removed = try connection.transaction { () throws(SQLiteFailure) -> [StoredItem] in
@@ -304,7 +304,7 @@ final class EntryChanges {
         }
         guard try !find().isEmpty else { return ([], next) }
         let removed = try connection.transaction { () throws(SQLiteFailure) in
-            // The transaction excludes changes by other processes, so the search is repeated.
+            // The entries may have changed before the transaction began, so the search is repeated.
             let expired = try find()
             try removeRows(expired)
             return expired

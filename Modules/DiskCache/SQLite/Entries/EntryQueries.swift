@@ -91,7 +91,7 @@ final class EntryQueries {
         return key
     }
 
-    /// Returns the recency of the most recently used entry, or zero if there is none.
+    /// Returns the highest recency in the database, or zero if there are no entries.
     func lastRecency() throws(SQLiteFailure) -> Int64 { try highestRecency.firstRow { $0.integer(0) } ?? 0 }
 
     /// Returns the totals of all entries.
@@ -138,7 +138,7 @@ final class EntryQueries {
 
     func file(named name: String) throws(SQLiteFailure) -> ValueName? { try files(prefix: name).first }
 
-    /// Returns whether the structure of the file is intact. Reads the whole file.
+    /// Returns whether the structure of the file is intact. May read the whole file.
     func isSound() throws(SQLiteFailure) -> Bool {
         try connection.prepare("PRAGMA integrity_check(1)").firstRow { $0.text(0) } == "ok"
     }

@@ -2,7 +2,7 @@ import AlcedoCore
 import AlcedoRuntime
 import FoundationEssentials
 
-/// The row of an entry in the database.
+/// The columns of an entry in the database.
 struct EntryRow {
     var id: Int64
     var name: String
@@ -36,7 +36,7 @@ struct EntryRow {
     }
 
     /// Returns the checksum of an entry. It covers the data, the metadata and the key, so that a row with a wrong name
-    /// is detected. It does not cover the dates, which uses change.
+    /// is detected. It does not cover the dates, which uses may change.
     static func checksum(of entry: CachedData, for key: ImageKey) -> Int64 {
         var hash = XXH64.hash(key.resource.description.utf8Span.span.bytes)
         hash = XXH64.hash(key.variant.utf8Span.span.bytes, seed: hash)

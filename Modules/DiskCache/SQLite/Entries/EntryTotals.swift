@@ -6,9 +6,9 @@ struct EntryTotals: Equatable, Sendable {
     var size: Int
     var count: Int
     /// The number of bytes in the used pages of the database, without ``PageShare/spareCount`` of them, and in the
-    /// values' files. It exceeds the entries' sizes if removals have left many pages partly empty.
+    /// values' files. It can exceed the entries' sizes, for example if removals have left many pages partly empty.
     var usedSize = 0
-    /// The number of bytes in the free pages of the database, which the next rows use.
+    /// The number of bytes in the free pages of the database, which later rows can use.
     var freeSize = 0
 
     /// Subtracts an entry. This is an estimate: the pages that other entries share are known only when the pages are
@@ -61,11 +61,11 @@ enum PageShare {
     private static let minimumLocalByteCount = (pageSize - 12) * 32 / 255 - 23
     /// The number of bytes of a row in an overflow page.
     private static let overflowSize = pageSize - 4
-    /// The number of bytes for the header of a row and its entry in the page.
+    /// An estimate of the number of bytes for the header of a row and its entry in the page.
     private static let headCount = 28
-    /// The number of bytes of an entry's row in the table `entry` and of its entries in three indexes, whose pages are
-    /// two thirds full. Measured: 302 after many stores, when the pages are fullest, and up to 576 after half of the
-    /// entries are removed at random.
+    /// An estimate of the number of bytes of an entry's row in the table `entry` and of its entries in three indexes.
+    /// Measured: 302 after many stores, when the pages are fullest, and up to 576 after half of the entries are removed
+    /// at random.
     private static let recordSize = 400
 
     /// Returns an estimate of the number of bytes that an entry occupies in the database.

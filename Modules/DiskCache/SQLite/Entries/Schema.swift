@@ -2,8 +2,8 @@ import AlcedoCore
 
 /// The tables of the database.
 ///
-/// The data is in a table of its own. So recording a use does not rewrite it, and a trim chooses entries from small
-/// rows. A table keeps the totals, so that they need not be summed.
+/// The content of entries is in a table of its own. So recording a use does not rewrite it, and a trim chooses entries
+/// from small rows. A table keeps the totals, so that a store need not sum them.
 enum Schema {
     /// The version of the layout. A file with another version is replaced.
     static let version: Int64 = 3
@@ -12,8 +12,8 @@ enum Schema {
     ///
     /// Without durability, a store rarely waits for the disk (`synchronous = NORMAL`): a power failure may lose the
     /// last stores, but the database stays valid. For this, SQLite waits for the log before it changes the database,
-    /// once in a thousand pages. With `OFF`, it would not wait at all, and a power failure could destroy the whole
-    /// cache. The time saved is not worth that risk.
+    /// usually once in a thousand pages. With `OFF`, it would not wait at all, and a power failure could destroy the
+    /// whole cache. The time saved is not worth that risk.
     static func configure(_ connection: Connection, _ durability: Durability = .none) throws(SQLiteFailure) {
         try connection.execute("PRAGMA page_size = 4096")
         try connection.execute("PRAGMA auto_vacuum = INCREMENTAL")
@@ -32,7 +32,7 @@ enum Schema {
         try protect(connection)
     }
 
-    /// Protects a connection from damaged files. Memory mapping is off, because truncation by another process would end
+    /// Protects a connection from damaged files. Memory mapping is off, because truncation by another process could end
     /// this one.
     private static func protect(_ connection: Connection) throws(SQLiteFailure) {
         try connection.execute("PRAGMA mmap_size = 0")
@@ -42,7 +42,8 @@ enum Schema {
 
     /// Creates the tables in an empty file.
     ///
-    /// - Throws: ``SQLiteFailure`` with the kind `damaged` if the file has other tables, or another version of these.
+    /// - Throws: ``SQLiteFailure`` with the kind `damaged` if a file that is not empty does not have these tables in
+    ///   this version.
     static func prepare(_ connection: Connection) throws(SQLiteFailure) {
         let found = try Found(connection)
         guard found.version == 0, found.tables.isEmpty else { return try check(found) }
@@ -53,7 +54,7 @@ enum Schema {
         }
     }
 
-    /// Checks that the file has these tables.
+    /// Checks that the file has these tables in this version.
     ///
     /// - Throws: ``SQLiteFailure`` with the kind `damaged` if it does not.
     static func check(_ connection: Connection) throws(SQLiteFailure) { try check(Found(connection)) }
@@ -85,7 +86,7 @@ enum Schema {
         blocks INTEGER NOT NULL)
         """,
         "CREATE INDEX entry_recency ON entry (recency)",
-        // An index of long URLs would be as large as the table, so it has a hash of the resource's name.
+        // An index of long URLs would be large, so it contains a hash of the resource.
         "CREATE INDEX entry_resource ON entry (resource)",
         """
         CREATE TABLE content (id INTEGER PRIMARY KEY, resource TEXT NOT NULL, variant TEXT NOT NULL, \

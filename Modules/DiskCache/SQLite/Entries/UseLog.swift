@@ -66,8 +66,8 @@ struct PendingUses: Sendable {
 
     /// Returns the times of an entry, including unwritten uses.
     func times(of id: Int64, recency: Int64, times: EntryTimes) -> EntryTimes {
-        // SQLite may reuse the row identifier of a removed entry. The new row is then more recent, unless another
-        // process with an earlier clock stored it.
+        // SQLite may reuse the row identifier of a removed entry. The new row is then more recent, unless a cache with
+        // an earlier clock stored it.
         guard let use = uses[id], use.recency > recency else { return times }
         return EntryTimes(stored: times.stored, used: use.times.used, expiry: use.times.expiry)
     }

@@ -6,11 +6,11 @@ import FoundationEssentials
 /// The files of large values, in up to 256 directories by the first two digits of the entries' names.
 ///
 /// A value is written under a unique name before its row, and removed after its row, or before it if the disk is full.
-/// The commit of the row publishes it, so no rename is needed. A crash in between leaves a file that no row names,
+/// The commit of the row publishes it, so no rename is needed. A crash in between may leave a file that no row names,
 /// which the cache removes after it next opens the database for a change.
 ///
-/// Every call blocks. Only regular files are read. No symbolic link is followed in place of a value or of a directory.
-/// Only the path of the cache's own directory may contain symbolic links.
+/// Its file operations block. Only regular files are read. No symbolic link is followed in place of a value or of a
+/// directory. Only the path of the cache's own directory may contain symbolic links.
 struct ValueDirectory: Sendable {
     private static let name = "values"
 
@@ -70,7 +70,7 @@ struct ValueDirectory: Sendable {
         }
     }
 
-    /// Returns the names of the directories of values, in order. Removes a symbolic link in place of the directory
+    /// Returns the names of possible directories of values, in order. Removes a symbolic link in place of the directory
     /// `values`.
     ///
     /// - Throws: The reason why they cannot be listed now.
@@ -85,10 +85,9 @@ struct ValueDirectory: Sendable {
         try names(in: Self.path(of: shard)).compactMap(ValueName.init)
     }
 
-    /// Removes a value that no process is writing, if `isAbandoned` returns true because no row names it.
+    /// Removes a value, unless a cache is writing it or `isAbandoned` returns false because a row names it.
     ///
-    /// The file stays locked until it is removed. A cache that has created it and not locked it yet then takes another
-    /// name.
+    /// The file is locked meanwhile. A cache that has created it and not locked it yet then takes another name.
     func remove(_ name: ValueName, if isAbandoned: () throws(SQLiteFailure) -> Bool) throws(SQLiteFailure) {
         let opened: Result<Descriptor, SystemError> = Result { () throws(SystemError) in
             try Descriptor(opening: Self.path(of: name), beneath: openDirectory(), O_RDONLY | O_NONBLOCK)
@@ -98,7 +97,7 @@ struct ValueDirectory: Sendable {
             if file.lockLinked(), try isAbandoned() { remove(name) }
             extendLifetime(file)
         case .failure(let error):
-            // A cache never creates a symbolic link.
+            // A cache creates only regular files under such names.
             if Self.isInvalid(error), try isAbandoned() { remove(name) }
         }
     }
@@ -167,8 +166,8 @@ struct ValueDirectory: Sendable {
         return try Descriptor(opening: Self.path(of: name), beneath: directory, flags)
     }
 
-    /// Waits until the directory of a value and those above it, which may be new, are on the storage medium. Returns
-    /// false if the system refuses, with the reason in `errno`.
+    /// Waits until the directory of a value, and those above it up to the cache's own, are on the storage medium. They
+    /// may be new. Returns false if the system refuses, with the reason in `errno`.
     private func synchronizeDirectory(of name: ValueName) -> Bool {
         do throws(SystemError) {
             let directory = try openDirectory()
@@ -194,8 +193,8 @@ extension Descriptor {
     fileprivate func lockLinked() -> Bool { lock() && (status?.st_nlink ?? 0) > 0 }
 }
 
-/// A value that is being written and that no row names yet. Its file stays locked during the lifetime of this
-/// structure, so that other processes do not take it for a file that a crash has left.
+/// A new value. Its file stays locked during the lifetime of this structure, so that no cache takes it for a file that
+/// a crash has left.
 struct WrittenValue: ~Copyable {
     let name: ValueName
     let file: Descriptor
