@@ -2,18 +2,18 @@ import AlcedoCore
 import AlcedoRuntime
 import FoundationEssentials
 
-/// The engine of a file cache. It runs the operations of an ``EntryStore`` on dedicated threads, or on the caller's
-/// thread for blocking calls, and tracks the changes in progress.
+/// The engine of a file cache. It runs the blocking operations of an ``EntryStore`` on dedicated threads, or on the
+/// caller's thread for blocking calls, and tracks the stores and removals in progress.
 final class DiskCacheEngine: Sendable {
     private struct State: Sendable {
         var changes = InFlightChanges()
         var staged = StagedEntries()
         var trim: Task<Void, Never>?
-        /// Whether a trim was requested and has not begun. A trim that is running does not fulfill the request, because
-        /// it may have scanned the entries before.
+        /// Whether a background trim was requested and has not begun. A trim that is running does not fulfill the
+        /// request, because it may have scanned the entries before.
         var isTrimDue = false
         var isWritingUses = false
-        /// The last task that removes an expired entry. It waits for the earlier ones.
+        /// The task that was started last to remove an expired entry. It waits for the earlier ones.
         var removal: Task<Void, Never>?
 
         /// Begins a store. Returns its number.
@@ -76,8 +76,8 @@ final class DiskCacheEngine: Sendable {
         return await resolve(found.reading, key).map { DiskEntryChunks($0, chunkSize: size) }
     }
 
-    /// Returns the entry that a read found, or nil, and counts the lookup. An expired entry is removed in the
-    /// background. An unconfirmed one is checked again on the writer's thread.
+    /// Completes a lookup with the result of a read: returns the entry or nil, and counts the lookup. An expired entry
+    /// is removed in the background. An unconfirmed one is checked again on the writer's thread.
     private func resolve(_ reading: EntryStore.Reading, _ key: ImageKey) async -> CachedData? {
         var found: CachedData?
         switch reading {
@@ -219,8 +219,8 @@ final class DiskCacheEngine: Sendable {
         while let trim = state.withLock({ $0.trim }) { await trim.value }
     }
 
-    /// Waits for the changes that have begun. Enqueuing work on the writer would not be enough: a change may not be in
-    /// its queue yet, and a blocking store never is.
+    /// Waits for the stores and removals that have begun. Enqueuing work on the writer would not be enough: one of them
+    /// may not be in its queue yet, and a blocking store never is.
     private func waitForChanges() async {
         await withCheckedContinuation { waiter in
             let hasNone = state.withLock { state in
@@ -231,7 +231,8 @@ final class DiskCacheEngine: Sendable {
         }
     }
 
-    /// Records the end of a change, whether it succeeded or failed. Resumes the waiters whose changes have all ended.
+    /// Records the end of a store or removal, whether it succeeded or failed. Resumes the waiters whose changes have
+    /// all ended.
     private func end(_ id: Int, storing key: ImageKey? = nil) {
         let waiters = state.withLock { state in
             if let key { state.staged.end(id, for: key) } else { state.staged.endRemoval(id) }
@@ -324,8 +325,8 @@ final class DiskCacheEngine: Sendable {
         report(trim.report)
     }
 
-    /// Reports a trim that has removed entries. The report is sent from a task of its own, so that the calling thread
-    /// does not wait for the observers.
+    /// Sends a report to the observers if it has removals. A task of its own sends it, so that the calling thread does
+    /// not wait for the observers.
     private func report(_ report: DataCacheTrimReport) {
         guard !report.removals.isEmpty else { return }
         Task { trims.tell(report) }
@@ -346,8 +347,8 @@ final class DiskCacheEngine: Sendable {
     /// Whether the periodic trims have started. They may have ended since.
     var isSweeping: Bool { sweeping.hasBegun }
 
-    /// Starts the periodic trims, which end with the cache. They apply the limits and write the unwritten uses. Later
-    /// calls do nothing.
+    /// Starts the periodic work, which ends with the cache. Does nothing if the work has started before, or if the
+    /// interval is not positive.
     private func startSweeping() {
         sweeping.start { [weak self] in
             guard let self else { return false }
@@ -357,9 +358,9 @@ final class DiskCacheEngine: Sendable {
         }
     }
 
-    /// Runs work on the writer's thread even if the caller's task is canceled: in a task of its own. If no earlier call
-    /// or store has done so, the call first removes the temporary files of ended processes. Reports the entries that
-    /// were removed because the disk was full.
+    /// Runs work on the writer's thread even if the caller's task is canceled: in a task of its own. Calls
+    /// ``EntryStore/sweepOnce()`` before the work. After the work, reports the entries that were removed because the
+    /// disk was full.
     @discardableResult
     private func perform<Value: Sendable>(
         priority: LoadPriority = .normal, _ work: @escaping @Sendable (EntryStore) -> Value

@@ -22,14 +22,14 @@ public import FoundationEssentials
 /// }
 /// ```
 ///
-/// An index, kept in memory and in a file, holds the sizes, the expiration dates and the order of use. The order
-/// survives restarts, except for uses that were not written before the process ended. A missing or damaged index is
-/// rebuilt from the entries, which may lose more uses. When the cache exceeds a limit, it removes the least recently
+/// An index, kept in memory and in a file, records the sizes, the dates and the order of use of the entries. The order
+/// survives restarts of the process, except for uses that were not written before it ended. A missing or damaged index
+/// is rebuilt from the entries, which may lose more uses. When the cache exceeds a limit, it removes the least recently
 /// used entries in the background. After a store that exceeds a limit by more than 10 percent, it removes them before
 /// the store returns.
 ///
 /// Any number of processes can share a directory. A process reads the changes of the others before it makes its own. It
-/// holds a file lock only for the duration of a change, and the system releases the lock if the process ends.
+/// locks the index only for the duration of a change, and the system releases the lock if the process ends.
 ///
 /// The size of an entry is the number of bytes that the file system has allocated for its file, but at least the file's
 /// length, so the size limit applies to the real disk usage. The limit does not include the index (usually up to 176
@@ -37,15 +37,15 @@ public import FoundationEssentials
 /// files.
 ///
 /// Reads run on two threads and writes on one. A hit waits for a store or a trim only while that operation accesses the
-/// index, or if the file has to be read again because it did not match the index, for example after another process
-/// replaced it. A read that finds the entry in the index makes no system call for the search. `contains` and a miss
-/// usually make one, and more if another process has changed the index.
+/// index, or if the file has to be read again, for example after another process replaced it. A read that finds the
+/// entry in the index makes no system call for the search. `contains` and a miss usually make one, and more if another
+/// process has changed the index.
 ///
 /// - Complexity: The cache uses about 120 bytes of memory an entry. The first read reads the index, at least 88 bytes
-///   an entry, and only the file of its own entry. The first change, count, listing or trim after a boot lists the
-///   names of all files, and reads the end of each file that the index lacks, which is every file if the index is lost.
-///   If the index is damaged, it also reads the size and date of each file. Reads do not wait for this, except for
-///   files that do not match the index.
+///   an entry, and only the file of its own entry. If the index is incomplete, for example after a boot or after
+///   damage, the next change, count, listing or trim lists the names of all files, and reads a part of each file that
+///   the index lacks. After damage, it also reads the sizes and dates of the other files. A read does not wait for this
+///   unless it has to read a file again.
 public final class FileDiskCache: MaintainableDataCache, TrimReportingDataCache {
     /// The directory that contains the files.
     package let directory: URL
@@ -57,7 +57,7 @@ public final class FileDiskCache: MaintainableDataCache, TrimReportingDataCache 
     /// The engine, or nil if the directory is not a file URL with a usable path. Without it, every store fails.
     let engine: DiskCacheEngine?
 
-    /// Creates a cache, without accessing the file system.
+    /// Creates a cache, without accessing its directory.
     ///
     /// The first use reads the directory, and the first store creates it.
     ///
@@ -72,16 +72,14 @@ public final class FileDiskCache: MaintainableDataCache, TrimReportingDataCache 
     ///   - sweepInterval: The time between two periodic trims, which remove expired entries and apply the limits. The
     ///     first trim runs one interval after the first hit or store. With zero or less, there are none. The default is
     ///     ten minutes.
-    ///   - lockTimeout: The maximum time that a change waits for another cache of the directory to release the index.
-    ///     After it, the change fails, but ``remove(_:)`` and ``removeAll()`` still remove the files. The default is
-    ///     ten seconds.
+    ///   - lockTimeout: The approximate time that a change waits for another cache of the directory to release the
+    ///     index. After it, the change fails, but ``remove(_:)`` and ``removeAll()`` still remove the files. The
+    ///     default is ten seconds.
     ///   - clock: The clock for the dates of entries, their expiration and the sweep interval. The default is the
     ///     system clock.
-    ///   - onTrim: A closure that receives a report after a trim has removed entries. A trim runs periodically, when a
-    ///     limit is exceeded, when the disk is full, in ``trim(toSize:count:)``, after ``adoptEntries(of:)``, and
-    ///     usually after the first store. Entries that are removed to make space for the index on a full disk are also
-    ///     reported, and those that a read finds expired are not. The cache calls the closure outside its locks, on any
-    ///     thread. The default is nil.
+    ///   - onTrim: A closure that receives a report after a trim has removed entries, and after entries were removed
+    ///     because the disk was full. Other removals, such as that of an expired entry that a read finds, are not
+    ///     reported. The cache calls the closure outside its locks, on any thread. The default is nil.
     public init(
         directory: URL,
         limits: DataCacheLimits = DataCacheLimits(),
@@ -118,7 +116,8 @@ public final class FileDiskCache: MaintainableDataCache, TrimReportingDataCache 
 
     // MARK: Reading
 
-    /// Returns the entry that was stored under `key`, and records a use of it.
+    /// Returns the entry that was stored under `key`. The call counts as a use, unless the entry is still being
+    /// stored or is not in the index.
     ///
     /// Returns nil if the entry is absent, expired, damaged or unreadable, if its file does not match the index and the
     /// index cannot be changed, or if the task is canceled before the read of the file begins. The cache removes an
@@ -138,8 +137,9 @@ public final class FileDiskCache: MaintainableDataCache, TrimReportingDataCache 
 
     /// Returns the data of an entry in chunks, so that the whole data need not be in memory.
     ///
-    /// The call counts as a use. Unless the entry is still being stored, it verifies the checksum before it returns, so
-    /// a full iteration usually reads the file a second time. It returns nil in the same cases as ``entry(for:)``.
+    /// The call counts as a use in the same cases as ``entry(for:)``. Unless the entry is still being stored, it
+    /// verifies the checksum before it returns, so a full iteration usually reads the file a second time. It returns
+    /// nil in the same cases as ``entry(for:)``.
     ///
     /// - Parameters:
     ///   - key: The key that the entry was stored under.
@@ -216,10 +216,10 @@ public final class FileDiskCache: MaintainableDataCache, TrimReportingDataCache 
     /// The number of entries, including expired ones that have not been removed.
     public var count: Int { get async { await engine?.totals.count ?? 0 } }
 
-    /// The counts of lookups, stores, failed stores, damaged entries and evictions since the cache was created.
+    /// The statistics of the cache since it was created.
     public var statistics: CacheStatistics { engine?.store.statistics ?? CacheStatistics() }
 
-    /// Returns all entries that have not expired, the least recently used first. The call does not count as a use.
+    /// Returns the entries that have not expired, the least recently used first. The call does not count as a use.
     public func items() async -> [DataCacheItem] { await engine?.items() ?? [] }
 
     /// Returns the key of the entry whose ``/AlcedoCore/DataCacheItem/name`` is `name`, or nil if the entry is absent,

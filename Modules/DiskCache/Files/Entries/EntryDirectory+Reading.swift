@@ -4,7 +4,7 @@ import AlcedoRuntime
 import FoundationEssentials
 
 extension EntryDirectory {
-    /// Opens the file of an entry. Returns the open file and its size, or the reason why it cannot be opened.
+    /// Opens the file of an entry and determines its size, without reading the file.
     func open(_ name: EntryName, suffix: [UInt8]? = nil) -> Opening {
         do throws(SystemError) {
             let descriptor = try openFile(name, suffix, in: openDirectory())
@@ -25,7 +25,7 @@ extension EntryDirectory {
         case open(Descriptor, size: FileSize)
         case absent
         case damaged
-        /// The file may be whole, but cannot be read now, for example because the process has no descriptors left.
+        /// The file may be whole, but cannot be opened now, for example because the process has no descriptors left.
         case unavailable(SystemError)
 
         /// Returns the open file, or nil if it is absent or damaged. Throws the error if the file is unavailable.
@@ -156,8 +156,8 @@ extension EntryDirectory {
         return VerifiedEntry(key: key, entry: entry, storedAt: trailer.storedAt, size: size)
     }
 
-    /// Returns the content of the trailer of an entry's file, or nil if the file is absent or does not end with a
-    /// trailer. Does not verify the checksum. Reads only the trailer and the resource's name.
+    /// Returns a summary of an entry's file, or nil if the file is absent or not an entry. Reads only the trailer and
+    /// the resource's name, and does not verify the checksum.
     ///
     /// - Throws: The reason why the file cannot be read now.
     func summary(_ name: EntryName) throws(SystemError) -> Summary? {
@@ -203,8 +203,7 @@ final class EntryReader: Sendable {
     let chunkSize: Int
     private let descriptor: Descriptor
 
-    /// Reads the whole file once, its data one chunk at a time, to verify it. Returns nil if the file is not a whole
-    /// entry of `key`.
+    /// Verifies a file, reading its data one chunk at a time. Returns nil if the file is not a whole entry of `key`.
     init?(
         _ descriptor: consuming Descriptor, size: Int, key: ImageKey, expiry: Timestamp?, chunkSize: Int
     ) throws(SystemError) {

@@ -5,7 +5,8 @@ import FoundationEssentials
 
 extension EntryDirectory {
     /// Writes an entry to a temporary file. Returns the file and its size. Unless `durability` is `none`, waits until
-    /// the bytes are on the storage medium. Creates missing directories.
+    /// the bytes are on the storage medium. Creates the directory of temporary files, and its parents, if they are
+    /// missing.
     func write(
         _ encoded: EntryFile.EncodedEntry, durability: Durability
     ) throws(DataCacheError) -> (file: UnfinishedFile, size: FileSize) {
@@ -68,7 +69,7 @@ extension EntryDirectory {
             if durability == .directory {
                 // The shard was opened only for lookups, which does not permit `fdatasync`.
                 let shardDirectory = try Descriptor(opening: ".", beneath: shard, O_RDONLY | O_DIRECTORY)
-                // The shard may be new in its parent. If it is not, this costs almost nothing.
+                // The shard may be new in its parent.
                 let parent = try Descriptor(opening: ".", beneath: directory, O_RDONLY | O_DIRECTORY)
                 guard shardDirectory.synchronize(), parent.synchronize() else { throw lastError }
             }
@@ -102,8 +103,8 @@ extension EntryDirectory {
     ///   - name: The name of the entry.
     ///   - suffix: The path extension of the file if it differs from the cache's.
     ///   - directory: The cache's directory.
-    /// - Returns: Whether a file, or a symbolic link in its place, was removed. False if only a directory, or a link in
-    ///   place of the entry's directory, was removed.
+    /// - Returns: Whether the file, or anything in its place except a directory, was removed. The removal of a link in
+    ///   place of the entry's directory does not count.
     @discardableResult
     func remove(_ name: EntryName, suffix: [UInt8]? = nil, in directory: borrowing Descriptor) -> Bool {
         do throws(SystemError) {
@@ -126,8 +127,8 @@ extension EntryDirectory {
         return remove(name, suffix: suffix, in: directory)
     }
 
-    /// Changes the extension of a file to that of the cache. If a file with that name exists, removes the file with the
-    /// old extension. Returns whether the extension was changed.
+    /// Changes the extension of a file to that of the cache. If the new name is taken, removes the file with the old
+    /// extension. Returns whether the extension was changed.
     func rename(_ name: EntryName, from suffix: [UInt8]) -> Bool {
         guard let directory = try? openDirectory(), let shard = try? openShard(of: name, in: directory) else {
             return false

@@ -3,17 +3,17 @@ import AlcedoLibc
 import AlcedoRuntime
 import FoundationEssentials
 
-/// The files of a disk cache. Every call blocks.
+/// The files of a disk cache. Its methods may block.
 ///
-/// Only regular files are read. No symbolic link is followed in place of an entry or of its directory. Only the path of
-/// the cache's own directory may contain symbolic links.
+/// No symbolic link below the cache's directory is followed. The path of the directory itself may contain symbolic
+/// links.
 struct EntryDirectory: Sendable {
     enum Reading {
         case valid(CachedData, storedAt: Timestamp, size: FileSize)
         case absent
         /// The file in the entry's place is not a whole entry of the key, or does not have the known length.
         case damaged
-        /// The entry may be whole, but cannot be read now, or cannot be mapped.
+        /// The system reported an error, so it is unknown whether the entry is whole.
         case unavailable
     }
 
@@ -122,7 +122,8 @@ extension EntryDirectory {
         return links.filter { directory.unlink($0) == 0 }
     }
 
-    /// Removes temporary files that no process is writing. Returns false if they cannot be listed now.
+    /// Removes the temporary files that it can lock, which no process is writing. Returns false if they cannot be
+    /// listed now.
     @discardableResult
     func removeAbandonedFiles() -> Bool {
         do throws(SystemError) {

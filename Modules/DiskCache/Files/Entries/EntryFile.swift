@@ -78,7 +78,7 @@ enum EntryFile {
         return attributes.extracting(last: trailer.metadataCount).withUnsafeBytes { Data($0) }
     }
 
-    /// Returns the key in the attributes, or nil if the names are not valid UTF-8.
+    /// Returns the key in the attributes, or nil if a name is not valid UTF-8.
     static func key(_ attributes: RawSpan, of trailer: EntryTrailer) -> ImageKey? {
         func text(_ range: Range<Int>) -> String? {
             attributes.extracting(range).withUnsafeBytes { String(validating: $0, as: UTF8.self) }

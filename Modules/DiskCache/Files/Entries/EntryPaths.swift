@@ -20,7 +20,7 @@ struct EntryPaths: Sendable {
     init?(_ directory: URL, pathExtension: String?) {
         let path = directory.path(percentEncoded: false)
         guard directory.isFileURL, !path.isEmpty, !path.utf8.contains(0) else { return nil }
-        // The path is kept, not an open directory, so that a directory that was replaced is found.
+        // The path is kept, not an open directory, so that a new directory at the path is found.
         self.directory = path.count > 1 && path.hasSuffix("/") ? String(path.dropLast()) : path
         let isUsable =
             pathExtension.map { text in
@@ -41,7 +41,7 @@ struct EntryPaths: Sendable {
         withFile(name, behind: prefixBytes, suffixBytes) { String(cString: $0) }
     }
 
-    /// Calls `body` with the path of an entry's file, relative to the cache's directory. The path is on the stack.
+    /// Calls `body` with the path of an entry's file, relative to the cache's directory.
     ///
     /// - Parameters:
     ///   - name: The name of the entry.

@@ -6,8 +6,8 @@ import Synchronization
 /// A temporary file outside the entries' directories. Releasing the object removes the file unless it was moved to its
 /// final place.
 ///
-/// On a file system with locks, the file is locked while it is open, so that a sweep can distinguish it from a file
-/// that an ended process left.
+/// On a file system with locks, the file is locked, so that a sweep can distinguish it from a file that an ended
+/// process left.
 final class UnfinishedFile {
     // Process identifiers are reused, in containers at every start. A random one avoids the names of files that an
     // ended process left.
@@ -32,8 +32,8 @@ final class UnfinishedFile {
         name = "\(Self.prefix)\(Self.process)-\(serial)"
         self.directory = directory
         descriptor = try Descriptor(opening: name, beneath: directory.descriptor, O_RDWR | O_CREAT | O_EXCL)
-        // Before the file is locked, a concurrent sweep takes it for an abandoned one. On a file system without locks,
-        // a sweep cannot lock the file either, and leaves it.
+        // Before the file is locked, a concurrent sweep may take it for an abandoned one. On a file system without
+        // locks, a sweep cannot lock the file either, and leaves it.
         guard descriptor.lock() || errno != EWOULDBLOCK, descriptor.status?.st_nlink != 0 else {
             throw SystemError(number: Self.removedBySweep)
         }
@@ -56,8 +56,7 @@ final class UnfinishedFile {
     }
 }
 
-/// The directory of temporary files. It stays open between stores, because opening it takes a twentieth as long as
-/// storing a few kilobytes.
+/// The directory of temporary files. It stays open between stores, to save the time of opening it.
 final class UnfinishedDirectory: Sendable {
     private let path: String
     private let opened = Locked<OpenDirectory?>(nil)

@@ -5,14 +5,15 @@ import AlcedoRuntime
 /// The index of a directory, in memory and in an index file that all caches of the directory share.
 ///
 /// A new entry is written to the index before its file is published. A removal is written to the index after the file
-/// is gone. So, whenever a process ends, the index lists every file, and possibly some that no longer exist. One change
-/// runs at a time, under the lock of the index file, which is held only for the change.
+/// is gone. So, whenever a process ends, the index lists the files that it published, and possibly some that no longer
+/// exist. One change runs at a time, under the lock of the index file, which is held only for the change.
 final class DiskIndex: Sendable {
-    /// The maximum number of entries that are read under the lock at once, which takes some tens of microseconds.
+    /// The maximum number of entries in a slice. Other readers wait while a slice is copied.
     static let sliceCount = 1024
 
     private let files: EntryDirectory
-    /// The maximum time to wait for another cache. A process that ended holds no lock, but a stopped one may.
+    /// The approximate time to wait for the lock of another cache. A process that ended holds no lock, but a stopped
+    /// one may.
     private let lockTimeout: Duration
     private let state: Locked<IndexState>
     /// Serializes the changes of this object, which the file's lock does not. It is held during file operations, so
@@ -22,7 +23,7 @@ final class DiskIndex: Sendable {
 
     /// - Parameters:
     ///   - files: The files of the entries.
-    ///   - lockTimeout: The maximum time to wait for the lock of another cache.
+    ///   - lockTimeout: The approximate time to wait for the lock of another cache.
     ///   - bootHash: The hash of the current boot's identifier.
     ///   - onEviction: A closure that receives the entries that were removed to make space for the index. It is called
     ///     during a change.
@@ -65,8 +66,7 @@ final class DiskIndex: Sendable {
         state.withLock { $0.file == nil } && access(path, F_OK) != 0 && [ENOENT, ENOTDIR, ELOOP].contains(errno)
     }
 
-    /// Reads the whole index. If it is incomplete, lists the directory and reconciles the index with the files. In a
-    /// directory that cannot be written to, the index stays incomplete.
+    /// Reads the index. If it is incomplete, tries to reconcile it with the files.
     ///
     /// - Returns: The reason why the index may lack entries, or nil if it is complete or the directory does not exist.
     @discardableResult
@@ -96,11 +96,11 @@ final class DiskIndex: Sendable {
         return read { ($0.totalSize, $0.count) }
     }
 
-    /// Copies up to ``sliceCount`` entries at the positions below `end`. The limit prevents a long wait of other
-    /// readers.
+    /// Copies up to ``sliceCount`` entries at the highest positions below `end`. The limit prevents a long wait of
+    /// other readers.
     ///
     /// To visit all entries, call this function with descending positions. If an entry is removed meanwhile, the
-    /// iteration may meet another one twice. It misses only entries that are stored meanwhile, unless the table is read
+    /// iteration may meet another one again. It misses only entries that are stored meanwhile, unless the table is read
     /// again from the file.
     ///
     /// - Returns: The entries, and the position of the first one.
@@ -112,8 +112,8 @@ final class DiskIndex: Sendable {
         }
     }
 
-    /// Calls `body` with all entries, and blocks readers only for a slice at a time. An entry may occur twice. Entries
-    /// that are stored meanwhile may be missing, and others if the table is read again from the file.
+    /// Calls `body` with all entries, and blocks readers only for a slice at a time. An entry may occur more than once.
+    /// Entries that are stored meanwhile may be missing, and others if the table is read again from the file.
     func forEachSlice(_ body: ([IndexEntry]) -> Void) {
         var end = Int.max
         while end > 0 {
@@ -135,7 +135,7 @@ final class DiskIndex: Sendable {
 
     // MARK: Changing
 
-    /// The operations that only the owner of the lock may perform. Valid until the lock is released.
+    /// The operations for the owner of the lock. Valid until the lock is released.
     struct Change {
         fileprivate let index: DiskIndex
         /// The index file.
@@ -145,8 +145,8 @@ final class DiskIndex: Sendable {
 
         func takeUseNumber() -> Int64 { index.state.withLock { $0.takeUseNumber() } }
 
-        /// Writes the unwritten uses and `records` to the file, and applies the records to the table. If it throws,
-        /// nothing has changed.
+        /// Writes the unwritten uses and `records` to the file, and applies the records to the table. If it throws, the
+        /// table is unchanged.
         func append(_ records: [IndexRecord]) throws(DataCacheError) {
             let failure = index.state.withLock { state in
                 state.append(records) ? nil : SystemError(number: errno)
@@ -154,8 +154,8 @@ final class DiskIndex: Sendable {
             if let failure { throw failure.cacheError("write to", index.path) }
         }
 
-        /// Records removals that have already happened. If the index file cannot be written to, it still lists the
-        /// removed entries, which does no harm.
+        /// Records removals that have already happened. If the index file cannot be written to, only the table in
+        /// memory records them.
         func recordRemovals(_ names: [EntryName]) {
             let records = names.map { IndexRecord.removed($0) }
             index.state.withLock { state in
@@ -230,7 +230,7 @@ final class DiskIndex: Sendable {
             }
             switch failure.number {
             case ENOENT: try files.makeDirectory(path)
-            // A symbolic link, a directory, a pipe or a socket has the name of the index file.
+            // Something else, such as a symbolic link or a directory, has the name of the index file.
             case ELOOP, EISDIR, ENXIO: files.clear(filePath)
             default: throw failure.cacheError("write to", path)
             }
@@ -238,13 +238,14 @@ final class DiskIndex: Sendable {
         throw failure.cacheError("write to", path)
     }
 
-    /// Reconciles the index with the files. Lists all names, and reads the files that the index does not know.
+    /// Reconciles the index with the files. Lists all names, reads the trailers of files that are missing in the table
+    /// or may differ from it, and writes a new index file.
     ///
-    /// Removes temporary files of ended processes. Removes a file that it reads if the file is not an entry. Gives the
-    /// entries' files the cache's path extension.
+    /// Removes abandoned temporary files. Removes a file whose trailer it reads if the file is not an entry. Changes
+    /// other path extensions to the cache's where it can.
     ///
-    /// - Parameter trustsTable: Whether an entry of the table is valid if its file exists. A damaged index has lost
-    ///   some changes, so false is passed for it: a file whose length or date does not match its entry is then read.
+    /// - Parameter trustsTable: Whether an entry of the table is valid if its file exists. A damaged index may have
+    ///   lost changes, so false is passed for it: a file whose length or date does not match its entry is then read.
     private func reconcile(trustsTable: Bool) throws(DataCacheError) {
         files.removeAbandonedFiles()
         let bootHashes = state.withLock { $0.bootHashes }
@@ -321,8 +322,8 @@ final class DiskIndex: Sendable {
         try write(header)
     }
 
-    /// Returns the index entry that a file's own trailer describes, or nil if only this file cannot be read. Removes a
-    /// file that is not an entry, and then returns nil.
+    /// Returns the index entry that a file's own trailer describes, or nil if the file is not an entry or cannot be
+    /// read for a reason that may concern only this file. Removes a file that is not an entry.
     private func adopted(_ name: EntryName) throws(DataCacheError) -> IndexEntry? {
         let summary: EntryDirectory.Summary?
         do throws(SystemError) {

@@ -100,8 +100,8 @@ extension EntryStore {
         }
     }
 
-    /// Updates the index with the content of an entry's file. Returns the updated entry, even if the index file cannot
-    /// be written.
+    /// Updates the index if it does not match an entry's file. Returns the entry that the index should have, even if
+    /// the index file cannot be written.
     @discardableResult
     func updateIndex(
         _ name: EntryName, _ resource: ResourceKey, storedAt: Timestamp, _ size: FileSize, _ expiry: Date?,
@@ -137,7 +137,7 @@ extension EntryStore {
         var index = IndexState(suffixHash: 0)
         index.refresh(other.paths.directory)
         var known: [EntryName: IndexEntry] = [:]
-        // A name may occur twice, with different extensions.
+        // A name may occur with several extensions.
         for (name, _) in names { known[name] = index.table.position(of: name).map { index.table[$0] } }
         names.sort { a, b in
             guard let a = known[a.0], let b = known[b.0] else { return known[a.0] == nil && known[b.0] != nil }

@@ -8,7 +8,7 @@ extension EntryStore {
         case absent
         /// The entry has expired and has to be removed.
         case expired
-        /// The file cannot be read, is damaged, or differs from what the index says. ``confirm(_:)`` decides.
+        /// The file could not be verified, or does not match the index. ``confirm(_:)`` decides.
         case unconfirmed
     }
 
@@ -45,7 +45,7 @@ extension EntryStore {
     }
 
     /// Returns whether an entry is the one that the index knows, or true if the index knows none. If the result is
-    /// false, the entry is being replaced or was replaced by another process, so its expiration date is uncertain.
+    /// false, the index describes another version of the entry, so the expiration date is uncertain.
     private func isKnown(_ storedAt: Timestamp, _ known: Known?) -> Bool {
         known.map { $0.entry.storedAt == storedAt } ?? true
     }

@@ -63,8 +63,8 @@ final class EntryStore: Sendable {
     // MARK: Storing
 
     /// Stores an entry, unless a later store of its key is done or a later removal has begun. If the entry has expired,
-    /// only removes the existing one. If the disk is full, removes the least recently used entries until at most half
-    /// of the total size is left, and tries once more.
+    /// only removes the existing one. If the disk is full, trims the entries to at most half of their total size, and
+    /// tries once more.
     func store(
         _ entry: CachedData, for key: ImageKey, in order: StoreOrder = StoreOrder()
     ) throws(DataCacheError) {
@@ -255,8 +255,8 @@ final class EntryStore: Sendable {
     /// A trim that brings the entries within the limits. If they already are, it removes only expired entries.
     var limitTrim: EntryTrim {
         let isOver = isOverLimits()
-        // If the limits hold, the trim has no size goal: an entry that is stored during its scan requests another trim
-        // if necessary.
+        // If the limits hold, the trim has no goal of size or count: a store during its scan requests another trim if
+        // necessary.
         return EntryTrim(
             toSize: isOver ? limits.sizeAfterTrim : .max, count: isOver ? limits.countAfterTrim : .max,
             sizeOfLast: limits.maximumCount > 0 ? limits.maximumSize : 0, reason: .costLimit)

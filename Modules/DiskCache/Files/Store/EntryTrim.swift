@@ -2,9 +2,8 @@ import AlcedoCore
 
 /// A trim in progress. It runs in steps, so that other writers can run in between.
 ///
-/// A trim first loads the index and scans the entries for candidates, in slices. The scan locks only the index in
-/// memory, and only for one slice at a time. The trim checks each candidate again under the lock of the index file
-/// before it removes the entry.
+/// A trim loads the index, and then scans the entries for candidates. The scan locks only the index in memory, for one
+/// slice at a time. The trim checks each candidate again under the lock of the index file before it removes the entry.
 struct EntryTrim: Sendable {
     /// An entry that was chosen for removal.
     struct Choice: Sendable {
@@ -26,11 +25,12 @@ struct EntryTrim: Sendable {
     /// The maximum number of slices of the table that one step scans.
     private static let sliceCount = 32
 
-    /// The maximum number of bytes after the trim.
+    /// The maximum number of bytes that the trim aims for.
     let size: Int
-    /// The maximum number of entries after the trim.
+    /// The maximum number of entries that the trim aims for.
     let count: Int
-    /// The maximum number of bytes of a last remaining entry that is kept, even if it exceeds `size` or `count`.
+    /// The maximum number of bytes of a single remaining entry with which the goal counts as reached, even if the entry
+    /// exceeds `size` or `count`.
     let sizeOfLast: Int
     /// The reason that is reported for entries that have not expired. If it is `costLimit`, an entry that is removed
     /// only because of the count is reported with `countLimit`.
@@ -38,7 +38,7 @@ struct EntryTrim: Sendable {
     private(set) var report = DataCacheTrimReport()
 
     private var stage = Stage.scanning(below: .max)
-    /// Whether the trim has removed an entry since the last scan.
+    /// Whether the trim has removed an entry since it last began a scan.
     private var hasProgress = false
     /// Whether the trim also removes entries that were used after the scan. It does so after a scan that led to no
     /// removal, for example because all candidates were used meanwhile.
@@ -60,10 +60,8 @@ struct EntryTrim: Sendable {
     /// Scans some entries. The first step of a scan loads the index. Returns false if the trim is not in the scanning
     /// stage.
     ///
-    /// - Complexity: A whole scan is O(*n*), plus sorts of up to a quarter of the entries. Its candidates are the
-    ///   expired entries and, unless the goal is reached, the least recently used ones: an eighth of all entries, but
-    ///   at least ``removalLimit``. A trim scans again if it has removed or skipped all candidates and has not reached
-    ///   its goal, unless two scans in a row have led to no removal.
+    /// - Complexity: After the index is loaded, a whole scan of *n* entries takes O(*n* log *n*) at worst. Its
+    ///   candidates are the expired entries and, unless the goal is reached, some of the least recently used ones.
     mutating func scan(_ index: DiskIndex, at now: Timestamp, limits: DataCacheLimits) -> Bool {
         guard case .scanning(var end) = stage else { return false }
         if end == .max {
@@ -112,7 +110,7 @@ struct EntryTrim: Sendable {
                 if chosen.isEmpty { stage = .done }
                 break
             } else if let candidate = oldest.popLast() {
-                // An entry that was used since the scan, or was removed, is not the least recently used.
+                // An entry that was used since the scan may no longer be one of the least recently used.
                 guard let position = table.position(of: candidate.name),
                     ignoresRecentUse || table[position].useNumber == candidate.use
                 else { continue }
@@ -122,7 +120,7 @@ struct EntryTrim: Sendable {
                 if chosen.isEmpty { rescan() }
                 break
             }
-            // A scan may meet an entry twice.
+            // A scan may meet an entry more than once.
             guard !chosen.contains(where: { $0.entry.name == name }), let position = table.position(of: name) else {
                 continue
             }

@@ -1,16 +1,17 @@
 import AlcedoCore
 
 /// The entries that are being written, so that reads find them before they are on disk. If several stores of one key
-/// are in progress, reads find the entry of the last one. That entry is also the one that remains on disk, unless its
-/// store fails.
+/// are in progress, reads find the entry of the one that began last. That entry also remains on disk, unless its store
+/// fails.
 struct StagedEntries: Sendable {
     private struct Staged: Sendable {
-        /// The entry of the last store, or nil if that store failed. With nil, reads use the entry on disk.
+        /// The entry of the store that began last, or nil if that store ended without writing it. With nil, reads use
+        /// the entry on disk.
         var entry: CachedData?
         var id: Int
-        /// The numbers of the key's stores that have not ended.
+        /// The numbers of the key's stores that have neither ended nor been discarded by a removal.
         var pending: Set<Int>
-        /// The number of the last store that is done, or zero if there is none.
+        /// The highest number of a store that is done, or zero if there is none.
         var writtenID = 0
     }
 
@@ -68,7 +69,7 @@ struct StagedEntries: Sendable {
         entries = [:]
     }
 
-    /// Returns the keys that stores have written although they began after a removal, which must keep their entries.
+    /// Returns the keys that later stores have written since a removal began. The removal must keep their entries.
     func keysWritten(after removal: Int) -> Set<ImageKey> { removals[removal] ?? [] }
 
     mutating func endRemoval(_ id: Int) { removals[id] = nil }
@@ -76,8 +77,8 @@ struct StagedEntries: Sendable {
     private mutating func discard(_ key: ImageKey) -> Bool { entries.removeValue(forKey: key)?.entry != nil }
 }
 
-/// The position of a store or removal of a key among the stores and removals of the key. An operation that changes
-/// files calls both closures while the cache runs no other change.
+/// The position of a store or removal of a key among the stores and removals of the key. Before an operation changes
+/// files, it calls ``isCurrent`` while the cache runs no other change.
 struct StoreOrder: Sendable {
     /// A closure that returns whether no later store of the key is done and, for a store, no later removal has begun.
     /// The default returns true.
