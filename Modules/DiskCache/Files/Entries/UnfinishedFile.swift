@@ -23,7 +23,7 @@ final class UnfinishedFile {
     /// The error number of ``init(in:)`` after which the caller should try again.
     static let removedBySweep = EBUSY
 
-    /// Creates an empty file in a directory, and locks it.
+    /// Creates an empty file in a directory, and locks it if the file system has locks.
     ///
     /// - Throws: The error of the system, or ``removedBySweep`` if a concurrent sweep has taken the file for an
     ///   abandoned one.

@@ -48,7 +48,7 @@ final class EntryStore: Sendable {
         }
     }
 
-    /// Removes the temporary files of ended processes, once. Returns whether this call was the first. If the files
+    /// Removes abandoned temporary files, once. Returns whether this call was the first. If the files
     /// cannot be listed, the next call counts as the first again.
     @discardableResult
     func sweepOnce() -> Bool {
