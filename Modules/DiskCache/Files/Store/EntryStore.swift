@@ -48,8 +48,8 @@ final class EntryStore: Sendable {
         }
     }
 
-    /// Removes abandoned temporary files, once. Returns whether this call was the first. If the files
-    /// cannot be listed, the next call counts as the first again.
+    /// Removes abandoned temporary files, once. Returns whether this call was the first. If the files cannot be
+    /// listed, the next call counts as the first again.
     @discardableResult
     func sweepOnce() -> Bool {
         let isFirst = isSwept.withLock { isSwept in
