@@ -282,8 +282,9 @@ private struct GIFExtension {
         collected.append(contentsOf: bytes)
     }
 
-    /// Reads the packet and removes the trailer after it, which has 258 bytes. A reader of sub-blocks stops at the last
-    /// byte of the trailer or at the byte before. Ignores a packet without the trailer.
+    /// Reads the packet and removes the trailer of 258 bytes after it. The trailer ends with two zero bytes. Either can
+    /// be read as the terminator of the sub-blocks, so the last byte may not have been collected. Ignores a packet
+    /// without the trailer.
     private mutating func readXMP() {
         let trailer = [0x01] + (0...255).reversed().map { UInt8($0) } + [0x00]
         for end in [trailer[...], trailer.dropLast()] where collected.count > end.count {
