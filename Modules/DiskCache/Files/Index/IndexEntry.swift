@@ -48,8 +48,8 @@ struct OldestEntries: Sendable {
 
     private let count: Int
     private var candidates: [Candidate] = []
-    /// The most recently used candidate that the latest sort kept, or nil before the first sort. An entry that was not
-    /// used before it is not selected.
+    /// The most recently used candidate that the latest sort kept, or nil before the first sort. Only an entry that was
+    /// used before this candidate can still be selected.
     private var latest: Candidate?
 
     /// Creates an empty selection.

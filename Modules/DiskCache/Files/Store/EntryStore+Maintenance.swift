@@ -116,7 +116,7 @@ extension EntryStore {
         return entry
     }
 
-    /// Returns whether the index has the date of storing and the size of the entry's file.
+    /// Returns whether the index lists the entry with the same date of storing and the same size as its file.
     private func isKnown(_ found: EntryDirectory.VerifiedEntry, _ name: EntryName) -> Bool {
         index.read { table in
             table.position(of: name).map { table[$0].storedAt == found.storedAt && table[$0].file == found.size }

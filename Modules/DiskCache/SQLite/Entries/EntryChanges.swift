@@ -161,7 +161,10 @@ final class EntryChanges {
         }
     }
 
-    /// Removes the entry with a row identifier if it is damaged, whatever its name is. Returns whether it was removed.
+    /// Removes an entry by its row identifier if the entry is damaged. Its name may be damaged too. Returns whether the
+    /// entry was removed.
+    ///
+    /// - Throws: ``SQLiteFailure``, also if the file of the entry's data cannot be read now. The entry then stays.
     func removeDamaged(_ id: Int64) throws(SQLiteFailure) -> Bool {
         try remove { () throws(SQLiteFailure) in
             guard let found = try queries.unverifiedEntry(id), try !found.isIntact(values) else { return nil }
