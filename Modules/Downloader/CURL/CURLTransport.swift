@@ -30,15 +30,15 @@ import AlcedoRuntime
 ///   section 9.2.2), and never otherwise.
 /// - **Content codings.** The transport requests and decodes gzip, deflate, br and zstd, as far as the installed
 ///   libcurl supports them. The response's fields stay unchanged. An unknown coding fails with `invalidResponse`. A
-///   body with more decoded bytes than ``CURLOptions/decodedByteLimit`` fails with `bodyTooLarge`. While its reader is
-///   slow, libcurl buffers the decoded bytes of one read from the socket: up to 64 MiB, and more fail with
+///   body with more decoded bytes than ``CURLOptions/decodedByteLimit`` fails with `bodyTooLarge`. While the reader of
+///   a body is slow, libcurl buffers the decoded bytes of one read from the socket: up to 64 MiB, and more fail with
 ///   `bodyTooLarge`.
 ///
 ///     A server may truncate an encoded body so that it still matches its length or its chunks. The body is then
 ///     accepted, because libcurl does not report the missing end. The reader must detect it in the content.
 ///
-///     A request with its own `Accept-Encoding` or `Range`, or a transport with ``CURLOptions/decodesContent`` off,
-///     requests no coding and returns the body undecoded.
+///     If a request has its own `Accept-Encoding` or `Range`, or ``CURLOptions/decodesContent`` is off, the transport
+///     adds no `Accept-Encoding` and returns the body undecoded.
 /// - **Responses.** Any status from 200 to 999 is returned. ``/AlcedoHTTP/HTTPResponse/interim`` has the first 16
 ///   interim responses; 101 counts as final. Trailers are dropped. The following fail with `invalidResponse`: heads and
 ///   trailers of more than 256 KiB together; a `Content-Length` that is not a number, is too large, or is repeated with

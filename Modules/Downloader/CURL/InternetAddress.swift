@@ -6,10 +6,12 @@ enum InternetAddress: Equatable {
     private typealias Block4 = (start: UInt32, length: UInt32)
     private typealias Block6 = (start: UInt128, length: UInt128)
 
-    /// The IPv4 blocks that are not part of the public internet: those of the IANA IPv4 Special-Purpose Address
-    /// Registry (RFC 6890), multicast, and the one other address at which a cloud serves its own machines,
-    /// 168.63.129.16 (Azure). Other clouds use addresses in registered blocks, such as 169.254.169.254,
-    /// 100.100.100.200, 192.0.0.192 and fd00:ec2::254.
+    /// The IPv4 blocks that are not part of the public internet: multicast, and the blocks of the IANA IPv4
+    /// Special-Purpose Address Registry (RFC 6890) that are not globally reachable.
+    ///
+    /// Clouds have internal services for virtual machines at fixed addresses. Most are in these blocks, such as
+    /// 169.254.169.254, 100.100.100.200 and 192.0.0.192. Azure's 168.63.129.16 is not, and is listed separately. The
+    /// IPv6 address fd00:ec2::254 (AWS) is outside of ``global``.
     private static let closed4: [Block4] = [
         (0x0000_0000, 8),  // this network
         (0x0A00_0000, 8),  // private

@@ -87,9 +87,10 @@ final class PolicyTransport: Sendable {
 
 /// A namespace for calls of the app's closures in the configuration.
 enum ConfigurationHook {
-    /// Runs a closure and adds its name to errors.
+    /// Runs a closure. The message of a `hook` error contains the closure's name.
     ///
-    /// - Throws: ``DownloadError``, which is `hook` for errors of another type, or `CancellationError`.
+    /// - Throws: A ``DownloadError`` or `CancellationError` of the closure, unchanged. For any other error of the
+    ///   closure, ``DownloadError`` `hook` with that error as its cause.
     static func run<Value: Sendable>(_ name: String, _ body: () async throws -> Value) async throws -> Value {
         do {
             return try await body()
