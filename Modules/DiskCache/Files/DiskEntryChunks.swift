@@ -4,9 +4,9 @@ package import FoundationEssentials
 
 /// The data of an entry as a sequence of chunks. Usually, an iterator reads the chunks from the entry's file, one at a
 /// time. If the entry is still being stored, or had to be checked again, the whole data is in memory. Each iterator
-/// starts at the beginning.
+/// starts at the beginning of the data.
 ///
-/// The data stays readable if the entry is replaced or removed.
+/// The data stays readable even if the entry is replaced or removed.
 package struct DiskEntryChunks: AsyncSequence, Sendable {
     package typealias Element = Data
 
@@ -20,7 +20,7 @@ package struct DiskEntryChunks: AsyncSequence, Sendable {
     package let count: Int
     /// The metadata that was stored with the data.
     package let metadata: Data
-    /// The expiration date of the entry, or nil if it has none of its own.
+    /// The entry's own expiration date, or nil if the entry has none.
     package let expiry: Date?
 
     init(_ entry: CachedData, chunkSize: Int) {

@@ -28,7 +28,7 @@ extension EntryDirectory {
         /// The file may be whole, but cannot be opened now, for example because the process has no descriptors left.
         case unavailable(SystemError)
 
-        /// Returns the open file, or nil if it is absent or damaged. Throws the error if the file is unavailable.
+        /// Returns the open file, or nil if the file is absent or damaged. Throws the error if the file is unavailable.
         consuming func file() throws(SystemError) -> OpenFile? {
             switch consume self {
             case .open(let descriptor, let size): return OpenFile(descriptor: descriptor, size: size)
@@ -88,8 +88,8 @@ extension EntryDirectory {
         }
     }
 
-    /// Returns whether a file ends with a valid trailer for its size. The check comes before memory for the whole file
-    /// is allocated, because a file may have any size.
+    /// Returns whether a file ends with a valid trailer for its size. The caller checks the trailer first, and only
+    /// then allocates memory for the whole file, because a file may have any size.
     private static func hasTrailer(_ descriptor: borrowing Descriptor, _ size: Int) throws(SystemError) -> Bool {
         let end = try descriptor.read(EntryTrailer.size, at: size - EntryTrailer.size)
         return end?.withBytes { EntryTrailer($0, fileSize: size) } != nil
@@ -129,8 +129,8 @@ extension EntryDirectory {
         return (trailer, EntryFile.metadata(attributes, of: trailer))
     }
 
-    /// Returns an entry, with its key, if the file is whole and has the name that belongs to its key; otherwise,
-    /// returns nil.
+    /// Reads and verifies an entry. Returns the entry with its key. Returns nil if the file is absent or damaged, or if
+    /// the name of the key in the file differs from `name`.
     ///
     /// - Parameters:
     ///   - name: The name of the entry.
@@ -194,7 +194,7 @@ extension EntryDirectory {
     }
 }
 
-/// The open file of a verified entry. The file stays readable if the entry is replaced or removed.
+/// The open file of a verified entry. The file stays readable even if the entry is replaced or removed.
 final class EntryReader: Sendable {
     let metadata: Data
     let storedAt: Timestamp

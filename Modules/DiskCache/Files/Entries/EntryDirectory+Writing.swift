@@ -62,7 +62,7 @@ extension EntryDirectory {
                 number = paths.withFileName(name) { file.move(to: shard, $0) }
             }
             guard number == 0 else {
-                // The open directory may belong to a cache directory that had this path before.
+                // The open directory of temporary files may be in a cache directory that had this path before.
                 unfinished.forget()
                 throw SystemError(number: number)
             }
@@ -97,14 +97,16 @@ extension EntryDirectory {
         return try openShard(of: name, in: directory)
     }
 
-    /// Removes an entry's file, anything else in its place, or a symbolic link in place of its directory.
+    /// Removes an entry's file, or anything else that has the file's name. If a symbolic link is in place of the
+    /// entry's directory, removes only the link.
     ///
     /// - Parameters:
     ///   - name: The name of the entry.
     ///   - suffix: The path extension of the file if it differs from the cache's.
     ///   - directory: The cache's directory.
-    /// - Returns: Whether the file, or anything in its place except a directory, was removed. The removal of a link in
-    ///   place of the entry's directory does not count.
+    /// - Returns: True if the file, or anything else except a directory, was removed from the entry's place. False if a
+    ///   directory was removed, if only a link in place of the entry's directory was removed, or if nothing was
+    ///   removed.
     @discardableResult
     func remove(_ name: EntryName, suffix: [UInt8]? = nil, in directory: borrowing Descriptor) -> Bool {
         do throws(SystemError) {

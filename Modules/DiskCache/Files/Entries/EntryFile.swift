@@ -5,7 +5,7 @@ import FoundationEssentials
 /// The layout of an entry's file: the data, the names of the resource and the variant in UTF-8, the metadata, and an
 /// ``EntryTrailer``.
 ///
-/// The data comes first. So it begins at the start of the memory when the file is read or mapped as a whole, and other
+/// The data comes first. If the whole file is read or mapped, the data begins at the start of the memory. Other
 /// programs can open the file of an image.
 enum EntryFile {
     /// The content of a file in two parts, so that the data is not copied.

@@ -3,8 +3,8 @@ import AlcedoLibc
 import AlcedoRuntime
 import FoundationEssentials
 
-/// An open index file: a header, followed by records. A record overrides the earlier ones of its entry, or of all
-/// entries.
+/// An open index file: a header, followed by records. A record overrides the earlier records of the same entry. A
+/// record of the kind `removedAll` overrides all earlier records.
 final class IndexFile: Sendable {
     static let name = "index"
 
@@ -21,8 +21,8 @@ final class IndexFile: Sendable {
     ///
     /// - Parameters:
     ///   - path: The path of the directory.
-    ///   - makesFile: Whether to create an empty file if there is none. If true, a file that cannot be written to is an
-    ///     error. If false, such a file is opened only for reading.
+    ///   - makesFile: Whether to create an empty file if there is none. If true, the call throws an error for a file
+    ///     that cannot be written to. If false, the call opens such a file only for reading.
     /// - Throws: The error of the system, or `EISDIR` if the opened file is not a regular file.
     init(in path: String, makesFile: Bool) throws(SystemError) {
         let flags = O_NONBLOCK
@@ -45,8 +45,8 @@ final class IndexFile: Sendable {
         header = (try? descriptor.read(IndexHeader.size))?.withBytes { IndexHeader($0) }
     }
 
-    /// The size of the file in bytes, and whether the file no longer has a name. It is nil if the system reports an
-    /// error.
+    /// The size of the file in bytes, and whether the file has been removed or replaced. The value is nil if the system
+    /// reports an error.
     var status: (size: Int, isGone: Bool)? { descriptor.status.map { (Int($0.st_size), $0.st_nlink == 0) } }
 
     /// Returns whether the path still leads to this file.
@@ -85,13 +85,15 @@ final class IndexFile: Sendable {
 ///     56 288 hashes of the boots in which the index is known to be complete, the writer's first; zero for none
 ///     344 8  XXH64 of all preceding bytes, with zero in place of the changing field
 ///
-/// A file with fewer records than the field at offset 48 says counts as truncated. A damaged value that is too small
-/// only weakens this check, and one that is too large causes a needless reconciliation, so the field needs no checksum.
+/// If a file has fewer records than the minimum at offset 48, the file counts as truncated. This field needs no
+/// checksum: a damaged value that is too small only weakens the check, and a value that is too large only causes a
+/// needless reconciliation.
 struct IndexHeader: Sendable {
     static let size = 352
     static let writtenCountOffset = 48
     /// The maximum number of boots in a header. Containers and machines that share a directory may report different
-    /// boots. With more of them, the next change in a boot that is no longer in the header lists the directory again.
+    /// boots. If there are more boots, a new header drops some of them. The next change in a dropped boot lists the
+    /// directory again.
     static let maximumBootCount = 36
     private static let bootsOffset = 56
     private static let checksumOffset = bootsOffset + maximumBootCount * 8
@@ -174,7 +176,7 @@ struct IndexHeader: Sendable {
     ///
     /// Within one boot, reads return all bytes that were written, even by a process that has ended. A power failure may
     /// lose the end of the index and keep the entries' files. The next boot has another identifier, so the index then
-    /// counts as incomplete. If no identifier can be read, all boots count as the same. Containers on one machine, and
+    /// counts as incomplete. If no identifier can be read, all boots count as one boot. Containers on one machine, and
     /// machines that share a disk, may each have their own identifier.
     static let bootHash: UInt64 = {
         let id = FileManager.default.contents(atPath: "/proc/sys/kernel/random/boot_id") ?? Data()
@@ -196,8 +198,8 @@ struct IndexHeader: Sendable {
 ///     81  3  number of 512-byte blocks that the file occupies beyond those that its length fills, 0 to 2^24 - 1
 ///     84  4  low half of the XXH64 of the preceding bytes, seeded with the generation of the file
 enum IndexRecord {
-    /// The present state of an entry, whose file may be missing. A read always verifies the file, so it treats a record
-    /// without a file as a miss.
+    /// The present state of an entry. The file of the entry may be missing. A read always verifies the file, so a
+    /// record without a file results in a miss.
     case entry(IndexEntry)
     case removed(EntryName)
     case removedAll

@@ -6,20 +6,20 @@ import AlcedoRuntime
 /// may block.
 struct IndexState: Sendable {
     enum Lookup {
-        /// The index has the entry. Its file belongs in the directory of `indexFile`.
+        /// The index has the entry. The entry's file belongs in the directory of `indexFile`.
         case present(IndexEntry, indexFile: IndexFile)
         case expired
         case absent
-        /// The index is incomplete or being replaced. Only the entry's file can decide.
+        /// The index is incomplete or being replaced. Only the entry's file shows whether the entry exists.
         case unknown
     }
 
-    /// The number of unwritten uses at which they should be written to the file, for other processes and the next
-    /// start.
+    /// The number of unwritten uses at which a write of the uses is due. Other processes, and this process after a
+    /// restart, read the written uses from the file.
     static let maximumUnwrittenUseCount = 512
 
     private(set) var table = IndexTable()
-    /// Whether the table had all records of the file when the file was last read or written.
+    /// Whether the table contained all records of the file when the file was last read or written.
     private(set) var isIntact = false
     /// The hash of the entries' path extension.
     private let suffixHash: UInt64
@@ -49,7 +49,7 @@ struct IndexState: Sendable {
         return header.suffixHash == suffixHash && header.bootHashes.contains(bootHash)
     }
 
-    /// The hashes of the boots for the header of a new file: the current boot, and those of the present file.
+    /// The hashes of the boots for the header of a new file: the current boot, and the boots of the present file.
     var bootHashes: [UInt64] { [bootHash] + (file?.header?.bootHashes ?? []).filter { $0 != bootHash } }
 
     // MARK: Looking up
@@ -107,8 +107,7 @@ struct IndexState: Sendable {
         install(opened)
     }
 
-    /// Continues with a file that has been opened, and reads its records, except initial ones that the table has
-    /// already.
+    /// Continues with an opened file, and reads its records. Skips the initial records if the table already has them.
     mutating func install(_ opened: IndexFile) {
         if let old = file, let header = opened.header, isIntact, header.entryCount == table.count,
             header.replaced.generation == old.header?.generation, header.replaced.size == end
@@ -182,7 +181,7 @@ struct IndexState: Sendable {
     }
 
     /// Returns the table with the records that can still be read, including those that follow damaged ones. Only the
-    /// owner of the lock may call this: for any other caller, another process may be writing.
+    /// owner of the lock may call this function, because no other process writes to the file then.
     consuming func salvaged() -> IndexTable {
         guard file?.header != nil, let size = file?.status?.size else { return table }
         while end < size {
@@ -195,7 +194,7 @@ struct IndexState: Sendable {
 
     private mutating func readRecords(to size: Int) {
         guard size > end, let file, let generation = file.header?.generation else { return }
-        // The size of a damaged file may be arbitrarily large.
+        // A damaged file may be arbitrarily large.
         if recordCount == 0 { table.reserve(min(1 << 20, (size - end) / IndexRecord.size)) }
         let byteCount = min(size - end, 1024 * IndexRecord.size)
         withUnsafeTemporaryAllocation(byteCount: byteCount, alignment: 8) { buffer in
@@ -208,7 +207,7 @@ struct IndexState: Sendable {
         }
     }
 
-    /// Applies the records in a part of the file, up to the first damaged one. Returns whether none is damaged.
+    /// Applies the records in a part of the file, up to the first damaged one. Returns false if a record is damaged.
     private mutating func apply(_ piece: UnsafeRawBufferPointer, generation: UInt64) -> Bool {
         let starts = stride(from: 0, through: piece.count - IndexRecord.size, by: IndexRecord.size)
         var positions: Int32 = 0
@@ -220,8 +219,8 @@ struct IndexState: Sendable {
             end += IndexRecord.size
             recordCount += 1
         }
-        // The result is used so that the compiler keeps the reads. It is always true: positions have 31 bits, or are
-        // -1.
+        // The comparison uses the positions, so that the compiler keeps the reads above. It is always true: positions
+        // have 31 bits, or are -1.
         return positions >= -1
     }
 
@@ -244,8 +243,8 @@ struct IndexState: Sendable {
     /// Writes the records and the unwritten uses, and then applies the records. Only the owner of the lock may call
     /// this.
     ///
-    /// - Returns: Whether the records were written. Otherwise, the table is unchanged, and `errno` has the reason.
-    ///   It is `ENOENT` if no file with a valid header is open.
+    /// - Returns: Whether the records were written. Otherwise, the table is unchanged, and `errno` has the reason. The
+    ///   reason is `ENOENT` if no file with a valid header is open.
     mutating func append(_ records: [IndexRecord]) -> Bool {
         guard let file, let generation = file.header?.generation else {
             errno = ENOENT

@@ -5,8 +5,8 @@ import AlcedoCore
 /// An entry takes 96 bytes in the array, and usually 16 to 32 bytes in the hash table. Removing single entries frees no
 /// memory. Names are digests, so their bits serve as hashes.
 struct IndexTable: Sendable {
-    /// The position of an entry, and a part of its name as a tag. Comparing the tags avoids reading almost all other
-    /// entries.
+    /// The position of an entry, and a part of its name as a tag. A search compares the tags first, so it rarely reads
+    /// another entry.
     private struct Slot: Sendable {
         static let free = Slot(position: -1, tag: 0)
 
@@ -49,7 +49,7 @@ struct IndexTable: Sendable {
     /// Adds or replaces an entry. Does nothing if the number of entries or the total size would become too large for
     /// the table.
     mutating func put(_ entry: IndexEntry) {
-        // Positions have 32 bits, and the total size must not overflow, whatever a damaged file contains.
+        // Positions have 32 bits, and the total size must not overflow even if the index file is damaged.
         guard entries.count < Int(Int32.max) / 2, entry.size <= .max - totalSize else { return }
         if (entries.count + 1) * 2 > slots.count { rebuild(slots.count * 2) }
         var slot = home(entry.name.hash)
@@ -108,8 +108,8 @@ struct IndexTable: Sendable {
 
     private func next(_ slot: Int) -> Int { (slot + 1) & (slots.count - 1) }
 
-    /// Frees a slot, and moves the following entries that the slot had displaced. Source: Knuth, TAOCP 6.4, algorithm
-    /// R.
+    /// Frees a slot and closes the gap. Entries in the following slots move back toward the slots of their hashes.
+    /// Source: Knuth, TAOCP 6.4, algorithm R.
     private mutating func close(_ freed: Int) {
         let mask = slots.count - 1
         var hole = freed

@@ -29,11 +29,11 @@ struct EntryTrim: Sendable {
     let size: Int
     /// The maximum number of entries that the trim aims for.
     let count: Int
-    /// The maximum number of bytes of a single remaining entry with which the goal counts as reached, even if the entry
-    /// exceeds `size` or `count`.
+    /// The maximum size of the last remaining entry in bytes. If only one entry remains, and its size is at most this
+    /// value, the goal counts as reached, even if the entry exceeds `size` or `count`.
     let sizeOfLast: Int
-    /// The reason that is reported for entries that have not expired. If it is `costLimit`, an entry that is removed
-    /// only because of the count is reported with `countLimit`.
+    /// The reason that the report gives for removed entries, except for expired ones. If this reason is `costLimit`,
+    /// the report gives `countLimit` for an entry that is removed only because of the count.
     let reason: EvictionReason
     private(set) var report = DataCacheTrimReport()
 
@@ -92,9 +92,10 @@ struct EntryTrim: Sendable {
 
     /// Returns the next entries to remove, judged by their present state.
     ///
-    /// The result is empty in three cases. If the goal is reached, the trim ends. If no candidate is left, another scan
-    /// begins, or the trim ends with an error. If all checked candidates have to be kept, the next call continues with
-    /// the rest.
+    /// The result is empty in three cases:
+    /// - The goal is reached. The trim ends.
+    /// - No candidate is left. Another scan begins, or the trim ends with an error.
+    /// - All checked candidates have to be kept. The next call continues with the other candidates.
     mutating func choose(in table: IndexTable, at now: Timestamp, limits: DataCacheLimits) -> [Choice] {
         var chosen: [Choice] = []
         var (leftSize, leftCount) = (table.totalSize, table.count)
@@ -110,7 +111,7 @@ struct EntryTrim: Sendable {
                 if chosen.isEmpty { stage = .done }
                 break
             } else if let candidate = oldest.popLast() {
-                // An entry that was used since the scan may no longer be one of the least recently used.
+                // An entry that was used since the scan may no longer be one of the least recently used entries.
                 guard let position = table.position(of: candidate.name),
                     ignoresRecentUse || table[position].useNumber == candidate.use
                 else { continue }
@@ -137,7 +138,7 @@ struct EntryTrim: Sendable {
         report.removals += choices.map { DataCacheItem($0.entry, evictionReason: $0.reason) }
     }
 
-    /// Records why the trim may remove too few entries. Nil is ignored. The report has the first reason.
+    /// Records why the trim may remove too few entries. Nil is ignored. The report keeps only the first reason.
     mutating func recordFailure(_ error: DataCacheError?) { report.error = report.error ?? error }
 
     private func isReached(_ totalSize: Int, _ totalCount: Int) -> Bool {
@@ -145,8 +146,8 @@ struct EntryTrim: Sendable {
         return totalCount <= 1 && totalSize <= sizeOfLast
     }
 
-    /// Starts another scan, after all candidates are used up and the goal is not reached. If two scans in a row have
-    /// led to no removal, ends the trim with an error: the remaining entries cannot be removed.
+    /// Starts another scan. The caller has checked all candidates and has not reached the goal. If two scans in a row
+    /// have led to no removal, ends the trim with an error: the remaining entries cannot be removed.
     private mutating func rescan() {
         if hasProgress || !ignoresRecentUse {
             stage = .scanning(below: .max)
