@@ -3,7 +3,7 @@ import AlcedoRuntime
 import FoundationEssentials
 
 extension EntryStorage {
-    /// Stores an entry, or only removes the existing one if the entry has expired.
+    /// Stores an entry. If the new entry has already expired, only removes the existing entry of the key.
     ///
     /// - Throws: `DataCacheError` if the entry exceeds the limits or cannot be written, or `CancellationError` if the
     ///   task is canceled before the write begins.
@@ -44,7 +44,7 @@ extension EntryStorage {
     }
 
     private func checkSize(of entry: CachedData, for key: ImageKey) throws(DataCacheError) {
-        // The space that the file of a large value occupies is known only after it is written.
+        // The space that the file of a large value occupies is known only after the file is written.
         let fileSize = entry.data.count > EntryChanges.maximumInlineByteCount ? entry.data.count : 0
         let size = EntryRow.size(of: entry, for: key, fileSize: fileSize)
         guard size <= limits.maximumSize, limits.maximumCount > 0 else {
@@ -53,8 +53,9 @@ extension EntryStorage {
         }
     }
 
-    /// Enqueues a write, and waits until it is done. Returns the number in its ``WriteQueue/Outcome``, or zero if there
-    /// is no database. Throws the error if the write fails or is canceled. It is then no longer queued.
+    /// Enqueues a write, and waits until the write is done. Returns the number in the write's ``WriteQueue/Outcome``,
+    /// or zero if there is no database. If the write fails or is canceled, throws the error. The write is then no
+    /// longer queued.
     private func write(_ write: WriteQueue.Write) async throws -> Int {
         let (ticket, stores) = pending.withLock { $0.add(write) }
         do {
@@ -116,7 +117,8 @@ extension EntryStorage {
         startSweeping()
     }
 
-    /// Trims at once if the cache exceeds a limit by more than 10 percent: the background work is then too slow.
+    /// Trims at once if the cache exceeds a limit by more than 10 percent, because the background work is then too
+    /// slow.
     private func makeRoom(in changes: EntryChanges) throws(SQLiteFailure) {
         let totals = try changes.queries.totals()
         let size = totals.occupiedSize
@@ -148,7 +150,7 @@ extension EntryStorage {
         } catch {
             guard error.kind == .noSpace else { throw error }
         }
-        // The last resort is to replace the database, like a damaged one.
+        // As the last resort, the database is replaced in the same way as a damaged database.
         try record(changes.removeAllFiles(because: .noSpace))
         throw SQLiteFailure(.abandoned, "cannot remove entries: no space left")
     }

@@ -20,21 +20,21 @@ public import FoundationEssentials
 /// process at any time. By default, a power failure may lose the last stores, but it does not damage the database.
 /// Every read of an entry's data verifies a checksum. The cache replaces a database file that is damaged or belongs to
 /// another program or version. It may also remove anything that has the name of one of its files but is not a regular
-/// file, even a directory with its content. It can read a directory that it cannot write to. If such a directory has a
-/// log that is not empty, but no file `alcedo.sqlite-shm`, every lookup is a miss.
+/// file, even a directory with its content. The cache can also read from a directory that it cannot write to. In such a
+/// directory, every lookup is a miss if the log is not empty and the file `alcedo.sqlite-shm` is missing.
 ///
-/// The size limit bounds the sum of the database's pages and of the blocks of the large values' files. An entry counts
-/// for its share of them. The limit does not include the write-ahead log (usually up to 4 MiB), 64 KiB of pages, the
-/// directories of the files (up to 257), and two small files beside the database.
+/// The size limit bounds the sum of the database's pages and of the blocks of the large values' files. The size of an
+/// entry is its share of these pages and blocks. The limit does not include the write-ahead log (usually up to 4 MiB),
+/// 64 KiB of pages, the directories of the files (up to 257), and two small files beside the database.
 ///
-/// Use the cache only for a directory that no untrusted process can write to: SQLite maps the file `alcedo.sqlite-shm`
-/// into memory, and a process that truncates it can end the others with SIGBUS.
+/// Only trusted processes may have write access to the directory. SQLite maps the file `alcedo.sqlite-shm` into memory.
+/// A process that truncates this file can end the other processes with SIGBUS.
 ///
 /// When the cache exceeds the limit of size or count, it removes the least recently used entries in the background, in
-/// small steps. If it exceeds one by more than 10 percent, the next store removes them first. Reads have two threads
-/// and connections of their own. Lookups usually do not wait for writes. They may wait while the database is opened or
-/// replaced, and if the entry is expired, damaged or being replaced. The cache writes the uses of entries later and in
-/// groups, so a process that ends may lose its last uses.
+/// small steps. If the cache exceeds a limit by more than 10 percent, the next store first removes the least recently
+/// used entries. Reads have two threads and connections of their own. Lookups usually do not wait for writes. A lookup
+/// may wait while the database is opened or replaced. It may also wait if its entry is expired, damaged or being
+/// replaced. The cache writes the uses of entries later and in groups, so a process that ends may lose its last uses.
 public final class SQLiteDiskCache: MaintainableDataCache, TrimReportingDataCache {
     /// The directory that contains the database `alcedo.sqlite` and the directory `values`.
     package let directory: URL
@@ -49,20 +49,22 @@ public final class SQLiteDiskCache: MaintainableDataCache, TrimReportingDataCach
     ///
     /// - Parameters:
     ///   - directory: A directory that contains nothing but the cache, on a local file system.
-    ///   - limits: The limits of the cache. The default is 256 MiB, and seven days since the last use.
+    ///   - limits: The limits of the cache. The default is a maximum size of 256 MiB and a maximum age of seven days
+    ///     since the last use.
     ///   - durability: The data that survives a power failure. The default is `Durability.none`: the database stays
     ///     valid, but the last stores may be lost. With the other values, each store waits until the log, and the file
     ///     of a large value, are on the storage medium. With `directory`, it also waits for the directories of that
     ///     file.
-    ///   - sweepInterval: The time between two periodic trims, which remove expired entries and apply the limits. They
-    ///     begin one interval after an entry is first found or stored. With zero or less, there are none. The default
-    ///     is ten minutes.
-    ///   - lockTimeout: The maximum time of one wait for a lock that another process or cache has. After it, the
-    ///     waiting operation fails. An operation may wait more than once. The default is ten seconds.
+    ///   - sweepInterval: The time between two periodic trims, which remove expired entries and apply the limits. The
+    ///     first trim runs one interval after the cache first finds or stores an entry. With zero or less, no periodic
+    ///     trims run. The default is ten minutes.
+    ///   - lockTimeout: The maximum time that an operation waits for a lock of another process or cache. If the lock is
+    ///     not free by then, the operation fails. An operation may wait several times, each time up to this limit. The
+    ///     default is ten seconds.
     ///   - clock: The clock for the dates of entries, their expiration and the sweep interval. The default is the
     ///     system clock.
     ///   - onTrim: A closure that receives a report after a trim has removed entries, whether the trim was requested or
-    ///     run by the cache itself. Entries that a read finds expired are not reported. The closure is called on any
+    ///     run by the cache itself. An expired entry that a read removes is not reported. The closure is called on any
     ///     thread, and calls may overlap. The default is nil.
     public init(
         directory: URL, limits: DataCacheLimits = DataCacheLimits(), durability: Durability = .none,
@@ -112,10 +114,10 @@ public final class SQLiteDiskCache: MaintainableDataCache, TrimReportingDataCach
     /// needs more space than the disk has, the cache removes all entries. If the expiry of `entry` has passed, the call
     /// only removes the existing entry.
     ///
-    /// - Throws: `DataCacheError`: `tooLarge` if the entry exceeds the limits of the cache or of SQLite, which then
-    ///   does not replace the existing one; `notWritable`, `noSpace` or `failed` if it cannot be written.
-    ///   `CancellationError` if the task is canceled before the write begins. Rarely, it is also thrown when another
-    ///   call has begun the write, and the entry is stored.
+    /// - Throws: `DataCacheError` with the code `tooLarge` if the entry exceeds the limits of the cache or of SQLite.
+    ///   The existing entry then stays. `DataCacheError` with the code `notWritable`, `noSpace` or `failed` if the
+    ///   entry cannot be written. `CancellationError` if the task is canceled before the write begins. Rarely,
+    ///   `CancellationError` is also thrown when another call has begun the write. In this case, the entry is stored.
     public func store(_ entry: CachedData, for key: ImageKey) async throws {
         try await storage.store(entry, for: key)
     }
@@ -199,8 +201,8 @@ extension SQLiteDiskCache {
         storage.trims.add(handler)
     }
 
-    /// Verifies the database and its entries, and removes what is damaged or belongs to no entry. Removes the whole
-    /// database if its structure is damaged. Returns a report of the entries.
+    /// Verifies the database and its entries. Removes damaged entries, and the content rows and files that belong to no
+    /// entry. Removes the whole database if its structure is damaged. Returns a report of the entries.
     @discardableResult
     package func verify() async -> DataCacheVerification { await storage.verify() }
 }

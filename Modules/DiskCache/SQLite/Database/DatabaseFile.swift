@@ -3,13 +3,13 @@ import AlcedoLibc
 import AlcedoRuntime
 import FoundationEssentials
 
-/// A connection to the database file of a cache, with its prepared statements. It opens the file when necessary. Its
-/// calls block, and only one thread at a time may use it.
+/// A connection to the database file of a cache, with its prepared statements. It opens the file when necessary. All
+/// calls block. Only one thread at a time may use the connection.
 struct DatabaseFile<Queries> {
     /// The role of a connection, which determines whether it may create and remove the file.
     enum Role {
         case reader
-        /// Creates a missing file on request, and removes one that has to be replaced.
+        /// Creates a missing file on request, and removes a file that has to be replaced.
         case writer
     }
 
@@ -27,9 +27,10 @@ struct DatabaseFile<Queries> {
     /// The log and the shared memory that SQLite keeps beside the database. If another process removed these files,
     /// SQLite would continue to use them, and other processes might not see its changes. Only a writer checks them.
     private var companions: [(path: String, file: PinnedFile)] = []
-    /// The state of the opened file if SQLite would not detect changes to it; otherwise, nil.
+    /// The state of a file that was opened with ``Connection/Access/readingUnchanged``; otherwise, nil. SQLite does not
+    /// detect changes to such a file.
     private var unchanged: FileState?
-    /// The file that the last connection opened, whether or not it was usable.
+    /// The file that was opened last, even if it turned out to be unusable.
     private var tried: PinnedFile?
 
     init(
@@ -44,7 +45,7 @@ struct DatabaseFile<Queries> {
     }
 
     /// Runs `work` on the file. Returns nil if there is no file and `makesFile` is false. A reader also returns nil if
-    /// something other than a regular file has the name of the file, of its log or of its shared memory.
+    /// anything other than a regular file is at the path of the database, of the log or of the shared memory.
     ///
     /// If the file is damaged or abandoned, a writer removes it and tries once more. Throws ``SQLiteFailure`` and the
     /// errors of `work`.
@@ -70,7 +71,8 @@ struct DatabaseFile<Queries> {
             }
             return opened.queries
         }
-        // If a file was open, it was removed, replaced or changed. Changes to the old file would be lost.
+        // A file that is still open here was removed, replaced or changed. It is closed, because changes to it would be
+        // lost.
         (opened, unchanged, companions) = (nil, nil, [])
         guard makesFile || identity != nil else { return nil }
         if role == .writer { try makeDirectory() }
@@ -106,10 +108,11 @@ struct DatabaseFile<Queries> {
     /// Whether the directory can be written to. If it can, SQLite may create files beside the database, even to read.
     private var isWritable: Bool { access(directory.path, W_OK | X_OK) == 0 }
 
-    /// Returns whether the file has a log that is not empty, which may contain its last changes.
+    /// Returns whether the database has a log that is not empty. Such a log may contain the last changes.
     private func hasLog(_ path: String) -> Bool { FileState(path: path + "-wal").map { !$0.isEmpty } ?? false }
 
-    /// Returns false if a file that must not change has changed or has got a log.
+    /// Returns whether the opened file can still be used. If SQLite does not detect changes to the file, returns false
+    /// after the file has changed or has received a log that is not empty.
     private func isUnchanged(_ path: String) -> Bool {
         unchanged.map { $0 == FileState(path: path) && !hasLog(path) } ?? true
     }
@@ -124,8 +127,8 @@ struct DatabaseFile<Queries> {
         let lock = try DirectoryLock(path: path + ".lock", timeout: lockTimeout)
         defer { extendLifetime(lock) }
         guard tried?.identity == FileIdentity(linkAt: path) else { return }
-        // The space is freed at once, not when the last connection closes: the disk may be full. Connections that still
-        // read the old file may find it damaged. Their next work opens the new one.
+        // The space is freed at once, not when the last connection closes, because the disk may be full. Connections
+        // that still read the old file may find it damaged. Their next work opens the new one.
         for suffix in ["", "-wal"] { Self.empty(path + suffix) }
         for suffix in ["", "-wal", "-shm"] {
             guard DirectoryRemoval.remove(path + suffix) else {
@@ -135,8 +138,8 @@ struct DatabaseFile<Queries> {
         if isDamaged { onDamage() }
     }
 
-    /// Frees the space of a regular file without other hard links. Does not follow a symbolic link, whose target is not
-    /// the cache's.
+    /// Frees the space of a regular file that has no other hard links. Does not follow symbolic links, because their
+    /// targets do not belong to the cache.
     private static func empty(_ path: String) {
         let file = AlcedoLibc.open(path, O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
         guard file >= 0 else { return }
@@ -185,8 +188,8 @@ private struct DirectoryLock: ~Copyable {
     /// - Parameters:
     ///   - path: The path of the lock file.
     ///   - timeout: The approximate maximum time to wait, which is at least 10 ms.
-    ///   - isReading: Whether the directory cannot be written to. If true, the lock is shared, and a lock file that
-    ///     cannot be opened is not an error. The default is false.
+    ///   - isReading: Whether the directory is read-only. If true, the lock is shared, and if the lock file cannot be
+    ///     opened, no lock is taken. The default is false.
     init(path: String, timeout: Duration, isReading: Bool = false) throws(SQLiteFailure) {
         let opened = isReading ? open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK) : try Self.openFile(path)
         file = try Self.locked(opened, isReading ? LOCK_SH : LOCK_EX, timeout, path)
@@ -223,14 +226,15 @@ private struct DirectoryLock: ~Copyable {
     }
 }
 
-/// The identity, size and modification date of a file. If they are equal, the file counts as unchanged.
+/// The identity, size and modification date of a file. If two states are equal, the file counts as unchanged between
+/// them.
 private struct FileState: Equatable {
     private let identity: FileIdentity
     private let size: Int
     private let seconds: Int
     private let nanoseconds: Int
 
-    /// Creates the state of the file at a path. Returns nil if there is none or it cannot be accessed.
+    /// Creates the state of the file at a path. Returns nil if the file does not exist or cannot be accessed.
     init?(path: String) {
         var status = stat()
         guard let identity = FileIdentity(linkAt: path), lstat(path, &status) == 0 else { return nil }
@@ -243,8 +247,8 @@ private struct FileState: Equatable {
     var isEmpty: Bool { size == 0 }
 }
 
-/// A file that is kept open so that the system does not reuse its inode number after it is removed. Its identity stays
-/// unique.
+/// A file that is kept open so that its identity stays unique. While the file is open, the system does not reuse its
+/// inode number, even after the file is removed.
 private final class PinnedFile {
     let identity: FileIdentity
     private let descriptor: Int32

@@ -8,7 +8,8 @@ final class DatabasePool<Queries>: Sendable {
     private struct Idle: Sendable {
         /// The connections that are not in use; at most as many as there are threads.
         var files: [ConfinedFile<Queries>] = []
-        /// The number of closes. It identifies the connections that were taken before the last close.
+        /// The number of times that the pool was closed. A connection that was taken at a lower number was taken before
+        /// the last close.
         var round = 0
     }
 
@@ -40,7 +41,7 @@ final class DatabasePool<Queries>: Sendable {
     }
 
     /// Runs `work` on a connection. Returns nil if there is no file and `makesFile` is false. A reader also returns nil
-    /// if something other than a regular file has the name of the file, of its log or of its shared memory.
+    /// if anything other than a regular file is at the path of the database, of the log or of the shared memory.
     ///
     /// If the file is damaged or abandoned, a writer removes it and tries once more, so `work` may run twice.
     ///
@@ -73,7 +74,8 @@ final class DatabasePool<Queries>: Sendable {
 
 /// A connection that passes from one piece of work to the next.
 ///
-/// Only one thread at a time has the connection, so the lock never blocks. It lets the compiler check the isolation.
+/// Only one thread at a time has the connection, so the lock never blocks. The lock lets the compiler check the
+/// isolation.
 private final class ConfinedFile<Queries>: Sendable {
     private let file: Mutex<DatabaseFile<Queries>>
 

@@ -47,7 +47,7 @@ struct SQLiteFailure: Error {
             message: String(cString: sqlite3_errmsg(database)))
     }
 
-    /// Throws unless `status` is a success.
+    /// Throws an error if `status` is an error code.
     static func check(_ status: Int32, of database: OpaquePointer) throws(SQLiteFailure) {
         guard status != SQLITE_OK, status != SQLITE_ROW, status != SQLITE_DONE else { return }
         throw SQLiteFailure(status: status, of: database)

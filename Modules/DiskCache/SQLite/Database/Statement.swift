@@ -40,8 +40,8 @@ final class Statement {
     /// Creates a statement.
     ///
     /// - Parameters:
-    ///   - handle: The compiled statement, which is finalized with this object.
-    ///   - owner: The connection, which is kept so that it closes after its statements.
+    ///   - handle: The compiled statement. It is finalized when this object is released.
+    ///   - owner: The connection. This reference keeps the connection open until the statement is finalized.
     init(_ handle: OpaquePointer, owner: AnyObject) {
         self.handle = handle
         self.owner = owner
