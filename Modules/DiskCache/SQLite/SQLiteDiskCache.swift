@@ -21,7 +21,8 @@ public import FoundationEssentials
 /// Every read of an entry's data verifies a checksum. The cache replaces a database file that is damaged or belongs to
 /// another program or version. It may also remove anything that has the name of one of its files but is not a regular
 /// file, even a directory with its content. The cache can also read from a directory that it cannot write to. In such a
-/// directory, every lookup is a miss if the log is not empty and the file `alcedo.sqlite-shm` is missing.
+/// directory, every lookup is a miss if the write-ahead log `alcedo.sqlite-wal` is not empty and the file
+/// `alcedo.sqlite-shm` is missing.
 ///
 /// The size limit bounds the sum of the database's pages and of the blocks of the large values' files. The size of an
 /// entry is its share of these pages and blocks. The limit does not include the write-ahead log (usually up to 4 MiB),
