@@ -57,9 +57,9 @@ public struct CURLOptions: Sendable {
     public var allowsPrivateAddresses = true
     /// The certificate authorities that are trusted. Default: the system's.
     public var authorities = CURLCertificateAuthorities.system
-    /// The pinned public keys by host name. A listed host must have one of its keys, in addition to a valid
-    /// certificate; otherwise requests to it fail with `secureConnectionFailed`. A host that is not listed, or has an
-    /// empty set, may have any key. Default: empty.
+    /// The pinned public keys by host name. Over `https`, a listed host must have one of its keys, in addition to a
+    /// valid certificate; otherwise, the request fails with `secureConnectionFailed`. Requests over `http` are not
+    /// checked. A host that is not listed, or has an empty set, may have any key. Default: empty.
     ///
     /// Host names are stored in lowercase and without a trailing dot. If two names become equal, their keys are
     /// combined.
