@@ -1,4 +1,5 @@
 import AlcedoCore
+import AlcedoTesting
 import FoundationEssentials
 import TestSupport
 import Testing
@@ -41,6 +42,24 @@ struct PendingWriteTests {
         try await store.value
 
         #expect(await cache.data(for: key("a")) == bytes(40_000))
+    }
+
+    @Test func `an entry that expires while it is being stored is not found`() async throws {
+        let clock = ManualClock()
+        let cache = SQLiteDiskCache(directory: directory.url, lockTimeout: .seconds(300), clock: clock)
+        try await cache.store(bytes(10), for: key("b"))
+        await cache.flush()
+        let lock = try lockDatabase()
+        let entry = CachedData(bytes(40_000), expiry: clock.now.addingTimeInterval(10))
+        let store = Task { try await cache.store(entry, for: key("a")) }
+        try await eventually { await cache.contains(key("a")) }
+
+        clock.advance(by: .seconds(10))
+
+        #expect(await !cache.contains(key("a")))
+        #expect(await cache.entry(for: key("a")) == nil)
+        try lock.execute("COMMIT")
+        try await store.value
     }
 
     @Test func `a failed store keeps the previous entry`() async throws {

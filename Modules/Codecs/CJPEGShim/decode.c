@@ -128,8 +128,7 @@ static void convert_cmyk(uint8_t *row, size_t width, int is_inverted, int keeps_
     }
 }
 
-/// Allocates the row through which small images are decoded. Its address is an odd multiple of 8 and therefore not
-/// aligned to 16 bytes.
+/// Allocates memory for one output row. Its address is an odd multiple of 8 and therefore not aligned to 16 bytes.
 static void make_row(alcedo_jpeg_decoder *d) {
     struct jpeg_decompress_struct *c = &d->cinfo;
     const size_t size = (size_t)c->output_width * (size_t)c->output_components + 32;
@@ -156,8 +155,8 @@ alcedo_jpeg_status alcedo_jpeg_read_rows(
     *count = 0;
     if (setjmp(d->escape)) return alcedo_jpeg_failure(d);
     if ((size_t)c->output_width * (size_t)c->output_components > stride) ERREXIT(c, JERR_IMAGE_TOO_BIG);
-    // When rows are aligned, as the caller's are, libjpeg-turbo writes colors past the caches. This is faster only for
-    // large images, which do not fit in the caches. A small image is soon read again, so it is decoded through an
+    // When rows are aligned, as the caller's are, libjpeg-turbo writes colors past the caches. This is faster only when
+    // the output does not fit in the caches. Small output is soon read again, so colors are decoded through an
     // unaligned row.
     const int is_small = capacity * stride <= MAXIMUM_CACHED_BYTES;
     while (*count < capacity && c->output_scanline < c->output_height) {
@@ -196,8 +195,7 @@ alcedo_jpeg_status alcedo_jpeg_consume(alcedo_jpeg_decoder *d, uint32_t *complet
     if (setjmp(d->escape)) return alcedo_jpeg_failure(d);
     int result;
     do {
-        // libjpeg calls the progress monitor only in functions that read to the end themselves, so scans are checked
-        // here, too.
+        // jpeg_consume_input does not call the progress monitor, so scans are checked here, too.
         check_scans((j_common_ptr)c);
         result = jpeg_consume_input(c);
     } while (result != JPEG_SUSPENDED && result != JPEG_REACHED_EOI);

@@ -45,14 +45,14 @@ struct alcedo_jpeg_decoder {
     char message[JMSG_LENGTH_MAX];
 };
 
-/// Installs error handlers that jump to `escape` and never print.
+/// Installs handlers that jump to `escape` after an error and never print.
 void alcedo_jpeg_init_errors(alcedo_jpeg_decoder *d);
 /// Installs a source that reads from memory. At the end of the bytes, it jumps or suspends, while libjpeg's own source
 /// would continue with gray pixels and a warning.
 void alcedo_jpeg_init_source(alcedo_jpeg_decoder *d, const uint8_t *bytes, size_t count);
 /// Installs marker processors that record the positions of EXIF, XMP and the ICC profile.
 void alcedo_jpeg_init_markers(alcedo_jpeg_decoder *d);
-/// Returns the size of the profile, or 0 unless each of its parts was found once.
+/// Returns the size of the profile, or 0 when it is absent, incomplete or contradictory.
 size_t alcedo_jpeg_profile_size(const alcedo_jpeg_decoder *d);
 /// Returns the status for the error that caused the last jump.
 alcedo_jpeg_status alcedo_jpeg_failure(const alcedo_jpeg_decoder *d);

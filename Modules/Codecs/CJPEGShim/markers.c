@@ -17,8 +17,8 @@ static void record(alcedo_jpeg_segment *segment, const alcedo_jpeg_decoder *d, c
     segment->size = size;
 }
 
-/// Records a part of the profile. `bytes` holds the number of the part, the number of parts, and data. Contradictory
-/// numbers mark the profile as broken. Source: ICC.1:2022, annex B.4.
+/// Records a part of the profile. `bytes` holds the number of the part, the number of parts, and data. Invalid numbers
+/// mark the profile as broken. Source: ICC.1:2022, annex B.4.
 static void record_profile(alcedo_jpeg_decoder *d, const uint8_t *bytes, size_t size) {
     alcedo_jpeg_profile *profile = &d->profile;
     if (size < 2) return;

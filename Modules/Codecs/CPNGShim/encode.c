@@ -50,7 +50,7 @@ static void write_output(png_structp png, png_bytep bytes, size_t count) {
 
 static void flush_output(png_structp png) { (void)png; }
 
-/// Starts libpng. Returns 0, or -1 when memory is exhausted.
+/// Starts libpng. Returns 0, or -1 on failure.
 static int start(alcedo_png_encoder *e, const alcedo_png_settings *settings) {
     if (setjmp(e->escape)) return -1;
     e->png = png_create_write_struct_2(PNG_LIBPNG_VER_STRING, e, on_error, alcedo_png_ignore_warning,

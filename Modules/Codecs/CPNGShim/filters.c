@@ -4,8 +4,8 @@
 #include <string.h>
 
 // A pixel has four lanes. The last lane of a three-byte pixel is the first byte of the next pixel. Four bytes are
-// always read. Four bytes are also written, except for the last pixel, because the next pixel has been read by then.
-// `bytes` holds 8-bit samples; `words` holds the same samples in 16 bits.
+// always read. Four bytes are also written, except for the last pixel of a row, because the next pixel has been read by
+// then. `bytes` holds 8-bit samples; `words` holds the same samples in 16 bits.
 
 #if defined(__SSE2__)
 #include <emmintrin.h>

@@ -22,7 +22,7 @@ struct alcedo_png_decoder {
     alcedo_png_format format;
     int premultiplies;
     int checks_crc;  // whether the fast reader verifies the checksums of chunks
-    struct alcedo_png_rows *rows;  // the fast reader, or NULL for files that it does not support
+    struct alcedo_png_rows *rows;  // the fast reader, or NULL when libpng reads the rows
     alcedo_png_progress progress;
     // The memory for pushed rows during a call of alcedo_png_push. `out` is NULL when rows are not written.
     uint8_t *out;

@@ -56,9 +56,9 @@ alcedo_png_decoder *alcedo_png_create_push(size_t chunk_limit) {
 ///
 /// Chunks have their own checksums, so the checksum of the compressed stream is ignored (see `alcedo_png_new`). Most
 /// builds of libpng 1.6.45 and later lack the option to ignore it. A wrong checksum is then an error when zlib reads it
-/// before libpng has the last row, and only a warning afterwards. To avoid the error, zlib must not receive all four
-/// bytes of the checksum before the last row is complete. Each piece is therefore so short that it cannot expand to the
-/// end of the last row. Near the end, each piece is a single byte.
+/// before libpng has the last row of the image, and only a warning afterwards. To avoid the error, zlib must not
+/// receive all four bytes of the checksum before the last row is complete. Each piece is therefore so short that it
+/// cannot expand to the end of the last row. Near the end, each piece is a single byte.
 static size_t piece_size(const alcedo_png_decoder *d, size_t count) {
 #ifdef PNG_IGNORE_ADLER32
     // A newer library than the header may lack the option.

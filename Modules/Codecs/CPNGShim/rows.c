@@ -43,7 +43,7 @@ static uint32_t rgba(uint8_t red, uint8_t green, uint8_t blue, uint8_t alpha) {
     return pixel;
 }
 
-/// Reads the palette. Returns 0 when it is missing. Indices without a color are black, as in libpng.
+/// Reads the palette. Returns 0 when it is missing or too long. Indices without a color are black, as in libpng.
 static int read_palette(alcedo_png_rows *rows, const alcedo_png_decoder *d) {
     png_colorp colors = NULL;
     int count = 0;
@@ -72,8 +72,7 @@ static size_t bytes_of_pixel(int color_type) {
     }
 }
 
-/// Whether this reader supports the file. The file must be in one segment, and libpng must have just read the header of
-/// the first pixel chunk.
+/// Whether this reader supports the file.
 static int is_readable(const alcedo_png_decoder *d, int color_type) {
     const alcedo_png_input *input = &d->input;
     if (input->count != 1 || input->index != 0 || input->offset < CHUNK_HEAD) return 0;
@@ -86,7 +85,7 @@ static int is_readable(const alcedo_png_decoder *d, int color_type) {
     return color_type == PNG_COLOR_TYPE_PALETTE || !png_get_valid(d->png, d->info, PNG_INFO_tRNS);
 }
 
-/// Whether all remaining bytes of the current chunk, including its checksum, are in the file.
+/// Whether the length of the current chunk is valid and its remaining bytes, including the checksum, are in the file.
 static int is_whole(const alcedo_png_rows *rows) {
     return rows->chunk_left <= PNG_UINT_31_MAX && (size_t)(rows->end - rows->next) >= rows->chunk_left + CHUNK_TAIL;
 }
@@ -106,7 +105,7 @@ alcedo_png_rows *alcedo_png_rows_create(alcedo_png_decoder *d) {
     rows->batch_rows = BATCH_BYTES / (rows->row_bytes + 1);
     if (rows->batch_rows == 0) rows->batch_rows = 1;
     if (rows->batch_rows > rows->height) rows->batch_rows = rows->height;
-    // One row more than needed, because bytes after the last row are read.
+    // One row more than needed, because bytes after the last row of the batch are read.
     rows->batch = calloc(rows->batch_rows + 2, rows->row_bytes + 1);
     const alcedo_png_segment *file = &d->input.segments[0];
     rows->next = file->bytes + d->input.offset;
@@ -164,7 +163,7 @@ static int feed(alcedo_png_rows *rows) {
     return 1;
 }
 
-/// Inflates the next batch. Returns 0 when the stream is damaged or too short.
+/// Inflates the next batch. Returns 0 on failure.
 static int fill(alcedo_png_rows *rows) {
     const size_t slot = rows->row_bytes + 1;
     if (rows->read_rows > 0) memcpy(rows->batch, rows->batch + rows->batch_rows * slot, slot);

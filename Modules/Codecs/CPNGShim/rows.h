@@ -19,7 +19,7 @@ void alcedo_png_rows_destroy(alcedo_png_rows *rows);
 /// Writes the next row. Returns 0 on failure.
 int alcedo_png_rows_read(alcedo_png_rows *rows, uint8_t *out);
 
-/// Checks the chunks after the last row. Returns 0 on failure.
+/// Reads the rest of the file after the last row of the image. Returns 0 on failure.
 int alcedo_png_rows_finish(alcedo_png_rows *rows);
 
 #endif

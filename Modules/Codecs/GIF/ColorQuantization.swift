@@ -73,7 +73,7 @@ enum MedianCut {
     }
 }
 
-/// A mapper from pixels to the nearest colors of a palette, row by row.
+/// A mapper from pixels to colors of a palette, row by row.
 ///
 /// The color space is divided into 262,144 cells of six bits per sample. All colors in a cell are mapped to the palette
 /// color nearest to its center, which is computed when the cell is first needed. Dithering diffuses errors with the
@@ -82,9 +82,9 @@ enum MedianCut {
 struct GIFColorMapper {
     private let colors: [GIFColor]
     private let dithers: Bool
-    /// The nearest color of each cell, or -1 until it has been computed.
+    /// The index of the color nearest to the center of each cell, or -1 until it has been computed.
     private var nearest = [Int16](repeating: -1, count: 1 << 18)
-    /// The errors of this row and the next in sixteenths, with one extra column at both ends.
+    /// The errors of this row and the next in sixteenths, with one extra column at each end.
     private var errors: [SIMD4<Int32>]
     private var nextErrors: [SIMD4<Int32>]
     private var isReversed = false

@@ -27,8 +27,8 @@ package struct GIFDecoder: ImageDecoding {
         return try state.finish()
     }
 
-    /// Sends the rows of the first frame. Memory is O(*w* + *h* + frames), except for interlaced images and for frames
-    /// that do not fill the canvas exactly.
+    /// Sends the rows of the first frame. They are sent while the frame is decoded if it is not interlaced and fills
+    /// the canvas exactly. Otherwise the frame is decoded as a whole first.
     ///
     /// - Throws: ``/AlcedoCore/ImageDecodingError``, and the errors of the consumer.
     package func decodeRows(_ data: Data, options: DecodingOptions, into consumer: any PixelRowConsumer) throws {

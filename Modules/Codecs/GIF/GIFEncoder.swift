@@ -91,21 +91,20 @@ extension ImageEncoding where Self == ImageEncoder {
     /// let data = try ImageEncoder.gif(dithers: false).encode(image)
     /// ```
     ///
-    /// Pixels with an alpha below 128 become transparent, all others opaque. 16-bit samples lose their low byte. The
-    /// colors of an image with at most `maximumColorCount` colors, including a transparent one, are then stored
-    /// exactly. Other images get a palette by median cut, and their pixels are mapped to its nearest colors, with
+    /// Pixels with an 8-bit alpha below 128 become transparent, all others opaque. 16-bit samples lose their low byte.
+    /// If the pixels to write then have at most `maximumColorCount` colors, including a transparent one, the colors are
+    /// stored exactly. Otherwise a palette is computed by median cut, and the pixels are mapped to its colors, with
     /// optional dithering.
     ///
-    /// Each frame of an animation is written with its own palette, and only as the rectangle that changed. If a pixel
-    /// becomes transparent again, that frame and the frame before are written as a whole. Raw delays are rounded to
-    /// hundredths of a second, at most 655.35 seconds. The number of repeats becomes a NETSCAPE2.0 loop count of at
-    /// most 65,535; a single play has none. GIF has no orientation, so images are made upright. The ICC profile is
-    /// written in an ICCRGBG1012 extension.
+    /// Each frame of an animation is written with its own palette. After the first frame, only a rectangle that
+    /// contains the changes is written. However, if a pixel becomes transparent again, that frame and the frame before
+    /// are written as a whole. Raw delays are rounded to hundredths of a second, at most 655.35 seconds. The number of
+    /// repeats becomes a NETSCAPE2.0 loop count of at most 65,535, or 0 for endless repeats; a single play has none.
+    /// GIF has no orientation, so images are made upright. The ICC profile is written in an ICCRGBG1012 extension.
     ///
     /// A side of more than 65,535 pixels, or a frame of another size than the first one, is an error with the code
-    /// `unsupportedImage`. Memory: up to four images of four bytes per pixel, one frame with its upright copy, two
-    /// copies of the indices of one frame, and the output. Only the output grows with the number of frames. A row
-    /// encoder collects all rows, because the palette depends on all of them.
+    /// `unsupportedImage`. Memory: several copies of the pixels of a frame, regardless of the number of frames, and the
+    /// output. A row encoder collects all rows, because the palette depends on all of them.
     ///
     /// - Parameters:
     ///   - dithers: Whether the error of colors that are not in the palette is diffused to adjacent pixels. Default:
@@ -121,7 +120,7 @@ extension ImageEncoding where Self == ImageEncoder {
 private final class GIFOutput {
     private let encoder: OpaquePointer
 
-    /// Writes the header.
+    /// Writes the header and the extensions that apply to the whole file.
     ///
     /// - Parameters:
     ///   - size: The size of the canvas, at most 65,535 pixels on a side.

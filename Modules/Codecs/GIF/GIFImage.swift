@@ -1,6 +1,6 @@
 import AlcedoCore
 
-/// An image that GIF can represent: every pixel is opaque or transparent black.
+/// An image in which every pixel is opaque or transparent black.
 struct GIFImage {
     let size: PixelSize
     /// The pixels row by row from the top, without padding. Red, green, blue and alpha in memory order.

@@ -74,8 +74,8 @@ extension CodecRegistry.Entry {
     /// let image = try CodecRegistry([.jpeg]).decode(data)
     /// ```
     ///
-    /// The result is opaque RGBA8, or gray8 for a gray file on request. Decoding uses the accurate integer DCT and
-    /// smooth upsampling, which are libjpeg-turbo's defaults. With a target size, the DCT scales to an eighth, a
+    /// A complete image is opaque RGBA8, or gray8 for a gray file on request. Decoding uses the accurate integer DCT
+    /// and smooth upsampling, which are libjpeg-turbo's defaults. With a target size, the DCT scales to an eighth, a
     /// quarter or a half if the result still reaches the target. The full-size pixels are then never in memory. All
     /// coefficients of an image in several scans are in memory, about two bytes per sample.
     ///

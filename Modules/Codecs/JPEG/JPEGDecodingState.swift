@@ -3,10 +3,10 @@ import FoundationEssentials
 
 /// The state of a JPEG that is decoded while its bytes arrive.
 ///
-/// All bytes are kept, because libjpeg reads from them. Unless it has reached the end without damage, ``finish()``
-/// decodes them again in one call to find the final error or the image. A preview of an image with one scan contains
-/// the rows decoded so far. With several scans, it contains all rows, at least at the quality of the complete scans.
-/// Arithmetic coding gives no previews.
+/// The bytes are kept, because libjpeg reads from them. Unless libjpeg has reached the end of the image without damage,
+/// ``finish()`` decodes them again in one call to find the final error or the image. A preview of an image with one
+/// scan contains the rows decoded so far. With several scans, it contains all rows, at least at the quality of the
+/// complete scans. Arithmetic coding gives no previews.
 final class JPEGDecodingState: IncrementalDecodingState {
     private enum Stage { case header, start, rows, scans, waiting, finished, failed }
 
@@ -32,8 +32,8 @@ final class JPEGDecodingState: IncrementalDecodingState {
         }
     }
 
-    /// Runs `body`. After an error, no more bytes are decoded. An error that the options allow is not thrown;
-    /// ``finish()`` handles it.
+    /// Runs `body`. After an error, nothing is decoded before ``finish()``. An error that the options allow is not
+    /// thrown, but left to ``finish()``.
     private func decode(
         _ body: (JPEGReader) throws(ImageDecodingError) -> Void
     ) throws(ImageDecodingError) {
@@ -92,9 +92,9 @@ final class JPEGDecodingState: IncrementalDecodingState {
         }
     }
 
-    /// Reads to the end of the image. When libjpeg has warned of damage, the state waits for ``finish()``, which
-    /// decodes all bytes again in one call. Only the result of that call is final: while many bytes are available,
-    /// libjpeg uses another Huffman decoder, which accepts invalid codes.
+    /// Reads to the end of the image. After the error `corrupt`, the state waits for ``finish()``, which decodes all
+    /// bytes again in one call. Only the result of that call is final: while many bytes are available, libjpeg uses
+    /// another Huffman decoder, which accepts invalid codes.
     private func end(_ reader: JPEGReader) throws(ImageDecodingError) {
         do throws(ImageDecodingError) {
             if try reader.finish() { stage = .finished }

@@ -10,13 +10,13 @@ package struct JPEGEncoder: EXIFEncoding {
     package var quality: Int
     /// The chrominance subsampling. Default: one sample for four pixels.
     package var subsampling: JPEGSubsampling
-    /// Whether the image is stored in several scans, each finer than the one before. Rows are then kept as coefficients
+    /// Whether the image is stored in several scans, which add detail step by step. Rows are then kept as coefficients
     /// until the end, at two bytes per sample.
     package var isProgressive: Bool
     /// Whether the Huffman tables are made for this image. The file becomes a few percent smaller, and rows are kept as
     /// coefficients until the end. A progressive image always has its own tables.
     package var optimizesHuffman: Bool
-    /// The color under transparent pixels. Its alpha is ignored.
+    /// The color under pixels that are not opaque. Its alpha is ignored.
     package var background: PixelColor
     /// The EXIF data to write, starting with the TIFF header. If it is `nil` or empty, only an orientation other than
     /// upright is written. The same applies if more than 65,527 bytes, the limit of a JPEG, would be written.
@@ -43,7 +43,7 @@ package struct JPEGEncoder: EXIFEncoding {
     /// Encodes the image. Only the first frame of an animation is encoded.
     ///
     /// - Throws: ``/AlcedoCore/ImageEncodingError``: `unsupportedImage` for a side of more than 65,500 pixels,
-    ///   `outOfMemory`, or `failed` for another error of libjpeg.
+    ///   `outOfMemory`, or `failed` for any other error.
     package func encode(_ image: DecodedImage) throws(ImageEncodingError) -> Data {
         var data = Data()
         do {
@@ -94,12 +94,12 @@ extension ImageEncoding where Self == ImageEncoder {
     ///   - quality: The quality from 1 (smallest) to 100 (best), on the scale of the Independent JPEG Group. Other
     ///     values are clamped. Default: 85.
     ///   - subsampling: The chrominance subsampling. Default: `.both`, one sample for four pixels.
-    ///   - isProgressive: Whether the image is stored in several scans, each finer than the one before. Rows are then
+    ///   - isProgressive: Whether the image is stored in several scans, which add detail step by step. Rows are then
     ///     kept as coefficients until the end, at two bytes per sample. Default: `false`.
     ///   - optimizesHuffman: Whether the Huffman tables are made for this image. The file becomes a few percent
     ///     smaller, and rows are kept as coefficients until the end. A progressive image always has its own tables.
     ///     Default: `false`.
-    ///   - background: The color under transparent pixels. Default: white.
+    ///   - background: The color under pixels that are not opaque. Default: white.
     public static func jpeg(
         quality: Int = 85, subsampling: JPEGSubsampling = .both, isProgressive: Bool = false,
         optimizesHuffman: Bool = false, background: PixelColor = .white
@@ -133,7 +133,8 @@ public enum JPEGSubsampling: String, Sendable, Hashable, CaseIterable {
     }
 }
 
-/// An encoder that takes rows as they arrive, and outputs encoded bytes when enough have collected and at the end.
+/// An encoder that takes rows as they arrive. It outputs the leading markers with the metadata, then encoded bytes
+/// whenever enough of them are pending, and the remaining bytes at the end.
 private final class JPEGRowEncoder: PixelRowConsumer {
     /// The maximum length of a side in libjpeg.
     private static let maximumSide = 65_500
@@ -151,7 +152,7 @@ private final class JPEGRowEncoder: PixelRowConsumer {
     private var flattener: JPEGRowFlattener?
     private var bytesPerRow = 0
 
-    /// Creates an encoder. The size and color model are set later, from the header of the rows.
+    /// Creates an encoder. The header of the rows completes the settings later.
     init(
         _ settings: alcedo_jpeg_settings, background: PixelColor, exif: Data?,
         output: @escaping (RawSpan) throws -> Void
@@ -181,7 +182,7 @@ private final class JPEGRowEncoder: PixelRowConsumer {
     private func begin(_ header: PixelRowHeader, _ shim: OpaquePointer) throws {
         let isGray = header.format == .gray8
         var profile = header.colorProfile ?? Data()
-        // A profile is split over at most 255 APP2 markers of 65,519 bytes each.
+        // A profile is split over at most 255 APP2 markers with up to 65,519 bytes each.
         if profile.count > 255 * 65_519 || !ICCProfile.describes(gray: isGray, profile) { profile = Data() }
         var exif = header.orientation.written(in: exif)
         if exif.count > Self.exifLimit { exif = header.orientation.written(in: nil) }

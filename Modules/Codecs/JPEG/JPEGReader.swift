@@ -13,7 +13,7 @@ final class JPEGReader {
     /// Whether the image can be decoded while its bytes arrive.
     private(set) var canSuspend = true
     private(set) var coefficientByteCount: UInt64 = 0
-    /// The format of the rows, or `nil` before ``start(_:)``.
+    /// The header of the rows, or `nil` before ``start(_:)``.
     private(set) var rowHeader: PixelRowHeader?
 
     /// Creates a reader and reads the header. The bytes must outlive the reader.
@@ -163,8 +163,8 @@ final class JPEGReader {
         return size
     }
 
-    /// Returns the maximum number of bytes that decoding holds: the output in RGBA8, a second buffer for reorienting or
-    /// previews, and the coefficients of an image in several scans. Also sets the scale for the target size.
+    /// Returns the number of bytes of the output in RGBA8, of a second buffer for reorienting or previews, and of the
+    /// coefficients of an image in several scans. Also sets the scale for the target size.
     ///
     /// - Parameters:
     ///   - options: The decoding options.
@@ -195,7 +195,7 @@ final class JPEGReader {
         }
     }
 
-    /// Reads the next rows into `memory`. Reads fewer rows than fit when bytes are missing and at the end.
+    /// Reads the next rows into `memory`. Reads fewer rows than fit when bytes are missing and at the end of the image.
     ///
     /// - Parameters:
     ///   - memory: The memory for the rows.
@@ -243,7 +243,7 @@ final class JPEGReader {
     }
 
     /// Reads to the end of the image. Returns `false` when more bytes are needed. Throws `corrupt` when pixels were
-    /// lost, or `truncated` when complete data ends before the end marker.
+    /// lost, and the other errors of libjpeg.
     func finish() throws(ImageDecodingError) -> Bool { try isDone(alcedo_jpeg_finish(shim)) }
 
     /// Reads scans as far as bytes are available. Returns the number of complete scans, and whether these are all.
@@ -259,7 +259,7 @@ final class JPEGReader {
 
     func endOutput() throws(ImageDecodingError) { _ = try isDone(alcedo_jpeg_end_output(shim)) }
 
-    /// Returns `false` when more bytes are needed. Throws for any other status than success.
+    /// Returns `true` for success and `false` when more bytes are needed. Throws for any other status.
     private func isDone(_ status: alcedo_jpeg_status) throws(ImageDecodingError) -> Bool {
         let message = { "JPEG: \(String(cString: alcedo_jpeg_message(self.shim)))" }
         switch status {

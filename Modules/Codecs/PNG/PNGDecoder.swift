@@ -3,17 +3,16 @@ package import FoundationEssentials
 
 /// The decoder of `CodecRegistry.Entry.png`, whose comment describes the behavior.
 ///
-/// When a still image seems damaged after the header, a second reading finds the final error, or that there is none. A
-/// third reading makes the whole or partial image. Its memory is allocated after the second reading, and only if a row
-/// can be decoded. Rows for a consumer need no third reading. Source: W3C PNG specification, third edition.
+/// When a still image seems damaged after the header, ``decode(_:options:)`` reads the file again to determine the
+/// final error, if any, and a third time if the result is an image. Source: W3C PNG specification, third edition.
 package struct PNGDecoder: ImageDecoding {
     /// Creates a stateless decoder.
     package init() {}
 
-    /// Reads the properties of a file. O(chunks), because metadata can follow the pixels.
+    /// Reads the properties of a file. Visits the chunks after the pixels, too, because they can contain metadata.
     ///
-    /// - Throws: ``/AlcedoCore/ImageDecodingError``; `truncated` when the file ends before its pixels, or before the
-    ///   end of an animation; `exceedsLimit` when there are more frames than `limits` allows.
+    /// - Throws: ``/AlcedoCore/ImageDecodingError``, such as `truncated` when the file ends before its pixels or before
+    ///   the end of an animation, or `exceedsLimit` when it declares more frames than `limits` allows.
     package func inspect(_ data: Data, limits: DecodingLimits) throws(ImageDecodingError) -> ImageInfo {
         try PNGWholeImage.inspect(data, limits: limits)
     }
@@ -67,8 +66,8 @@ extension CodecRegistry.Entry {
     ///
     /// Images are decoded to RGBA8: palettes, gray levels and `tRNS` are expanded, and 16-bit samples lose their low
     /// byte. If the options request it, gray images without transparency are decoded to gray8 and 16-bit files to
-    /// rgba16. Animations, and gray partial images with missing rows, are always RGBA8. Gamma is not applied. The
-    /// orientation is read from EXIF, or from XMP when there is no EXIF.
+    /// rgba16. Animations, and gray partial images that are interlaced or miss rows, are always RGBA8. Gamma is not
+    /// applied. The orientation is read from EXIF, or from XMP when there is no EXIF.
     ///
     /// When a target size makes the image smaller or when rows are requested, decoding needs O(*w*) memory in addition
     /// to the result, even for damaged files. Interlaced images, the frames of animations and incremental decoding need

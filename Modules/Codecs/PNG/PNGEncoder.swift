@@ -78,10 +78,11 @@ extension ImageEncoding where Self == ImageEncoder {
     /// let data = try ImageEncoder.png(compressionLevel: 9).encode(image)
     /// ```
     ///
-    /// Encoding is lossless, except that premultiplied color is divided by alpha. RGBA8 and RGBA16 are written with
-    /// alpha unless they are opaque, RGBX8 without alpha, and gray8 as gray. A color profile is left out when libpng
-    /// rejects it or its color space differs from the image's. The pixels are not rotated; an orientation other than
-    /// upright is written as EXIF. Animations are written as their first frame. A row encoder needs O(*w*) memory.
+    /// Encoding is lossless, except that premultiplied color is divided by alpha. Without a palette, RGBA8 and RGBA16
+    /// are written with alpha unless they are marked as opaque, RGBX8 without alpha, and gray8 as gray. A color profile
+    /// is left out when libpng rejects it or its color space differs from the image's. The pixels are not rotated; an
+    /// orientation other than upright is written as EXIF. Animations are written as their first frame. A row encoder
+    /// needs O(*w*) memory.
     ///
     /// - Parameters:
     ///   - compressionLevel: The zlib compression level, from 0 (no compression) to 9 (smallest file). Values outside
@@ -95,8 +96,8 @@ extension ImageEncoding where Self == ImageEncoder {
     }
 }
 
-/// An encoder that takes rows as they arrive. Memory is O(*w*), because encoded bytes are passed to the output
-/// immediately.
+/// An encoder that takes rows as they arrive. Memory is O(*w*), because encoded bytes are passed to the output after
+/// each row.
 private final class PNGRowEncoder: PixelRowConsumer {
     private let level: Int
     private let exif: Data?
@@ -155,7 +156,7 @@ private struct PNGPalette {
     private let positions: [UInt8]
 
     /// Creates the palette. Returns nil when the pixels are not straight or opaque `rgba8`, when they have more than
-    /// 256 colors, and when the image is so small that a palette saves nothing.
+    /// 256 colors, and when a palette saves no bytes before compression.
     init?(_ pixels: PixelBuffer) {
         guard pixels.format == .rgba8, pixels.alphaMode != .premultiplied, let palette = ExactPalette(pixels) else {
             return nil

@@ -48,7 +48,7 @@ final class PNGWriter {
 
     deinit { alcedo_png_encoder_destroy(shim) }
 
-    /// Encodes the next rows. The last row needs no padding.
+    /// Encodes the next rows. The last row in `pixels` needs no padding.
     ///
     /// - Throws: `failed` when `pixels` or `stride` is too small for the rows or libpng fails, or `outOfMemory`.
     func write(_ pixels: UnsafeRawBufferPointer, stride: Int, rows: Int) throws(ImageEncodingError) {

@@ -3,22 +3,21 @@ package import FoundationEssentials
 
 /// The decoder of `CodecRegistry.Entry.webp(usesThreads:)`.
 ///
-/// Animation frames are composited bit-identically to libwebp's own player. Premultiplied color is rounded to nearest,
-/// as everywhere in Alcedo, while libwebp rounds down.
+/// At full size, the straight pixels of animation frames are bit-identical to those of libwebp's own player.
+/// Premultiplied color is rounded to nearest, while libwebp rounds down.
 ///
-/// With a target size, a still image is scaled during decoding. A complete lossy image without alpha whose sides both
-/// shrink to less than three quarters, rounded down, is scaled by averaging luma and chroma. Other still images,
-/// previews and partial images are scaled by libwebp. The full size must be within the limits in any case.
+/// A still image is reduced to a target size during decoding: with a `WebPAverager` if it applies and the image is
+/// complete, or else by libwebp. The full size must be within the limits in any case.
 ///
-/// A lossy still image that is scaled needs no full-size RGBA buffer, but averaging can hold full-size planes of luma
-/// and chroma. The frames of an animation are composited on full-size canvases and then averaged down. While libwebp
-/// decodes a frame, it keeps some rows, and up to five bytes per pixel if the frame is lossless or has alpha.
+/// A lossy still image that is scaled needs no full-size RGBA buffer, but other full-size planes can be in memory. The
+/// frames of an animation are composited on full-size canvases and then averaged down. While libwebp decodes a frame
+/// that is lossless or has alpha, it can hold several more bytes per pixel.
 ///
 /// An EXIF orientation is applied if the options request it. EXIF is stored after the pixels, so a file that declares
 /// EXIF then has no previews before the EXIF or the end of the file arrives. Source: RFC 9649.
 package struct WebPDecoder: ImageDecoding {
-    /// Whether a second thread may be used for a large lossy image whose bytes are complete. This does not change the
-    /// pixels.
+    /// Whether a second thread may be used for a large lossy image or frame whose bytes are complete. This does not
+    /// change the pixels.
     package var usesThreads: Bool
 
     /// Creates a stateless decoder. By default, it may use a second thread for large lossy images.
@@ -49,10 +48,10 @@ package struct WebPDecoder: ImageDecoding {
     /// Sends the rows of the image or of the first frame.
     ///
     /// For a lossy image without alpha, libwebp writes into a buffer of the output's size, or into planes of the
-    /// image's full size when the image is averaged. The memory of rows that are no longer needed is returned to the
-    /// system, so usually only O(*w*) bytes and a few MiB stay in memory. libwebp keeps alpha and lossless pixels as a
-    /// whole, so an image with either is decoded as a whole first. The same applies to animations and to reoriented
-    /// images.
+    /// image's full size when the image is averaged. The memory of a large image's rows is returned to the system
+    /// while the rows are sent, so usually only O(*w*) bytes and a few MiB stay in memory. libwebp keeps alpha and
+    /// lossless pixels as a whole, so an image with either is decoded as a whole first. The same applies to animations
+    /// and to reoriented images.
     ///
     /// - Throws: ``/AlcedoCore/ImageDecodingError``, and the errors of the consumer.
     package func decodeRows(_ data: Data, options: DecodingOptions, into consumer: any PixelRowConsumer) throws {
@@ -73,7 +72,7 @@ package struct WebPDecoder: ImageDecoding {
         try data.withUnsafeBytes { memory in
             let file = memory.assumingMemoryBound(to: UInt8.self)
             guard try !averager.send(frame.bytes(in: file), to: consumer) else { return }
-            // libwebp is more lenient with all bytes in one call, and the result of that call decides.
+            // libwebp is more lenient with all bytes in one call.
             let pixels = try frame.pixels(file, size: size, WebPSettings(usesThreads: false))
             for y in averager.rowCount..<pixels.height { try consumer.consume(pixels.row(y)) }
         }
@@ -84,12 +83,8 @@ package struct WebPDecoder: ImageDecoding {
         IncrementalDecoder(WebPDecodingState(options: options, settings))
     }
 
-    /// Returns the maximum number of bytes that decoding holds, without the Huffman tables of libwebp.
-    ///
-    /// For a still image, these are the output, another output each for reorienting, premultiplying and partial images,
-    /// the planes for averaging, and the memory of libwebp. libwebp keeps some rows, all pixels again for a lossless
-    /// image, and up to five bytes per pixel for an alpha plane. For an animation, they are two canvases, the image
-    /// made from them, the pixels of a frame, and the memory of libwebp.
+    /// Returns the estimated maximum number of bytes for decoding the image or the first frame, without the file, the
+    /// metadata and the Huffman tables of libwebp.
     ///
     /// - Throws: ``/AlcedoCore/ImageDecodingError``, like ``inspect(_:limits:)``.
     package func decodingByteCount(_ data: Data, options: DecodingOptions) throws(ImageDecodingError) -> Int {
@@ -106,8 +101,7 @@ package struct WebPDecoder: ImageDecoding {
 }
 
 extension CodecRegistry.Entry {
-    /// WebP by libwebp: lossy, lossless, with alpha, animated. A second thread may be used for large lossy images; see
-    /// `webp(usesThreads:)`.
+    /// WebP by libwebp: lossy, lossless, with alpha, animated. A second thread may be used; see `webp(usesThreads:)`.
     public static var webp: Self { webp(usesThreads: true) }
 
     /// Returns the codec of WebP by libwebp: lossy, lossless, with alpha, animated.
@@ -121,12 +115,12 @@ extension CodecRegistry.Entry {
     ///
     /// The result is RGBA8, regardless of the requested pixel format. Without a target size, the whole canvas is
     /// decoded at full size. Pixels that the frames of an animation do not cover are transparent, as in browsers,
-    /// regardless of the file's background color. A complete still image without transparent pixels is `.opaque`. With
-    /// a target size, a still image is scaled during decoding, and the frames of an animation are averaged down by a
-    /// whole-number factor, so the frames can be larger than the target.
+    /// regardless of the file's background color. A complete still image whose pixels are all opaque is `.opaque`. For
+    /// a smaller target size, a still image is scaled during decoding, and the frames of an animation are averaged down
+    /// by a whole-number factor, so the frames can be larger than the target.
     ///
-    /// - Parameter usesThreads: Whether a second thread may be used for a large lossy image whose bytes are complete.
-    ///   This does not change the pixels.
+    /// - Parameter usesThreads: Whether a second thread may be used for a large lossy image or frame whose bytes are
+    ///   complete. This does not change the pixels.
     public static func webp(usesThreads: Bool) -> Self {
         let size: [UInt8?] = [nil, nil, nil, nil]
         return Self(
@@ -146,7 +140,7 @@ private struct WebPRowStream {
     private let bytesPerRow: Int
     private let decoder: WebPRowDecoder
 
-    /// The maximum number of new bytes in one call of libwebp, after which the finished rows are sent.
+    /// The maximum number of new bytes in one call of ``advance(_:)``.
     private static let pieceByteCount = 32 << 10
 
     /// Creates the memory and the decoder, or throws `outOfMemory`. `size` must be within the limits; the number of
@@ -176,7 +170,7 @@ private struct WebPRowStream {
                 memory.release(first: sentRows * bytesPerRow)
             }
             guard !decoder.isComplete else { return }
-            // libwebp is more lenient with all bytes in one call, and the result of that call decides.
+            // libwebp is more lenient with all bytes in one call.
             let pixels = try frame.pixels(file, size: size, WebPSettings(usesThreads: false))
             for y in sentRows..<pixels.height { try consumer.consume(pixels.row(y)) }
         }

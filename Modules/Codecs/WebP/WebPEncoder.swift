@@ -9,7 +9,7 @@ package struct WebPEncoder: EXIFEncoding {
         /// Lossy compression with a quality from 0 (smallest) to 100 (best). Other values are clamped. Alpha is kept
         /// exactly.
         case lossy(quality: Double)
-        /// Lossless compression. The color under alpha 0 is kept only when `keepsHiddenColor` is true.
+        /// Lossless compression. The color under alpha 0 can change unless `keepsHiddenColor` is `true`.
         case lossless
     }
 
@@ -20,8 +20,8 @@ package struct WebPEncoder: EXIFEncoding {
     /// Whether the color under alpha 0, which is not visible, is kept: exactly by lossless compression, approximately
     /// by lossy compression. Files with such pixels are usually smaller without it.
     package var keepsHiddenColor: Bool
-    /// The EXIF data to write, starting with the TIFF header. Its orientation tag is set to the orientation of the
-    /// image. If `exif` is `nil` or empty, only an orientation other than upright is written.
+    /// The EXIF data to write, starting with the TIFF header. It is combined with the orientation of the image by
+    /// `ImageOrientation.written(in:)`.
     package var exif: Data?
 
     package init(compression: Compression = .lossy(quality: 75), method: Int = 4, keepsHiddenColor: Bool = false) {
@@ -38,15 +38,15 @@ package struct WebPEncoder: EXIFEncoding {
     /// Encodes the image with all frames of an animation, which are requested one at a time.
     ///
     /// Delays are the raw delays of the frames in milliseconds, rounded down. libwebp stores the changes between
-    /// frames. For a frame without changes, it extends the delay of the previous frame. An animation whose frames are
-    /// all equal usually becomes a still image.
+    /// frames. For a frame without changes, it usually extends the delay of the previous frame. An animation whose
+    /// frames are all equal usually becomes a still image.
     ///
     /// - Throws: ``/AlcedoCore/ImageEncodingError``: `unsupportedImage` for sides above 16,383 pixels, for a frame
     ///   whose size differs from the canvas, for an animation of 2^31 ms or more and for an encoded still image that
     ///   exceeds the format's size limits; `failed` when libwebp fails for another reason or a frame cannot be decoded;
     ///   `outOfMemory`.
-    /// - Complexity: O(*w* × *h*) for each frame. Memory: up to two copies of one image, several copies of the file,
-    ///   and the memory of libwebp, which includes three canvases for an animation.
+    /// - Complexity: O(*w* × *h*) for each frame. Memory for pixels does not depend on the number of frames. Several
+    ///   copies of the encoded file can be in memory.
     package func encode(_ image: DecodedImage) throws(ImageEncodingError) -> Data {
         let file: Data
         if let frames = image.frames, frames.frameCount > 1 {
@@ -68,8 +68,8 @@ extension ImageEncoding where Self == ImageEncoder {
     /// ```
     ///
     /// The color profile is kept unchanged. Rows keep their stored order, and an orientation other than upright is
-    /// written as EXIF. Opaque images get no alpha. WebP stores only straight 8-bit pixels: gray is written as red,
-    /// green and blue, 16-bit samples lose their low byte, and premultiplied samples are divided by alpha.
+    /// written as EXIF. Opaque still images get no alpha. Gray is written as color, 16-bit samples lose their low byte,
+    /// and premultiplied samples are divided by alpha.
     ///
     /// Raw delays of frames are stored in milliseconds, rounded down, at most 16,777,215 ms. A number of plays above
     /// 65,535 is stored as 65,535. An animation whose frames are all equal usually becomes a still image.
@@ -81,8 +81,8 @@ extension ImageEncoding where Self == ImageEncoder {
     /// - Parameters:
     ///   - quality: The quality from 0 (smallest) to 100 (best). Other values are clamped. Has no effect when
     ///     `lossless` is `true`. Alpha is kept exactly. Default: 75.
-    ///   - lossless: Whether every pixel is kept exactly. The color under alpha 0 is kept only when `keepsHiddenColor`
-    ///     is `true`. Default: `false`.
+    ///   - lossless: Whether compression keeps every pixel exactly. The color under alpha 0 can change unless
+    ///     `keepsHiddenColor` is `true`. Default: `false`.
     ///   - method: The effort of libwebp, from 0 (fastest) to 6 (smallest). Other values are clamped. Default: 4.
     ///   - keepsHiddenColor: Whether the color under alpha 0, which is not visible, is kept: exactly by lossless
     ///     compression, approximately by lossy compression. Files with such pixels are usually smaller without it.
@@ -116,8 +116,8 @@ extension WebPEncoder {
     }
 }
 
-/// A writer that encodes an animation with libwebp's `WebPAnimEncoder`. It reads one frame at a time. libwebp keeps
-/// three canvases and the encoded frames in addition.
+/// A writer that encodes an animation with libwebp's `WebPAnimEncoder`. It reads one frame at a time, while libwebp
+/// keeps the encoded frames.
 private struct WebPAnimationWriter {
     let config: WebPConfig
 

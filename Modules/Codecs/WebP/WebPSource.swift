@@ -6,10 +6,10 @@ import FoundationEssentials
 final class WebPSource {
     private var picture = WebPPicture()
 
-    /// Copies the pixels: as ARGB, which lossless compression and animations need, or as luma and chroma.
+    /// Copies the pixels, either as ARGB or as luma, chroma and alpha.
     ///
-    /// - Throws: ``/AlcedoCore/ImageEncodingError``: `unsupportedImage` for sides that do not fit the format, `failed`
-    ///   when libwebp is incompatible with its headers, or `outOfMemory`.
+    /// - Throws: ``/AlcedoCore/ImageEncodingError``: `unsupportedImage` for sides that do not fit the format,
+    ///   `outOfMemory`, or `failed` when libwebp fails for another reason.
     init(_ pixels: PixelBuffer, usesARGB: Bool) throws(ImageEncodingError) {
         try Self.check(pixels.size)
         guard WebPPictureInit(&picture) != 0 else {

@@ -2,18 +2,18 @@ import AlcedoCore
 import AlcedoRuntime
 import FoundationEssentials
 
-/// The engine of a file cache. It runs the operations of an ``EntryStore`` on dedicated threads, or on the caller's
-/// thread for blocking calls, and tracks the changes in progress.
+/// The engine of a file cache. It runs the blocking operations of an ``EntryStore`` on dedicated threads. A blocking
+/// call runs them on the caller's thread. The engine also tracks the stores and removals in progress.
 final class DiskCacheEngine: Sendable {
     private struct State: Sendable {
         var changes = InFlightChanges()
         var staged = StagedEntries()
         var trim: Task<Void, Never>?
-        /// Whether a trim was requested and has not begun. A trim that is running does not fulfill the request, because
-        /// it may have scanned the entries before.
+        /// Whether a background trim was requested and has not begun. A running trim does not fulfill a later request,
+        /// because it may have scanned the entries before the request.
         var isTrimDue = false
         var isWritingUses = false
-        /// The last task that removes an expired entry. It waits for the earlier ones.
+        /// The latest task that removes an expired entry. It waits for the earlier tasks.
         var removal: Task<Void, Never>?
 
         /// Begins a store. Returns its number.
@@ -23,7 +23,7 @@ final class DiskCacheEngine: Sendable {
             return id
         }
 
-        /// Returns whether a trim is due, and clears the request. If none is due, releases the trim task.
+        /// Returns whether a trim is due, and clears the request. If no trim is due, releases the trim task.
         mutating func takeTrim() -> Bool {
             defer { isTrimDue = false }
             if !isTrimDue { trim = nil }
@@ -76,8 +76,8 @@ final class DiskCacheEngine: Sendable {
         return await resolve(found.reading, key).map { DiskEntryChunks($0, chunkSize: size) }
     }
 
-    /// Returns the entry that a read found, or nil, and counts the lookup. An expired entry is removed in the
-    /// background. An unconfirmed one is checked again on the writer's thread.
+    /// Completes a lookup with the result of a read: returns the entry or nil, and counts the lookup. An expired entry
+    /// is removed in the background. An unconfirmed entry is checked again on the writer's thread.
     private func resolve(_ reading: EntryStore.Reading, _ key: ImageKey) async -> CachedData? {
         var found: CachedData?
         switch reading {
@@ -86,7 +86,7 @@ final class DiskCacheEngine: Sendable {
         case .expired: removeExpiredSoon(key)
         case .unconfirmed:
             found = await perform { $0.confirm(key) } ?? nil
-            // The entry may have been staged meanwhile and not be on disk yet.
+            // Meanwhile, a store of the key may have begun. Its entry may not be on disk yet.
             if found == nil { found = stagedEntry(key) }
         }
         if found != nil { startSweeping() }
@@ -152,8 +152,8 @@ final class DiskCacheEngine: Sendable {
         if try await writer.run({ try self.write(entry, for: key, id) }) { trimSoon() }
     }
 
-    /// Writes an entry, unless a later store of its key is done or a later removal has begun. Returns whether a trim is
-    /// due.
+    /// Writes an entry. Does nothing if a later store of its key is done or a later removal has begun. Returns whether
+    /// a trim is due.
     private func write(_ entry: CachedData, for key: ImageKey, _ id: Int) throws(DataCacheError) -> Bool {
         let order = StoreOrder {
             self.state.withLock { $0.staged.mayWrite(id, for: key) }
@@ -219,8 +219,8 @@ final class DiskCacheEngine: Sendable {
         while let trim = state.withLock({ $0.trim }) { await trim.value }
     }
 
-    /// Waits for the changes that have begun. Enqueuing work on the writer would not be enough: a change may not be in
-    /// its queue yet, and a blocking store never is.
+    /// Waits for the stores and removals that have begun. Waiting for the writer's queue would not be enough: a store
+    /// or removal may enter the queue later, and a blocking store never enters it.
     private func waitForChanges() async {
         await withCheckedContinuation { waiter in
             let hasNone = state.withLock { state in
@@ -231,7 +231,8 @@ final class DiskCacheEngine: Sendable {
         }
     }
 
-    /// Records the end of a change, whether it succeeded or failed. Resumes the waiters whose changes have all ended.
+    /// Records the end of a store or removal, whether it succeeded or failed. Resumes the waiters whose changes have
+    /// all ended.
     private func end(_ id: Int, storing key: ImageKey? = nil) {
         let waiters = state.withLock { state in
             if let key { state.staged.end(id, for: key) } else { state.staged.endRemoval(id) }
@@ -243,7 +244,8 @@ final class DiskCacheEngine: Sendable {
     // MARK: Maintaining
 
     func items() async -> [DataCacheItem] {
-        // Loading may list the directory and wait for another process, which must not occupy the readers' threads.
+        // Loading runs on the writer's thread, because it may list the directory and wait for another process. The
+        // readers' threads stay free for reads.
         if await performRead({ $0.index.isLoaded }) != true {
             await Task { [writer, store] in _ = try? await writer.run { store.index.load() } }.value
             report(store.takeReport())
@@ -324,8 +326,8 @@ final class DiskCacheEngine: Sendable {
         report(trim.report)
     }
 
-    /// Reports a trim that has removed entries. The report is sent from a task of its own, so that the calling thread
-    /// does not wait for the observers.
+    /// Sends a report to the observers if the report has removals. A separate task sends it, so the calling thread does
+    /// not wait for the observers.
     private func report(_ report: DataCacheTrimReport) {
         guard !report.removals.isEmpty else { return }
         Task { trims.tell(report) }
@@ -346,8 +348,8 @@ final class DiskCacheEngine: Sendable {
     /// Whether the periodic trims have started. They may have ended since.
     var isSweeping: Bool { sweeping.hasBegun }
 
-    /// Starts the periodic trims, which end with the cache. They apply the limits and write the unwritten uses. Later
-    /// calls do nothing.
+    /// Starts the periodic work, which ends with the cache. Does nothing if the work has started before, or if the
+    /// interval is zero or negative.
     private func startSweeping() {
         sweeping.start { [weak self] in
             guard let self else { return false }
@@ -357,9 +359,9 @@ final class DiskCacheEngine: Sendable {
         }
     }
 
-    /// Runs work on the writer's thread even if the caller's task is canceled: in a task of its own. If no earlier call
-    /// or store has done so, the call first removes the temporary files of ended processes. Reports the entries that
-    /// were removed because the disk was full.
+    /// Runs work on the writer's thread, in a separate task. The work runs even if the caller's task is canceled. Calls
+    /// ``EntryStore/sweepOnce()`` before the work. After the work, reports the entries that were removed because the
+    /// disk was full.
     @discardableResult
     private func perform<Value: Sendable>(
         priority: LoadPriority = .normal, _ work: @escaping @Sendable (EntryStore) -> Value
@@ -374,7 +376,7 @@ final class DiskCacheEngine: Sendable {
         return value
     }
 
-    /// Runs work on a reader's thread even if the caller's task is canceled: in a task of its own.
+    /// Runs work on a reader's thread, in a separate task. The work runs even if the caller's task is canceled.
     private func performRead<Value: Sendable>(_ work: @escaping @Sendable (EntryStore) -> Value) async -> Value? {
         await Task { [readers, store] in try? await readers.run { work(store) } }.value
     }
@@ -382,7 +384,7 @@ final class DiskCacheEngine: Sendable {
 
 /// A trim in progress. Its steps share this object, so that the trim is not copied between tasks and threads.
 private final class TrimRun: Sendable {
-    /// The trim. The lock is held while files are removed, but no other task uses it then.
+    /// The trim. A step holds the lock while it removes files. No other task needs the lock during a step.
     private let trim: Locked<EntryTrim>
 
     init(_ trim: EntryTrim) { self.trim = Locked(trim) }

@@ -2,11 +2,11 @@ import AlcedoCore
 import AlcedoRuntime
 package import FoundationEssentials
 
-/// The data of an entry as a sequence of chunks. Usually, it reads the chunks from the entry's file, and holds one at a
-/// time in memory. If the entry is still being stored, or had to be checked again, the whole data is in memory. Each
-/// iterator starts at the beginning.
+/// The data of an entry as a sequence of chunks. Usually, an iterator reads the chunks from the entry's file, one at a
+/// time. If the entry is still being stored, or had to be checked again, the whole data is in memory. Each iterator
+/// starts at the beginning of the data.
 ///
-/// The data stays readable if the entry is replaced or removed.
+/// The data stays readable even if the entry is replaced or removed.
 package struct DiskEntryChunks: AsyncSequence, Sendable {
     package typealias Element = Data
 
@@ -20,7 +20,7 @@ package struct DiskEntryChunks: AsyncSequence, Sendable {
     package let count: Int
     /// The metadata that was stored with the data.
     package let metadata: Data
-    /// The expiration date of the entry, or nil if it has none of its own.
+    /// The entry's own expiration date, or nil if the entry has none.
     package let expiry: Date?
 
     init(_ entry: CachedData, chunkSize: Int) {
@@ -52,9 +52,8 @@ package struct DiskEntryChunks: AsyncSequence, Sendable {
 
         /// Returns the next chunk, or nil at the end of the data.
         ///
-        /// - Throws: `DataCacheError` if the file was truncated before the end of the chunk since it was verified, or
-        ///   if the system cannot read it; `CancellationError` if the task is canceled before the chunk is read from
-        ///   the file.
+        /// - Throws: `DataCacheError` if the chunk cannot be read from the file, for example because the file was
+        ///   truncated; `CancellationError` if the task is canceled before the chunk is read from the file.
         package mutating func next() async throws -> Data? {
             guard offset < count else { return nil }
             let start = offset

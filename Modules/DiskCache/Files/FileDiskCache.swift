@@ -4,9 +4,9 @@ public import FoundationEssentials
 /// A data cache that stores each entry in a file of its own.
 ///
 /// A store writes a temporary file and renames it to its final name. A read verifies a checksum of the whole file
-/// before it returns data from it. If the file of an entry is torn, truncated, bit-flipped or replaced by something
-/// else, the read is a cache miss, and the cache removes the file if it can write to the directory and lock the index.
-/// If the directory disappears, the next store creates it again.
+/// before it returns the data. If the file of an entry is torn, truncated, bit-flipped or replaced by something else,
+/// the read is a cache miss. The cache then removes the file if it can write to the directory and lock the index. If
+/// the directory disappears, the next store creates it again.
 ///
 /// ```swift
 /// import AlcedoCore
@@ -22,30 +22,31 @@ public import FoundationEssentials
 /// }
 /// ```
 ///
-/// An index, kept in memory and in a file, holds the sizes, the expiration dates and the order of use. The order
-/// survives restarts, except for uses that were not written before the process ended. A missing or damaged index is
-/// rebuilt from the entries, which may lose more uses. When the cache exceeds a limit, it removes the least recently
-/// used entries in the background. After a store that exceeds a limit by more than 10 percent, it removes them before
-/// the store returns.
+/// An index, kept in memory and in a file, records the sizes, the dates and the order of use of the entries. The order
+/// survives restarts of the process. A use is lost if it was not written before the process ended. A missing or damaged
+/// index is rebuilt from the entries. The rebuild may lose more uses. When the cache exceeds a limit, it removes the
+/// least recently used entries in the background. If a store exceeds a limit by more than 10 percent, the cache removes
+/// them before the store returns.
 ///
-/// Any number of processes can share a directory. A process reads the changes of the others before it makes its own. It
-/// holds a file lock only for the duration of a change, and the system releases the lock if the process ends.
+/// Any number of processes can share a directory. Before a process makes a change, it reads the changes of the other
+/// processes. A process locks the index only for the duration of a change. If the process ends, the system releases the
+/// lock.
 ///
-/// The size of an entry is the number of bytes that the file system has allocated for its file, but at least the file's
-/// length, so the size limit applies to the real disk usage. The limit does not include the index (usually up to 176
-/// bytes an entry plus 0.7 MB), 256 directories (1 MiB on ext4, more with tens of thousands of entries) and temporary
-/// files.
+/// The size of an entry is the number of bytes that the file system has allocated for its file, or the length of the
+/// file if that is greater. So the size limit applies to the real disk usage. The limit does not include the index
+/// (usually up to 176 bytes an entry plus 0.7 MB), 256 directories (1 MiB on ext4, more with tens of thousands of
+/// entries) and temporary files.
 ///
-/// Reads run on two threads and writes on one. A hit waits for a store or a trim only while that operation accesses the
-/// index, or if the file has to be read again because it did not match the index, for example after another process
-/// replaced it. A read that finds the entry in the index makes no system call for the search. `contains` and a miss
-/// usually make one, and more if another process has changed the index.
+/// Reads run on two threads and writes on one. A hit waits for a store or a trim in two cases: while that operation
+/// accesses the index, and if the entry's file has to be read again, for example after another process replaced the
+/// file. A read that finds the entry in the index makes no system call for the search. `contains` and a miss usually
+/// make one system call for the search. They make more if another process has changed the index.
 ///
-/// - Complexity: The cache uses about 120 bytes of memory an entry. The first read reads the index, at least 88 bytes
-///   an entry, and only the file of its own entry. The first change, count, listing or trim after a boot lists the
-///   names of all files, and reads the end of each file that the index lacks, which is every file if the index is lost.
-///   If the index is damaged, it also reads the size and date of each file. Reads do not wait for this, except for
-///   files that do not match the index.
+/// - Complexity: The cache uses about 120 bytes of memory an entry. The first read reads the index, which has at least
+///   88 bytes an entry, and the file of the requested entry, but no other file. If the index is incomplete, for example
+///   after a boot or after damage, the next change, count, listing or trim lists the names of all files. This operation
+///   reads a part of each file that the index lacks. After damage, the operation also reads the sizes and dates of the
+///   other files. A read waits for this work only if it has to read a file again.
 public final class FileDiskCache: MaintainableDataCache, TrimReportingDataCache {
     /// The directory that contains the files.
     package let directory: URL
@@ -54,10 +55,10 @@ public final class FileDiskCache: MaintainableDataCache, TrimReportingDataCache 
 
     private let trims: TrimObservers
 
-    /// The engine, or nil if the directory is not a file URL with a usable path. Without it, every store fails.
+    /// The engine, or nil if the directory is not a file URL with a usable path. Without an engine, every store fails.
     let engine: DiskCacheEngine?
 
-    /// Creates a cache, without accessing the file system.
+    /// Creates a cache, without accessing its directory.
     ///
     /// The first use reads the directory, and the first store creates it.
     ///
@@ -66,22 +67,20 @@ public final class FileDiskCache: MaintainableDataCache, TrimReportingDataCache 
     ///   - limits: The limits of the cache. The default is 256 MiB, and seven days since the last use.
     ///   - pathExtension: The extension of the files' names, without a dot: 1 to 16 ASCII letters and digits. Any other
     ///     value counts as no extension. An entry's file begins with its data, so image viewers can open it. Caches
-    ///     that share a directory should use the same extension, because each gives its own to all files. The default
-    ///     is no extension.
+    ///     that share a directory should use the same extension, because each cache changes the extensions of all files
+    ///     to its own. The default is no extension.
     ///   - durability: The data that survives a power failure. The default is ``/AlcedoCore/Durability/none``.
     ///   - sweepInterval: The time between two periodic trims, which remove expired entries and apply the limits. The
-    ///     first trim runs one interval after the first hit or store. With zero or less, there are none. The default is
-    ///     ten minutes.
-    ///   - lockTimeout: The maximum time that a change waits for another cache of the directory to release the index.
-    ///     After it, the change fails, but ``remove(_:)`` and ``removeAll()`` still remove the files. The default is
-    ///     ten seconds.
+    ///     first trim runs one interval after the first hit or store. With zero or less, no periodic trims run. The
+    ///     default is ten minutes.
+    ///   - lockTimeout: The approximate time that a change waits for another cache of the directory to release the
+    ///     index. After this time, the change fails. ``remove(_:)`` and ``removeAll()`` still remove the files then.
+    ///     The default is ten seconds.
     ///   - clock: The clock for the dates of entries, their expiration and the sweep interval. The default is the
     ///     system clock.
-    ///   - onTrim: A closure that receives a report after a trim has removed entries. A trim runs periodically, when a
-    ///     limit is exceeded, when the disk is full, in ``trim(toSize:count:)``, after ``adoptEntries(of:)``, and
-    ///     usually after the first store. Entries that are removed to make space for the index on a full disk are also
-    ///     reported, and those that a read finds expired are not. The cache calls the closure outside its locks, on any
-    ///     thread. The default is nil.
+    ///   - onTrim: A closure that receives a report after a trim has removed entries, and after entries were removed
+    ///     because the disk was full. Other removals are not reported, for example the removal of an expired entry
+    ///     after a read. The cache calls the closure outside its locks, on any thread. The default is nil.
     public init(
         directory: URL,
         limits: DataCacheLimits = DataCacheLimits(),
@@ -118,11 +117,15 @@ public final class FileDiskCache: MaintainableDataCache, TrimReportingDataCache 
 
     // MARK: Reading
 
-    /// Returns the entry that was stored under `key`, and records a use of it.
+    /// Returns the entry that was stored under `key`. The call counts as a use if the index has the entry and no store
+    /// of the entry is in progress.
     ///
-    /// Returns nil if the entry is absent, expired, damaged or unreadable, if its file does not match the index and the
-    /// index cannot be changed, or if the task is canceled before the read of the file begins. The cache removes an
-    /// expired or damaged entry if it can write to the directory and lock the index.
+    /// Returns nil in these cases:
+    /// - The entry is absent, expired, damaged or unreadable.
+    /// - The entry's file does not match the index, and the index cannot be changed.
+    /// - The task is canceled before the read of the file begins.
+    ///
+    /// The cache removes an expired or damaged entry if it can write to the directory and lock the index.
     public func entry(for key: ImageKey) async -> CachedData? { await engine?.entry(for: key, isMapped: false) }
 
     /// Returns an entry with its data mapped into memory instead of copied.
@@ -131,15 +134,16 @@ public final class FileDiskCache: MaintainableDataCache, TrimReportingDataCache 
     /// call verifies the checksum, which reads the whole file once. The data is not mapped if the entry is still being
     /// stored or had to be checked again.
     ///
-    /// Use it only for a directory that no untrusted process can write to: if another process truncates a mapped file,
-    /// an access to the lost data ends this process with SIGBUS. The caches themselves never modify the content of an
-    /// entry's file, so several caches can share a directory.
+    /// Use this function only for a directory that only trusted processes can write to. If another process truncates a
+    /// mapped file, an access to the lost data ends this process with SIGBUS. The caches themselves never modify the
+    /// content of an entry's file, so several caches can share a directory.
     public func mappedEntry(for key: ImageKey) async -> CachedData? { await engine?.entry(for: key, isMapped: true) }
 
     /// Returns the data of an entry in chunks, so that the whole data need not be in memory.
     ///
-    /// The call counts as a use. Unless the entry is still being stored, it verifies the checksum before it returns, so
-    /// a full iteration usually reads the file a second time. It returns nil in the same cases as ``entry(for:)``.
+    /// The call counts as a use in the same cases as ``entry(for:)``. The call verifies the checksum before it returns,
+    /// unless the entry is still being stored. A full iteration therefore usually reads the file a second time. The
+    /// call returns nil in the same cases as ``entry(for:)``.
     ///
     /// - Parameters:
     ///   - key: The key that the entry was stored under.
@@ -149,7 +153,7 @@ public final class FileDiskCache: MaintainableDataCache, TrimReportingDataCache 
     }
 
     /// Returns whether the cache has an entry for `key` that has not expired. The call does not read the data, so the
-    /// entry may be damaged, and does not count as a use.
+    /// entry may be damaged. The call does not count as a use.
     public func contains(_ key: ImageKey) async -> Bool { await engine?.contains(key) ?? false }
 
     // MARK: Changing
@@ -161,7 +165,7 @@ public final class FileDiskCache: MaintainableDataCache, TrimReportingDataCache 
     /// has passed, the call only removes the existing entry.
     ///
     /// - Throws: ``/AlcedoCore/DataCacheError``: `tooLarge` if the entry exceeds the limits, or if its key or metadata
-    ///   is too long for the file format; `notWritable`, `noSpace` or `failed` if it cannot be written.
+    ///   is too long for the file format; `notWritable`, `noSpace` or `failed` if the entry cannot be written.
     ///   `CancellationError` if the task is canceled before the write begins. After an error, the existing entry may be
     ///   missing.
     public func store(_ entry: CachedData, for key: ImageKey) async throws {
@@ -182,15 +186,16 @@ public final class FileDiskCache: MaintainableDataCache, TrimReportingDataCache 
     /// Removes all entries.
     public func removeAll() async { await engine?.removeAll() }
 
-    /// Waits until all stores and removals that have begun, and the trims that follow them, are done. Also writes the
-    /// uses of entries to the index file, where other processes find them, and applies the limits of size and count.
+    /// Waits for the end of all stores and removals that have begun, and of the trims that follow them. Also applies
+    /// the limits of size and count, and writes the uses of entries to the index file. Other processes find the uses
+    /// there.
     public func flush() async { await engine?.flush() }
 
     // MARK: Blocking calls
 
     /// Returns an entry as ``entry(for:)`` does, but blocks the caller's thread.
     ///
-    /// Use it on threads that may block: it avoids the switch to another thread and back.
+    /// Call this function on a thread that may block. The call avoids the switch to another thread and back.
     @available(*, noasync, message: "entryBlocking(for:) blocks the thread; use entry(for:) in async code")
     package func entryBlocking(for key: ImageKey) -> CachedData? { engine?.entryBlocking(for: key) }
 
@@ -199,7 +204,8 @@ public final class FileDiskCache: MaintainableDataCache, TrimReportingDataCache 
     /// returns.
     ///
     /// If two stores of one key are in progress, on any threads, the entry of the later call remains, unless that call
-    /// fails. A removal discards the stores of its key that are in progress, and no store that begins later.
+    /// fails. A removal discards the stores of its key that are in progress. It does not discard stores that begin
+    /// later.
     ///
     /// - Throws: ``/AlcedoCore/DataCacheError``.
     @available(*, noasync, message: "storeBlocking(_:for:) blocks the thread; use store(_:for:) in async code")
@@ -216,10 +222,10 @@ public final class FileDiskCache: MaintainableDataCache, TrimReportingDataCache 
     /// The number of entries, including expired ones that have not been removed.
     public var count: Int { get async { await engine?.totals.count ?? 0 } }
 
-    /// The counts of lookups, stores, failed stores, damaged entries and evictions since the cache was created.
+    /// The statistics of the cache since it was created.
     public var statistics: CacheStatistics { engine?.store.statistics ?? CacheStatistics() }
 
-    /// Returns all entries that have not expired, the least recently used first. The call does not count as a use.
+    /// Returns the entries that have not expired, the least recently used first. The call does not count as a use.
     public func items() async -> [DataCacheItem] { await engine?.items() ?? [] }
 
     /// Returns the key of the entry whose ``/AlcedoCore/DataCacheItem/name`` is `name`, or nil if the entry is absent,
@@ -233,7 +239,7 @@ public final class FileDiskCache: MaintainableDataCache, TrimReportingDataCache 
     }
 
     /// Returns the reason why ``count``, ``totalSize`` and ``items()`` may not include all entries, or nil if they do.
-    /// Single files that cannot be read, or cannot be given the cache's extension, are omitted without an error.
+    /// A single file is omitted without an error if it cannot be read or cannot be given the cache's extension.
     ///
     /// Possible reasons include a directory that cannot be reached, read or written to, a full disk without space for a
     /// new index, and another cache that holds the lock of the index. A directory that does not exist is not an error.
@@ -275,12 +281,12 @@ public final class FileDiskCache: MaintainableDataCache, TrimReportingDataCache 
 
     /// Moves the entries of another cache's directory into this one.
     ///
-    /// An entry that this cache has already stays unchanged, and the other directory's entry of the same key is
-    /// removed. Damaged and expired entries of the other directory are removed as well. An entry that cannot be read or
-    /// stored, for example because it exceeds the limits, stays in the other directory, and so does the file of a moved
-    /// entry that cannot be removed. The moved entries keep their order of use, and count as used after those of this
-    /// cache. If nothing is left in the other directory, it is removed. No other cache may use the other directory
-    /// meanwhile.
+    /// If this cache already has an entry of the same key, that entry stays unchanged, and the other directory's entry
+    /// is removed. Damaged and expired entries of the other directory are also removed. An entry that cannot be read or
+    /// stored, for example because it exceeds the limits, stays in the other directory. If the file of a moved entry
+    /// cannot be removed, the file also stays there. The moved entries keep their order of use, and count as more
+    /// recently used than the entries of this cache. If nothing is left in the other directory, the directory is
+    /// removed. No other cache may use the other directory during the call.
     ///
     /// - Returns: The number of moved entries. Zero if `other` is not a file URL, does not exist, or is this cache's
     ///   directory.

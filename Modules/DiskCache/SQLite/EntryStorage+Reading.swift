@@ -7,12 +7,12 @@ extension EntryStorage {
     private enum Reading: Sendable {
         case entry(CachedData)
         case absent
-        /// The entry is expired, damaged or changing. The writer decides.
+        /// The entry seems to be expired or damaged, or it is changing. The writer's thread checks it again.
         case unconfirmed
     }
 
-    /// Returns an entry and records its use, or returns nil. Counts the lookup. Removes a damaged or expired entry if
-    /// the database can be changed. An entry in the queue is returned without a use, because its store counts as one.
+    /// Returns the entry of a key, or nil. Counts the lookup. Records a use if the entry comes from the database. If
+    /// the entry is still in the write queue, its store counts as the use.
     func entry(for key: ImageKey) async -> CachedData? {
         let found = await find(key)
         counts.change { counts in
@@ -21,10 +21,10 @@ extension EntryStorage {
         return found
     }
 
-    /// Returns whether there is an entry that has not expired. Reads only its row.
+    /// Returns whether the cache has an unexpired entry for a key. Does not read the entry's data.
     func contains(_ key: ImageKey) async -> Bool {
         switch pending.withLock({ $0.lookUp(for: key) }) {
-        case .entry: return true
+        case .entry(let entry): return !isExpired(entry)
         case .absent: return false
         case .unknown: break
         }
@@ -35,9 +35,12 @@ extension EntryStorage {
         return isUnexpired.flatMap { $0 } ?? false
     }
 
+    /// Returns whether an entry in the write queue has expired.
+    private func isExpired(_ entry: CachedData) -> Bool { entry.expiry.map { Timestamp($0) <= now } ?? false }
+
     private func find(_ key: ImageKey) async -> CachedData? {
         switch pending.withLock({ $0.lookUp(for: key) }) {
-        case .entry(let entry): return entry
+        case .entry(let entry): return isExpired(entry) ? nil : entry
         case .absent: return nil
         case .unknown: break
         }
@@ -58,8 +61,8 @@ extension EntryStorage {
 
     private func read(_ key: ImageKey, from queries: EntryQueries) throws(SQLiteFailure) -> Reading {
         let name = key.fileName
-        // A store may replace the value after its row was read and before its file is read. So a second attempt
-        // follows.
+        // A store may replace the value between the reading of the row and the reading of the file. So a failed check
+        // is repeated once.
         for _ in 0..<2 {
             guard let row = try queries.row(named: name) else { return .absent }
             let now = now
@@ -70,8 +73,9 @@ extension EntryStorage {
         return .unconfirmed
     }
 
-    /// Returns the entry and records its use, if it is intact and has not expired. Removes a damaged or expired entry,
-    /// and returns nil. An entry that cannot be read now is kept, and the reason is thrown.
+    /// Returns an entry and records its use if the entry is intact and unexpired. Otherwise, removes the entry and
+    /// returns nil. An entry without a row of content is kept. If the entry's file cannot be read now, throws the
+    /// reason and keeps the entry.
     private func resolve(_ key: ImageKey, in changes: EntryChanges) throws(SQLiteFailure) -> CachedData? {
         var found: CachedData?
         var isDamaged = false

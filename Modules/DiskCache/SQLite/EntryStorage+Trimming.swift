@@ -24,14 +24,14 @@ extension EntryStorage {
         }
     }
 
-    /// Removes expired entries, then the least recently used ones until the rest is within the cache's limits, `size`
-    /// and `count`. Returns a report of the removed entries.
+    /// Removes expired entries. Then removes the least recently used entries until the cache's limits, `size` and
+    /// `count` hold. Returns a report of the removed entries.
     func trim(toSize size: Int, count: Int) async -> DataCacheTrimReport {
         await Self.uncancelled { [self] in
             await writeUses()
             var trimmed = DataCacheTrimReport()
             await removeExpired(into: &trimmed)
-            // Entries that exceed the limits are reported with the limits as the reason.
+            // The cache's limits are applied first, so that the report names a limit as the reason of these removals.
             var strictLimits = limits
             strictLimits.trimTarget = 1
             await trim(into: &trimmed) { [strictLimits] in TrimGoal($0, exceeding: strictLimits) }
@@ -57,13 +57,13 @@ extension EntryStorage {
         do {
             _ = try await change(priority: priority) { [self] in writeUses(in: $0) }
         } catch {
-            // In a directory that cannot be written to, up to one use of each entry would stay in memory.
+            // If the directory cannot be written to, the uses are dropped. Otherwise, up to one use of each entry would
+            // stay in memory.
             if (error as? SQLiteFailure)?.kind == .notWritable { _ = uses.takeAll() }
         }
     }
 
-    /// Writes the unwritten uses. Uses that cannot be written are dropped. This affects only the order of removal, and
-    /// the dates of last use and expiration.
+    /// Writes the unwritten uses. Drops uses that cannot be written.
     func writeUses(in changes: EntryChanges) { try? changes.write(uses.takeAll()) }
 
     @discardableResult
@@ -73,8 +73,8 @@ extension EntryStorage {
         return slice
     }
 
-    /// Returns the report of a trim. Drops its error if nothing is left to remove: in a directory that cannot be
-    /// written to, a trim fails even then.
+    /// Returns the report of a trim. If nothing is left to remove, drops the error of the trim. In a directory that
+    /// cannot be written to, a trim may fail although there is nothing to remove.
     private func resolved(
         _ trimmed: DataCacheTrimReport, goal makeGoal: @escaping @Sendable (EntryTotals) -> TrimGoal?
     ) async -> DataCacheTrimReport {
@@ -101,8 +101,8 @@ extension EntryStorage {
         await shortenFile(priority: priority)
     }
 
-    /// Returns free pages of the database to the file system while the database and the values' files together exceed
-    /// the size limit, as ``EntryTotals`` counts them. The next values may be stored in files, which use no free pages.
+    /// Returns free pages of the database to the file system if ``EntryTotals/hasSpareFile(beyond:)`` is true for the
+    /// size limit. Later stores may leave the free pages unused, because large values are stored in files.
     private func shortenFile(priority: LoadPriority) async {
         let limit = limits.maximumSize
         var isShorter = true
@@ -117,7 +117,7 @@ extension EntryStorage {
         }
     }
 
-    /// Trims in slices, so that other work runs in between. The totals before the first slice determine the goal.
+    /// Trims in slices, so that other work can run in between. The goal does not change between the slices.
     private func trim(
         into report: inout DataCacheTrimReport, priority: LoadPriority = .normal,
         goal makeGoal: @escaping @Sendable (EntryTotals) -> TrimGoal?
@@ -126,7 +126,8 @@ extension EntryStorage {
         guard let totals, let goal = makeGoal(totals) else { return }
         while true {
             let slice = await change(recording: &report.error, priority: priority) { [self] changes in
-                // Otherwise, an entry that was just read could count as least recently used.
+                // The uses are written first. Otherwise, an entry that was just read could count as least recently
+                // used.
                 writeUses(in: changes)
                 return record(try changes.trim(to: goal))
             }

@@ -4,9 +4,9 @@ extension EntryStorage {
     /// The maximum number of entries that one step verifies. Other work runs between the steps.
     private static let pageCount = 16
 
-    /// Reads every entry, and removes damaged ones and rows and files without an entry. Removes a database whose
-    /// structure is damaged, and recomputes the totals. Returns a report of what it found. If the database cannot be
-    /// read, the remaining entries are not checked.
+    /// Verifies the database and its entries. Removes damaged entries, and the content rows and files that belong to no
+    /// entry. Recomputes the totals. Returns a report of the entries. If the database cannot be read, the remaining
+    /// entries are not checked.
     func verify() async -> DataCacheVerification {
         await Self.uncancelled { [self] in
             var verification = DataCacheVerification()
@@ -39,7 +39,7 @@ extension EntryStorage {
         }
     }
 
-    /// Removes the files of large values that a crash may have left.
+    /// Removes the files of large values that belong to no entry. A crash may have left such files.
     func removeLeftovers() async {
         // Each directory is a step of its own, so that other work runs in between.
         for shard in (try? await change(priority: .low) { [values] _ in try values.shards() }) ?? [] {
@@ -51,9 +51,9 @@ extension EntryStorage {
         var count = 0
         var byteCount = 0
         var damaged: [(id: Int64, name: String)] = []
-        /// The reason why an entry could not be read.
+        /// The first reason why an entry could not be read, or nil.
         var error: DataCacheError?
-        /// The row identifier of the last entry, or nil if there was none.
+        /// The last row identifier of the page, or nil if the page is empty.
         var last: Int64?
     }
 
@@ -61,7 +61,7 @@ extension EntryStorage {
         var page = Page()
         for id in try queries.ids(after: id, count: Self.pageCount) {
             page.last = id
-            // Without a row, the entry was removed meanwhile.
+            // If the row is missing, the entry was removed in the meantime.
             guard let found = try queries.unverifiedEntry(id) else { continue }
             page.count += 1
             do throws(SQLiteFailure) {
@@ -83,7 +83,7 @@ extension EntryStorage {
         await change(recording: &error) { try $0.removeDamaged(id) } ?? false
     }
 
-    /// Removes a database whose structure is damaged. All entries that it still lists count as damaged.
+    /// Removes the database if its structure is damaged. All entries that the database still lists count as damaged.
     private func verifyStructure(_ verification: inout DataCacheVerification) async {
         let isSound = await read(recording: &verification.error, priority: .low) { try $0.isSound() }
         guard isSound == false else { return }

@@ -3,7 +3,7 @@ import AlcedoRuntime
 import FoundationEssentials
 
 extension EntryStorage {
-    /// Stores an entry, or only removes the existing one if the entry has expired.
+    /// Stores an entry. If the new entry has already expired, only removes the existing entry of the key.
     ///
     /// - Throws: `DataCacheError` if the entry exceeds the limits or cannot be written, or `CancellationError` if the
     ///   task is canceled before the write begins.
@@ -37,14 +37,14 @@ extension EntryStorage {
         await Self.uncancelled { [self] in (try? await self.write(write)) ?? 0 }
     }
 
-    /// Performs the writes up to a ticket. Drops an error of the database.
+    /// Performs the writes up to a ticket. Ignores errors.
     func finishWrites(upTo ticket: Int) async {
         let stores = pending.withLock { $0.hasStores(upTo: ticket) }
         _ = try? await change(makesFile: stores) { [self] in try perform(upTo: ticket, in: $0) }
     }
 
     private func checkSize(of entry: CachedData, for key: ImageKey) throws(DataCacheError) {
-        // The space that the file of a large value occupies is known only after it is written.
+        // The space that the file of a large value occupies is known only after the file is written.
         let fileSize = entry.data.count > EntryChanges.maximumInlineByteCount ? entry.data.count : 0
         let size = EntryRow.size(of: entry, for: key, fileSize: fileSize)
         guard size <= limits.maximumSize, limits.maximumCount > 0 else {
@@ -53,8 +53,9 @@ extension EntryStorage {
         }
     }
 
-    /// Enqueues a write, and waits until it is done. Returns the number in its ``WriteQueue/Outcome``, or zero if there
-    /// is no database. Withdraws a write that could not begin, and throws the reason.
+    /// Enqueues a write, and waits until the write is done. Returns the number in the write's ``WriteQueue/Outcome``,
+    /// or zero if there is no database. If the write fails or is canceled, throws the error. The write is then no
+    /// longer queued.
     private func write(_ write: WriteQueue.Write) async throws -> Int {
         let (ticket, stores) = pending.withLock { $0.add(write) }
         do {
@@ -116,7 +117,8 @@ extension EntryStorage {
         startSweeping()
     }
 
-    /// Trims at once if the entries exceed a limit by more than 10 percent: the background work is then too slow.
+    /// Trims at once if the cache exceeds a limit by more than 10 percent, because the background work is then too
+    /// slow.
     private func makeRoom(in changes: EntryChanges) throws(SQLiteFailure) {
         let totals = try changes.queries.totals()
         let size = totals.occupiedSize
@@ -129,7 +131,7 @@ extension EntryStorage {
     }
 
     /// Removes the least recently used entries until at most half of the bytes are left, because the disk is full.
-    /// Removing entries needs space in the log, and writing the log back needs space in the database.
+    /// Removing entries needs space in the log, and writing the log back may need space in the database.
     ///
     /// - Throws: `reason` if there are no entries. A failure of the kind `abandoned` if the database has to be replaced
     ///   to free space. Any other failure of the database.
@@ -141,14 +143,14 @@ extension EntryStorage {
         } catch {
             guard error.kind == .noSpace else { throw error }
         }
-        // Removing files needs no log. Their rows are the first ones that the next attempt removes.
+        // Removing files needs no log, and may free enough space for the next attempt.
         try changes.removeOldestFiles(beyond: goal)
         do throws(SQLiteFailure) {
             return try evict(to: goal, in: changes)
         } catch {
             guard error.kind == .noSpace else { throw error }
         }
-        // The last resort is to replace the database, like a damaged one.
+        // As the last resort, the database is replaced in the same way as a damaged database.
         try record(changes.removeAllFiles(because: .noSpace))
         throw SQLiteFailure(.abandoned, "cannot remove entries: no space left")
     }

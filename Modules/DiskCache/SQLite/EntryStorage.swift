@@ -2,12 +2,12 @@ import AlcedoCore
 import AlcedoRuntime
 import FoundationEssentials
 
-/// The database and the files of a cache, with the threads that use them. It outlives a released cache until all
-/// changes that have begun are done.
+/// The storage of a cache: the database, the files, and the threads that use them. After the cache is released, the
+/// storage stays alive until all changes that have begun are done.
 ///
-/// Reads have connections of their own beside the one that writes. They change no entry, and do not wait for a store or
-/// a trim, with one exception: if a lookup finds a damaged database, or a damaged, expired or changing entry, the
-/// writer locks the database and checks it again, and removes what is damaged or expired.
+/// Reads have connections of their own beside the one that writes, so they usually do not wait for a store or a trim.
+/// If a read finds a damaged database, or an entry that is damaged, expired or changing, the read may continue on the
+/// writer's thread. Only that thread can remove the database or the entry.
 final class EntryStorage: Sendable {
     let limits: DataCacheLimits
     let values: ValueDirectory
@@ -78,8 +78,8 @@ final class EntryStorage: Sendable {
     }
 
     /// Runs `work` on the writer's thread. Returns nil if there is no database, on a failure, or if the task is
-    /// canceled before the work begins. If `failure` is nil, sets it to the reason of a failure. A cancellation is not
-    /// recorded.
+    /// canceled before the work begins. On a failure, sets `failure` to the reason if `failure` is still nil. A
+    /// cancellation is not recorded.
     func change<Value: Sendable>(
         recording failure: inout DataCacheError?, priority: LoadPriority = .normal,
         _ work: @escaping @Sendable (EntryChanges) throws -> Value
@@ -93,7 +93,7 @@ final class EntryStorage: Sendable {
     }
 
     /// Runs `work` on a reader's thread, in a task that is never canceled. Returns nil if there is no database or on a
-    /// failure. If a reader finds the database damaged, runs `work` on the writer's thread, which removes a damaged
+    /// failure. If a reader finds the database damaged, runs `work` again on the writer's thread, which may remove the
     /// database.
     func read<Value: Sendable>(
         priority: LoadPriority = .normal, _ work: @escaping @Sendable (EntryQueries) throws -> Value
@@ -102,8 +102,8 @@ final class EntryStorage: Sendable {
         return await read(recording: &failure, priority: priority, work)
     }
 
-    /// Runs `work` like ``read(priority:_:)``. If `failure` is nil, sets it to the reason of a failure. The removal of
-    /// a damaged database is not a failure.
+    /// Runs `work` like ``read(priority:_:)``. On a failure, sets `failure` to the reason if `failure` is still nil.
+    /// The removal of a damaged database is not a failure.
     func read<Value: Sendable>(
         recording failure: inout DataCacheError?, priority: LoadPriority = .normal,
         _ work: @escaping @Sendable (EntryQueries) throws -> Value
@@ -159,13 +159,13 @@ final class EntryStorage: Sendable {
         await forget()
     }
 
-    /// Closes the connections, so that the next read sees the bytes on disk instead of the connections' page caches.
+    /// Closes the connections. This drops their page caches, which could hide damage to the file.
     func forget() async {
         await writer.close()
         await readers.close()
     }
 
-    /// Runs `work` even if the caller's task is canceled: in a task of its own.
+    /// Runs `work` in a separate task, which continues if the caller's task is canceled.
     static func uncancelled<Value: Sendable>(_ work: @escaping @Sendable () async -> Value) async -> Value {
         await Task { await work() }.value
     }
@@ -197,8 +197,8 @@ final class MaintenanceQueue: Sendable {
 
     private let state = Locked(State())
 
-    /// Requests work that `perform` runs at once, or after the batch in progress. Does nothing if the same work is
-    /// already waiting.
+    /// Requests work that begins at once, or after the batch in progress. Does nothing if all of this work is already
+    /// waiting.
     func schedule(_ needs: Needs, perform: @escaping @Sendable (Needs) async -> Void) {
         state.withLock { state in
             guard !state.requested.isSuperset(of: needs) else { return }
@@ -208,7 +208,7 @@ final class MaintenanceQueue: Sendable {
         }
     }
 
-    /// Waits until everything that was scheduled before is done.
+    /// Waits until all work that was scheduled before this call is done.
     func finish() async {
         let requested = state.withLock { $0.requestCount }
         while let task = state.withLock({ $0.doneCount < requested ? $0.running : nil }) { await task.value }

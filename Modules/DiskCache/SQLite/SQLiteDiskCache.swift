@@ -19,22 +19,23 @@ public import FoundationEssentials
 /// Several caches, in any number of processes, can share a directory. A store that has returned survives the end of the
 /// process at any time. By default, a power failure may lose the last stores, but it does not damage the database.
 /// Every read of an entry's data verifies a checksum. The cache replaces a database file that is damaged or belongs to
-/// another program or version. It also removes a symbolic link, or a directory with its content, that has the name of
-/// one of its files. It can read a directory that it cannot write to. If such a directory has a log but no file
-/// `alcedo.sqlite-shm`, every lookup is a miss.
+/// another program or version. It may also remove anything that has the name of one of its files but is not a regular
+/// file, even a directory with its content. The cache can also read from a directory that it cannot write to. In such a
+/// directory, every lookup is a miss if the write-ahead log `alcedo.sqlite-wal` is not empty and the file
+/// `alcedo.sqlite-shm` is missing.
 ///
-/// The size limit bounds the sum of the database's pages and of the blocks of the large values' files. An entry counts
-/// for its share of them. The limit does not include the write-ahead log (usually up to 4 MiB), 64 KiB of pages, the
-/// directories of the files (up to 257), and two small files beside the database.
+/// The size limit bounds the sum of the database's pages and of the blocks of the large values' files. The size of an
+/// entry is its share of these pages and blocks. The limit does not include the write-ahead log (usually up to 4 MiB),
+/// 64 KiB of pages, the directories of the files (up to 257), and two small files beside the database.
 ///
-/// Use the cache only for a directory that no untrusted process can write to: SQLite maps the file `alcedo.sqlite-shm`
-/// into memory, and a process that truncates it ends all processes that have it open with SIGBUS.
+/// Only trusted processes may have write access to the directory. SQLite maps the file `alcedo.sqlite-shm` into memory.
+/// A process that truncates this file can end the other processes with SIGBUS.
 ///
 /// When the cache exceeds the limit of size or count, it removes the least recently used entries in the background, in
-/// small steps. If it exceeds one by more than 10 percent, the next store removes them first. Reads have two threads
-/// and connections of their own. Lookups do not wait for writes, unless the database is being opened or replaced, or
-/// the entry is expired, damaged or being replaced. The cache writes the uses of entries later and in groups, so a
-/// process that ends may lose its last uses.
+/// small steps. If the cache exceeds a limit by more than 10 percent, the next store first removes the least recently
+/// used entries. Reads have two threads and connections of their own. Lookups usually do not wait for writes. A lookup
+/// may wait while the database is opened or replaced. It may also wait if its entry is expired, damaged or being
+/// replaced. The cache writes the uses of entries later and in groups, so a process that ends may lose its last uses.
 public final class SQLiteDiskCache: MaintainableDataCache, TrimReportingDataCache {
     /// The directory that contains the database `alcedo.sqlite` and the directory `values`.
     package let directory: URL
@@ -45,26 +46,26 @@ public final class SQLiteDiskCache: MaintainableDataCache, TrimReportingDataCach
 
     /// Creates a cache, without accessing the file system.
     ///
-    /// The first use opens the database, and the first store creates it and its directory.
+    /// The first use opens an existing database. A store creates a missing one, with its directory.
     ///
     /// - Parameters:
     ///   - directory: A directory that contains nothing but the cache, on a local file system.
-    ///   - limits: The limits of the cache. The default is 256 MiB, and seven days since the last use.
+    ///   - limits: The limits of the cache. The default is a maximum size of 256 MiB and a maximum age of seven days
+    ///     since the last use.
     ///   - durability: The data that survives a power failure. The default is `Durability.none`: the database stays
     ///     valid, but the last stores may be lost. With the other values, each store waits until the log, and the file
     ///     of a large value, are on the storage medium. With `directory`, it also waits for the directories of that
     ///     file.
     ///   - sweepInterval: The time between two periodic trims, which remove expired entries and apply the limits. The
-    ///     first trim runs one interval after the first hit or store. With zero or less, there are none. The default is
-    ///     ten minutes.
-    ///   - lockTimeout: The maximum time that a change, or an opening of the database, waits for another process or
-    ///     cache. After it, the operation fails. A change that has to open the database may wait more than once. The
+    ///     first trim runs one interval after the cache first finds or stores an entry. With zero or less, no periodic
+    ///     trims run. The default is ten minutes.
+    ///   - lockTimeout: The maximum time that an operation waits for a lock of another process or cache. If the lock is
+    ///     not free by then, the operation fails. An operation may wait several times, each time up to this limit. The
     ///     default is ten seconds.
     ///   - clock: The clock for the dates of entries, their expiration and the sweep interval. The default is the
     ///     system clock.
-    ///   - onTrim: A closure that receives a report after a trim has removed entries. A trim runs after the database is
-    ///     opened for a change, periodically, when a limit is exceeded, when the disk is full, and in
-    ///     ``trim(toSize:count:)``. Entries that a read finds expired are not reported. The closure is called on any
+    ///   - onTrim: A closure that receives a report after a trim has removed entries, whether the trim was requested or
+    ///     run by the cache itself. An expired entry that a read removes is not reported. The closure is called on any
     ///     thread, and calls may overlap. The default is nil.
     public init(
         directory: URL, limits: DataCacheLimits = DataCacheLimits(), durability: Durability = .none,
@@ -81,9 +82,10 @@ public final class SQLiteDiskCache: MaintainableDataCache, TrimReportingDataCach
     /// Creates a cache with a size limit and the default age limit.
     ///
     /// - Parameters:
-    ///   - directory: A directory that contains nothing but the cache. The first store creates it.
+    ///   - directory: A directory that contains nothing but the cache. A store creates a missing one.
     ///   - sizeLimit: The maximum number of bytes that the entries occupy.
-    ///   - clock: The clock for the dates of entries and their expiration. The default is the system clock.
+    ///   - clock: The clock for the dates of entries, their expiration and the periodic trims. The default is the
+    ///     system clock.
     public convenience init(directory: URL, sizeLimit: Int, clock: any TimeSource = SystemClock()) {
         self.init(directory: directory, limits: DataCacheLimits(maximumSize: sizeLimit), clock: clock)
     }
@@ -97,8 +99,8 @@ public final class SQLiteDiskCache: MaintainableDataCache, TrimReportingDataCach
 
     /// Returns the entry that was stored under `key`, and records a use of it.
     ///
-    /// Returns nil if the entry is absent, expired, damaged or unreadable, or if the task is canceled before the read
-    /// begins. The cache removes an expired or damaged entry if it can write to the directory.
+    /// Returns nil if the entry is absent, expired, damaged or unreadable, or if the task is canceled before the
+    /// database is read. If the call finds an expired or damaged entry in the database, the cache tries to remove it.
     public func entry(for key: ImageKey) async -> CachedData? { await storage.entry(for: key) }
 
     /// Returns whether the cache has an entry for `key` that has not expired, or false if the database cannot be read.
@@ -113,10 +115,10 @@ public final class SQLiteDiskCache: MaintainableDataCache, TrimReportingDataCach
     /// needs more space than the disk has, the cache removes all entries. If the expiry of `entry` has passed, the call
     /// only removes the existing entry.
     ///
-    /// - Throws: `DataCacheError`: `tooLarge` if the entry exceeds the limits of the cache or of SQLite, and then the
-    ///   existing entry stays; `notWritable`, `noSpace` or `failed` if it cannot be written. `CancellationError` if the
-    ///   task is canceled before it performs the write. Rarely, another call is already writing the entry by then, and
-    ///   stores it.
+    /// - Throws: `DataCacheError` with the code `tooLarge` if the entry exceeds the limits of the cache or of SQLite.
+    ///   The existing entry then stays. `DataCacheError` with the code `notWritable`, `noSpace` or `failed` if the
+    ///   entry cannot be written. `CancellationError` if the task is canceled before the write begins. Rarely,
+    ///   `CancellationError` is also thrown when another call has begun the write. In this case, the entry is stored.
     public func store(_ entry: CachedData, for key: ImageKey) async throws {
         try await storage.store(entry, for: key)
     }
@@ -158,9 +160,9 @@ extension SQLiteDiskCache {
     /// The counts of lookups, stores and evictions since the cache was created.
     public var statistics: CacheStatistics { storage.counts.statistics }
 
-    /// Returns all entries that have not expired, the least recently used first. The result is empty if the database
-    /// cannot be read. The call does not count as a use. It first writes the recorded uses, and may wait for other
-    /// writes. Uses that cannot be written do not affect the result.
+    /// Returns the entries in the database that have not expired, the least recently used first. The result is empty if
+    /// the database cannot be read. The call does not count as a use. It first tries to write the recorded uses, and
+    /// may wait for other writes. Uses that are not written do not affect the result.
     public func items() async -> [DataCacheItem] {
         await storage.writeUses()
         return await storage.read { [storage] queries in
@@ -200,8 +202,8 @@ extension SQLiteDiskCache {
         storage.trims.add(handler)
     }
 
-    /// Reads every entry, and removes damaged ones and files without an entry. Removes a database with a damaged
-    /// structure, so that the cache is empty. Returns a report of what it found.
+    /// Verifies the database and its entries. Removes damaged entries, and the content rows and files that belong to no
+    /// entry. Removes the whole database if its structure is damaged. Returns a report of the entries.
     @discardableResult
     package func verify() async -> DataCacheVerification { await storage.verify() }
 }

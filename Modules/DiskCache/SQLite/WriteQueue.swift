@@ -1,9 +1,9 @@
 import AlcedoCore
 
-/// The requested writes that are not done, in the order of their requests. It performs no I/O.
+/// A queue of writes, in the order of their requests. It performs no I/O.
 ///
-/// Lookups find the result of these writes before it is in the database. Each caller waits for its write, so the queue
-/// has at most one write per caller.
+/// A lookup finds the result of a queued write before the database contains that result. Each caller waits for its
+/// write, so the queue has at most one write per caller.
 struct WriteQueue: Sendable {
     enum Write: Sendable {
         case store(CachedData, ImageKey)
@@ -12,8 +12,8 @@ struct WriteQueue: Sendable {
         case removeAll
     }
 
-    /// The number of entries that a removal of a key or a resource removed, zero for another write, or the reason why
-    /// the write failed.
+    /// The outcome of a write. For a removal of a key or of a resource, it is the number of removed entries. For any
+    /// other write, it is zero. For a failed write, it is the error.
     typealias Outcome = Result<Int, any Error>
 
     /// The state of a key after the queued writes.
@@ -48,7 +48,7 @@ struct WriteQueue: Sendable {
     /// The ticket of the last requested write, or zero before the first. Writes are done in the order of their tickets.
     var latestTicket: Int { lastTicket }
 
-    /// Adds a write. Returns its ticket, and whether the queue up to it contains a store.
+    /// Adds a write. Returns the ticket of the write, and whether the queue, including this write, contains a store.
     mutating func add(_ write: Write) -> (ticket: Int, stores: Bool) {
         lastTicket += 1
         queue.append(QueuedWrite(ticket: lastTicket, write: write))
@@ -68,7 +68,8 @@ struct WriteQueue: Sendable {
         }
     }
 
-    /// Returns the first write in the queue, or nil if the queue has none up to `ticket`. The write stays in the queue.
+    /// Returns the first write in the queue if its ticket is at most `ticket`; otherwise, returns nil. The write stays
+    /// in the queue.
     func next(upTo ticket: Int) -> (ticket: Int, write: Write)? {
         guard let first = queue.first, first.ticket <= ticket else { return nil }
         return (first.ticket, first.write)
@@ -76,12 +77,12 @@ struct WriteQueue: Sendable {
 
     /// Removes a write from the queue, and records its outcome. Does nothing if the write was withdrawn.
     mutating func finish(_ ticket: Int, _ outcome: Outcome) {
-        // No caller takes the outcome of a withdrawn write.
+        // The outcome of a withdrawn write is dropped, because no caller takes it.
         if remove(ticket) { outcomes[ticket] = outcome }
     }
 
-    /// Removes and returns the outcome of a write. If it has none, withdraws the write and returns nil. A write that
-    /// another caller is performing still takes effect.
+    /// Removes and returns the outcome of a write. If the write has no outcome yet, withdraws the write and returns
+    /// nil. If another caller is already performing the write, the write still takes effect.
     mutating func take(_ ticket: Int) -> Outcome? {
         if let outcome = outcomes.removeValue(forKey: ticket) { return outcome }
         remove(ticket)
@@ -94,14 +95,14 @@ struct WriteQueue: Sendable {
         return latest.entry.map(Lookup.entry) ?? .absent
     }
 
-    /// Removes a write from the queue, whether it was performed or withdrawn. If it was the last one for its key, its
-    /// resource or all entries, an earlier one that is still queued takes its place. Returns false if the queue does
-    /// not have it.
+    /// Removes a performed or withdrawn write from the queue. If the write was the last one for its key, its resource
+    /// or all entries, the last earlier one in the queue takes its place. Returns false if the queue does not contain
+    /// the write.
     @discardableResult
     private mutating func remove(_ ticket: Int) -> Bool {
         guard let index = queue.firstIndex(where: { $0.ticket == ticket }) else { return false }
         let write = queue.remove(at: index).write
-        // A write that was performed is the first, and has no earlier ones.
+        // A performed write is the first in the queue, so the queue contains no earlier writes.
         let earlier = queue[..<index]
         switch write {
         case .store(_, let key), .remove(let key):

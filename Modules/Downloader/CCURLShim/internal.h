@@ -15,7 +15,7 @@ enum { ALCEDO_MAXIMUM_READY = 64 };
 
 struct alcedo_curl_loop {
     CURLM *multi;
-    /// The epoll descriptor that watches the sockets of all transfers, and `wakeup`, an eventfd.
+    /// `watch` is the epoll descriptor that watches `wakeup` and the sockets of transfers. `wakeup` is an eventfd.
     int watch, wakeup;
     /// The time at which libcurl must be called even if no socket is ready, in milliseconds of the monotonic clock. 0
     /// means immediately, and a negative value never.
@@ -23,15 +23,15 @@ struct alcedo_curl_loop {
     /// The events of the last wait.
     struct epoll_event ready[ALCEDO_MAXIMUM_READY];
     int ready_count;
-    /// Whether a new connection with TLS turned out to be HTTP/1, so that waiting transfers must not wait for it.
+    /// Whether a new connection with TLS turned out to be HTTP/1. Transfers that wait to share it must then be started.
     int has_unshareable;
     /// The idle easy handles.
     alcedo_curl_transfer *free_transfers;
     size_t free_count;
-    /// The cookie jar of all transfers; NULL if there is none. It needs no lock, because only the loop's thread uses
-    /// it.
+    /// The cookie jar of all transfers; NULL if there is none. The jar needs no lock, because only the loop's thread
+    /// uses it.
     CURLSH *jar;
-    /// The upper bound of the bytes that the jar holds.
+    /// An upper bound of the estimated size of the jar in bytes.
     size_t jar_size;
     // The settings, owned by the loop.
     alcedo_curl_version version;
@@ -41,8 +41,8 @@ struct alcedo_curl_loop {
     struct curl_blob ca;  // empty without `ca_bytes`
 };
 
-/// Returns whether the machine is offline: no running interface except the loopback has an IPv4 address, or an IPv6
-/// address that is not link-local. Returns 0 if the interfaces cannot be listed.
+/// Returns whether the machine is offline. It is online if a running interface other than the loopback has an IPv4
+/// address, or has an IPv6 address that is not link-local. Returns 0 if the interfaces cannot be listed.
 int alcedo_curl_is_offline(void);
 
 struct alcedo_curl_transfer {
@@ -57,10 +57,10 @@ struct alcedo_curl_transfer {
     int is_repeatable;
     int send_count;
     int has_response;  // a byte of the response has arrived
-    int may_wait;      // libcurl waits for a connection to the server that it may share
+    int may_wait;      // the transfer may wait for a connection that is being established, to share it
     int is_refused;  // repeating the request was refused
     curl_socket_t socket;  // the socket that libcurl watches for the transfer; CURL_SOCKET_BAD: none
-    int is_held;           // the socket is not watched
+    int is_held;           // the socket is not watched during a pause
     char error[CURL_ERROR_SIZE];
 };
 

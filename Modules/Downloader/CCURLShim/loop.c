@@ -150,8 +150,9 @@ void alcedo_curl_wait(alcedo_curl_loop *loop, int timeout_ms) {
     loop->ready_count = count < 0 ? 0 : count;
 }
 
-/// Lets the transfers that wait for a connection with HTTP/1 connect themselves. libcurl 8.14 and later reconsider them
-/// only when a handle is removed, which may be the end of a long response.
+/// Lets transfers that wait for a connection with HTTP/1 open their own connections. Without this function, libcurl
+/// 8.14 and later reconsider them only when a handle is removed, which may be the end of a long response. The function
+/// therefore adds and removes an empty handle.
 static void start_waiting(alcedo_curl_loop *loop) {
     loop->has_unshareable = 0;
     CURL *none = curl_easy_init();
@@ -170,7 +171,7 @@ void alcedo_curl_perform(alcedo_curl_loop *loop) {
             int what = 0;
             if (found->events & EPOLLIN) what |= CURL_CSELECT_IN;
             if (found->events & EPOLLOUT) what |= CURL_CSELECT_OUT;
-            // Reading or writing then reports the error.
+            // After an error or a hang-up, libcurl reads or writes, and so finds the error.
             if (found->events & (EPOLLERR | EPOLLHUP)) what |= CURL_CSELECT_IN | CURL_CSELECT_OUT;
             curl_multi_socket_action(loop->multi, found->data.fd, what, &running);
         }
@@ -184,7 +185,7 @@ void alcedo_curl_perform(alcedo_curl_loop *loop) {
     if (loop->has_unshareable) start_waiting(loop);
 }
 
-/// Returns whether the transfer used HTTP/1 without TLS, whose errors have an `errno`.
+/// Returns whether the transfer used HTTP/1 without TLS. A lost connection of such a transfer has an `errno`.
 static int is_plain(const alcedo_curl_transfer *transfer) {
     const char *scheme = NULL;
     long version = 0;

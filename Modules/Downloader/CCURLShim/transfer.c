@@ -9,7 +9,7 @@
 // The maximum number of idle handles.
 enum { MAXIMUM_FREE = 64 };
 
-// The maximum number of bytes of cookies in a jar, and the estimated overhead of each cookie.
+// The limit for the estimated size of a jar in bytes, and the estimated overhead of each cookie in bytes.
 enum { MAXIMUM_JAR = 4 << 20, COOKIE_OVERHEAD = 256 };
 
 static const char cookie_field[] = "set-cookie:";
@@ -27,12 +27,12 @@ static size_t on_header(char *bytes, size_t size, size_t count, void *data) {
     return t->callbacks.on_header(t->callbacks.context, bytes, size * count) ? size * count : 0;
 }
 
-// Stops watching the transfer's socket until the transfer is resumed. libcurl 8.5 keeps watching the socket of a paused
-// HTTP/1 transfer and reads from it. If the server has closed it, libcurl ends the transfer without the bytes that it
-// has buffered during the pause.
+// Stops watching the transfer's socket until the transfer is resumed. Otherwise, libcurl 8.5 would read from the socket
+// of a paused HTTP/1 transfer. If the server has closed the connection, libcurl would then end the transfer without the
+// bytes that libcurl has buffered during the pause.
 static void hold(alcedo_curl_transfer *t) {
     long version = 0;
-    // From HTTP/2 on, other transfers use the connection as well.
+    // From HTTP/2 on, other transfers may use the same connection.
     CURLcode status = curl_easy_getinfo(t->easy, CURLINFO_HTTP_VERSION, &version);
     if (status != CURLE_OK || version > CURL_HTTP_VERSION_1_1) return;
     if (t->socket == CURL_SOCKET_BAD || t->is_held) return;
@@ -66,7 +66,8 @@ static curl_socket_t on_open(void *data, curlsocktype purpose, struct curl_socka
 }
 
 // Called each time before a request is sent. libcurl itself repeats a request up to five times when a reused connection
-// ends without a byte. The server may have processed the request by then. RFC 9110 section 9.2.2.
+// ends without a byte. The server may have processed the request by then, so repetitions are limited here (RFC 9110
+// section 9.2.2).
 static int on_send(void *data, char *to, char *from, int to_port, int from_port) {
     (void)to, (void)from, (void)to_port, (void)from_port;
     alcedo_curl_transfer *t = data;
@@ -76,8 +77,8 @@ static int on_send(void *data, char *to, char *from, int to_port, int from_port)
     return t->is_refused ? CURL_PREREQFUNC_ABORT : CURL_PREREQFUNC_OK;
 }
 
-// Resets a handle. Returns false if the handle cannot be reused: one that was stopped in the middle of a transfer, or
-// that was not the last on its connection, keeps its buffers and refuses another buffer size.
+// Resets a handle. Returns false if the handle cannot be reused. After its transfer was stopped in the middle, or while
+// other transfers used its connection, a handle may keep its buffers and refuse another buffer size.
 static int prepare(CURL *easy) {
     curl_easy_reset(easy);
     return curl_easy_setopt(easy, CURLOPT_BUFFERSIZE, 128L << 10) == CURLE_OK;
@@ -146,7 +147,7 @@ static void give_back(alcedo_curl_transfer *t) {
         destroy(t);
         return;
     }
-    // Neither option must outlive the request: the list is freed, and the URL may contain secrets.
+    // Neither option may outlive the request: the list is freed, and the URL may contain secrets.
     curl_easy_setopt(t->easy, CURLOPT_HTTPHEADER, NULL);
     curl_easy_setopt(t->easy, CURLOPT_URL, NULL);
     t->next_free = t->loop->free_transfers;
@@ -213,11 +214,11 @@ static CURLcode configure(alcedo_curl_transfer *t, const alcedo_curl_request *r)
     SET(CURLOPT_HTTP_VERSION, version_of(loop->version));
     if (loop->proxy) {
         SET(CURLOPT_PROXY, loop->proxy);
-        // Otherwise the exceptions in the environment would apply to a proxy that is not the environment's.
+        // Otherwise, the exceptions in the environment would apply to this proxy, which is not from the environment.
         SET(CURLOPT_NOPROXY, "");
     }
     if (loop->ca_file || loop->ca.data) {
-        // The system's certificate directory would be trusted in addition to the file.
+        // Otherwise, the system's certificate directory would also be trusted.
         SET(CURLOPT_CAPATH, NULL);
         SET(CURLOPT_CAINFO, loop->ca_file);
     }
@@ -285,7 +286,7 @@ void alcedo_curl_transfer_remove(alcedo_curl_transfer *t) {
 }
 
 int alcedo_curl_resume(alcedo_curl_transfer *t) {
-    // libcurl does not know that the socket is not watched, so it would not start watching it again.
+    // libcurl does not know that the socket was removed from `watch`, so the socket is added again here.
     if (t->is_held) {
         struct epoll_event wanted = {.events = EPOLLIN, .data.fd = t->socket};
         epoll_ctl(t->loop->watch, EPOLL_CTL_ADD, t->socket, &wanted);
@@ -295,7 +296,7 @@ int alcedo_curl_resume(alcedo_curl_transfer *t) {
 }
 
 int alcedo_curl_undoes_lists_of_codings(void) {
-    // Versions that leave the chunks in the body: 8.5.0. Versions that do not: 7.88.1 and 8.14.1.
+    // Tested versions: 8.5.0 leaves the chunks in the body; 7.88.1 and 8.14.1 decode them.
     const unsigned number = curl_version_info(CURLVERSION_NOW)->version_num;
     return number < 0x080000 || number >= 0x080700;
 }

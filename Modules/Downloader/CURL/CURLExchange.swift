@@ -41,8 +41,8 @@ final class CURLExchange: HTTPBodySource {
             onSpace: { link.object.map(onSpace) },
             onCancel: {
                 guard let exchange = link.object else { return }
-                // The exchange is settled first, because a loop that processes the cancellation before the start checks
-                // whether it is settled.
+                // The exchange is settled first. The loop may process this cancellation before the start command, and
+                // it does not begin a settled exchange.
                 exchange.settle(.failure(CancellationError()))
                 onCancel(exchange)
             })
@@ -56,8 +56,7 @@ final class CURLExchange: HTTPBodySource {
     /// Stores the continuation of the task that waits for the head, or resumes it with `CancellationError` if the
     /// exchange is already settled.
     ///
-    /// - Parameter continuation: The continuation, which is resumed exactly once, by the caller that removes it from
-    ///   the state.
+    /// - Parameter continuation: The continuation, which is resumed exactly once.
     func expectHead(_ continuation: UnsafeContinuation<ResponseHeads, any Error>) {
         let isSettled = head.withLock { head in
             if case .settled = head { return true }
@@ -67,7 +66,7 @@ final class CURLExchange: HTTPBodySource {
         if isSettled { continuation.resume(throwing: CancellationError()) }
     }
 
-    /// Whether the waiting task has received its head or its error.
+    /// Whether the exchange has been settled: with a head or with an error.
     var isSettled: Bool {
         head.withLock { head in
             if case .settled = head { return true }
@@ -75,7 +74,7 @@ final class CURLExchange: HTTPBodySource {
         }
     }
 
-    /// Resumes the waiting task with its head or its error. Only the first call has an effect.
+    /// Settles the exchange, and resumes the task that waits for the head. Later calls do not resume the task again.
     func settle(_ result: Result<ResponseHeads, any Error>) {
         let continuation = head.withLock { head -> UnsafeContinuation<ResponseHeads, any Error>? in
             defer { head = .settled }
@@ -90,16 +89,18 @@ final class CURLExchange: HTTPBodySource {
     ///
     /// - Parameter error: The error; nil if the response is complete.
     func finish(_ error: HTTPTransportError?) {
-        // libcurl treats a connection that ends inside the head as a response without a body.
+        // A transfer without an error may still have no head: libcurl treats a connection that ends inside the head as
+        // a response without a body.
         let lost = "the connection ended in the response header of \(request.url.shown)"
         settle(.failure(error ?? HTTPTransportError(.connectionLost, lost)))
         body.finish(error)
     }
 }
 
-/// A link by which the parts of an object refer to it without keeping it alive. The parts must not outlive the object.
+/// A link from the parts of an object to the object, which does not keep the object alive. The parts must not outlive
+/// the object.
 ///
-/// It avoids a weak reference, which costs a separate allocation for each object.
+/// A weak reference would cost a separate allocation for each object.
 private final class UnownedLink<Object: AnyObject & Sendable>: Sendable {
     private struct Reference {
         unowned var object: Object?

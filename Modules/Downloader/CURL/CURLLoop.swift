@@ -29,8 +29,8 @@ final class CURLLoop {
         loop = settings.makeLoop()
     }
 
-    /// Runs until the mailbox has a stop command. If libcurl's loop could not be created, fails the waiting requests
-    /// and returns immediately.
+    /// Runs until the mailbox has a stop command. If libcurl's loop could not be created, the requests in the mailbox
+    /// fail, and the function returns immediately.
     func run() {
         guard let loop else { return mailbox.close(Self.startFailure) }
         mailbox.attach(loop)
@@ -56,13 +56,13 @@ final class CURLLoop {
         for command in mailbox.takeAll() {
             switch command {
             case .start(let exchange):
-                // A cancellation may have been processed before.
+                // The exchange may have been canceled before its start command is processed.
                 if !exchange.isSettled { schedule.enqueue(exchange) }
             case .resume(let id):
                 guard let transfer = active[id] else { continue }
                 transfer.resume()
                 expectDeadline(of: transfer)
-                // Resuming fails if libcurl's buffered bytes exceed the limits of the body.
+                // Resuming can fail, for example if the buffered bytes exceed `decodedByteLimit`.
                 guard let handle = transfer.handle, alcedo_curl_resume(handle) == 0 else { continue }
                 active[id] = nil
                 end(transfer, HTTPTransportError(.failed, "libcurl cannot resume a paused transfer"))
@@ -163,8 +163,8 @@ final class CURLLoop {
         }
     }
 
-    /// Ends transfers whose deadline has passed. All deadlines are checked only when the earliest one may have passed,
-    /// not in each iteration.
+    /// Ends transfers whose deadline has passed. To save time, deadlines are not checked in each iteration, but only
+    /// when the earliest one may have passed.
     private func endOverdue() {
         let now = ContinuousClock.now
         guard now >= nextCheck else { return }
@@ -204,8 +204,8 @@ final class CURLLoop {
         transfer.finish(error)
     }
 
-    /// Removes a transfer from libcurl and records its metrics. Called before the reader is notified of the end, so
-    /// that the reader finds the metrics.
+    /// Removes a transfer from libcurl, records its metrics and releases its slot. `end` calls this function before it
+    /// notifies the reader, so that the reader finds the metrics.
     private func remove(_ transfer: CURLTransfer) {
         if let handle = transfer.handle {
             transfer.exchange.record.finish(HTTPTransferMetrics(of: handle, queued: transfer.queued))
@@ -236,7 +236,7 @@ final class CURLLoop {
         case ALCEDO_CURL_TIMEOUT: HTTPTransportError(.timedOut, message)
         case ALCEDO_CURL_LOST: HTTPTransportError(.connectionLost, message)
         case ALCEDO_CURL_INVALID_RESPONSE: HTTPTransportError(.invalidResponse, message)
-        // libcurl uses this code for a header line that is too long, and for more decoded bytes than it buffers for a
+        // libcurl also uses this code if a header line is too long, or if it must buffer too many decoded bytes for a
         // slow reader.
         case ALCEDO_CURL_OUT_OF_MEMORY where !transfer.hasHead:
             HTTPTransportError(.invalidResponse, "a line of the response header of \(url) is too long")
@@ -247,10 +247,10 @@ final class CURLLoop {
     }
 }
 
-/// The servers that have timed out and not responded since. Connections to them may be dead without an error, for
-/// example after a change of the network.
+/// Servers that were silent until a timeout and have not sent a response since. Connections to them may be dead without
+/// an error, for example after a change of the network. New transfers to them therefore use new connections.
 struct UnresponsiveServers {
-    /// The maximum number of servers. At the limit, all are removed, and each removed server costs another timeout.
+    /// The maximum number of servers. At the limit, all are removed. Each removed server may cost another timeout.
     private static let limit = 256
 
     private var hosts: Set<String> = []

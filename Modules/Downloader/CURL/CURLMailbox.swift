@@ -14,8 +14,8 @@ final class CURLMailbox: Sendable {
 
     private struct State {
         var commands: [Command] = []
-        /// The address of the running loop, or zero. A number suffices, because only the thread-safe wake-up function
-        /// is called with it.
+        /// The address of the running loop; zero if there is none. The address is stored as a number, because it is
+        /// used only for the thread-safe wake-up function.
         var loop = 0
         /// Whether the loop waits, or is about to wait, and has not been woken.
         var needsWaking = false
@@ -25,9 +25,9 @@ final class CURLMailbox: Sendable {
 
     private let state = Locked(State())
 
-    /// Adds a command and wakes a waiting loop. Returns whether the caller must start a loop, which is the case for the
-    /// first request, and for the first request after a loop could not be created. Without a loop, other commands are
-    /// ignored.
+    /// Adds a command and wakes the loop if it waits. Returns true if the caller must start a loop.
+    ///
+    /// A start command requires a new loop if none exists. All other commands are ignored if no loop exists.
     func post(_ command: Command) -> Bool {
         state.withLock { state in
             var isFirst = false
@@ -37,7 +37,7 @@ final class CURLMailbox: Sendable {
                 isFirst = true
             }
             state.commands.append(command)
-            // The lock is held, so that the loop cannot be destroyed meanwhile. Waking it only writes a number to a
+            // The lock keeps the loop from being destroyed meanwhile. The wake-up is fast: it only writes a number to a
             // descriptor.
             if state.needsWaking, let loop = OpaquePointer(bitPattern: state.loop) {
                 state.needsWaking = false
@@ -54,8 +54,9 @@ final class CURLMailbox: Sendable {
         }
     }
 
-    /// Returns whether the loop may wait, which it must not while there are commands. Called before each wait. A
-    /// running loop is not woken, because it checks for commands itself.
+    /// Returns whether the loop may wait: true if there are no commands. The loop calls this function before each wait.
+    /// From then until `hasWaited()`, the next command wakes the loop. At other times, the loop checks for commands
+    /// itself.
     func mayWait() -> Bool {
         state.withLock { state in
             state.needsWaking = state.commands.isEmpty
@@ -66,14 +67,14 @@ final class CURLMailbox: Sendable {
     /// Records that the loop has finished waiting.
     func hasWaited() { state.withLock { $0.needsWaking = false } }
 
-    /// Sets the loop to wake.
+    /// Stores the loop, so that commands can wake it.
     func attach(_ loop: OpaquePointer) {
         let address = Int(bitPattern: loop)
         state.withLock { $0.loop = address }
     }
 
-    /// Removes the loop, which may then be destroyed. Waiting requests fail with `error`. A later request starts
-    /// another loop.
+    /// Removes the loop, which may then be destroyed. Requests that are still in the mailbox fail with `error`. A later
+    /// request starts another loop.
     func close(_ error: HTTPTransportError) {
         let left = state.withLock { state in
             defer { state = State() }

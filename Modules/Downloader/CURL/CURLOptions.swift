@@ -16,13 +16,15 @@ public struct CURLOptions: Sendable {
     public var maxConcurrentTransfers = 64
     /// The maximum number of concurrent transfers to one scheme, host and port. Values below 1 count as 1. Default: 16.
     public var maxConcurrentTransfersPerHost = 16
-    /// Whether content codings are requested and decoded. Default: true.
+    /// Whether the transport requests and decodes content codings. A request with its own `Accept-Encoding` or `Range`
+    /// field is an exception: its response is not decoded. Default: true.
     public var decodesContent = true
-    /// The maximum number of decoded bytes of a body with a content coding, which limits compression bombs. A larger
-    /// body fails with `bodyTooLarge`. Bodies without a coding are not limited here. Default: 128 MiB.
+    /// The maximum size of a decoded body in bytes, as a limit for compression bombs. A larger decoded body fails with
+    /// `bodyTooLarge`. Bodies without a content coding are not limited. Default: 128 MiB.
     public var decodedByteLimit = 128 << 20
-    /// The maximum time to connect, including TLS. After that time, the request fails with `timedOut`. Nil, zero or
-    /// less means the request's idle timeout, which always applies as well. Default: nil.
+    /// The maximum time to establish a connection, including name lookup and TLS. A request that exceeds it fails with
+    /// `timedOut`. If the value is nil, zero or negative, the request's idle timeout is used instead. The request's own
+    /// timeouts apply in any case. Default: nil.
     public var connectTimeout: Duration?
     /// The HTTP version. Default: HTTP/2 if a TLS server offers it, otherwise HTTP/1.1.
     public var version = CURLVersion.automatic
@@ -33,39 +35,42 @@ public struct CURLOptions: Sendable {
     /// public suffix list if libcurl includes one). Default: false.
     ///
     /// All requests of the transport share the cookies, which are deleted with the transport. A request with its own
-    /// `Cookie` field sends only that field, and the cookies of its response are not stored. The cookies take at most 4
-    /// MiB; at the limit, all are deleted. A response cache around the transport does not see these cookies, so its
-    /// stored responses do not vary by them.
+    /// `Cookie` field sends only that field, and the cookies of its response are not stored. A response cache around
+    /// the transport does not see these cookies, so its stored responses do not vary by them.
+    ///
+    /// When a request ends, all cookies are deleted if they take more than about 4 MiB. They may already be deleted if
+    /// they take more than about 2 MiB.
     public var keepsCookies = false
-    /// The proxy. Default: the environment's.
+    /// The proxy. Default: the proxies in the environment variables.
     public var proxy = CURLProxy.environment
     /// Whether connections to addresses outside of the public internet are allowed. Default: true. Set this to false in
     /// servers that load URLs from untrusted users.
     ///
     /// If false, connections to private, loopback, link-local, carrier-shared (RFC 6598), multicast and reserved
     /// addresses are refused, for IPv4 and IPv6. The same holds for addresses that map to them (IPv4-mapped, NAT64) and
-    /// for addresses of cloud platform services, such as 168.63.129.16. A request whose host has no other address fails
-    /// with `addressRefused`.
+    /// for addresses of cloud platform services, such as 168.63.129.16. If all addresses of a host are refused,
+    /// requests to it fail with `addressRefused`.
     ///
-    /// Each new connection is checked by its actual address: after name resolution, independent of the spelling of the
-    /// URL, and also after a redirect. With a proxy, only the proxy's address is checked; set ``proxy`` to
-    /// ``CURLProxy/none`` to rule that out.
+    /// The check uses the actual address of each new connection, after name resolution. It therefore does not depend on
+    /// the spelling of the URL, and also covers redirects. With a proxy, only the proxy's address is checked. To
+    /// connect without a proxy, set ``proxy`` to ``CURLProxy/none``.
     public var allowsPrivateAddresses = true
     /// The certificate authorities that are trusted. Default: the system's.
     public var authorities = CURLCertificateAuthorities.system
-    /// The pinned public keys by host name. A listed host must have one of its keys, in addition to a valid
-    /// certificate; otherwise requests to it fail with `secureConnectionFailed`. A host that is not listed, or has an
-    /// empty set, may have any key. Default: empty.
+    /// The pinned public keys by host name. Over `https`, a listed host must have one of its keys, in addition to a
+    /// valid certificate; otherwise, the request fails with `secureConnectionFailed`. Requests over `http` are not
+    /// checked. A host that is not listed, or has an empty set, may have any key. Default: empty.
     ///
-    /// Host names are stored in lowercase and without a trailing dot. Names that become equal share their keys.
+    /// Host names are stored in lowercase and without a trailing dot. If two names become equal, their keys are
+    /// combined.
     public var pinnedKeys: [String: Set<PublicKeyPin>] = [:] {
         didSet {
             pinnedKeys = Dictionary(
                 pinnedKeys.map { (Self.normalized(host: $0.key), $0.value) }, uniquingKeysWith: { $0.union($1) })
         }
     }
-    /// The hosts whose certificates are not checked, apart from pinned keys. An attacker on the network can read and
-    /// change their traffic. Default: empty.
+    /// The hosts whose certificates are not checked. Their pinned keys are still checked. If such a host has no pinned
+    /// keys, an attacker on the network can read and change its traffic. Default: empty.
     ///
     /// Host names are stored in lowercase and without a trailing dot.
     public var trustedHosts: Set<String> = [] {

@@ -6,14 +6,14 @@ import FoundationEssentials
 struct CURLRequest: Sendable {
     let method: String
     let url: URL
-    /// The scheme, host and port of the URL, by which transfers are counted.
+    /// The scheme, host and port of the URL, which identify the server.
     let host: String
     let body: Data?
     /// The header lines in libcurl's format, each ending in a NUL.
     let headerLines: [[CChar]]
     /// Whether libcurl requests and decodes content codings.
     let decodesContent: Bool
-    /// Whether the request sets its own cookies, so that the cookie jar is not used.
+    /// Whether the request has its own `Cookie` field and therefore does not use the cookie jar.
     let hasOwnCookies: Bool
     let pinnedKeys: String?
     let verifies: Bool
@@ -22,15 +22,16 @@ struct CURLRequest: Sendable {
 
     /// Converts and validates a request.
     ///
-    /// - Throws: ``/AlcedoHTTP/HTTPTransportError`` `invalidRequest`. The scheme must be `http` or `https`, and the URL
-    ///   must have a host. The method must be a token, and a HEAD request must not have a body. A field's name must be
-    ///   a token. A field's value must not have a line break, which could begin another header line (RFC 9110 section
-    ///   5.5), a NUL, or a character outside of ISO-8859-1.
+    /// - Throws: ``/AlcedoHTTP/HTTPTransportError`` `invalidRequest` if the request violates one of the following
+    ///   rules. The scheme must be `http` or `https`, and the URL must have a host. The method must be a token, and a
+    ///   HEAD request must not have a body. A field's name must be a token. A field's value must consist of ISO-8859-1
+    ///   characters, without NUL and line breaks. A line break could begin another header line (RFC 9110 section 5.5).
     init(_ request: HTTPRequest, _ settings: CURLSettings) throws(HTTPTransportError) {
         guard let scheme = request.url.scheme?.lowercased(), scheme == "http" || scheme == "https" else {
             throw HTTPTransportError(.invalidRequest, "not an HTTP URL: \(request.url.shown)")
         }
-        // libcurl would use the next part of the URL as the host, which is not the host of pins and limits.
+        // If the host were missing, libcurl would use the next part of the URL as the host. Pins and limits would not
+        // apply to that host.
         guard let host = request.url.host(), !host.isEmpty else {
             throw HTTPTransportError(.invalidRequest, "the URL has no host: \(request.url.shown)")
         }
@@ -47,7 +48,7 @@ struct CURLRequest: Sendable {
         self.host = request.url.origin
         pinnedKeys = settings.pinnedKeys(of: name)
         verifies = settings.verifies(name)
-        // Without a body, these methods would not send a `Content-Length`. RFC 9110 section 8.6.
+        // Without a body, libcurl would not send a `Content-Length` for these methods. RFC 9110 section 8.6.
         body = request.body ?? (["POST", "PUT", "PATCH"].contains(method) ? Data() : nil)
         var lines: [[CChar]] = []
         for field in request.fields { lines.append(try Self.line(field)) }
@@ -71,7 +72,7 @@ struct CURLRequest: Sendable {
     /// Whether sending the request twice has the same effect as sending it once.
     let isIdempotent: Bool
 
-    /// Calls `body` with the method, the URL and the pinned keys.
+    /// Calls `body` with the method, the URL without dot segments, and the pinned keys.
     func withCStrings<Result>(
         _ body: (UnsafePointer<CChar>, UnsafePointer<CChar>, UnsafePointer<CChar>?) -> Result
     ) -> Result {
@@ -87,7 +88,8 @@ struct CURLRequest: Sendable {
     private static func line(_ field: HTTPFields.Field) throws(HTTPTransportError) -> [CChar] {
         guard field.name.isToken, let value = field.value.latin1, !value.contains(where: { [0, 10, 13].contains($0) })
         else { throw HTTPTransportError(.invalidRequest, "invalid header field: \(field.name.debugDescription)") }
-        // libcurl's format of a field with an empty value. A colon followed only by spaces would remove the field.
+        // In libcurl's format, a semicolon after the name means an empty value. A colon followed only by spaces would
+        // remove the field.
         let isBlank = value.allSatisfy { $0 == 0x20 || (0x09...0x0D).contains($0) }
         let line = isBlank ? Array("\(field.name);".utf8) : Array("\(field.name): ".utf8) + value
         return (line + [0]).map { CChar(bitPattern: $0) }

@@ -1,14 +1,15 @@
 /// A scheduler that decides which waiting exchange begins next, within a total limit and a limit for each host.
 /// Exchanges with one host begin in the order they were added, and hosts take turns.
 ///
-/// libcurl has such limits too, but counts the time in its queue as silence of the server. All operations are O(1),
-/// amortized, except those that remove waiting exchanges.
+/// libcurl's own limits are not used, because the time in libcurl's queue would count toward the timeouts. All
+/// operations are O(1), amortized, except `remove` and `removeAllWaiting`.
 struct CURLSchedule {
     /// The exchanges of one host. A class, so that its properties are changed in place.
     private final class Host {
         var running = 0
         var waiting = ExchangeQueue()
-        /// Whether the host is in `ready`. The host is not removed while it is, so that it cannot be added twice.
+        /// Whether the host's name is in `ready`. Such a host stays in `hosts`, so that its name is not added to
+        /// `ready` again.
         var isReady = false
 
         var isIdle: Bool { running == 0 && waiting.isEmpty && !isReady }
@@ -18,7 +19,8 @@ struct CURLSchedule {
     private let hostLimit: Int
     private var running = 0
     private var hosts: [String: Host] = [:]
-    /// The hosts with a waiting exchange and a free slot. Each begins one exchange before the next host's turn.
+    /// The names of the hosts that may begin an exchange, in the order of their turns. A turn begins one exchange. A
+    /// host whose waiting exchanges were removed stays here until its turn.
     private var ready: ArraySlice<String> = []
 
     init(limit: Int, hostLimit: Int) {
@@ -104,7 +106,7 @@ struct ExchangeQueue {
         let first = elements[head]
         elements[head] = nil
         head += 1
-        // Removed elements are at most half of all elements.
+        // The array is compacted when at least half of its elements have been removed.
         if head * 2 >= elements.count {
             elements.removeFirst(head)
             head = 0
@@ -114,7 +116,7 @@ struct ExchangeQueue {
 
     /// Removes an exchange.
     ///
-    /// - Complexity: O(*n*).
+    /// - Complexity: O(*n*), where *n* is the number of exchanges in the queue.
     mutating func remove(_ exchange: CURLExchange) {
         elements = elements[head...].filter { $0 !== exchange }
         head = 0

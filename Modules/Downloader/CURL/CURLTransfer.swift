@@ -16,7 +16,7 @@ final class CURLTransfer {
     private var clock: TransferClock
     /// The heads that have not been delivered yet.
     private var heads: ResponseHeads?
-    /// The number of decoded bytes of the body; nil if libcurl does not decode the body.
+    /// The number of decoded bytes that the reader's pipe has accepted; nil if the body is not decoded.
     private var unpackedCount: Int?
     private var failure: HTTPTransportError?
 
@@ -25,7 +25,7 @@ final class CURLTransfer {
     /// - Parameters:
     ///   - exchange: The exchange.
     ///   - decodedByteLimit: The maximum number of decoded bytes of a body with a content coding.
-    ///   - receivedHeads: The list to which the exchange is added when its head has arrived.
+    ///   - receivedHeads: The list that receives the exchange when its final head has arrived.
     init(_ exchange: CURLExchange, decodedByteLimit: Int, receivedHeads: ReceivedHeads) {
         self.exchange = exchange
         self.decodedByteLimit = decodedByteLimit
@@ -47,16 +47,16 @@ final class CURLTransfer {
     /// timeout.
     var deadline: CURLDeadline? { clock.deadline(exchange.request.timeouts) }
 
-    /// Restarts the idle timeout after a pause, because the reader has consumed the buffered bytes.
+    /// Ends a pause. The idle timeout starts again, because the reader has taken the buffered bytes.
     func resume() { clock.resume() }
 
-    /// Whether an address of the server was refused. The server may have other addresses.
+    /// Whether `mayConnect(to:)` has refused an address. The server may have other addresses that are allowed.
     private(set) var hasRefusedAddress = false
 
     static let undoesListsOfCodings = alcedo_curl_undoes_lists_of_codings() != 0
 
-    /// Returns whether a connection to an address is allowed, and records a refusal. Called only if private addresses
-    /// are refused.
+    /// Returns whether a connection to an address is allowed, and records a refusal. Called only if
+    /// `CURLOptions.allowsPrivateAddresses` is false.
     func mayConnect(to bytes: UnsafeBufferPointer<UInt8>) -> Bool {
         guard InternetAddress(bytes)?.isPublic == true else {
             hasRefusedAddress = true
@@ -65,7 +65,7 @@ final class CURLTransfer {
         return true
     }
 
-    /// Processes one line of the head. Returns false to end the transfer.
+    /// Processes one line of a head or of the trailers. Returns false to end the transfer.
     func receiveHeader(_ line: UnsafeRawBufferPointer) -> Bool {
         clock.receivedBytes()
         do throws(HTTPTransportError) {
@@ -87,8 +87,8 @@ final class CURLTransfer {
         }
     }
 
-    /// Processes a piece of the body. Returns false if the reader is too slow to accept it, and nil to end the
-    /// transfer.
+    /// Processes a piece of the body. Returns true if the piece was accepted, false to pause the transfer for a slow
+    /// reader, and nil to end the transfer.
     func receiveBody(_ bytes: UnsafeRawBufferPointer) -> Bool? {
         clock.receivedBytes()
         if let unpackedCount, bytes.count > decodedByteLimit - unpackedCount {
@@ -101,7 +101,7 @@ final class CURLTransfer {
         return isAccepted
     }
 
-    /// Passes the head to the waiting task if it has arrived.
+    /// Passes the heads to the waiting task. Has no effect before they have arrived and after they have been passed.
     func deliver() {
         guard let heads else { return }
         self.heads = nil

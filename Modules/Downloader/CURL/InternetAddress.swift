@@ -6,10 +6,12 @@ enum InternetAddress: Equatable {
     private typealias Block4 = (start: UInt32, length: UInt32)
     private typealias Block6 = (start: UInt128, length: UInt128)
 
-    /// The IPv4 blocks that are not part of the public internet: those of the IANA IPv4 Special-Purpose Address
-    /// Registry (RFC 6890), multicast, and the one other address at which a cloud serves its own machines,
-    /// 168.63.129.16 (Azure). Other clouds use addresses in registered blocks, such as 169.254.169.254,
-    /// 100.100.100.200, 192.0.0.192 and fd00:ec2::254.
+    /// The IPv4 blocks that do not count as part of the public internet. Most are from the IANA IPv4 Special-Purpose
+    /// Address Registry (RFC 6890).
+    ///
+    /// Clouds have internal services for virtual machines at fixed addresses. Most of these addresses are in the
+    /// registry's blocks, such as 169.254.169.254, 100.100.100.200 and 192.0.0.192. Azure's 168.63.129.16 is in none of
+    /// them and is listed separately. The IPv6 address fd00:ec2::254 (AWS) is outside of ``global``.
     private static let closed4: [Block4] = [
         (0x0000_0000, 8),  // this network
         (0x0A00_0000, 8),  // private
@@ -32,8 +34,8 @@ enum InternetAddress: Equatable {
     /// The IPv6 global unicast block. Source: RFC 4291 section 2.4.
     private static let global: Block6 = (0x2000 << 112, 3)
 
-    /// The blocks inside of ``global`` that are not part of the public internet. Source: IANA IPv6 Special-Purpose
-    /// Address Registry.
+    /// The blocks inside of ``global`` that do not count as part of the public internet. Source: IANA IPv6
+    /// Special-Purpose Address Registry.
     private static let closed6: [Block6] = [
         (0x2001_0000 << 96, 23),  // protocol assignments, including tunnels
         (0x2001_0DB8 << 96, 32),  // documentation
@@ -41,7 +43,8 @@ enum InternetAddress: Equatable {
         (0x3FFF << 112, 20),  // documentation
     ]
 
-    /// The IPv6 blocks that embed an IPv4 address in their last four bytes: IPv4-mapped addresses and NAT64 (RFC 6052).
+    /// The IPv6 blocks whose addresses count as the IPv4 address in their last four bytes: IPv4-mapped addresses and
+    /// NAT64 (RFC 6052).
     private static let leading: [Block6] = [(0xFFFF << 32, 96), (0x0064_FF9B << 96, 96)]
 
     /// Creates an address; nil if there are neither 4 nor 16 bytes.

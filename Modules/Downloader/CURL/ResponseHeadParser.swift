@@ -4,10 +4,10 @@ import FoundationEssentials
 
 /// A parser that assembles the heads of a response from their lines.
 ///
-/// The first interim responses (1xx) are collected, up to a limit. Trailers, which follow the final head, are dropped.
-/// Bytes above 127 become the code points U+0080 to U+00FF. A carriage return inside a line becomes a space. An invalid
-/// body length is an error. Sources: RFC 9110 section 15.2, RFC 9112 sections 2.2, 4, 5 and 6.3. libcurl's header
-/// callback passes one line at a time.
+/// libcurl's header callback passes one line at a time. The first interim responses (1xx) are collected, up to a limit.
+/// Trailers, which follow the final head, are dropped. Bytes above 127 become the code points U+0080 to U+00FF. A
+/// carriage return inside a field's value becomes a space. If a body has an invalid length or an unknown transfer
+/// coding, parsing fails. Sources: RFC 9110 section 15.2, RFC 9112 sections 2.2, 4, 5, 6.3 and 7.
 struct ResponseHeadParser: Sendable {
     /// The maximum number of bytes of the heads and trailers of a response together.
     static let limit = 256 << 10
@@ -15,11 +15,11 @@ struct ResponseHeadParser: Sendable {
     static let interimLimit = 16
 
     private let url: URL
-    /// Whether the response is to a HEAD request and so has no body, whatever its fields declare.
+    /// Whether the request's method is HEAD. The response then has no body, whatever its fields declare.
     private let isHEAD: Bool
     private var status = 0
     private var fields: [HTTPFields.Field] = []
-    /// Whether the last field was dropped, so that its continuation lines are dropped as well.
+    /// Whether the preceding field line was dropped. Its continuation lines are then dropped as well.
     private var isFieldDropped = false
     private var interim: [HTTPResponseHead] = []
     private var byteCount = 0
@@ -31,7 +31,7 @@ struct ResponseHeadParser: Sendable {
         fields.reserveCapacity(12)
     }
 
-    /// Processes one line including its line end. Returns the heads after the last line of the final head, and nil
+    /// Processes one line, including its line end. Returns the heads when the final head is complete, and nil
     /// otherwise.
     mutating func receive(_ line: UnsafeRawBufferPointer) throws(HTTPTransportError) -> ResponseHeads? {
         byteCount += line.count
@@ -74,7 +74,8 @@ struct ResponseHeadParser: Sendable {
     /// Returns the field of a line; nil if the line is not a valid field.
     private static func field(_ line: UnsafeRawBufferPointer) -> HTTPFields.Field? {
         guard let colon = line.firstIndex(of: UInt8(ascii: ":")) else { return nil }
-        // Some servers insert spaces before the colon. Other invalid names are dropped.
+        // Spaces before the colon, which some servers insert, are removed. A field with another invalid name is
+        // dropped.
         let name = string(line[..<colon])
         return name.isToken ? HTTPFields.Field(name, string(line[(colon + 1)...])) : nil
     }
@@ -106,6 +107,6 @@ struct ResponseHeadParser: Sendable {
 /// The heads of one response.
 struct ResponseHeads: Sendable {
     var final: HTTPResponseHead
-    /// The interim heads in their order.
+    /// The heads of the first interim responses, in the order of their arrival.
     var interim: [HTTPResponseHead]
 }

@@ -19,7 +19,7 @@ struct TransferClock: Sendable {
         lastActivity = started
     }
 
-    /// The time between the request and the start.
+    /// The time from the creation of the exchange to the start of the transfer.
     var queued: Duration { started - enqueued }
 
     mutating func receivedBytes() {
@@ -35,7 +35,7 @@ struct TransferClock: Sendable {
         lastActivity = .now
     }
 
-    /// Returns the earliest of the deadlines; nil if there is none.
+    /// Returns the earliest deadline; nil if no timeout applies.
     func deadline(_ timeouts: CURLTimeouts) -> CURLDeadline? {
         var earliest = isPaused ? nil : CURLDeadline(.idle, timeouts.idle, from: lastActivity)
         func consider(_ deadline: CURLDeadline) {
@@ -79,10 +79,13 @@ struct CURLDeadline {
         time = start + timeout
     }
 
-    /// Whether the server sent no data or no head in time, as opposed to a transfer that took too long in total.
+    /// Whether the deadline means a silent server: true for the idle and first-byte timeouts, false for the total
+    /// timeout.
     var isSilence: Bool { kind != .total }
 
-    /// Returns the message of the error that ends a transfer from a server.
+    /// Returns the message of the timeout error.
+    ///
+    /// - Parameter origin: The scheme, host and port of the server.
     func message(origin: String) -> String {
         let seconds = Double(timeout.milliseconds) / 1000
         return switch kind {

@@ -7,12 +7,12 @@ public struct DownloadedFile: Sendable {
     public var path: String
     /// The size of the file in bytes.
     public var byteCount: Int
-    /// The head of the response; nil when the source is not a server. Its URL is the last one of a chain of redirects.
+    /// The head of the response; nil when the source is not a server. Its URL is the last URL of a redirect chain.
     public var head: HTTPResponseHead?
-    /// The result of a response cache below the downloader; nil without one.
+    /// The decisions of a response cache about the response; nil without a response cache.
     package var caching: ResponseCaching?
-    /// The metrics of the last exchange with the server; nil if the transport does not measure, or if the response did
-    /// not come from the network.
+    /// The times and sizes of the last exchange with the server; nil if the transport does not measure, or if the
+    /// content did not come from the network.
     public var metrics: HTTPTransferMetrics?
 
     init(_ result: TransferResult, path: String) {

@@ -4,11 +4,12 @@ import AlcedoRuntime
 // Starts and runs transfers, and pauses them before retries.
 
 extension Downloader {
-    /// Begins the transfers that the schedule admits, and resumes those that waited for a slot before a retry. If the
-    /// rate limit delays others, a timer calls this method again.
+    /// Begins the transfers that the table selects, and resumes those that waited for a slot before a retry. If the
+    /// rate limit delays other transfers, a timer calls this method again.
     ///
-    /// - Parameter isInTask: Whether the caller is a task that is about to suspend. Without a task executor, requests
-    ///   to servers then begin immediately on its thread, which avoids a switch to another thread. Default: false.
+    /// - Parameter isInTask: Whether the caller is a task that is about to suspend. If so, and if there is no task
+    ///   executor, transfers from servers begin immediately on the caller's thread, which avoids a switch to another
+    ///   thread. Default: false.
     func pump(isInTask: Bool = false) {
         let now = clock.uptime
         let (beginnings, delay) = table.withLock { $0.begin(at: now) }
@@ -29,7 +30,8 @@ extension Downloader {
         if let delay { pump(after: delay) }
     }
 
-    /// Calls ``pump(isInTask:)`` again when the rate limit admits the next transfer. One timer serves all callers.
+    /// Calls ``pump(isInTask:)`` again after a delay. Does nothing if a timer already runs, because one timer serves
+    /// all callers.
     private func pump(after delay: Duration) {
         guard table.withLock({ $0.setTimer() }) else { return }
         let task = Task(executorPreference: taskExecutor) { [self] in

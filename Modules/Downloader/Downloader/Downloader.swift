@@ -21,18 +21,19 @@ import FoundationEssentials
 ///
 /// Create one downloader and keep it, because only requests to the same downloader share transfers and limits.
 ///
-/// - **Sharing.** Any number of callers can wait for one transfer. Each waiter has its own progress and priority and
-///   can leave independently of the others. The transfer has the highest priority of its waiters and is canceled when
-///   its last waiter leaves.
-/// - **Limits.** The configuration limits the number of concurrent transfers in total and for each host. Further
-///   transfers wait; those with a higher priority begin first. A transfer that pauses before a retry releases its slot.
-///   At most four transfers of local files run at the same time. Transfers of all other sources begin immediately.
+/// - **Sharing.** Any number of callers can wait for one transfer. Each waiter has its own progress closure and
+///   priority, and can leave independently of the others. The transfer has the highest priority of its waiters and is
+///   canceled when its last waiter leaves.
+/// - **Limits.** The configuration limits the number of concurrent transfers from servers, in total and for each host.
+///   Further transfers wait; those with a higher priority begin first. A transfer that pauses before a retry releases
+///   its slot. At most four transfers of local files run at the same time. Transfers of all other sources begin
+///   immediately.
 /// - **Redirects.** By default at most 20 redirects are followed, only to `http` and `https` URLs. Credentials are not
 ///   sent to another origin.
-/// - **Files.** Downloaded data is kept in memory or written directly to a file. Equal requests for the same path share
-///   a transfer. During a download to a file, the received bytes are in a hidden file in the same directory. The name
-///   of the hidden file ends in `.alcedo-part`, possibly followed by a number. If the process is killed, the next
-///   download to the same path reuses or removes the hidden file.
+/// - **Files.** Downloaded data is kept in memory or written to a file. Equal requests for the same path share a
+///   transfer. A download to a file first writes to a hidden file in the same directory. The name of the hidden file
+///   ends in `.alcedo-part`, possibly followed by a number. If the process is killed, the hidden file remains until a
+///   later download to the same path overwrites or removes it.
 /// - **Errors.** Methods throw ``DownloadError`` or `CancellationError`.
 /// - **Lifetime.** Running transfers keep the downloader alive. When the downloader is released, for example while it
 ///   is paused, the waiters whose transfers have not begun receive `CancellationError`.
@@ -45,13 +46,14 @@ public final class Downloader: Downloading {
     let table: Locked<Table>
     /// The waiters whose request is still being modified. The table's lock may be acquired while this one is held.
     private let preparing = Locked<[DownloadReceipt: Preparation]>([:])
-    /// The continuations of the transfers that have paused before a retry and now wait for a slot, by transfer.
+    /// The continuations of transfers that wait for a slot after a pause before a retry. The keys are the numbers of
+    /// the transfers.
     let requeued = Locked<[Int: CheckedContinuation<Void, any Error>]>([:])
     private let shutdownWaiters = Locked<[CheckedContinuation<Void, Never>]>([])
     private let order = ResumptionOrder()
 
-    /// Creates a downloader that sends its requests over a transport. By default, it uses the default configuration and
-    /// the system's clock.
+    /// Creates a downloader that sends its requests over a transport. By default, the downloader uses the default
+    /// configuration and the system's clock.
     public init(
         transport: any HTTPTransport, configuration: DownloaderConfiguration = DownloaderConfiguration(),
         clock: any TimeSource = SystemClock()
@@ -67,8 +69,8 @@ public final class Downloader: Downloading {
                     rate: configuration.rate)))
     }
 
-    /// Ends the remaining waiters. None of them has a running transfer, because a running transfer keeps the downloader
-    /// alive.
+    /// Completes the remaining waiters with `CancellationError`. None of them has a running transfer, because a running
+    /// transfer keeps the downloader alive.
     deinit { endAll(with: CancellationError()) }
 
     /// Downloads the content of a source into memory, or joins the transfer of an equal request. Returns the whole
@@ -76,7 +78,8 @@ public final class Downloader: Downloading {
     ///
     /// - Parameters:
     ///   - request: The source and its options, such as the priority.
-    ///   - progress: A closure that is called while bytes arrive, from any thread; nil for none. It must not block.
+    ///   - progress: A closure that receives progress reports. Any thread may call it, and it must not block; nil for
+    ///     none.
     /// - Throws: ``DownloadError`` if the download fails, or `CancellationError` if it is canceled.
     public func download(_ request: DownloadRequest, progress: (@Sendable (DownloadProgress) -> Void)?) async throws
         -> Download
@@ -84,21 +87,22 @@ public final class Downloader: Downloading {
         Download(try await result(of: request, to: nil, progress))
     }
 
-    /// Returns the request with the configuration's default fields and idle timeout, apart from those that it sets
-    /// itself. The configuration's `modifyRequest` is not applied.
+    /// Returns a copy of the request with the configuration's default fields and idle timeout. Values that the request
+    /// sets itself are kept. The configuration's `modifyRequest` is not applied.
     public func addingDefaultFields(to request: HTTPRequest) -> HTTPRequest {
         fetcher.http.configuration.addingDefaultFields(to: request)
     }
 
-    /// Downloads the content of a source to a file. A download from a server, and a copy of a local file, take constant
-    /// memory. If the configuration has a transform, the whole content from a server is held in memory.
+    /// Downloads the content of a source to a file. A copy of a local file takes constant memory, and so does a
+    /// download from a server without a transform. With a transform, the whole content from a server is held in memory.
     ///
     /// - Parameters:
     ///   - request: The source and its options, such as the priority. Its `onBytes` handler is not called.
     ///   - path: The path of the file, whose directory must exist. The file is replaced after the whole content has
     ///     been written to disk, and is left unchanged if the download fails. When different requests write to the same
     ///     path, the last one to finish determines the content.
-    ///   - progress: A closure that is called while bytes arrive, from any thread; it must not block. Default: nil.
+    ///   - progress: A closure that receives progress reports. Any thread may call it, and it must not block. Default:
+    ///     nil.
     /// - Throws: ``DownloadError`` if the download fails or the file cannot be written (`unwritableFile`), or
     ///   `CancellationError` if the download is canceled.
     public func download(
@@ -112,11 +116,12 @@ public final class Downloader: Downloading {
     /// - Parameters:
     ///   - request: The source and its options, such as the priority. Its priority is read once, when this method is
     ///     called; ``setPriority(_:of:)`` changes it later.
-    ///   - progress: A closure that is called while bytes arrive, from any thread; it must not block. Default: nil.
+    ///   - progress: A closure that receives progress reports. Any thread may call it, and it must not block. Default:
+    ///     nil.
     ///   - completion: A closure that is called exactly once, from any thread, with the result, a ``DownloadError``, or
     ///     `CancellationError` if the download was canceled. It may be called before this method returns.
-    /// - Returns: A receipt with which this caller's download can be canceled or get another priority. Other callers
-    ///   that wait for the same bytes are not affected.
+    /// - Returns: A receipt for canceling this caller's download or changing its priority. Other callers that wait for
+    ///   the same bytes are not affected.
     @discardableResult
     public func start(
         _ request: DownloadRequest, progress: (@Sendable (DownloadProgress) -> Void)? = nil,
@@ -174,8 +179,8 @@ public final class Downloader: Downloading {
         }
     }
 
-    /// The number of transfers from servers that have a slot, and the number of those that wait for a slot or before a
-    /// retry. Other sources are not counted.
+    /// The number of transfers from servers that have a slot, and the number of transfers from servers that wait for a
+    /// slot or pause before a retry. Other sources are not counted.
     package var transferCounts: (running: Int, waiting: Int) {
         table.withLock { ($0.runningCount, $0.waitingCount) }
     }
@@ -189,8 +194,8 @@ public final class Downloader: Downloading {
     /// Ends all downloads with `CancellationError`. The downloader accepts new downloads afterwards.
     public func cancelAll() { endAll(with: CancellationError()) }
 
-    /// Ends all downloads and rejects later ones with ``DownloadError`` `shutDown`. Returns after all transfers have
-    /// ended.
+    /// Ends all downloads and rejects later ones, both with ``DownloadError`` `shutDown`. Returns after all transfers
+    /// have ended.
     public func shutDown() async {
         table.withLock { $0.shutDown() }
         for task in endAll(with: Self.shutDownError) { await task.value }
@@ -223,7 +228,7 @@ public final class Downloader: Downloading {
             try await request.priority.observing {
                 self.follow(request.priority, receipt)
             } _: {
-                // The continuation is resumed exactly once: the table passes each waiter exactly one outcome.
+                // The continuation is resumed exactly once, because each waiter receives exactly one outcome.
                 try await withUnsafeThrowingContinuation { continuation in
                     let waiter = DownloadWaiter(progress: progress, onBytes: request.onBytes) {
                         self.order.willResume()

@@ -8,23 +8,22 @@ import FoundationNetworking
 /// A request and its response.
 ///
 /// `receive`, `complete` and all functions that write to the body's pipe run on the callback queue. `end` may be called
-/// from any thread. The lock is held only to read and move values. The caller that removes the continuation or the pipe
-/// from the state finishes it, so each has exactly one outcome.
+/// from any thread. The lock is held only to read and move values. The continuation and the pipe are each finished
+/// exactly once: by the function that removes them from the state.
 final class Exchange: Sendable {
     private struct State {
         var task: URLSessionTask?
         var head: CheckedContinuation<HTTPResponse, any Error>?
-        /// The body's pipe, from the arrival of the head until the last byte is in the pipe or the reader cancels. It
-        /// keeps the exchange alive.
+        /// The body's pipe, from the arrival of the head until the exchange ends. The pipe keeps the exchange alive.
         var pipe: HTTPBodyPipe?
         /// The received bytes that the pipe has not accepted yet.
         var unread: ArraySlice<Data> = []
         var unreadCount = 0
         var received = 0
         var declared: Int?
-        /// The result of the transfer, until the reader has reached the end of the body.
+        /// The result of the transfer after its end, until the pipe has accepted all received bytes.
         var completion: Result<Void, HTTPTransportError>?
-        /// The time from the start to the arrival of the head.
+        /// The time from the creation of the exchange to the arrival of the head.
         var headTime: Duration?
         var isFinished = false
 
@@ -33,7 +32,7 @@ final class Exchange: Sendable {
             return (pipe, piece)
         }
 
-        /// The error of a body that is shorter than declared, which the session does not always detect.
+        /// The error if the body is shorter than its declared length. The session does not always detect this.
         var missingBytes: HTTPTransportError? {
             guard let declared, received < declared else { return nil }
             return HTTPTransportError(.connectionLost, "the connection ended after \(received) of \(declared) bytes")
@@ -58,7 +57,8 @@ final class Exchange: Sendable {
         self.callbackQueue = callbackQueue
     }
 
-    /// Whether no caller waits for the head or the body any more.
+    /// Whether `end(_:)` has ended the exchange, or the transfer has ended and the pipe has accepted all received
+    /// bytes.
     var isFinished: Bool { state.withLock { $0.isFinished } }
 
     /// Stores the continuation of the task that waits for the head. Returns false, and resumes the continuation with an
@@ -131,8 +131,8 @@ final class Exchange: Sendable {
     /// Processes the end of the transfer.
     func complete(_ error: (any Error)?, response: HTTPURLResponse?) {
         if error == nil, let response, state.withLock({ $0.head != nil }) {
-            // For a redirect without a usable `Location`, the session reports the head here, and never reports the
-            // body.
+            // For a redirect without a usable `Location`, the session reports the head only at the end, and never
+            // reports the body.
             receive(response)
             state.withLock { $0.declared = nil }
         }
@@ -149,7 +149,7 @@ final class Exchange: Sendable {
         drain()
     }
 
-    /// Ends the exchange immediately, whatever its state. Does not block.
+    /// Ends the exchange immediately. Does not block.
     func end(_ error: any Error) {
         let (continuation, pipe, task) = state.withLock { state in
             let before = (state.head, state.pipe, state.task)
@@ -173,13 +173,13 @@ final class Exchange: Sendable {
         record.finish(metrics)
     }
 
-    /// Ends the exchange after a timeout if `applies` is true then. The error's message names the origin between
-    /// `subject` and `verb`.
+    /// Ends the exchange after a timeout if `applies` returns true at that time. The error's message names the origin
+    /// between `subject` and `verb`.
     private func end(
         after timeout: Duration?, _ subject: String, _ verb: String, if applies: @escaping @Sendable (State) -> Bool
     ) {
         guard let timeout else { return }
-        // Limited to a day, because longer times would overflow.
+        // The time is limited to a day, because a much longer time would overflow.
         let milliseconds = min(max(0, timeout.milliseconds), 86_400_000)
         sessionQueue.asyncAfter(deadline: .now() + .milliseconds(milliseconds)) { [weak self] in
             guard let self, state.withLock({ applies($0) }) else { return }
@@ -188,8 +188,8 @@ final class Exchange: Sendable {
         }
     }
 
-    /// Moves as many unread bytes into the pipe as it accepts. Finishes the exchange after the last byte of a transfer
-    /// that has ended.
+    /// Moves as many unread bytes into the pipe as the pipe accepts. Finishes the exchange if the transfer has ended
+    /// and no unread byte is left.
     private func drain() {
         while let (pipe, piece) = state.withLock({ $0.nextPiece }) {
             guard piece.withUnsafeBytes({ pipe.write($0) }) else { return }

@@ -9,8 +9,8 @@ extension URLRequest {
 
     /// Converts a request.
     ///
-    /// - Throws: ``/AlcedoHTTP/HTTPTransportError`` `invalidRequest` if FoundationNetworking could not send the request
-    ///   unchanged.
+    /// - Throws: ``/AlcedoHTTP/HTTPTransportError`` `invalidRequest` if FoundationNetworking could not send the URL,
+    ///   the method, the body or a field.
     init(_ request: HTTPRequest) throws {
         guard let scheme = request.url.scheme?.lowercased(), ["http", "https"].contains(scheme) else {
             throw Self.invalid("not an HTTP URL: \(request.url.shown)")
@@ -50,7 +50,7 @@ extension HTTPResponseHead {
     init(_ response: HTTPURLResponse, url: URL) {
         let fields = response.allHeaderFields.compactMap { name, value -> HTTPFields.Field? in
             guard let name = name as? String, let value = value as? String else { return nil }
-            // The session has decoded the bytes as UTF-8, but `HTTPFields` has a code point for each byte.
+            // The session has decoded the bytes as UTF-8, but `HTTPFields` stores each byte as one code point.
             return HTTPFields.Field(name, String(latin1: value.utf8))
         }
         // The session does not keep the order of the fields. Sorting makes it at least deterministic.
@@ -64,7 +64,7 @@ extension HTTPTransportError {
     /// - Parameters:
     ///   - error: The error.
     ///   - url: The URL of the request.
-    ///   - hasHead: Whether the head of the response had arrived.
+    ///   - hasHead: Whether the head of the response had arrived before the error.
     init(_ error: any Error, url: URL, hasHead: Bool) {
         let message = (error as NSError).localizedDescription
         guard let error = error as? URLError else {
@@ -74,7 +74,7 @@ extension HTTPTransportError {
         self.init(Self.code(error.code) ?? Self.unexplained(url: url, hasHead: hasHead), message)
     }
 
-    /// Returns the code of an error; nil if FoundationNetworking has no specific code for it.
+    /// Returns the transport's code for a code of the session; nil for `unknown`, which does not describe the error.
     private static func code(_ code: URLError.Code) -> Code? {
         switch code {
         case .badURL: .invalidRequest
@@ -97,9 +97,9 @@ extension HTTPTransportError {
         }
     }
 
-    /// Returns the code of an error that has only libcurl's text, which differs between versions. The code depends on
-    /// when the error occurs. Before the head of an HTTPS response, most such errors are TLS failures. All others are
-    /// reported as a lost connection, which does the least harm: the request may be repeated, and the URL is not
+    /// Returns the code of an error that has only libcurl's text, which differs between versions. Before the head of an
+    /// HTTPS response, most such errors are TLS failures, and all are reported as TLS failures. Other errors are
+    /// reported as a lost connection. This code does the least harm: the request may be repeated, and the URL is not
     /// remembered as broken.
     private static func unexplained(url: URL, hasHead: Bool) -> Code {
         !hasHead && url.scheme?.lowercased() == "https" ? .secureConnectionFailed : .connectionLost

@@ -18,15 +18,15 @@ import FoundationNetworking
 /// of ``/AlcedoHTTP/HTTPTransport``. Tasks with a completion handler hold the whole body in memory, follow redirects
 /// that only a delegate can refuse, and do not return a 401 response that has a challenge. The `async` methods deadlock
 /// when they are canceled (swift-corelibs-foundation issue 5412, Swift 6.3). A delegate is as safe as a completion
-/// handler: both run on the delegate queue, and never under a lock of the session. The transport calls the session only
-/// on a queue of its own, never while a lock is held and never in a cancellation handler.
+/// handler: the session calls both on the delegate queue, and never under one of its locks. The transport calls the
+/// session only on a queue of its own, never while a lock is held and never in a cancellation handler.
 ///
 /// Cookies, the URL cache and stored credentials are off. FoundationNetworking (6.3, on Linux) has the following
 /// limitations.
 ///
-/// - **Crashes.** It ends the process when a connection is closed inside the head of a response, when a chunked body
-///   has trailer fields, and when a `Content-Length` is about 2^63. This transport cannot prevent that. Use it with
-///   servers you trust, and the libcurl transport for the public internet.
+/// - **Crashes.** FoundationNetworking ends the process when a connection is closed inside the head of a response, when
+///   a chunked body has trailer fields, and when a `Content-Length` is about 2^63. This transport cannot prevent that.
+///   Use it with servers you trust, and the libcurl transport for the public internet.
 /// - **No back-pressure.** Unread bytes are held in memory up to `maximumUnreadByteCount`; beyond that, the transfer
 ///   fails with `bodyTooLarge`. The body of a redirect is not delivered before its end, so no limit applies to it. The
 ///   body of a redirect without a usable `Location` is lost; the response has an empty one.
@@ -41,7 +41,7 @@ import FoundationNetworking
 ///   HTTPS response. The description has libcurl's text.
 /// - **No interim responses and no encoded bytes.** Known content codings are always decoded, whatever the request
 ///   says. An option like `decodesContent` of the libcurl transport does not exist.
-/// - **No certificate options and priorities.** Only the system's certificates are trusted, and keys cannot be pinned.
+/// - **No certificate options.** Only the system's certificates are trusted, and keys cannot be pinned.
 /// - **Escaped dot segments.** libcurl 8.14 sends `/x/%2e%2e/b` as `/b`, and libcurl 7.88 sends it unchanged. Cache
 ///   keys treat the two as different.
 /// - **Few metrics.** ``/AlcedoHTTP/HTTPResponse/metrics`` has only `firstByte`, which is the end of the head, and
@@ -50,7 +50,7 @@ import FoundationNetworking
 public final class URLSessionTransport: HTTPTransport {
     private let session: URLSession
     private let exchanges = ExchangeTable()
-    /// The queue of all calls to the session, most of which wait for the session's own queue.
+    /// The queue on which all calls to the session run. Most of these calls wait for the session's own queue.
     private let sessionQueue = DispatchQueue(label: "URLSessionTransport.control")
     private let callbackQueue = OperationQueue()
     private let maximumUnreadByteCount: Int
@@ -162,8 +162,8 @@ private final class SessionDelegate: NSObject, URLSessionDataDelegate {
         _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge,
         completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
     ) {
-        // The challenge arrives after the whole 401 response. Declining it would lose the response: the session can
-        // only try a credential or fail, so the exchange is completed first.
+        // The challenge arrives after the whole 401 response. The session can only try a credential or fail, and a
+        // failure would discard the response. The exchange is therefore completed first.
         exchanges.remove(task.taskIdentifier)?.complete(nil, response: task.response as? HTTPURLResponse)
         completionHandler(.cancelAuthenticationChallenge, nil)
     }

@@ -179,7 +179,7 @@ extension HTTPBody {
                     throw error
                 }
             }
-        } catch where !(error is CancellationError) {
+        } catch let error where !(error is CancellationError) {
             // The body exceeds a limit or has failed, so it is not read further.
         }
     }

@@ -7,8 +7,8 @@ import AlcedoRuntime
 /// lower limit:
 ///
 /// - The cost of an image is `pixel width × pixel height × 4` bytes.
-/// - A purge begins when the usage exceeds the capacity, but not when the usage equals the capacity. It ends at or
-///   below the preferred usage.
+/// - A purge begins when the usage is greater than the capacity. The purge ends when the usage is at most the preferred
+///   usage.
 /// - The purge includes the added image as the most recently used. If that image alone exceeds the preferred usage, the
 ///   purge removes it as well. Adding an image that exceeds the capacity empties the cache.
 /// - Reading an image atomically makes it the most recently used. AFNetworking has a data race here.
@@ -33,8 +33,9 @@ import AlcedoRuntime
 /// way. A request whose key depends on another property, such as the target size, finds only the image of a request
 /// with the same key.
 ///
-/// As a result, ``image(for:withAdditionalIdentifier:)`` finds the image that the pipeline stored for the request, or
-/// for its URL with a processor of that identifier. The pipeline finds the images that
+/// As a result, ``image(for:withAdditionalIdentifier:)`` finds images that the pipeline stored. Without an additional
+/// identifier, it finds the image of the request itself. With an additional identifier, it finds, for example, the
+/// image of the same URL and a processor with this identifier. The pipeline finds the images that
 /// ``add(_:for:withAdditionalIdentifier:)`` and ``add(_:withIdentifier:)`` added. If two keys have the same name,
 /// storing one image replaces the other. A key never finds the image of another key.
 ///
@@ -146,8 +147,8 @@ public final class AutoPurgingImageCache: Sendable {
     /// - Parameters:
     ///   - image: The image to add.
     ///   - request: The request whose source and identifier name the image.
-    ///   - additionalIdentifier: An identifier that replaces the request's own and those of its processors; nil to use
-    ///     these.
+    ///   - additionalIdentifier: An identifier that replaces the request's own identifier and the identifiers of its
+    ///     processors. With nil, the identifiers of the request and of its processors are used.
     public func add(
         _ image: DecodedImage, for request: ImageRequest, withAdditionalIdentifier additionalIdentifier: String? = nil
     ) {
@@ -199,7 +200,7 @@ public final class AutoPurgingImageCache: Sendable {
         images.removeValue(for: key.identifier) { key.finds($0.key) }
     }
 
-    /// Returns the cost of an image in bytes: four per pixel, whatever its pixel format; `Int.max` on overflow.
+    /// Returns the cost of an image: four bytes per pixel in every pixel format. Returns `Int.max` on overflow.
     private static func byteCount(of image: DecodedImage) -> Int {
         let (pixels, overflows) = image.size.width.multipliedReportingOverflow(by: image.size.height)
         let (bytes, overflowsBytes) = pixels.multipliedReportingOverflow(by: 4)
@@ -240,8 +241,8 @@ extension AutoPurgingImageCache: MaintainableMemoryCache {
     @discardableResult
     public func remove(_ key: ImageKey) -> Bool { remove(AutoPurgingKey(key)) }
 
-    /// Removes the original and every variant of a resource, and the image whose identifier is the resource's name.
-    /// Returns the number of removed images.
+    /// Removes the original and every variant of a resource, and the image that was added under an identifier that
+    /// equals the resource's name. Returns the number of removed images.
     ///
     /// - Complexity: O(number of all images).
     @discardableResult
@@ -262,8 +263,8 @@ extension AutoPurgingImageCache: MaintainableMemoryCache {
 }
 
 extension MemoryCache {
-    /// Stores `value`. If the total cost then exceeds `capacity`, evicts entries until it is at most `preferredCost`.
-    /// Both happen under one lock.
+    /// Stores `value`. If the total cost then exceeds `capacity`, evicts entries until the total cost is at most
+    /// `preferredCost`. Both happen under one lock.
     fileprivate func store(
         _ value: Value, for key: Key, cost: Int, trimmingAbove capacity: Int, toCost preferredCost: Int
     ) {
@@ -280,8 +281,9 @@ extension MemoryCache {
         report(releases)
     }
 
-    /// Removes the value stored under `key` if `isRemoved` accepts it. Returns whether it was removed. Both happen
-    /// under one lock, so that a concurrent replacement is not removed.
+    /// Removes the value stored under `key` if `isRemoved` accepts it. Returns whether the value was removed. The check
+    /// and the removal happen under one lock, so the call cannot remove a value that another thread has stored in
+    /// between.
     fileprivate func removeValue(for key: Key, where isRemoved: (Value) -> Bool) -> Bool {
         let hash = key.hashValue
         var releases = PendingReleases<Key, Value>()
@@ -329,8 +331,8 @@ private struct AutoPurgingKey: Sendable {
         self.key = key
     }
 
-    /// Creates the name for a request. The additional identifier replaces that of the request's own key, unless it is
-    /// nil.
+    /// Creates the name for a request. If `additionalIdentifier` is given, it replaces the additional identifier of the
+    /// request's key.
     init(_ request: ImageRequest, _ additionalIdentifier: String?) {
         guard let additionalIdentifier else {
             self.init(request.key)

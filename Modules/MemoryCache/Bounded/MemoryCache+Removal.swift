@@ -3,8 +3,8 @@ public import AlcedoCore
 extension MemoryCache {
     /// Removes and returns the value stored under `key`.
     ///
-    /// Returns nil if no value is stored, or if the value has expired; an expired entry is removed. Also returns nil
-    /// for a value that is not stored but that another owner holds. Afterwards, the cache no longer finds that value.
+    /// Returns nil if no value is stored, or if the value has expired. An expired entry is removed. If the value is not
+    /// stored but another owner holds it, the call returns nil, and the cache no longer finds the value.
     @discardableResult
     @inlinable
     public func removeValue(for key: Key) -> Value? {
@@ -21,7 +21,8 @@ extension MemoryCache {
 
     /// Removes every entry, frees the cache's memory for them, and forgets all weak references.
     ///
-    /// - Complexity: O(number of entries), for reporting and releasing. The lock is held for O(1).
+    /// - Complexity: O(number of entries) outside the lock, for reporting and releasing the entries, and O(1) under the
+    ///   lock.
     @inlinable
     public func removeAll() { removeEverything() }
 
@@ -55,10 +56,10 @@ extension MemoryCache {
 
     /// Responds to a change of memory pressure.
     ///
-    /// At warning, evicts half of the total cost, or half of the entries if they have no cost. The policy chooses the
-    /// entries. If any entry has a ``PurgePriority`` other than normal, entries of lower priority are evicted first
-    /// and, within a priority, the least recently used. At critical pressure, evicts everything, frees the cache's
-    /// memory for entries, and returns the process's free memory to the system.
+    /// At warning, evicts half of the total cost, or half of the entries if they have no cost. If all entries have the
+    /// ``PurgePriority`` normal, the policy chooses the entries. Otherwise, entries of lower priority are evicted first
+    /// and, within a priority, the least recently used entries. At critical pressure, evicts everything, frees the
+    /// cache's memory for entries, and returns the process's free memory to the system.
     ///
     /// A source calls this when the level changes, so a lasting warning halves the cache once.
     ///

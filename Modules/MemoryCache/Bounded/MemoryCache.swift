@@ -51,13 +51,14 @@ public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Senda
     ///   - countLimit: The maximum number of entries. With zero or less, the cache stores nothing. Default: no limit.
     ///   - entryCostLimit: The maximum cost of one entry. A more expensive entry is not stored and evicts nothing. With
     ///     zero or less, the cache stores nothing. Default: no separate limit.
-    ///   - timeToLive: The time to live of an entry that is stored without its own. Default: nil, no limit.
+    ///   - timeToLive: The time to live of an entry that is stored without its own time to live. Default: nil, no
+    ///     limit.
     ///   - extendsExpiryOnUse: Whether each use restarts an entry's time to live. Default: false.
     ///   - policy: The eviction policy. Default: ``MemoryCachePolicy/adaptive``.
-    ///   - findsReferencedValues: Whether the cache still finds a value that was evicted, was too expensive to store or
-    ///     was rejected by the policy, while another owner holds it. Such a value adds no cost, and finding it does not
-    ///     store it again. Requires values that are ``WeaklyReferenceable``. Values that were removed, replaced or have
-    ///     expired are not found. Default: false.
+    ///   - findsReferencedValues: Whether the cache also finds a value that it does not store but that another owner
+    ///     holds. The cache finds such a value if it was evicted, was too expensive to store, or was rejected by the
+    ///     policy. The value adds no cost, and finding the value does not store it again. The values must be
+    ///     ``WeaklyReferenceable``. Values that were removed, replaced or have expired are not found. Default: false.
     ///   - pressureSource: Reports memory pressure. When the level changes to warning, the cache evicts half of its
     ///     total cost, or half of its entries if they have no cost. When the level changes to critical, the cache
     ///     evicts everything. With `findsReferencedValues`, evicted values that another owner holds can still be found.
@@ -240,8 +241,8 @@ public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Senda
 
     /// Returns whether a value is stored under `key` and has not expired.
     ///
-    /// The call is not a use and is not counted in ``statistics``. A value that is not stored but that another owner
-    /// holds does not count, although ``value(for:)`` may find it.
+    /// The call is not a use and is not counted in ``statistics``. Only stored values count. ``value(for:)`` may also
+    /// find a value that is not stored but that another owner holds.
     @inlinable
     public func contains(_ key: Key) -> Bool {
         let hash = key.hashValue

@@ -43,7 +43,7 @@ final class EvictingStore: @unchecked Sendable {
 
     func removeAll() { cache.removeAllObjects() }
 
-    /// Makes `NSCache` evict until the rest cost at most `cost` bytes. Returns the evicted boxes.
+    /// Makes `NSCache` evict images until the remaining images cost at most `cost` bytes. Returns the evicted boxes.
     ///
     /// `NSCache` checks its limits only when an object is stored, so this function stores `box` again. That changes
     /// neither the total cost nor the position of `box`.

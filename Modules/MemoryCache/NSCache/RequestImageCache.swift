@@ -4,8 +4,8 @@ import AlcedoHTTP
 /// A cache that finds and stores images by request, on top of any memory cache, with the cache policy rule of
 /// AFNetworking 2.
 ///
-/// Two policies of a request decide whether it reads the cache. The first is the ``/AlcedoHTTP/HTTPCachePolicy``, which
-/// must be neither `reloadIgnoringLocalCacheData` (the policy of ``/AlcedoCore/CachePolicy/reload``) nor
+/// Two policies of a request decide whether it reads the cache. The first is the ``/AlcedoHTTP/HTTPCachePolicy``. Two
+/// of its values prevent reading: `reloadIgnoringLocalCacheData` (the policy of ``/AlcedoCore/CachePolicy/reload``) and
 /// `reloadIgnoringLocalAndRemoteCacheData`. If the request's ``/AlcedoCore/CachePolicy`` specifies no HTTP cache
 /// policy, the policy of the source's own HTTP request applies.
 ///

@@ -70,8 +70,10 @@ public struct DefaultCacheSerializer: CacheSerializer {
     /// - Parameters:
     ///   - format: The format of every image, or nil for the format of its original. Default: nil.
     ///   - quality: The quality of lossy formats, from 0 to 1. Default: 1, the best that a format supports.
-    ///   - prefersOriginalData: Whether the original bytes are stored in place of processed images, too. The processing
-    ///     is then repeated after each read. Has no effect with a `format`. Default: false.
+    ///   - prefersOriginalData: Whether the original bytes, if they are known, are also returned for processed images.
+    ///     ``ImageCache`` stores them in place of the processed image, and a hit from disk then needs processing. An
+    ///     ``ImagePipeline`` then stores no processed image, and stores original bytes only as its
+    ///     ``/AlcedoCore/DataCachePolicy`` determines. Has no effect with a `format`. Default: false.
     public init(format: ImageFormat? = nil, quality: Double = 1, prefersOriginalData: Bool = false) {
         self.format = format
         self.quality = quality

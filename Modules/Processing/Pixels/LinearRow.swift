@@ -45,7 +45,7 @@ enum LinearRow {
 
 /// One direction of the sRGB transfer function, as a table with linear interpolation.
 ///
-/// Values range from 0 to 1. The error is below a tenth of a 16-bit level.
+/// Values range from 0 to 1. The error is below a quarter of a 16-bit level.
 ///
 /// Source: IEC 61966-2-1.
 private struct LinearLight: Sendable {

@@ -73,8 +73,8 @@ extension StoredResponse {
         return terms.initialAge + resident
     }
 
-    /// Whether the app's own time to live has passed. After the clock was set back the time in the cache is unknown,
-    /// and the response counts as expired.
+    /// Whether the app's own time to live has passed; false if the app has set none. If the clock was set back, the
+    /// time in the cache is unknown, and any time to live counts as passed.
     func isExpired(at now: Date) -> Bool {
         guard let limit = terms.timeToLive else { return false }
         let resident = now.timeIntervalSince(responseTime)

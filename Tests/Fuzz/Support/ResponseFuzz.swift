@@ -30,9 +30,10 @@ public enum ResponseFuzz {
         for role in [CacheRole.private, .shared(targets: ["CDN-Cache-Control"])] {
             let responses = ScriptedServer(
                 heads: stride(from: 1, to: parts.count, by: 2).map { (statuses[$0], parts[$0]) })
-            let store = URLResponseCache(memoryLimit: 0, disk: DictionaryDataCache()).store
+            let cache = URLResponseCache(
+                memoryLimit: 0, disk: DictionaryDataCache(), rules: ResponseCacheRules(role: role))
             let requests = stride(from: 0, to: parts.count, by: 2).map { HTTPRequest(url: url, fields: parts[$0]) }
-            wait { await exchange(requests, responses, store, role) }
+            wait { await exchange(requests, responses, cache) }
         }
     }
 
@@ -41,16 +42,18 @@ public enum ResponseFuzz {
         let metadata = Data(bytes)
         wait {
             let disk = DictionaryDataCache()
-            let store = URLResponseCache(memoryLimit: 0, disk: disk).store
             let key = ImageKey(ResourceKey(url))
-            disk.put(CachedData(Data("0123456789".utf8), metadata: metadata), for: key)
-            guard let entry = await store.entry(for: key) else {
-                return require(await !disk.contains(key), "what cannot be read has stayed")
+            let stored = CachedData(Data("0123456789".utf8), metadata: metadata)
+            disk.put(stored, for: key)
+            guard let entry = ResponseEntry(metadata: metadata, body: stored.data) else {
+                let cache = URLResponseCache(memoryLimit: 0, disk: disk)
+                require(await cache.response(for: HTTPRequest(url: url)) == nil, "an unreadable entry was returned")
+                return require(await !disk.contains(key), "an unreadable entry was not removed")
             }
-            // As another cache reads it from this one.
-            await store.store(entry, for: key)
-            if case .response(let response) = entry, response.storagePolicy != .allowed { return }
-            require(await store.entry(for: key) == entry, "an entry that was read is written otherwise")
+            let written = entry.encoded
+            require(
+                ResponseEntry(metadata: written.metadata, body: written.body) == entry,
+                "an entry that was read is written otherwise")
             let fields: [HTTPFields] = [
                 [:], ["Range": "bytes=1-3"], ["Range": "bytes=-2"], ["If-None-Match": "\"a\""],
                 ["Cache-Control": "max-stale"], ["Cache-Control": "only-if-cached"],
@@ -59,21 +62,21 @@ public enum ResponseFuzz {
                 let responses = ScriptedServer(heads: [
                     (304, [:]), (206, ["Content-Range": "bytes 10-12/13", "ETag": "\"a\""]), (503, [:]), (200, [:]),
                 ])
-                disk.put(CachedData(Data("0123456789".utf8), metadata: metadata), for: key)
-                await exchange(fields.map { HTTPRequest(url: url, fields: $0) }, responses, store, role)
+                disk.put(stored, for: key)
+                let cache = URLResponseCache(memoryLimit: 0, disk: disk, rules: ResponseCacheRules(role: role))
+                await exchange(fields.map { HTTPRequest(url: url, fields: $0) }, responses, cache)
             }
         }
     }
 
     private static func exchange(
-        _ requests: [HTTPRequest], _ server: ScriptedServer, _ store: any ResponseStoring, _ role: CacheRole
+        _ requests: [HTTPRequest], _ server: ScriptedServer, _ cache: URLResponseCache
     ) async {
         let clock = ManualClock()
-        let cache = CachingTransport(
-            wrapping: server, store: store, rules: ResponseCacheRules(role: role), clock: clock)
+        let transport = CachingTransport(wrapping: server, cache: cache, clock: clock)
         for request in requests {
             let before = server.requestCount
-            guard let response = try? await cache.send(request) else { continue }
+            guard let response = try? await transport.send(request) else { continue }
             if response.responseSource == .fresh { require(server.requestCount == before, "fresh, yet requested") }
             // A response that was just validated has the fields that its server sent. RFC 9111 section 4.
             if [.fresh, .stale].contains(response.responseSource), response.head.status != 504 {
@@ -81,7 +84,7 @@ public enum ResponseFuzz {
                 require(age.map { $0 >= 0 } ?? false, "a response from the store has no age")
             }
             _ = try? await response.body.collect(limit: 1 << 20)
-            await cache.finish()
+            await transport.finish()
             clock.advance(by: .seconds(7))
         }
     }

@@ -8,7 +8,7 @@
 /// An encoder that writes a GIF to memory. Only one thread may use it at a time.
 typedef struct alcedo_gif_encoder alcedo_gif_encoder;
 
-/// One image, its position on the canvas, and its display properties.
+/// One image to write.
 typedef struct {
     uint32_t left;
     uint32_t top;
@@ -33,22 +33,23 @@ alcedo_gif_encoder *_Nullable alcedo_gif_encoder_create(void);
 
 void alcedo_gif_encoder_destroy(alcedo_gif_encoder *_Nonnull encoder);
 
-/// Writes the header. `loop_count` is the loop count of the NETSCAPE2.0 extension, or -1 for no extension. `icc` may be
-/// NULL. Like `alcedo_gif_encoder_add` and `alcedo_gif_encoder_finish`, returns 0 on failure.
+/// Writes the header and the extensions for the whole file. `loop_count` is the loop count of the NETSCAPE2.0
+/// extension, or -1 for no extension. `icc` may be NULL. Like `alcedo_gif_encoder_add` and
+/// `alcedo_gif_encoder_finish`, returns 0 on failure.
 int alcedo_gif_encoder_begin(
     alcedo_gif_encoder *_Nonnull encoder, uint32_t width, uint32_t height, int32_t loop_count,
     const uint8_t *_Nullable icc, size_t icc_size);
 
 int alcedo_gif_encoder_add(alcedo_gif_encoder *_Nonnull encoder, const alcedo_gif_image *_Nonnull image);
 
-/// Writes the trailer. Afterwards, even on failure, nothing more can be written. The caller owns the bytes and frees
-/// them with `alcedo_gif_free`.
+/// Writes the trailer. Afterwards, even on failure, nothing more can be written. On success, the caller owns the bytes
+/// and frees them with `alcedo_gif_free`.
 int alcedo_gif_encoder_finish(
     alcedo_gif_encoder *_Nonnull encoder, uint8_t *_Nullable *_Nonnull bytes, size_t *_Nonnull count);
 
 void alcedo_gif_free(uint8_t *_Nullable bytes);
 
-/// Returns giflib's message for the last error.
+/// Returns giflib's message for the last error, or a general message if giflib has none.
 const char *_Nonnull alcedo_gif_encoder_message(const alcedo_gif_encoder *_Nonnull encoder);
 
 #endif

@@ -62,12 +62,13 @@ alcedo_png_status alcedo_png_read_header(alcedo_png_decoder *_Nonnull decoder, a
 alcedo_png_status alcedo_png_start(
     alcedo_png_decoder *_Nonnull decoder, alcedo_png_format format, int premultiplies);
 
-/// Writes the next `rows` rows of an image that is not interlaced, `stride` bytes apart. Fails when a row exceeds
-/// `stride`, `rows` * `stride` exceeds `capacity`, or the image has fewer rows left.
+/// Writes the next `rows` rows of an image that is not interlaced, `stride` bytes apart. Failures include a row that
+/// exceeds `stride`, `rows` * `stride` that exceeds `capacity`, and an image with fewer rows left.
 alcedo_png_status alcedo_png_read_rows(
     alcedo_png_decoder *_Nonnull decoder, uint8_t *_Nonnull out, size_t stride, size_t rows, size_t capacity);
 
-/// Writes all rows of an interlaced image. Fails when they do not fit in `capacity` bytes.
+/// Writes all rows of an interlaced image, `stride` bytes apart. Failures include a row that exceeds `stride`, and rows
+/// that exceed `capacity`.
 alcedo_png_status alcedo_png_read_interlaced(
     alcedo_png_decoder *_Nonnull decoder, uint8_t *_Nonnull out, size_t stride, size_t capacity);
 

@@ -3,7 +3,7 @@ import FoundationEssentials
 
 /// The state of a GIF that is decoded while its bytes arrive. A complete file is passed as one piece.
 ///
-/// All bytes are kept, because the frames after the first are decoded from the kept bytes on request.
+/// All bytes are kept, because the frames of an animation are decoded from them on request.
 final class GIFDecodingState: IncrementalDecodingState {
     private let options: DecodingOptions
     private var parser: GIFParser
@@ -73,7 +73,8 @@ final class GIFDecodingState: IncrementalDecodingState {
         return ImagePreview(image: image, pass: pass.number, rowCount: pass.rows)
     }
 
-    /// Returns the interlace pass of the last row, and the number of image rows that the pass has covered.
+    /// Returns the interlace pass of the most recently decoded row, and the number of rows of the image, from the top,
+    /// that this pass has covered. `rows` is the number of decoded rows.
     private static func pass(of rows: Int, height: Int) -> (number: Int, rows: Int) {
         var left = rows
         for (number, (start, step)) in [(0, 8), (4, 8), (2, 4), (1, 2)].enumerated() {

@@ -3,8 +3,7 @@ import FoundationEssentials
 
 /// A parser that reads the blocks of a GIF as far as bytes are available, and resumes when more arrive.
 ///
-/// Each block and sub-block is read once, regardless of how the bytes arrive. The caller always passes all bytes
-/// received so far.
+/// Reading resumes at the first unfinished block or sub-block. The caller always passes all bytes received so far.
 ///
 /// Source: GIF89a.
 struct GIFParser {
@@ -28,7 +27,7 @@ struct GIFParser {
     private var offset = 0
     private var control = GraphicControl()
     /// The extension that is being read. It is stored outside `state`, so that it is changed in place. In an enum case,
-    /// the collected bytes would be copied for every sub-block.
+    /// the collected bytes could be copied for every sub-block.
     private var currentExtension = GIFExtension(label: 0)
 
     /// The structure, or `nil` until the header is complete.
@@ -41,7 +40,7 @@ struct GIFParser {
     /// The first image, complete or not, or `nil` until its header is complete.
     var firstFrame: GIFFrame? { structure?.frames.first ?? unfinished }
 
-    /// Reads the blocks that have arrived since the last call. `bytes` must be all bytes received so far.
+    /// Reads blocks as far as bytes are available. `bytes` must be all bytes received so far.
     mutating func advance(_ bytes: UnsafeBufferPointer<UInt8>) throws(ImageDecodingError) {
         while try step(bytes) {}
     }
@@ -151,7 +150,7 @@ struct GIFParser {
         case .graphicControl(let disposal, let transparentIndex, let delay):
             control = GraphicControl(disposal: disposal, transparentIndex: transparentIndex, delay: delay)
         case .plainText:
-            // A plain text extension is an image of its own, which no decoder draws. It uses up the graphic control.
+            // A plain text extension uses up the graphic control like an image. Its text is not drawn.
             control = GraphicControl()
         case .loopCount(let count):
             // The last loop count wins, as in Firefox, WebKit, Pillow and ImageMagick.
@@ -189,8 +188,8 @@ extension UnsafeBufferPointer<UInt8> {
     /// Returns a 16-bit little-endian number. Both bytes must be available.
     fileprivate func word(at offset: Int) -> Int { Int(self[offset]) | Int(self[offset + 1]) << 8 }
 
-    /// Returns the bytes of the sub-block whose count is at `offset`, or `nil` until all of them have arrived. Source:
-    /// GIF89a section 15.
+    /// Returns the range of the bytes after the count of the sub-block at `offset`, or `nil` until all of them have
+    /// arrived. Source: GIF89a section 15.
     func subBlock(at offset: Int) -> Range<Int>? {
         guard offset < count else { return nil }
         let end = offset + 1 + Int(self[offset])
@@ -220,7 +219,7 @@ private struct GIFExtension {
     private var blockCount = 0
     private var collected = Data()
 
-    /// The content, which is known after the last sub-block.
+    /// The content, which is final after the last sub-block.
     private(set) var content = Content.nothing
 
     init(label: UInt8) {
@@ -283,8 +282,9 @@ private struct GIFExtension {
         collected.append(contentsOf: bytes)
     }
 
-    /// Reads the packet and removes the trailer of 258 bytes after it. The trailer is built so that a reader of
-    /// sub-blocks stops at its last byte or at the byte before. Ignores a packet without the trailer.
+    /// Reads the packet and removes the trailer of 258 bytes after it. The trailer ends with two zero bytes. Either can
+    /// be read as the terminator of the sub-blocks, so the last byte may not have been collected. Ignores a packet
+    /// without the trailer.
     private mutating func readXMP() {
         let trailer = [0x01] + (0...255).reversed().map { UInt8($0) } + [0x00]
         for end in [trailer[...], trailer.dropLast()] where collected.count > end.count {

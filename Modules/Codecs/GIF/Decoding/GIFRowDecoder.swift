@@ -1,7 +1,7 @@
 import AlcedoCore
 
-/// A decoder of one image that returns each row once enough bytes are available. Its buffer has space for one row and
-/// eight LZW strings of the maximum length.
+/// A decoder of one image that returns each row as soon as enough bytes are available. Its buffer has space for one
+/// row and eight LZW strings of the maximum length.
 final class GIFRowDecoder {
     private let frame: GIFFrame
     private var lzw: LZWDecoder
@@ -51,7 +51,7 @@ final class GIFRowDecoder {
         return (rowOrder[rowCount], UnsafePointer(base + start))
     }
 
-    /// Decodes until a row is complete or no more bytes are available.
+    /// Decodes until a row is complete or more bytes are needed.
     private func fill(_ bytes: UnsafeBufferPointer<UInt8>) throws(ImageDecodingError) {
         guard let base = indices.baseAddress else { return }
         count -= start
@@ -75,8 +75,8 @@ final class GIFRowDecoder {
     }
 }
 
-/// The color of every index, as the four bytes of a pixel. Indices without a color are opaque black, except for the
-/// transparent index.
+/// The color of every 8-bit index, as the four bytes of a pixel. Indices without a color are opaque black, except for
+/// the transparent index.
 struct GIFPalette: Sendable {
     /// The maximum number of colors in a palette.
     private static let maximumCount = 256

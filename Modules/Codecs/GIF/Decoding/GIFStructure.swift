@@ -6,7 +6,7 @@ struct GIFStructure: Sendable {
     var canvas: PixelSize
     /// The byte range of the global palette, or `nil` when the file has none.
     var palette: Range<Int>?
-    /// The frames whose last byte has been read. In a copy for a still image, only the first frame, complete or not.
+    /// The frames whose bytes are complete. In a copy for a still image, only the first frame, complete or not.
     var frames: [GIFFrame] = []
     /// The number of repeats after the first play as stored in the file. 0 means that the animation repeats forever.
     /// `nil` means that the file stores no number and the animation plays once.
@@ -51,8 +51,8 @@ struct GIFStructure: Sendable {
             playCount: playCount)
     }
 
-    /// Returns the maximum number of bytes for displaying one frame: the canvas, the pixels of the frame, which can be
-    /// larger than the canvas, and the buffers that the options require.
+    /// Returns the number of bytes for displaying one frame: the canvas, the pixels of the frame, which can be larger
+    /// than the canvas, and the buffers that the options require.
     func byteCount(of frame: GIFFrame, _ options: DecodingOptions) -> Int {
         let reduction = BoxReduction(from: canvas, towards: options.target)
         let shown = PixelBuffer.byteCount(size: reduction.size(of: canvas), format: .rgba8) ?? 0
@@ -62,7 +62,7 @@ struct GIFStructure: Sendable {
     }
 }
 
-/// One image of a file: its position on the canvas, its display properties, and the byte ranges of its parts.
+/// One image of a file, without its pixels.
 ///
 /// Source: GIF89a sections 20 and 23.
 struct GIFFrame: Sendable {

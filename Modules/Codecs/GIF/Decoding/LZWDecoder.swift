@@ -1,7 +1,6 @@
 import AlcedoCore
 
-/// A decoder of the codes of one image into palette indices. It stops at the end code, and when the input or the space
-/// for another string is used up.
+/// A decoder of the codes of one image into palette indices.
 ///
 /// Every table entry holds the last indices of its string, at most eight, and refers to the entry with the preceding
 /// indices. A string is therefore written eight indices at a time, starting at its end. Entries refer only to earlier
@@ -19,9 +18,9 @@ struct LZWDecoder: ~Copyable {
 
     /// The maximum number of codes, which have at most twelve bits.
     private static let maximumCodeCount = 4096
-    /// The maximum number of indices that writing one string can touch. Every code adds one index to an earlier string,
-    /// so a string is not longer than the number of codes. The last eight indices are written together, and some of
-    /// them may lie after the end of the string.
+    /// An upper bound for the number of indices that writing one string can touch. Every code adds one index to an
+    /// earlier string, so a string is not longer than the number of codes. The last eight indices are written together,
+    /// and some of them may lie after the end of the string.
     static let maximumStringLength = maximumCodeCount + 8
 
     private let table: UnsafeMutablePointer<Entry>

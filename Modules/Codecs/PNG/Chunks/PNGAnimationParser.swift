@@ -1,7 +1,6 @@
 import AlcedoCore
 
-/// A parser that finds the frames of an animated PNG and validates the order of their chunks and the contents of
-/// `fcTL` chunks.
+/// A parser that finds the frames of an animated PNG and validates their chunks. It does not decompress pixels.
 ///
 /// Source: W3C PNG specification, third edition, sections 4.9 and 11.3.6.
 struct PNGAnimationParser {
@@ -20,7 +19,7 @@ struct PNGAnimationParser {
     private var hasPixels = false
     private var isPastPixels = false
 
-    /// Parses the file. O(chunks), or with `checksums` O(bytes).
+    /// Parses the file. With `checksums`, also reads the compressed pixels to verify their checksums.
     init(_ bytes: PNGBytes, _ control: PNGAnimationControl, _ header: PNGHeader, checksums: Bool) {
         self.bytes = bytes
         self.control = control

@@ -74,7 +74,7 @@ struct PNGChunkWalk {
     }
 }
 
-/// The bytes of a file. Valid only inside the closure that received them.
+/// Bytes of a file, valid only inside the closure that received them.
 typealias PNGBytes = UnsafeBufferPointer<UInt8>
 
 extension PNGBytes {

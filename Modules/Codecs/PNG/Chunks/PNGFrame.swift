@@ -9,7 +9,7 @@ struct PNGFrame {
     static let controlByteCount = 26
 
     let control: AnimationFrame
-    /// The bodies of the `IDAT` chunks, or of the `fdAT` chunks without their sequence numbers.
+    /// The positions of the frame's compressed pixels in the file, without sequence numbers.
     var data: [Range<Int>] = []
 
     /// Reads an `fcTL` chunk, whose length the caller has checked.
@@ -47,7 +47,7 @@ struct PNGFrame {
 /// checksums of the pixel chunks are not computed, because the checksums of the original chunks have already been
 /// verified.
 struct PNGFrameFile {
-    /// The bytes between the parts: signature, header, the beginning of each pixel chunk, and the end.
+    /// The bytes before, between and after the parts of the original file.
     private let glue: [UInt8]
     private let frame: PNGFrame
     private let colors: [PNGChunk]

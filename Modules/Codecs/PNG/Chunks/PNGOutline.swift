@@ -1,15 +1,15 @@
 import AlcedoCore
 import FoundationEssentials
 
-/// The chunks that determine how a file is decoded. If a kind of chunk occurs several times, the first one is used,
-/// except in ``colors``. An invalid `acTL` chunk does not count.
+/// Selected chunks of a file. If a kind of chunk occurs several times, the first one is selected, except in ``colors``.
+/// An `acTL` chunk that is invalid or follows the pixels does not count.
 struct PNGOutline {
     /// The EXIF chunk, which can also follow the pixels. Source: W3C PNG specification, third edition, table 6.
     private(set) var exif: PNGChunk?
     private(set) var xmp: PNGChunk?
     /// A text chunk with EXIF data, written by ImageMagick before PNG defined a chunk for EXIF.
     private(set) var rawProfile: PNGChunk?
-    /// All palette and transparency chunks before the pixels. Every frame of an animation needs them.
+    /// The palette and transparency chunks before the pixels, which apply to every frame of an animation.
     private(set) var colors: [PNGChunk] = []
     private(set) var animation: PNGAnimationControl?
     /// The chunks that describe the color space, by name. They count only before the palette and the pixels.
@@ -68,7 +68,7 @@ struct PNGAnimationControl {
     }
 }
 
-/// The header fields that libpng reads before the pixels.
+/// Properties of an image that libpng has read before the pixels.
 struct PNGHeader: Sendable {
     var size: PixelSize
     var bitDepth: Int
@@ -102,7 +102,7 @@ struct PNGHeader: Sendable {
         return (size.width * samples * bitDepth + 7) / 8 + 1
     }
 
-    /// Returns the pixel format of a still image without missing rows for a requested format.
+    /// Returns the pixel format in which rows are decoded when `format` is requested.
     func format(for format: PixelFormat) -> PixelFormat {
         switch format {
         case .gray8: colorType == 0 && !hasAlpha ? .gray8 : .rgba8

@@ -45,10 +45,10 @@ struct PNGFile {
         }
     }
 
-    /// The bytes before the first pixels. Not copied: valid as long as ``bytes``.
+    /// The bytes before the first chunk of pixels. Not copied: valid as long as ``bytes``.
     var head: Data { data(0..<pixelStart) }
 
-    /// The bytes from the first pixels on. Not copied: valid as long as ``bytes``.
+    /// The bytes from the first chunk of pixels on. Not copied: valid as long as ``bytes``.
     var body: Data { data(pixelStart..<bytes.count) }
 
     private var pixelStart: Int { outline.pixels?.range.lowerBound ?? bytes.count }
@@ -61,7 +61,7 @@ struct PNGFile {
 
     /// Returns the properties of the file, including the delays if there are several frames.
     ///
-    /// - Throws: The first error in the chunks of the frames. Of the checksums, only those of `fcTL` are verified.
+    /// - Throws: The first error in the chunks of the frames. The checksums of the pixels are not verified.
     func inspected() throws(ImageDecodingError) -> ImageInfo {
         guard let control = outline.animation else { return info }
         let parser = PNGAnimationParser(bytes, control, reader.header, checksums: false)
@@ -109,8 +109,9 @@ struct PNGMetadata {
         return min(limits.maximumMetadataByteCount - kept, limits.maximumChunkByteCount)
     }
 
-    /// Returns the decompressed text of a chunk, or nil when libpng cannot read it or it exceeds the limits. libpng
-    /// reads a file that contains only this chunk and the required ones, so no other text is read or decompressed.
+    /// Returns the decompressed text of a chunk, or nil when libpng cannot read it or the limits do not allow it.
+    /// libpng reads a file that contains only this chunk and the required ones, so no other text is read or
+    /// decompressed.
     private func unpacked(_ chunk: PNGChunk) -> Data? {
         guard budget > 0, chunk.body.count <= limits.maximumChunkByteCount else { return nil }
         let size = [UInt8](repeating: 0, count: 3) + [1]
@@ -145,8 +146,8 @@ extension ImageOrientation {
     /// Creates an orientation from `tiff:Orientation` in an XMP packet, written as an attribute or as an element.
     ///
     /// PNG had no EXIF before 2017, so older tools store the orientation in XMP. The result is `.up` when the property
-    /// is absent, has another prefix or spaces around its value, or its value is not from 1 to 8. O(bytes). Source: XMP
-    /// specification part 2, section 3.1, "TIFF properties".
+    /// is not found or its value is not from 1 to 8. A property with another prefix, or with spaces around its value,
+    /// is not found. O(bytes). Source: XMP specification part 2, section 3.1, "TIFF properties".
     init(xmp: RawSpan) {
         self = Self.value(in: xmp).flatMap(ImageOrientation.init(rawValue:)) ?? .up
     }

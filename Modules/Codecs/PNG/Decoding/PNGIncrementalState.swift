@@ -3,8 +3,8 @@ import FoundationEssentials
 
 /// The state of a PNG that is decoded while its bytes arrive.
 ///
-/// The pixel bytes of a still image are passed to libpng and not kept. All bytes of an animation are kept, because its
-/// frames are decoded from them. The preview of an animation shows the still image.
+/// The pixel bytes of a still image are not kept after they have been passed to libpng. All bytes of an animation are
+/// kept, because its frames are decoded from them. The preview of an animation shows the still image.
 final class PNGIncrementalState: IncrementalDecodingState {
     private let options: DecodingOptions
     /// The received bytes. For a still image, they are released when decoding of the pixels begins.
@@ -14,9 +14,7 @@ final class PNGIncrementalState: IncrementalDecodingState {
     private var scanned = PNGChunk.signature.count
     /// The plan for decoding; nil until everything before the pixels has arrived.
     private var plan: PNGPlan?
-    /// The partial image; nil before decoding of the pixels begins, and for an animation after ``finish()``. For an
-    /// animation, decoding begins when a preview is requested. For a still image, it begins with the first call after
-    /// the one that sets ``plan``.
+    /// The partial image, which `begin` creates.
     private var partialImage: PNGPartialImage?
     private var isAnimation = false
     /// The number of bytes of an animation that were passed to the preview.
@@ -41,8 +39,8 @@ final class PNGIncrementalState: IncrementalDecodingState {
     func preview() throws(ImageDecodingError) -> ImagePreview? {
         try begin()
         if isAnimation, let partialImage {
-            // Pixels are decoded only when a preview is requested, so callers without previews pay nothing. `finish`
-            // reports damage.
+            // Pixels for previews are decoded on request, so callers without previews pay nothing. `finish` reports
+            // damage.
             let new = data.dropFirst(previewedByteCount)
             previewedByteCount = data.count
             try partialImage.append(new)
@@ -62,7 +60,8 @@ final class PNGIncrementalState: IncrementalDecodingState {
         return image
     }
 
-    /// Returns the offset of the first chunk of pixels, or nil when it has not arrived. Reads each chunk header once.
+    /// Returns the offset of the first chunk of pixels, or nil when its header has not arrived. Reads each chunk header
+    /// once.
     private func findPixels() throws(ImageDecodingError) -> Int? {
         try PNGChunk.checkSignature(data)
         return try data.withDecoderInput(of: "PNG") { bytes throws(ImageDecodingError) in
@@ -93,8 +92,8 @@ final class PNGIncrementalState: IncrementalDecodingState {
         info = found
     }
 
-    /// Starts decoding the pixels. Does nothing when decoding has begun or the header of the first chunk of pixels has
-    /// not arrived.
+    /// Creates the partial image, and decodes the received pixels of a still image. Does nothing when the partial image
+    /// exists or there is no plan.
     private func begin() throws(ImageDecodingError) {
         guard partialImage == nil, let plan else { return }
         let bytes = data

@@ -2,7 +2,7 @@ import AlcedoCore
 private import CPNGShim
 import FoundationEssentials
 
-/// An image whose pixels are still arriving: libpng's progressive reader, and all rows decoded so far.
+/// An image that libpng's progressive reader decodes into memory for all rows.
 final class PNGPartialImage {
     private let reader: PNGPushReader
     private var pixels: PixelBuffer
@@ -32,7 +32,7 @@ final class PNGPartialImage {
         return pixels
     }
 
-    /// Returns the image of a complete file, or the partial image of a damaged one.
+    /// Decodes a file whose bytes are all available.
     static func decode(_ file: PNGFile, _ plan: PNGPlan) throws(ImageDecodingError) -> DecodedImage {
         let partialImage = try PNGPartialImage(plan, head: file.head)
         try partialImage.append(file.body)
@@ -45,8 +45,8 @@ final class PNGPartialImage {
         while let piece = reader.next(&rest) { try feed(piece) }
     }
 
-    /// Returns the image decoded so far. Returns nil before the first row, and when neither new rows nor the end of the
-    /// file have been read since the last preview.
+    /// Returns the image decoded so far. Returns nil before the first row, and when decoding has not progressed since
+    /// the last preview.
     func preview() throws(ImageDecodingError) -> ImagePreview? {
         let progress = reader.progress
         let state = (pass: progress.pass, rows: progress.rows, isWhole: progress.is_whole != 0)
@@ -87,7 +87,7 @@ final class PNGPartialImage {
         if let problem, !plan.options.allows(problem) { throw problem }
     }
 
-    /// Converts the rows to the alpha mode of the finished image.
+    /// Multiplies the color of the rows by alpha if the plan requires it.
     private func premultiply(_ rows: inout PixelBuffer) {
         guard plan.premultiplies else { return }
         let (stride, height) = (rows.bytesPerRow, rows.height)
@@ -98,7 +98,7 @@ final class PNGPartialImage {
         }
     }
 
-    /// Reads EXIF and XMP chunks that follow the pixels.
+    /// Updates the plan with metadata that follows the pixels.
     private func readLateMetadata() throws(ImageDecodingError) {
         guard !reader.lateChunks.isEmpty else { return }
         let limits = plan.options.limits

@@ -4,14 +4,14 @@ import FoundationEssentials
 
 /// The conversion from the stored rows of one image to the finished image.
 struct PNGPlan {
-    /// The approximate size of the batches in which rows are read. A batch has at least one row.
+    /// The approximate size of a batch of rows that ``PNGReader`` reads. A batch has at least one row.
     static let batchByteCount = 32 << 10
 
     let header: PNGHeader
     let info: ImageInfo
     let options: DecodingOptions
     let format: PixelFormat
-    /// The alpha mode of the finished image if no rows are missing.
+    /// The alpha mode of the finished image if it is complete.
     let alphaMode: AlphaMode
     let reduction: BoxReduction
 
@@ -46,7 +46,7 @@ struct PNGPlan {
     /// Whether the image can be decoded row by row.
     var streams: Bool { !header.isInterlaced }
 
-    /// Whether decoding of a complete file reduces rows as they are read, without a full-size buffer.
+    /// Whether decoding that is not incremental reduces rows as they are read, without a full-size buffer.
     var isReducedByRows: Bool { streams && reduction.factor > 1 }
 
     /// The alpha mode of a buffer in which rows may be missing. If the options allow partial images, it is not opaque
@@ -86,10 +86,8 @@ struct PNGPlan {
 }
 
 extension PNGPlan {
-    /// The maximum number of bytes that decoding holds, including for a damaged file.
-    ///
-    /// The sum of the decoded pixels, the reduced and rotated pixels, batches of rows, and two readers of libpng and
-    /// zlib. Each reader has a window of 32 KiB, two rows and its state.
+    /// The maximum number of bytes that pixels and readers take during decoding, including for a damaged file. Two
+    /// readers can exist at the same time.
     var byteCount: Int {
         // A partial gray image has an alpha channel.
         let output = options.allowsPartial && format == .gray8 ? withAlphaChannel : self
@@ -100,8 +98,8 @@ extension PNGPlan {
         ])
     }
 
-    /// The maximum number of bytes that incremental decoding holds before it finishes: the full image and the pixels of
-    /// one preview. When a preview shares the memory of the image, decoding the next rows copies the image.
+    /// The maximum number of bytes that the image, one preview and the reader take before incremental decoding
+    /// finishes. When a preview shares the memory of the image, decoding the next rows copies the image.
     var incrementalByteCount: Int {
         let sharesMemory = reduction.factor == 1 && pendingOrientation == .up
         return Self.sum([
@@ -127,16 +125,16 @@ extension PNGPlan {
         return inflated / Self.inflation - Self.bufferedByteCount
     }
 
-    /// The number of bytes of the rows that the progressive reader decodes at once.
+    /// The size of a buffer for ``pushedRowCount`` rows.
     var pushedByteCount: Int { pushedRowCount * rowHeader.bytesPerRow }
 
-    /// The number of bytes of rows that are decoded at once, unless a piece of the minimum size needs more rows.
+    /// The preferred size of a buffer for the rows of one piece.
     private static let pushedBatchByteCount = 128 << 10
 
-    /// The minimum size of a piece. The call for each piece takes far longer than decoding one byte.
+    /// The minimum of ``pushedPieceByteCount``. The call for each piece takes far longer than decoding one byte.
     private static let minimumPieceByteCount = 16
 
-    /// The maximum expansion of one Deflate byte: four pairs of one-bit codes, each of which is a match of 258 bytes.
+    /// The maximum expansion of one Deflate byte: four pairs of one-bit codes, each pair a match of 258 bytes.
     private static let inflation = 4 * 258
 
     /// The maximum number of compressed bytes that zlib has read without returning their output, including a match that

@@ -37,7 +37,8 @@ final class PNGPushReader {
 
     var progress: alcedo_png_progress { alcedo_png_get_progress(push) }
 
-    /// The chunks after the first pixels that may hold EXIF or XMP, within the limits. The last one can be incomplete.
+    /// The chunks after the first chunk of pixels that may hold EXIF or XMP, within the limits. The last one can be
+    /// incomplete.
     var lateChunks: Data { filter.late }
 
     /// The error in the file, assuming that it ends here; nil when the file is complete.
@@ -45,8 +46,8 @@ final class PNGPushReader {
         partialError ?? (progress.is_whole != 0 ? nil : ImageDecodingError(.truncated, "PNG: the file is truncated"))
     }
 
-    /// Removes and returns the next piece from `rest`. The bytes of the first call begin with the first pixels. Returns
-    /// nil after an error, and when libpng needs none of the remaining bytes.
+    /// Removes bytes from `rest` and returns the next piece for libpng. The bytes of the first call begin with the
+    /// first chunk of pixels. Returns nil after an error, and when `rest` completes no further piece.
     func next(_ rest: inout Data, atMost limit: Int = .max) -> Data? {
         partialError == nil ? filter.next(&rest, limits: limits, atMost: limit) : nil
     }
@@ -69,8 +70,8 @@ final class PNGPushReader {
         return partialError
     }
 
-    /// Returns a reader that has read a whole file without writing rows. Its ``problem`` is the error in the file, and
-    /// its ``progress`` contains the number of rows.
+    /// Returns a reader that has read a file, up to its first error, without writing rows. Its ``problem`` is the error
+    /// in the file, and its ``progress`` contains the number of decoded rows.
     ///
     /// - Throws: `outOfMemory`.
     static func validate(_ file: PNGFile, limits: DecodingLimits) throws(ImageDecodingError) -> PNGPushReader {
@@ -82,14 +83,14 @@ final class PNGPushReader {
     }
 }
 
-/// A filter that receives the chunks from the first pixels on, passes those that libpng needs, and keeps metadata
-/// chunks.
+/// A filter that receives the chunks from the first chunk of pixels on, passes those that libpng needs, and keeps
+/// metadata chunks.
 ///
 /// libpng's progressive reader collects every chunk except pixel chunks, and copies the collected bytes again whenever
-/// bytes arrive. The filter makes this work linear, and only metadata takes memory. Because libpng checks the order of
-/// chunks, the filter passes a short chunk in place of each chunk that libpng does not need. A critical chunk that is
-/// longer than any known one is replaced by an empty chunk of the same name. The checksum of the replacement is correct
-/// if that of the original is.
+/// bytes arrive. The filter makes this work linear and limits its memory. Because libpng checks the order of chunks,
+/// the filter passes a short chunk in place of each chunk that libpng does not need. A critical chunk that is longer
+/// than any that libpng must collect is replaced by an empty chunk of the same name. The checksum of the replacement is
+/// correct if that of the original is.
 private struct PNGChunkFilter {
     private enum Treatment {
         case pass, keep, drop, replace
@@ -98,7 +99,8 @@ private struct PNGChunkFilter {
     /// The size of a palette with 256 colors, the longest chunk that libpng must collect.
     private static let maximumGatheredByteCount = 768
 
-    /// The chunks after the first pixels that may hold EXIF or XMP, within the limits. The last one can be incomplete.
+    /// The chunks after the first chunk of pixels that may hold EXIF or XMP, within the limits. The last one can be
+    /// incomplete.
     private(set) var late = Data()
     private var head = Data()
     private var treatment = Treatment.drop
@@ -115,7 +117,7 @@ private struct PNGChunkFilter {
     ///   - limits: The limits on metadata and chunks.
     ///   - limit: The maximum size of a piece of a chunk's body. Chunk headers and short chunks that replace others are
     ///     returned whole.
-    /// - Returns: The next bytes for libpng; nil when none are left.
+    /// - Returns: The next bytes for libpng, or nil when `rest` completes no further piece.
     mutating func next(_ rest: inout Data, limits: DecodingLimits, atMost limit: Int = .max) -> Data? {
         while !rest.isEmpty, !isPastEnd || left > 0 {
             if left > 0 {

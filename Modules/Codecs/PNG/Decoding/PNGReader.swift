@@ -48,7 +48,7 @@ final class PNGReader {
         segments.deallocate()
     }
 
-    /// Selects the pixel format. Call this method once, before the first row is read.
+    /// Selects the form of the decoded rows. Call this method once, before the first row is read.
     func start(_ format: PixelFormat, premultiplies: Bool) throws(ImageDecodingError) {
         if let error = Self.error(alcedo_png_start(shim, format.shimFormat, premultiplies ? 1 : 0), shim) {
             throw error

@@ -147,16 +147,16 @@ private struct PNGRowStream {
     }
 }
 
-/// A stream that reads a damaged, non-interlaced image in batches of rows. Memory: ``PNGPlan/pushedByteCount`` bytes in
-/// addition to the reader.
+/// A stream that reads a non-interlaced image, which can be damaged, with ``PNGPushReader``. Memory:
+/// ``PNGPlan/pushedByteCount`` bytes in addition to the reader.
 private struct PNGPushedRows {
     let file: PNGFile
     let plan: PNGPlan
 
-    /// Sends the stored rows from `first` on, as far as they exist, to a consumer that has begun. Does not finish the
-    /// consumer.
+    /// Sends the stored rows from `first` on, as far as they can be decoded, to a consumer that has begun. Does not
+    /// finish the consumer.
     ///
-    /// - Returns: The number of rows in the file, including those before `first`, and the error in the file, or nil.
+    /// - Returns: The number of decoded rows, including those before `first`, and the error in the file, or nil.
     /// - Throws: `outOfMemory`, or the error that the consumer throws.
     func send(from first: Int = 0, to consumer: any PixelRowConsumer) throws -> (rows: Int, ImageDecodingError?) {
         let reader = try PNGPushReader(plan.format, limits: plan.options.limits)

@@ -2,7 +2,7 @@ import AlcedoCore
 private import CPNGShim
 import FoundationEssentials
 
-/// The decoding of complete files.
+/// Functions that read files whose bytes are all available.
 enum PNGWholeImage {
     static func inspect(_ data: Data, limits: DecodingLimits) throws(ImageDecodingError) -> ImageInfo {
         try data.withDecoderInput(of: "PNG") { bytes throws(ImageDecodingError) in
@@ -26,7 +26,7 @@ private struct PNGAnimation {
     private let options: DecodingOptions
     private let parser: PNGAnimationParser
 
-    /// Parses all chunks.
+    /// Parses the chunks of the frames.
     ///
     /// - Throws: `exceedsLimit`; also the first error in the frames, unless the options allow partial images.
     init(
@@ -72,7 +72,8 @@ private struct PNGAnimation {
             orientation: file.info.orientation, options: options)
     }
 
-    /// Returns the available part of the still image, for an animation whose first frame is missing or damaged.
+    /// Returns the still image or its available part, marked as partial, for an animation whose first frame is missing
+    /// or damaged.
     private func decodePart(_ problem: ImageDecodingError? = nil) throws(ImageDecodingError) -> DecodedImage {
         var image = try PNGStill.decode(file, options)
         image.partialError = problem ?? parser.problem

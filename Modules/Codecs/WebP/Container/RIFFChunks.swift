@@ -1,6 +1,6 @@
 import AlcedoCore
 
-/// An iterator over the chunks between two positions. Source: RFC 9649 section 2.3.
+/// An iterator over the chunks in a range of the file. Source: RFC 9649 section 2.3.
 struct RIFFChunks {
     private var offset: Int
     private let end: Int
@@ -10,7 +10,7 @@ struct RIFFChunks {
         end = range.upperBound
     }
 
-    /// Whether the remaining bytes are too few for another header.
+    /// Whether the rest of the range is too short for another header.
     var isAtEnd: Bool { end - offset < 8 }
 
     /// Returns the chunk at the current position, or `nil` at the end and when its header has not arrived.
@@ -51,6 +51,6 @@ struct RIFFChunk {
     /// The byte range of the payload. It may exceed the received bytes, but never the container.
     var payload: Range<Int>
 
-    /// Returns whether the whole chunk is among the bytes.
+    /// Returns whether `bytes` contains the whole payload.
     func isThere(in bytes: UnsafeBufferPointer<UInt8>) -> Bool { payload.upperBound <= bytes.count }
 }

@@ -3,8 +3,8 @@ import FoundationEssentials
 
 /// The content of a WebP file's chunks, without the pixels.
 ///
-/// Chunks are read as far as bytes are available, and reading resumes when more arrive. Every chunk is read once,
-/// regardless of how the bytes arrive. The caller always passes all bytes received so far. Source: RFC 9649 section 2.
+/// Chunks are read as far as bytes are available, and reading resumes at the first unfinished chunk when more arrive.
+/// The caller always passes all bytes received so far. Source: RFC 9649 section 2.
 struct WebPContainer: Sendable {
     private let limits: DecodingLimits
     private var end: Int?
@@ -15,10 +15,10 @@ struct WebPContainer: Sendable {
     private var alphaStart: Int?
     private var metadataByteCount = 0
 
-    /// The size of the canvas, or `nil` until the header is complete.
+    /// The size of the canvas, or `nil` until it is known. In a file without a canvas, the size of the image.
     private(set) var canvas: PixelSize?
     private(set) var isAnimated = false
-    /// The frames whose last byte has been read.
+    /// The frames whose bytes are complete. A complete still image is one frame.
     private(set) var frames: [WebPFrame] = []
     /// The still image whose pixels are arriving.
     private(set) var arriving: WebPFrame?
@@ -26,7 +26,7 @@ struct WebPContainer: Sendable {
     /// means that the animation repeats forever.
     private(set) var loopCount: Int?
     private(set) var metadata = ImageMetadata()
-    /// Whether the file's last byte has been received.
+    /// Whether the whole declared file has been read.
     private(set) var isComplete = false
 
     init(limits: DecodingLimits) { self.limits = limits }
@@ -39,8 +39,8 @@ struct WebPContainer: Sendable {
         metadata.exif?.withUnsafeBytes { ImageOrientation(exif: $0.bytes) } ?? .up
     }
 
-    /// Whether the file has no declared EXIF that is yet to arrive. EXIF is stored after the pixels. EXIF that the file
-    /// does not declare can still change the orientation.
+    /// Whether the file declares no EXIF, its EXIF has been read, or the file is complete. EXIF that the file does not
+    /// declare can still change the orientation.
     var isOrientationKnown: Bool { isComplete || !declaresEXIF || metadata.exif != nil }
 
     /// The information about the image, or `nil` before ``firstFrame`` is known.
@@ -54,7 +54,7 @@ struct WebPContainer: Sendable {
             delays: frames.count > 1 ? frames.map(\.delay) : [], metadata: metadata)
     }
 
-    /// Reads the chunks that have arrived since the last call. `bytes` must be all bytes received so far.
+    /// Reads chunks as far as bytes are available. `bytes` must be all bytes received so far.
     mutating func advance(_ bytes: UnsafeBufferPointer<UInt8>) throws(ImageDecodingError) {
         guard let end = try readFileHeader(bytes) else { return }
         while let chunk = try chunks.current(bytes) {
@@ -64,14 +64,14 @@ struct WebPContainer: Sendable {
         isComplete = chunks.isAtEnd && bytes.count >= end
     }
 
-    /// Throws `truncated` when the file's last byte has not been received, or `corrupt` for a file without an image.
+    /// Throws `truncated` unless the whole declared file has been read, or `corrupt` for a file without an image.
     /// Bytes after the file are ignored.
     func requireEnd() throws(ImageDecodingError) {
         guard isComplete else { throw ImageDecodingError(.truncated, "WebP: the data ends before the end of the file") }
         guard !frames.isEmpty else { throw ImageDecodingError(.corrupt, "WebP: the file has no image") }
     }
 
-    /// Returns the end of the file, or `nil` when its header has not arrived.
+    /// Returns the declared end of the file, or `nil` when its header has not arrived.
     private mutating func readFileHeader(_ bytes: UnsafeBufferPointer<UInt8>) throws(ImageDecodingError) -> Int? {
         if let end { return end }
         guard "RIFF".utf8.starts(with: bytes.prefix(4)), "WEBP".utf8.starts(with: bytes.dropFirst(8).prefix(4)) else {
@@ -169,7 +169,7 @@ struct WebPContainer: Sendable {
         return true
     }
 
-    /// Keeps the first metadata chunk of each kind. Ignores empty chunks and chunks beyond the limits.
+    /// Keeps a metadata chunk unless it is empty, exceeds the limits, or another chunk of its kind has been kept.
     private mutating func keep(_ chunk: RIFFChunk, _ bytes: UnsafeBufferPointer<UInt8>) {
         var payload = bytes[chunk.payload]
         // The chunk should begin with the TIFF header, but many writers copy the prefix that JPEG requires.

@@ -1,10 +1,10 @@
 import AlcedoCore
 import CWebP
 
-/// The position of one frame in the file and on the canvas, and its display properties.
+/// A still image or a frame of an animation, without its pixels.
 struct WebPFrame: Sendable {
-    /// The chunk of the pixels including its header, with the alpha chunk that belongs to it. libwebp decodes this
-    /// range. Its last bytes may not have arrived.
+    /// The byte range that libwebp decodes. It starts at the header of the alpha chunk, or of the image's chunk if no
+    /// alpha chunk belongs to it. Its last bytes may not have arrived.
     var bitstream: Range<Int>
     /// The area of the canvas that the pixels fill. It lies within the canvas.
     var area: PixelRect
@@ -13,8 +13,8 @@ struct WebPFrame: Sendable {
     var isCleared = false
     /// Whether the pixels are blended over the canvas instead of replacing it.
     var isBlended = false
-    /// Whether the bitstream declares alpha. For lossless data this is only a hint, and pixels may have alpha anyway.
-    /// Source: RFC 9649 section 3.4.
+    /// Whether an alpha chunk belongs to the image, or its lossless bitstream declares alpha. Lossless pixels may have
+    /// alpha without the declaration. Source: RFC 9649 section 3.4.
     var declaresAlpha: Bool
     var isLossless: Bool
 
@@ -22,7 +22,7 @@ struct WebPFrame: Sendable {
     ///
     /// - Parameters:
     ///   - bitstream: The byte range of the pixels.
-    ///   - area: The area from the container, or `nil` for the only image of a file without a canvas.
+    ///   - area: The area from the container, or `nil` for an image in a file without a canvas.
     ///   - canvas: The size of the canvas, or `nil` for a file without a canvas.
     ///   - bytes: All bytes of the file received so far.
     /// - Returns: `nil` when the header of the bitstream has not arrived.
@@ -52,8 +52,8 @@ struct WebPFrame: Sendable {
 }
 
 extension WebPFrame {
-    /// Creates the only image of a file, or returns `nil` when its header has not arrived. `alphaStart` is the offset
-    /// of an alpha chunk before the image.
+    /// Creates the frame of a still image, or returns `nil` when its header has not arrived. `alphaStart` is the offset
+    /// of the alpha chunk before the image, if there is one.
     init?(
         image: RIFFChunk, alphaStart: Int?, canvas: PixelSize?, _ bytes: UnsafeBufferPointer<UInt8>
     ) throws(ImageDecodingError) {
@@ -61,7 +61,7 @@ extension WebPFrame {
         try self.init(bitstream: Self.range(image, alphaStart), area: area, canvas: canvas, bytes)
     }
 
-    /// Reads the header and the chunks of a complete `ANMF` chunk. Source: RFC 9649 section 2.7.1.1.
+    /// Creates the frame of a complete `ANMF` chunk. Source: RFC 9649 section 2.7.1.1.
     init(
         animation chunk: RIFFChunk, canvas: PixelSize, _ bytes: UnsafeBufferPointer<UInt8>
     ) throws(ImageDecodingError) {

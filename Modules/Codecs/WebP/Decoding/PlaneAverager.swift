@@ -5,10 +5,10 @@ struct PlaneAverager {
     private let source: PixelSize
     private let height: Int
     private let columns: [AreaSpan]
-    /// The shares of each column's samples, padded with zeros. Empty when a column has more than eight samples.
+    /// The shares of each output column's source samples, padded with zeros. Empty when a column has more than eight.
     private let shares: [(SIMD4<Float>, SIMD4<Float>)]
-    /// The sums of fully covered rows. At most ``maximumCountedRowCount`` rows are added, so that the sums fit in 16
-    /// bits.
+    /// The sums of source rows between the first and the last of an output row. At most ``maximumCountedRowCount`` rows
+    /// are added, so that the sums fit in 16 bits.
     private var counts: [UInt16]
     private var sums: [Float]
     /// The most recent output row.
@@ -58,7 +58,7 @@ struct PlaneAverager {
         averageColumns()
     }
 
-    /// Adds the remaining inner rows, whose sums together with the first ones might not fit in 16 bits.
+    /// Adds further inner rows to ``sums``, with separate ``counts`` that fit in 16 bits.
     private mutating func addFurther(_ plane: UnsafePointer<UInt8>, _ rows: Range<Int>, share: Float) {
         var left = rows
         while !left.isEmpty {
@@ -72,8 +72,8 @@ struct PlaneAverager {
         }
     }
 
-    /// Writes the sums of at most ``maximumCountedRowCount`` rows to ``counts``. Four rows are added at a time, because
-    /// every pass over the sums takes as long as the additions.
+    /// Writes the sums of at most ``maximumCountedRowCount`` rows to ``counts``. Up to four rows are added at a time,
+    /// which needs fewer passes over the sums.
     private mutating func count(_ plane: UnsafePointer<UInt8>, _ rows: Range<Int>) {
         let width = source.width
         counts.withUnsafeMutableBufferPointer { counts in

@@ -6,8 +6,7 @@ import FoundationEssentials
 ///
 /// The scaler of libwebp takes a quarter longer for typical web images. Its result differs in rounding, and in chroma
 /// when a side keeps more than half its length, because libwebp then interpolates chroma. Both skip the filter between
-/// blocks, whose effect the averages replace. Source rows of large planes are released, so that usually only a few MiB
-/// of each plane stay in memory.
+/// blocks. Source rows of large planes are released, so that usually only a few MiB of each plane stay in memory.
 final class WebPAverager {
     private let size: PixelSize
     private let luma: WebPRowMemory
@@ -20,20 +19,19 @@ final class WebPAverager {
     /// The number of rows that have been sent.
     private(set) var rowCount = 0
 
-    /// The approximate number of rows whose bytes are passed to libwebp before finished rows are sent.
+    /// The approximate number of rows in a piece that is passed to libwebp. Pieces of a small file contain more.
     private static let rowsAtOnce = 128
     private static let minimumPieceByteCount = 4 << 10
 
     /// Returns whether a frame is averaged: it is lossy without alpha, and each side is reduced to less than three
-    /// quarters, rounded down. libwebp skips its filter in the same case.
+    /// quarters, rounded down. For such sizes, the scaler of libwebp skips the filter, too.
     static func averages(_ frame: WebPFrame, to size: PixelSize) -> Bool {
         let full = frame.area.size
         return !frame.isLossless && !frame.declaresAlpha && size.width < full.width * 3 / 4
             && size.height < full.height * 3 / 4
     }
 
-    /// Returns the number of bytes in the planes. All of them may be in memory when the planes are small or the frame
-    /// compresses extremely well.
+    /// Returns the number of bytes in the planes, all of which can be in memory at the same time.
     static func planeByteCount(_ frame: WebPFrame) -> Int {
         frame.area.size.pixelCount + 2 * chromaSize(frame).pixelCount
     }
@@ -121,7 +119,7 @@ final class WebPAverager {
         }
     }
 
-    /// Releases the source rows that no further row needs.
+    /// Releases source rows that no further row needs. See ``WebPRowMemory/release(first:)``.
     private func release() {
         guard rowCount < size.height else { return }
         let chromaRows = averagers.blue.rows(of: rowCount).first

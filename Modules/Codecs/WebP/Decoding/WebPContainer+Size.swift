@@ -2,7 +2,7 @@ import AlcedoCore
 
 extension WebPContainer {
     /// Returns the size, in stored orientation, to which a still image is decoded for a target. EXIF that arrives later
-    /// can change it. The header must be complete.
+    /// can change it. ``canvas`` must be known.
     func size(for target: TargetSize?) -> PixelSize { size(for: target, isOnItsSide: orientation.swapsSides) }
 
     private func size(for target: TargetSize?, isOnItsSide: Bool) -> PixelSize {
@@ -11,12 +11,8 @@ extension WebPContainer {
         return canvas.scaled(to: isOnItsSide ? target.size.transposed : target.size, mode: target.mode)
     }
 
-    /// Returns the maximum number of bytes that decoding holds, without the Huffman tables of libwebp, or `nil` before
-    /// ``firstFrame`` is known.
-    ///
-    /// For a still image, these are the output, another output each for reorienting, premultiplying and partial images,
-    /// the planes of a ``WebPAverager``, and the memory of libwebp. For an animation, they are two canvases, the image
-    /// made from them, the pixels of a frame, and the memory of libwebp.
+    /// Returns the estimated maximum number of bytes for decoding the still image or the first frame, or `nil` before
+    /// ``firstFrame`` is known. The file, the metadata and the Huffman tables of libwebp are not included.
     ///
     /// - Parameters:
     ///   - options: The decoding options.
@@ -49,8 +45,8 @@ extension WebPContainer {
 }
 
 extension WebPFrame {
-    /// The maximum number of bytes that libwebp allocates to decode the frame, without the Huffman tables of lossless
-    /// data and alpha, whose number the bitstream determines.
+    /// The estimated maximum number of bytes that libwebp allocates to decode the frame, without Huffman tables, whose
+    /// number the bitstream determines.
     var workingByteCount: Int {
         let pixels = area.size.pixelCount
         // Rows of macroblocks with their state, for two threads. Measured and rounded up.

@@ -3,8 +3,7 @@ import FoundationEssentials
 
 /// The state of a WebP that is decoded while its bytes arrive. A complete file is passed as one piece.
 ///
-/// All bytes are kept, because libwebp reads from them and the frames of an animation are decoded on request. The first
-/// frame of an animation is decoded for a preview or at the end.
+/// All bytes are kept, because libwebp reads from them and the frames of an animation are decoded on request.
 final class WebPDecodingState: IncrementalDecodingState {
     private let options: DecodingOptions
     private let settings: WebPSettings
@@ -12,13 +11,13 @@ final class WebPDecodingState: IncrementalDecodingState {
     private var data = Data()
     /// The incremental decoder of the still image, or `nil` while none is needed.
     private var partialImage: WebPPartialImage?
-    /// The number of bytes of the file at the last call of libwebp.
+    /// The number of received bytes when the still image was last decoded incrementally.
     private var decodedByteCount = 0
     private var previewedRows = 0
     /// The error that limits the result to a partial image, when partial images are allowed.
     private var partialError: ImageDecodingError?
-    /// Whether incremental decoding of the still image failed. At the end of a complete file, all bytes are decoded in
-    /// one call, which is more lenient, so that the result does not depend on how the bytes arrive.
+    /// Whether incremental decoding of the still image is skipped because libwebp has rejected its bytes. A complete
+    /// image can still be decoded, because libwebp is more lenient with all bytes in one call.
     private var isStuck = false
 
     private static let pieceByteCount = 32 << 10
@@ -42,9 +41,8 @@ final class WebPDecodingState: IncrementalDecodingState {
         } catch {
             try accept(error)
         }
-        // An image that is complete before its decoding starts waits for the end, because libwebp is faster with all
-        // bytes. Each piece makes libwebp decode some rows again, so small pieces are collected until there are enough
-        // bytes or a preview is requested.
+        // An image that is complete before its decoding starts is not decoded here, because libwebp is faster with all
+        // bytes in one call. Each piece makes libwebp decode some rows again, so small pieces are collected.
         guard isKnown, partialImage != nil || container.arriving != nil,
             data.count - decodedByteCount >= Self.pieceByteCount
         else { return }
@@ -116,8 +114,8 @@ final class WebPDecodingState: IncrementalDecodingState {
         return result
     }
 
-    /// Returns the first frame, with all available frames if the options include the animation. Throws `missing` when
-    /// there are no frames, or `corrupt` if `missing` is `nil`. Also throws the error of the first frame.
+    /// Returns the first frame, with the animation of the available frames if the options include it. Throws `missing`
+    /// when there are no frames, or `corrupt` if `missing` is `nil`. Also throws the error of the first frame.
     private func animatedImage(_ missing: ImageDecodingError?) throws(ImageDecodingError) -> DecodedImage {
         guard let animation else { throw missing ?? ImageDecodingError(.corrupt, "WebP: the file has no image") }
         var image = decoded(try animation.composited(0))
@@ -151,7 +149,7 @@ final class WebPDecodingState: IncrementalDecodingState {
         if let partialImage, partialImage.size == size, let finished = try? partialImage.finished() {
             pixels = finished
         } else {
-            // Nothing was decoded incrementally, libwebp rejected a piece, or averaging failed.
+            // Neither averaging nor incremental decoding has finished the image.
             pixels = try data.withDecoderInput(of: "WebP") { bytes throws(ImageDecodingError) in
                 try frame.pixels(bytes, size: size, settings)
             }

@@ -83,12 +83,12 @@ final class WebPRowDecoder {
     }
 }
 
-/// The settings of libwebp. They do not change the pixels.
+/// The settings from which configurations of libwebp are created.
 struct WebPSettings: Sendable {
-    /// Whether a second thread may be used for a large image.
+    /// Whether a second thread may be used for a large image. This does not change the pixels.
     var usesThreads: Bool
 
-    /// The minimum number of pixels for which a second thread saves time.
+    /// The minimum number of pixels for which a second thread may be used.
     private static let threadedPixelCount = 1 << 18
 
     /// Returns the configuration that writes straight RGBA8 into `memory`.
@@ -111,7 +111,7 @@ struct WebPSettings: Sendable {
         config.output.colorspace = MODE_RGBA
         config.output.is_external_memory = 1
         config.output.u.RGBA.rgba = memory.baseAddress?.assumingMemoryBound(to: UInt8.self)
-        // The value fits in 32 bits, because no frame is wider than 2^24 pixels.
+        // The value fits in 32 bits, because no output is wider than 2^24 pixels.
         config.output.u.RGBA.stride = Int32(clamping: bytesPerRow)
         config.output.u.RGBA.size = memory.count
         return config

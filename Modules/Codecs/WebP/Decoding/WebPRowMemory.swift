@@ -1,7 +1,8 @@
 import AlcedoCore
 import AlcedoLibc
 
-/// Memory for all rows of an image. For a large image, ``release(first:)`` returns physical memory to the system.
+/// Memory for all rows of an image or a plane. For a large image, ``release(first:)`` returns physical memory to the
+/// system.
 final class WebPRowMemory {
     let bytes: UnsafeMutableRawBufferPointer
     /// The memory as samples.
@@ -28,8 +29,7 @@ final class WebPRowMemory {
         guard let start, start != MAP_FAILED else {
             throw ImageDecodingError(.outOfMemory, "cannot allocate \(byteCount) bytes of rows: out of memory")
         }
-        // The first access to a page costs as much as decoding into it. Huge pages reduce the number of pages. A
-        // failure only costs time.
+        // The first access to a page is slow, and huge pages reduce the number of pages. A failure only costs time.
         _ = madvise(start, byteCount, Int32(MADV_HUGEPAGE))
         bytes = UnsafeMutableRawBufferPointer(start: start, count: byteCount)
         samples = start.bindMemory(to: UInt8.self, capacity: byteCount)

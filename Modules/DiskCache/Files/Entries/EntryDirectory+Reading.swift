@@ -4,7 +4,7 @@ import AlcedoRuntime
 import FoundationEssentials
 
 extension EntryDirectory {
-    /// Opens the file of an entry. Returns the open file and its size, or the reason why it cannot be opened.
+    /// Opens the file of an entry and determines its size, without reading the file.
     func open(_ name: EntryName, suffix: [UInt8]? = nil) -> Opening {
         do throws(SystemError) {
             let descriptor = try openFile(name, suffix, in: openDirectory())
@@ -25,10 +25,10 @@ extension EntryDirectory {
         case open(Descriptor, size: FileSize)
         case absent
         case damaged
-        /// The file may be whole, but cannot be read now, for example because the process has no descriptors left.
+        /// The file may be whole, but cannot be opened now, for example because the process has no descriptors left.
         case unavailable(SystemError)
 
-        /// Returns the open file, or nil if it is absent or damaged. Throws the error if the file is unavailable.
+        /// Returns the open file, or nil if the file is absent or damaged. Throws the error if the file is unavailable.
         consuming func file() throws(SystemError) -> OpenFile? {
             switch consume self {
             case .open(let descriptor, let size): return OpenFile(descriptor: descriptor, size: size)
@@ -88,8 +88,8 @@ extension EntryDirectory {
         }
     }
 
-    /// Returns whether a file ends with a valid trailer for its size. The check comes before memory for the whole file
-    /// is allocated, because a file may have any size.
+    /// Returns whether a file ends with a valid trailer for its size. The caller checks the trailer first, and only
+    /// then allocates memory for the whole file, because a file may have any size.
     private static func hasTrailer(_ descriptor: borrowing Descriptor, _ size: Int) throws(SystemError) -> Bool {
         let end = try descriptor.read(EntryTrailer.size, at: size - EntryTrailer.size)
         return end?.withBytes { EntryTrailer($0, fileSize: size) } != nil
@@ -129,8 +129,8 @@ extension EntryDirectory {
         return (trailer, EntryFile.metadata(attributes, of: trailer))
     }
 
-    /// Returns an entry, with its key, if the file is whole and has the name that belongs to its key; otherwise,
-    /// returns nil.
+    /// Reads and verifies an entry. Returns the entry with its key. Returns nil if the file is absent or damaged, or if
+    /// the name of the key in the file differs from `name`.
     ///
     /// - Parameters:
     ///   - name: The name of the entry.
@@ -156,8 +156,8 @@ extension EntryDirectory {
         return VerifiedEntry(key: key, entry: entry, storedAt: trailer.storedAt, size: size)
     }
 
-    /// Returns the content of the trailer of an entry's file, or nil if the file is absent or does not end with a
-    /// trailer. Does not verify the checksum. Reads only the trailer and the resource's name.
+    /// Returns a summary of an entry's file, or nil if the file is absent or not an entry. Reads only the trailer and
+    /// the resource's name, and does not verify the checksum.
     ///
     /// - Throws: The reason why the file cannot be read now.
     func summary(_ name: EntryName) throws(SystemError) -> Summary? {
@@ -194,7 +194,7 @@ extension EntryDirectory {
     }
 }
 
-/// The open file of a verified entry. The file stays readable if the entry is replaced or removed.
+/// The open file of a verified entry. The file stays readable even if the entry is replaced or removed.
 final class EntryReader: Sendable {
     let metadata: Data
     let storedAt: Timestamp
@@ -203,8 +203,7 @@ final class EntryReader: Sendable {
     let chunkSize: Int
     private let descriptor: Descriptor
 
-    /// Reads the whole file once, its data one chunk at a time, to verify it. Returns nil if the file is not a whole
-    /// entry of `key`.
+    /// Verifies a file, reading its data one chunk at a time. Returns nil if the file is not a whole entry of `key`.
     init?(
         _ descriptor: consuming Descriptor, size: Int, key: ImageKey, expiry: Timestamp?, chunkSize: Int
     ) throws(SystemError) {

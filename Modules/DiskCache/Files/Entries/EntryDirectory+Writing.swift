@@ -5,7 +5,8 @@ import FoundationEssentials
 
 extension EntryDirectory {
     /// Writes an entry to a temporary file. Returns the file and its size. Unless `durability` is `none`, waits until
-    /// the bytes are on the storage medium. Creates missing directories.
+    /// the bytes are on the storage medium. Creates the directory of temporary files, and its parents, if they are
+    /// missing.
     func write(
         _ encoded: EntryFile.EncodedEntry, durability: Durability
     ) throws(DataCacheError) -> (file: UnfinishedFile, size: FileSize) {
@@ -61,14 +62,14 @@ extension EntryDirectory {
                 number = paths.withFileName(name) { file.move(to: shard, $0) }
             }
             guard number == 0 else {
-                // The open directory may belong to a cache directory that had this path before.
+                // The open directory of temporary files may be in a cache directory that had this path before.
                 unfinished.forget()
                 throw SystemError(number: number)
             }
             if durability == .directory {
                 // The shard was opened only for lookups, which does not permit `fdatasync`.
                 let shardDirectory = try Descriptor(opening: ".", beneath: shard, O_RDONLY | O_DIRECTORY)
-                // The shard may be new in its parent. If it is not, this costs almost nothing.
+                // The shard may be new in its parent.
                 let parent = try Descriptor(opening: ".", beneath: directory, O_RDONLY | O_DIRECTORY)
                 guard shardDirectory.synchronize(), parent.synchronize() else { throw lastError }
             }
@@ -96,14 +97,16 @@ extension EntryDirectory {
         return try openShard(of: name, in: directory)
     }
 
-    /// Removes an entry's file, anything else in its place, or a symbolic link in place of its directory.
+    /// Removes an entry's file, or anything else that has the file's name. If a symbolic link is in place of the
+    /// entry's directory, removes only the link.
     ///
     /// - Parameters:
     ///   - name: The name of the entry.
     ///   - suffix: The path extension of the file if it differs from the cache's.
     ///   - directory: The cache's directory.
-    /// - Returns: Whether a file, or a symbolic link in its place, was removed. False if only a directory, or a link in
-    ///   place of the entry's directory, was removed.
+    /// - Returns: True if the file, or anything else except a directory, was removed from the entry's place. False if a
+    ///   directory was removed, if only a link in place of the entry's directory was removed, or if nothing was
+    ///   removed.
     @discardableResult
     func remove(_ name: EntryName, suffix: [UInt8]? = nil, in directory: borrowing Descriptor) -> Bool {
         do throws(SystemError) {
@@ -126,8 +129,8 @@ extension EntryDirectory {
         return remove(name, suffix: suffix, in: directory)
     }
 
-    /// Changes the extension of a file to that of the cache. If a file with that name exists, removes the file with the
-    /// old extension. Returns whether the extension was changed.
+    /// Changes the extension of a file to that of the cache. If the new name is taken, removes the file with the old
+    /// extension. Returns whether the extension was changed.
     func rename(_ name: EntryName, from suffix: [UInt8]) -> Bool {
         guard let directory = try? openDirectory(), let shard = try? openShard(of: name, in: directory) else {
             return false

@@ -3,17 +3,17 @@ import AlcedoLibc
 import AlcedoRuntime
 import FoundationEssentials
 
-/// The files of a disk cache. Every call blocks.
+/// The files of a disk cache. Its methods may block.
 ///
-/// Only regular files are read. No symbolic link is followed in place of an entry or of its directory. Only the path of
-/// the cache's own directory may contain symbolic links.
+/// No symbolic link below the cache's directory is followed. The path of the directory itself may contain symbolic
+/// links.
 struct EntryDirectory: Sendable {
     enum Reading {
         case valid(CachedData, storedAt: Timestamp, size: FileSize)
         case absent
-        /// The file in the entry's place is not a whole entry of the key, or does not have the known length.
+        /// The file in the entry's place is not a whole entry of the key, or its length differs from the known length.
         case damaged
-        /// The entry may be whole, but cannot be read now, or cannot be mapped.
+        /// The system reported an error, so it is unknown whether the entry is whole.
         case unavailable
     }
 
@@ -65,8 +65,8 @@ struct EntryDirectory: Sendable {
 }
 
 extension EntryDirectory {
-    /// Returns whether both are the same directory. Also returns true if the directory of `self` does not exist, or if
-    /// an error prevents the comparison. Returns false if only the directory of `other` does not exist.
+    /// Returns whether `self` and `other` are the same directory. Also returns true if the directory of `self` does not
+    /// exist, or if an error prevents the comparison. Returns false if only the directory of `other` does not exist.
     func isSame(as other: EntryDirectory) -> Bool {
         var (status, otherStatus) = (stat(), stat())
         guard stat(paths.directory, &status) == 0 else { return true }
@@ -74,15 +74,16 @@ extension EntryDirectory {
         return status.st_dev == otherStatus.st_dev && status.st_ino == otherStatus.st_ino
     }
 
-    /// Calls `body` with the entry name of every file that has one, and with the file's extension, with its dot, if
-    /// that differs from the cache's. A name may occur with several extensions. Reads no file. Does nothing if there is
-    /// no directory at the cache's path.
+    /// Calls `body` for every file that has an entry's name, with or without an extension. The first argument is the
+    /// entry's name. The second is the file's extension with its dot, or nil if the extension equals the cache's. A
+    /// name may occur with several extensions. Reads no file. Does nothing if there is no directory at the cache's
+    /// path.
     ///
     /// - Throws: The reason why a directory cannot be listed. That directory may contain entries.
     func forEachName(_ body: (EntryName, _ otherSuffix: [UInt8]?) -> Void) throws(SystemError) {
         let suffix = paths.suffixBytes
         guard let directory = try openIfThere() else { return }
-        // Files without an entry's name do not belong to the cache: the user may have passed the wrong directory.
+        // Other files are skipped. They do not belong to the cache: the user may have passed the wrong directory.
         var shards: [String] = []
         var number = directory.forEachName { name in
             if name.count == 2 { shards.append(String(decoding: name, as: UTF8.self)) }
@@ -109,8 +110,8 @@ extension EntryDirectory {
         }
     }
 
-    /// Removes symbolic links in place of the entries' directories. Returns the names of the removed links, which are
-    /// the first two digits of the names of the lost entries.
+    /// Removes symbolic links in place of the entries' directories. Returns the names of the removed links. The name of
+    /// each lost entry begins with one of these names.
     func removeLinkedShards() -> Set<String> {
         guard let directory = try? openDirectory() else { return [] }
         var links: Set<String> = []
@@ -122,7 +123,8 @@ extension EntryDirectory {
         return links.filter { directory.unlink($0) == 0 }
     }
 
-    /// Removes temporary files that no process is writing. Returns false if they cannot be listed now.
+    /// Removes the temporary files that this call can lock. No process is writing those files. Returns false if the
+    /// temporary files cannot be listed now.
     @discardableResult
     func removeAbandonedFiles() -> Bool {
         do throws(SystemError) {
@@ -135,8 +137,8 @@ extension EntryDirectory {
                     continue
                 }
                 if file.lock() { _ = directory.unlink(name) }
-                // The file stays locked until it is removed. A cache that has created it and not locked it yet then
-                // takes another name.
+                // The file stays locked until it is removed. If its creator has yet to lock the file, the creator
+                // notices the removal and makes another file.
                 extendLifetime(file)
             }
             return true

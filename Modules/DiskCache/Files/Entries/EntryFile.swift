@@ -5,7 +5,7 @@ import FoundationEssentials
 /// The layout of an entry's file: the data, the names of the resource and the variant in UTF-8, the metadata, and an
 /// ``EntryTrailer``.
 ///
-/// The data comes first. So it begins at the start of the memory when the file is read or mapped as a whole, and other
+/// The data comes first. If the whole file is read or mapped, the data begins at the start of the memory. Other
 /// programs can open the file of an image.
 enum EntryFile {
     /// The content of a file in two parts, so that the data is not copied.
@@ -78,7 +78,7 @@ enum EntryFile {
         return attributes.extracting(last: trailer.metadataCount).withUnsafeBytes { Data($0) }
     }
 
-    /// Returns the key in the attributes, or nil if the names are not valid UTF-8.
+    /// Returns the key in the attributes, or nil if a name is not valid UTF-8.
     static func key(_ attributes: RawSpan, of trailer: EntryTrailer) -> ImageKey? {
         func text(_ range: Range<Int>) -> String? {
             attributes.extracting(range).withUnsafeBytes { String(validating: $0, as: UTF8.self) }

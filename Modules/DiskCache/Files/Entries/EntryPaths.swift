@@ -1,8 +1,8 @@
 import AlcedoCore
 import FoundationEssentials
 
-/// The paths of a cache's entries, in 256 directories that are named by the first two digits of the entries' names, and
-/// of its directory of temporary files.
+/// The paths of a cache's entries and of its directory of temporary files. The entries are in 256 directories. The name
+/// of each directory is the first two digits of its entries' names.
 struct EntryPaths: Sendable {
     let directory: String
     /// The path extension of the entries' files with its dot, or empty for none.
@@ -20,7 +20,7 @@ struct EntryPaths: Sendable {
     init?(_ directory: URL, pathExtension: String?) {
         let path = directory.path(percentEncoded: false)
         guard directory.isFileURL, !path.isEmpty, !path.utf8.contains(0) else { return nil }
-        // The path is kept, not an open directory, so that a directory that was replaced is found.
+        // Only the path is kept. An open directory would still be the old one after a new directory has taken the path.
         self.directory = path.count > 1 && path.hasSuffix("/") ? String(path.dropLast()) : path
         let isUsable =
             pathExtension.map { text in
@@ -34,14 +34,14 @@ struct EntryPaths: Sendable {
 
     var unfinished: String { directory + "/unfinished" }
 
-    /// Returns the path of an entry's directory, relative to the cache's.
+    /// Returns the path of an entry's directory, relative to the cache's directory.
     func shard(of name: EntryName) -> String { String(decoding: [name.digit(0), name.digit(1)], as: UTF8.self) }
 
     func file(_ name: EntryName) -> String {
         withFile(name, behind: prefixBytes, suffixBytes) { String(cString: $0) }
     }
 
-    /// Calls `body` with the path of an entry's file, relative to the cache's directory. The path is on the stack.
+    /// Calls `body` with the path of an entry's file, relative to the cache's directory.
     ///
     /// - Parameters:
     ///   - name: The name of the entry.
@@ -89,7 +89,7 @@ struct EntryPaths: Sendable {
 }
 
 /// The name of an entry: the SHA-256 of its key, in four words. The first two of its 64 digits name the entry's
-/// directory. The others, with the path extension, name its file.
+/// directory. The other digits, with the path extension, name the entry's file.
 struct EntryName: Hashable, Sendable {
     private(set) var words: SIMD4<UInt64>
 
@@ -101,7 +101,7 @@ struct EntryName: Hashable, Sendable {
         for index in 0..<4 { words[index] = UInt64(digest[2 * index]) << 32 | UInt64(digest[2 * index + 1]) }
     }
 
-    /// Parses a name. Returns nil unless there are exactly 64 lowercase hexadecimal digits.
+    /// Parses a name. A name is exactly 64 lowercase hexadecimal digits. For anything else, returns nil.
     init?(digits: some Sequence<UInt8>) {
         words = SIMD4()
         var count = 0

@@ -7,7 +7,8 @@ extension SystemError {
     ///
     /// - Parameters:
     ///   - action: The operation that failed, as a verb phrase.
-    ///   - directory: The path of the directory; empty, the default, if it is unknown.
+    ///   - directory: The path of the directory, or an empty string if the path is unknown. The default is an empty
+    ///     string.
     func cacheError(_ action: String, _ directory: String = "") -> DataCacheError {
         let code: DataCacheError.Code =
             switch number {

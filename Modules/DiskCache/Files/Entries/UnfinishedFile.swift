@@ -6,11 +6,11 @@ import Synchronization
 /// A temporary file outside the entries' directories. Releasing the object removes the file unless it was moved to its
 /// final place.
 ///
-/// On a file system with locks, the file is locked while it is open, so that a sweep can distinguish it from a file
-/// that an ended process left.
+/// On a file system with locks, the file is locked. So a sweep can distinguish the file from an abandoned one, whose
+/// process has ended.
 final class UnfinishedFile {
-    // Process identifiers are reused, in containers at every start. A random one avoids the names of files that an
-    // ended process left.
+    // Process identifiers are reused. In containers, they are reused at every start. A random identifier avoids the
+    // names of abandoned files.
     private static let process = String(UInt64.random(in: .min ... .max), radix: 36)
     private static let serial = Atomic<Int>(0)
     static let prefix = "entry-"
@@ -20,10 +20,10 @@ final class UnfinishedFile {
     let descriptor: Descriptor
     private var isInPlace = false
 
-    /// The error number of ``init(in:)`` after which the caller should try again.
+    /// The error number of ``init(in:)`` if a sweep removes the new file. The caller should then try again.
     static let removedBySweep = EBUSY
 
-    /// Creates an empty file in a directory, and locks it.
+    /// Creates an empty file in a directory, and locks it if the file system has locks.
     ///
     /// - Throws: The error of the system, or ``removedBySweep`` if a concurrent sweep has taken the file for an
     ///   abandoned one.
@@ -32,8 +32,8 @@ final class UnfinishedFile {
         name = "\(Self.prefix)\(Self.process)-\(serial)"
         self.directory = directory
         descriptor = try Descriptor(opening: name, beneath: directory.descriptor, O_RDWR | O_CREAT | O_EXCL)
-        // Before the file is locked, a concurrent sweep takes it for an abandoned one. On a file system without locks,
-        // a sweep cannot lock the file either, and leaves it.
+        // Before the file is locked, a concurrent sweep may take it for an abandoned one. On a file system without
+        // locks, a sweep cannot lock the file either, so it does not remove the file.
         guard descriptor.lock() || errno != EWOULDBLOCK, descriptor.status?.st_nlink != 0 else {
             throw SystemError(number: Self.removedBySweep)
         }
@@ -56,8 +56,7 @@ final class UnfinishedFile {
     }
 }
 
-/// The directory of temporary files. It stays open between stores, because opening it takes a twentieth as long as
-/// storing a few kilobytes.
+/// The directory of temporary files. It stays open between stores, to save the time of opening it.
 final class UnfinishedDirectory: Sendable {
     private let path: String
     private let opened = Locked<OpenDirectory?>(nil)
@@ -80,8 +79,8 @@ final class UnfinishedDirectory: Sendable {
         return try UnfinishedFile(in: directory)
     }
 
-    /// Releases the directory, which closes once no file uses it. The next file opens it again, because another
-    /// directory may have its name.
+    /// Releases the directory. The directory closes once no file uses it. The next ``makeFile()`` opens the path again,
+    /// because another directory may have its name.
     func forget() { opened.withLock { $0 = nil } }
 }
 

@@ -5,24 +5,26 @@ import AlcedoRuntime
 /// The index of a directory, in memory and in an index file that all caches of the directory share.
 ///
 /// A new entry is written to the index before its file is published. A removal is written to the index after the file
-/// is gone. So, whenever a process ends, the index lists every file, and possibly some that no longer exist. One change
-/// runs at a time, under the lock of the index file, which is held only for the change.
+/// is gone. So, at whatever time a process ends, the index lists all files that the process published. It may also list
+/// files that no longer exist. Only one change runs at a time. A change holds the lock of the index file until the
+/// change ends.
 final class DiskIndex: Sendable {
-    /// The maximum number of entries that are read under the lock at once, which takes some tens of microseconds.
+    /// The maximum number of entries in a slice. Other readers wait while a slice is copied.
     static let sliceCount = 1024
 
     private let files: EntryDirectory
-    /// The maximum time to wait for another cache. A process that ended holds no lock, but a stopped one may.
+    /// The approximate time to wait for the lock of another cache. An ended process holds no lock. A stopped process
+    /// may hold one.
     private let lockTimeout: Duration
     private let state: Locked<IndexState>
-    /// Serializes the changes of this object, which the file's lock does not. It is held during file operations, so
-    /// only threads that may block take it.
+    /// The lock that serializes the changes of this object. The file's lock excludes only the changes of other objects.
+    /// Only threads that may block take this lock, because it is held during file operations.
     private let changeLock = Locked(())
     private let onEviction: @Sendable ([IndexEntry]) -> Void
 
     /// - Parameters:
     ///   - files: The files of the entries.
-    ///   - lockTimeout: The maximum time to wait for the lock of another cache.
+    ///   - lockTimeout: The approximate time to wait for the lock of another cache.
     ///   - bootHash: The hash of the current boot's identifier.
     ///   - onEviction: A closure that receives the entries that were removed to make space for the index. It is called
     ///     during a change.
@@ -59,14 +61,13 @@ final class DiskIndex: Sendable {
     /// Returns the result of `body` for the table in its present state. Does not read the file.
     func read<Result>(_ body: (IndexTable) -> Result) -> Result { state.withLock { body($0.table) } }
 
-    /// Whether the cache's directory does not exist, and no index file of it is open. A directory that cannot be
-    /// reached, for example because a parent cannot be searched, is not missing.
+    /// Whether the cache's directory is absent, and no index file of the directory is open. A directory that cannot be
+    /// reached, for example because a parent cannot be searched, does not count as absent.
     var isMissing: Bool {
         state.withLock { $0.file == nil } && access(path, F_OK) != 0 && [ENOENT, ENOTDIR, ELOOP].contains(errno)
     }
 
-    /// Reads the whole index. If it is incomplete, lists the directory and reconciles the index with the files. In a
-    /// directory that cannot be written to, the index stays incomplete.
+    /// Reads the index. If it is incomplete, tries to reconcile it with the files.
     ///
     /// - Returns: The reason why the index may lack entries, or nil if it is complete or the directory does not exist.
     @discardableResult
@@ -80,8 +81,8 @@ final class DiskIndex: Sendable {
         }
     }
 
-    /// Whether the index has all entries, or the cache's directory does not exist. Reads the changes of other
-    /// processes, but waits for none.
+    /// Whether the index has all entries, or the cache's directory does not exist. The property reads the changes that
+    /// other processes have made. It does not wait for other processes.
     var isLoaded: Bool {
         let isComplete = state.withLock { state in
             state.refresh(path)
@@ -90,18 +91,19 @@ final class DiskIndex: Sendable {
         return isComplete || isMissing
     }
 
-    /// The number of bytes and of entries. The property loads the index.
+    /// The total number of bytes, and the number of entries. The property loads the index.
     var totals: (size: Int, count: Int) {
         load()
         return read { ($0.totalSize, $0.count) }
     }
 
-    /// Copies up to ``sliceCount`` entries at the positions below `end`. The limit prevents a long wait of other
-    /// readers.
+    /// Copies the entries at the highest positions below `end`, at most ``sliceCount`` of them. The limit keeps the
+    /// wait of other readers short.
     ///
-    /// To visit all entries, call this function with descending positions. If an entry is removed meanwhile, the
-    /// iteration may meet another one twice. It misses only entries that are stored meanwhile, unless the table is read
-    /// again from the file.
+    /// To visit all entries, begin with `Int.max`, and pass each returned position to the next call until it is zero.
+    /// Entries that are stored during the iteration may be missing. If an entry is removed during the iteration,
+    /// another entry may occur twice. If the table is read again from the file during the iteration, any entry may be
+    /// missing.
     ///
     /// - Returns: The entries, and the position of the first one.
     func slice(below end: Int) -> (entries: [IndexEntry], start: Int) {
@@ -112,8 +114,9 @@ final class DiskIndex: Sendable {
         }
     }
 
-    /// Calls `body` with all entries, and blocks readers only for a slice at a time. An entry may occur twice. Entries
-    /// that are stored meanwhile may be missing, and others if the table is read again from the file.
+    /// Calls `body` with all entries, one slice at a time. Readers wait only while a slice is copied. An entry may
+    /// occur more than once. Entries that are stored meanwhile may be missing. If the table is read again from the file
+    /// meanwhile, any entry may be missing.
     func forEachSlice(_ body: ([IndexEntry]) -> Void) {
         var end = Int.max
         while end > 0 {
@@ -135,7 +138,7 @@ final class DiskIndex: Sendable {
 
     // MARK: Changing
 
-    /// The operations that only the owner of the lock may perform. Valid until the lock is released.
+    /// The operations for the owner of the lock. Valid until the lock is released.
     struct Change {
         fileprivate let index: DiskIndex
         /// The index file.
@@ -145,8 +148,8 @@ final class DiskIndex: Sendable {
 
         func takeUseNumber() -> Int64 { index.state.withLock { $0.takeUseNumber() } }
 
-        /// Writes the unwritten uses and `records` to the file, and applies the records to the table. If it throws,
-        /// nothing has changed.
+        /// Writes the unwritten uses and `records` to the file, and applies the records to the table. After an error,
+        /// the table is unchanged.
         func append(_ records: [IndexRecord]) throws(DataCacheError) {
             let failure = index.state.withLock { state in
                 state.append(records) ? nil : SystemError(number: errno)
@@ -154,8 +157,8 @@ final class DiskIndex: Sendable {
             if let failure { throw failure.cacheError("write to", index.path) }
         }
 
-        /// Records removals that have already happened. If the index file cannot be written to, it still lists the
-        /// removed entries, which does no harm.
+        /// Records removals that have already happened. If the index file cannot be written to, only the table in
+        /// memory records them.
         func recordRemovals(_ names: [EntryName]) {
             let records = names.map { IndexRecord.removed($0) }
             index.state.withLock { state in
@@ -230,7 +233,7 @@ final class DiskIndex: Sendable {
             }
             switch failure.number {
             case ENOENT: try files.makeDirectory(path)
-            // A symbolic link, a directory, a pipe or a socket has the name of the index file.
+            // Something else, such as a symbolic link or a directory, has the name of the index file.
             case ELOOP, EISDIR, ENXIO: files.clear(filePath)
             default: throw failure.cacheError("write to", path)
             }
@@ -238,13 +241,15 @@ final class DiskIndex: Sendable {
         throw failure.cacheError("write to", path)
     }
 
-    /// Reconciles the index with the files. Lists all names, and reads the files that the index does not know.
+    /// Reconciles the index with the files. Lists the names of all files. Reads the trailer of each file that the table
+    /// lacks or may describe incorrectly. Writes a new index file.
     ///
-    /// Removes temporary files of ended processes. Removes a file that it reads if the file is not an entry. Gives the
-    /// entries' files the cache's path extension.
+    /// Removes abandoned temporary files. If a file whose trailer was read is not an entry, removes the file. Changes
+    /// other path extensions to the cache's where possible.
     ///
-    /// - Parameter trustsTable: Whether an entry of the table is valid if its file exists. A damaged index has lost
-    ///   some changes, so false is passed for it: a file whose length or date does not match its entry is then read.
+    /// - Parameter trustsTable: Whether an entry of the table counts as correct if its file exists. Pass false for a
+    ///   damaged index, which may have lost changes. The trailer of a file is then also read if the file's length or
+    ///   date differs from its entry.
     private func reconcile(trustsTable: Bool) throws(DataCacheError) {
         files.removeAbandonedFiles()
         let bootHashes = state.withLock { $0.bootHashes }
@@ -274,8 +279,8 @@ final class DiskIndex: Sendable {
         try makeRoom(for: table, bootHashes)
     }
 
-    /// Returns whether a file has the length in the index, and was modified within two seconds of the date of storing
-    /// in the index.
+    /// Returns whether a file's length equals the length in the index, and its modification date differs from the date
+    /// of storing in the index by less than two seconds.
     private func isUnchanged(_ entry: IndexEntry) -> Bool {
         guard let (length, written) = files.lengthAndDate(of: entry.name) else { return false }
         return length == entry.file.length && abs(written - Double(entry.storedAt.milliseconds) / 1000) < 2
@@ -284,7 +289,7 @@ final class DiskIndex: Sendable {
     /// Writes a table to a new index file.
     ///
     /// If the disk is full, the least recently used entries are removed, an eighth at a time, to make space for the
-    /// file: without an index, no limit could be applied.
+    /// file. Without an index, the cache could not apply its limits.
     private func makeRoom(for table: IndexTable, _ bootHashes: [UInt64]) throws(DataCacheError) {
         var table = table
         defer { state.withLock { $0.abandon() } }
@@ -321,14 +326,14 @@ final class DiskIndex: Sendable {
         try write(header)
     }
 
-    /// Returns the index entry that a file's own trailer describes, or nil if only this file cannot be read. Removes a
-    /// file that is not an entry, and then returns nil.
+    /// Returns an index entry made from the trailer of a file. If the file is not an entry, removes the file and
+    /// returns nil. Also returns nil if the file cannot be read for a reason that may concern only this file.
     private func adopted(_ name: EntryName) throws(DataCacheError) -> IndexEntry? {
         let summary: EntryDirectory.Summary?
         do throws(SystemError) {
             summary = try files.summary(name)
         } catch {
-            // The file cannot be read, but others may be.
+            // Other files may still be readable.
             if error.isOfOneFile { return nil }
             throw error.cacheError("list", path)
         }

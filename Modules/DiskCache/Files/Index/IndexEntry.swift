@@ -20,7 +20,8 @@ struct IndexEntry: Sendable, Equatable {
     /// The number of bytes that the entry counts for in the limits.
     var size: Int { file.occupied }
 
-    /// Returns whether this entry was used before another one. The dates decide if the numbers of the uses are equal.
+    /// Returns whether this entry was used before another one. Compares the numbers of the uses, and then the dates if
+    /// the numbers are equal.
     func isUsedBefore(_ other: IndexEntry) -> Bool { (useNumber, lastUse) < (other.useNumber, other.lastUse) }
 }
 
@@ -33,7 +34,7 @@ extension IndexEntry {
 /// A selection of the least recently used entries of a sequence.
 ///
 /// It holds at most twice as many candidates as it selects. Selecting *k* of *n* entries takes O(*n* log *k*) at worst.
-/// In random order, it sorts the candidates only O(log(*n*/*k*)) times on average.
+/// If the entries are added in random order, the candidates are sorted only O(log(*n*/*k*)) times on average.
 struct OldestEntries: Sendable {
     struct Candidate: Sendable {
         let name: EntryName
@@ -48,8 +49,8 @@ struct OldestEntries: Sendable {
 
     private let count: Int
     private var candidates: [Candidate] = []
-    /// The most recently used candidate that the last sort kept, or nil until enough entries were added. An entry that
-    /// was not used before it is not selected.
+    /// The most recently used candidate that the latest sort kept, or nil before the first sort. Only an entry that was
+    /// used before this candidate can still be selected.
     private var latest: Candidate?
 
     /// Creates an empty selection.

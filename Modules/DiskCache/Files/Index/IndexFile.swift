@@ -3,8 +3,8 @@ import AlcedoLibc
 import AlcedoRuntime
 import FoundationEssentials
 
-/// An open index file: a header, followed by records. A record overrides the earlier ones of its entry, or of all
-/// entries.
+/// An open index file: a header, followed by records. A record overrides the earlier records of the same entry. A
+/// record of the kind `removedAll` overrides all earlier records.
 final class IndexFile: Sendable {
     static let name = "index"
 
@@ -21,8 +21,8 @@ final class IndexFile: Sendable {
     ///
     /// - Parameters:
     ///   - path: The path of the directory.
-    ///   - makesFile: Whether to create an empty file if there is none. If true, a file that cannot be written to is an
-    ///     error. If false, such a file is opened only for reading.
+    ///   - makesFile: Whether to create an empty file if there is none. If true, the call throws an error for a file
+    ///     that cannot be written to. If false, the call opens such a file only for reading.
     /// - Throws: The error of the system, or `EISDIR` if the opened file is not a regular file.
     init(in path: String, makesFile: Bool) throws(SystemError) {
         let flags = O_NONBLOCK
@@ -45,7 +45,7 @@ final class IndexFile: Sendable {
         header = (try? descriptor.read(IndexHeader.size))?.withBytes { IndexHeader($0) }
     }
 
-    /// The size of the file in bytes, and whether the file has been replaced or removed. It is nil if the system
+    /// The size of the file in bytes, and whether the file has been removed or replaced. The value is nil if the system
     /// reports an error.
     var status: (size: Int, isGone: Bool)? { descriptor.status.map { (Int($0.st_size), $0.st_nlink == 0) } }
 
@@ -55,8 +55,8 @@ final class IndexFile: Sendable {
         return lstat(path, &status) == 0 && status.st_dev == device && status.st_ino == node
     }
 
-    /// Locks the file. Waits at most `timeout` for other caches to release it. Returns false if it is not free by then.
-    /// On a file system without locks, returns true at once.
+    /// Locks the file. If another cache has locked it, tries again for about `timeout`, and then returns false. On a
+    /// file system without locks, returns true at once.
     func lock(timeout: Duration) -> Bool {
         guard !descriptor.lock(), errno == EWOULDBLOCK || errno == EINTR else { return true }
         var waited = 0
@@ -81,18 +81,19 @@ final class IndexFile: Sendable {
 ///     24  8  number of bytes of the replaced file that this one covers
 ///     32  8  hash of the entries' path extension
 ///     40  8  number of initial records, each of a different entry
-///     48  8  minimum number of written records; the only field that changes, each time by one write
-///     56 288 hashes of the boots in which the index is known to be complete, the latest first; zero for none
+///     48  8  minimum number of written records; the only field that changes
+///     56 288 hashes of the boots in which the index is known to be complete, the writer's first; zero for none
 ///     344 8  XXH64 of all preceding bytes, with zero in place of the changing field
 ///
-/// A file with fewer records than the field at offset 48 says counts as truncated. A damaged value that is too small
-/// only disables this check, and one that is too large causes a needless reconciliation, so the field needs no
-/// checksum.
+/// If a file has fewer records than the minimum at offset 48, the file counts as truncated. This field needs no
+/// checksum: a damaged value that is too small only weakens the check, and a value that is too large only causes a
+/// needless reconciliation.
 struct IndexHeader: Sendable {
     static let size = 352
     static let writtenCountOffset = 48
     /// The maximum number of boots in a header. Containers and machines that share a directory may report different
-    /// boots. With more of them, the next change in a boot that is no longer in the header lists the directory again.
+    /// boots. If there are more boots, a new header drops some of them. The next change in a dropped boot lists the
+    /// directory again.
     static let maximumBootCount = 36
     private static let bootsOffset = 56
     private static let checksumOffset = bootsOffset + maximumBootCount * 8
@@ -100,8 +101,8 @@ struct IndexHeader: Sendable {
 
     var generation: UInt64
     var replaced: (generation: UInt64, size: Int)
-    /// The hashes of the boots in which the index is known to be complete: a cache listed the directory in that boot,
-    /// and every change since then was written. There are at most ``maximumBootCount``.
+    /// The hashes of the boots in which a cache has listed the directory, so that the index is known to be complete.
+    /// There are at most ``maximumBootCount``.
     var bootHashes: [UInt64]
     var suffixHash: UInt64
     var entryCount: Int
@@ -114,7 +115,7 @@ struct IndexHeader: Sendable {
     ///   - replaced: The generation of the replaced file, and the number of its bytes that the new file covers. The
     ///     default is none.
     ///   - suffix: The path extension of the entries' files, with its dot.
-    ///   - bootHashes: The hashes of the boots, the latest first. Hashes beyond ``maximumBootCount`` are dropped.
+    ///   - bootHashes: The hashes of the boots. Hashes beyond ``maximumBootCount`` are dropped.
     init(
         entryCount: Int, replacing replaced: (generation: UInt64, size: Int) = (0, 0), suffix: String,
         bootHashes: [UInt64]
@@ -175,8 +176,8 @@ struct IndexHeader: Sendable {
     ///
     /// Within one boot, reads return all bytes that were written, even by a process that has ended. A power failure may
     /// lose the end of the index and keep the entries' files. The next boot has another identifier, so the index then
-    /// counts as incomplete. If the system has no identifiers, all boots count as the same. Containers on one machine,
-    /// and machines that share a disk, may each have their own identifier.
+    /// counts as incomplete. If no identifier can be read, all boots count as one boot. Containers on one machine, and
+    /// machines that share a disk, may each have their own identifier.
     static let bootHash: UInt64 = {
         let id = FileManager.default.contents(atPath: "/proc/sys/kernel/random/boot_id") ?? Data()
         return XXH64.hash(id.bytes)
@@ -197,8 +198,8 @@ struct IndexHeader: Sendable {
 ///     81  3  number of 512-byte blocks that the file occupies beyond those that its length fills, 0 to 2^24 - 1
 ///     84  4  low half of the XXH64 of the preceding bytes, seeded with the generation of the file
 enum IndexRecord {
-    /// An entry exists, or is about to be published. A read always verifies the entry's file, so it treats a record
-    /// without a file as a miss.
+    /// The present state of an entry. The file of the entry may be missing. A read always verifies the file, so a
+    /// record without a file results in a miss.
     case entry(IndexEntry)
     case removed(EntryName)
     case removedAll
@@ -239,7 +240,8 @@ enum IndexRecord {
         case .entry:
             let expiry = bytes.number(at: 64, as: Int64.self)
             let length = bytes.number(at: 40, as: Int64.self)
-            // Larger files than 4 TiB do not occur. ``IndexTable/put(_:)`` checks that sums do not overflow.
+            // A record of a file of 4 TiB or more counts as damaged. ``IndexTable/put(_:)`` checks that sums do not
+            // overflow.
             guard 0..<1 << 42 ~= length else { return nil }
             let size = FileSize(
                 length: Int(length), occupied: (Self.blocks(of: Int(length)) + furtherBlocks) * Self.blockSize)

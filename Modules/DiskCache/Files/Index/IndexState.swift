@@ -2,25 +2,24 @@ import AlcedoCore
 import AlcedoLibc
 import AlcedoRuntime
 
-/// The index in memory, and the position up to which its file has been read. Methods that read the file are
-/// synchronous. Usually, only the first read of a file takes long.
+/// The index in memory, and the position up to which its file has been read. Some methods read the file, so they
+/// may block.
 struct IndexState: Sendable {
     enum Lookup {
-        /// The index has the entry. Its file belongs in the directory of `indexFile`.
+        /// The index has the entry. The entry's file belongs in the directory of `indexFile`.
         case present(IndexEntry, indexFile: IndexFile)
         case expired
         case absent
-        /// The index is incomplete or being replaced. Only the entry's file can decide.
+        /// The index is incomplete or being replaced. Only the entry's file shows whether the entry exists.
         case unknown
     }
 
-    /// The number of unwritten uses at which they should be written to the file, for other processes and the next
-    /// start.
+    /// The number of unwritten uses at which a write of the uses is due. Other processes, and this process after a
+    /// restart, read the written uses from the file.
     static let maximumUnwrittenUseCount = 512
 
     private(set) var table = IndexTable()
-    /// Whether the table had all records of the file when the file was last read. If not, the file is missing, damaged
-    /// or not read yet, or another cache was writing to it.
+    /// Whether the table contained all records of the file when the file was last read or written.
     private(set) var isIntact = false
     /// The hash of the entries' path extension.
     private let suffixHash: UInt64
@@ -30,9 +29,9 @@ struct IndexState: Sendable {
     private(set) var end = 0
     private(set) var recordCount = 0
     private var nextUse: Int64 = 1
-    /// Whether the table is valid and has not been written to a file yet. Meanwhile, no file is read.
+    /// Whether the table is about to be written to a new file. Meanwhile, no records are read.
     private var isReplacing = false
-    /// The entries that were used since the last write to the file.
+    /// The entries with uses that have to be written to the file.
     private(set) var unwrittenUses: Set<EntryName> = []
 
     /// Whether the file has so many outdated records that it should be replaced.
@@ -50,8 +49,7 @@ struct IndexState: Sendable {
         return header.suffixHash == suffixHash && header.bootHashes.contains(bootHash)
     }
 
-    /// The hashes of the boots in which a new file is complete: the current boot, and the boots in which the present
-    /// file is complete, because the new file contains the same entries.
+    /// The hashes of the boots for the header of a new file: the current boot, and the boots of the present file.
     var bootHashes: [UInt64] { [bootHash] + (file?.header?.bootHashes ?? []).filter { $0 != bootHash } }
 
     // MARK: Looking up
@@ -90,8 +88,8 @@ struct IndexState: Sendable {
 
     // MARK: Reading
 
-    /// Reads the records that other caches have written. If the file was replaced, opens the new one. If no file can be
-    /// opened, clears the table. Does nothing while a new table is being written.
+    /// Reads new records of the file, or opens the file that has replaced it. If there is no usable file, clears the
+    /// table. Does nothing while a new table is being written.
     ///
     /// - Parameter path: The path of the directory.
     mutating func refresh(_ path: String) {
@@ -109,8 +107,7 @@ struct IndexState: Sendable {
         install(opened)
     }
 
-    /// Continues with a file that has been opened, and reads its records, except initial ones that the table has
-    /// already.
+    /// Continues with an opened file, and reads its records. Skips the initial records if the table already has them.
     mutating func install(_ opened: IndexFile) {
         if let old = file, let header = opened.header, isIntact, header.entryCount == table.count,
             header.replaced.generation == old.header?.generation, header.replaced.size == end
@@ -150,8 +147,9 @@ struct IndexState: Sendable {
         return bytes
     }
 
-    /// Continues with the index file in the directory at `path`, which contains the whole table. If no file with
-    /// `generation` and as many entries can be opened there, clears the table.
+    /// Continues with the index file in the directory at `path`. The file was just written from the table, so its
+    /// initial records are not read. If the file cannot be opened, or is not the one that was written, clears the
+    /// table.
     mutating func follow(_ path: String, generation: UInt64) {
         isReplacing = false
         guard let opened = try? IndexFile(in: path, makesFile: false), let header = opened.header,
@@ -177,13 +175,13 @@ struct IndexState: Sendable {
 
     private mutating func readOn(to size: Int) {
         readRecords(to: size)
-        // Unread bytes are damage, or another process is writing. The owner of the lock can tell the two apart. Missing
-        // bytes are damage.
+        // Unread bytes may be damaged, or another process may be writing them. The owner of the lock can tell the two
+        // apart. Missing bytes are damage.
         isIntact = file?.header.map { recordCount >= max($0.entryCount, $0.writtenCount) && end == size } ?? false
     }
 
-    /// Returns the table with all whole records, including those that follow damaged ones. Only the owner of the lock
-    /// may call this: for any other caller, another process may be writing.
+    /// Returns the table with the records that can still be read, including those that follow damaged ones. Only the
+    /// owner of the lock may call this function, because no other process writes to the file then.
     consuming func salvaged() -> IndexTable {
         guard file?.header != nil, let size = file?.status?.size else { return table }
         while end < size {
@@ -196,7 +194,7 @@ struct IndexState: Sendable {
 
     private mutating func readRecords(to size: Int) {
         guard size > end, let file, let generation = file.header?.generation else { return }
-        // The size of a damaged file may be arbitrarily large.
+        // A damaged file may be arbitrarily large.
         if recordCount == 0 { table.reserve(min(1 << 20, (size - end) / IndexRecord.size)) }
         let byteCount = min(size - end, 1024 * IndexRecord.size)
         withUnsafeTemporaryAllocation(byteCount: byteCount, alignment: 8) { buffer in
@@ -209,7 +207,7 @@ struct IndexState: Sendable {
         }
     }
 
-    /// Applies the records in a part of the file, up to the first damaged one. Returns whether none is damaged.
+    /// Applies the records in a part of the file, up to the first damaged one. Returns false if a record is damaged.
     private mutating func apply(_ piece: UnsafeRawBufferPointer, generation: UInt64) -> Bool {
         let starts = stride(from: 0, through: piece.count - IndexRecord.size, by: IndexRecord.size)
         var positions: Int32 = 0
@@ -221,8 +219,8 @@ struct IndexState: Sendable {
             end += IndexRecord.size
             recordCount += 1
         }
-        // The result is used so that the compiler keeps the reads. It is always true: positions have 31 bits, or are
-        // -1.
+        // The comparison uses the positions, so that the compiler keeps the reads above. It is always true: positions
+        // have 31 bits, or are -1.
         return positions >= -1
     }
 
@@ -245,10 +243,13 @@ struct IndexState: Sendable {
     /// Writes the records and the unwritten uses, and then applies the records. Only the owner of the lock may call
     /// this.
     ///
-    /// - Returns: Whether the records were written. If the system refuses the write, `errno` has the reason. Also
-    ///   returns false if no file with a valid header is open. In both cases, nothing has changed.
+    /// - Returns: Whether the records were written. Otherwise, the table is unchanged, and `errno` has the reason. The
+    ///   reason is `ENOENT` if no file with a valid header is open.
     mutating func append(_ records: [IndexRecord]) -> Bool {
-        guard let file, let generation = file.header?.generation else { return false }
+        guard let file, let generation = file.header?.generation else {
+            errno = ENOENT
+            return false
+        }
         var bytes: [UInt8] = []
         bytes.reserveCapacity((records.count + unwrittenUses.count) * IndexRecord.size)
         for name in unwrittenUses {

@@ -2,11 +2,11 @@ import AlcedoCore
 
 /// The entries of an index in memory: an array, and an open-addressing hash table of positions in the array.
 ///
-/// An entry takes 96 bytes in the array, which may have free capacity, and 16 to 32 bytes in the hash table, except for
-/// very small tables. Removing single entries frees no memory. Names are digests, so their bits serve as hashes.
+/// An entry takes 96 bytes in the array, and usually 16 to 32 bytes in the hash table. Removing single entries frees no
+/// memory. Names are digests, so their bits serve as hashes.
 struct IndexTable: Sendable {
-    /// The position of an entry, and a part of its name as a tag. Comparing the tags avoids reading almost all other
-    /// entries.
+    /// The position of an entry, and a part of its name as a tag. A search compares the tags first, so it rarely reads
+    /// another entry.
     private struct Slot: Sendable {
         static let free = Slot(position: -1, tag: 0)
 
@@ -46,9 +46,10 @@ struct IndexTable: Sendable {
     /// loads the memory that ``put(_:)`` is about to need.
     func prefetch(_ hash: UInt64) -> Int32 { slots[home(hash)].position }
 
-    /// Adds or replaces an entry. Does nothing if the table or the total size would become too large for any disk.
+    /// Adds or replaces an entry. Does nothing if the number of entries or the total size would become too large for
+    /// the table.
     mutating func put(_ entry: IndexEntry) {
-        // No disk has that many inodes or bytes, so the entry comes from a damaged file.
+        // Positions have 32 bits, and the total size must not overflow even if the index file is damaged.
         guard entries.count < Int(Int32.max) / 2, entry.size <= .max - totalSize else { return }
         if (entries.count + 1) * 2 > slots.count { rebuild(slots.count * 2) }
         var slot = home(entry.name.hash)
@@ -107,8 +108,8 @@ struct IndexTable: Sendable {
 
     private func next(_ slot: Int) -> Int { (slot + 1) & (slots.count - 1) }
 
-    /// Frees a slot, and moves the following entries that the slot had displaced. Source: Knuth, TAOCP 6.4, algorithm
-    /// R.
+    /// Frees a slot and closes the gap. Entries in the following slots move back toward the slots of their hashes.
+    /// Source: Knuth, TAOCP 6.4, algorithm R.
     private mutating func close(_ freed: Int) {
         let mask = slots.count - 1
         var hole = freed

@@ -18,8 +18,8 @@ extension EntryStore {
 
     /// Reconciles the index with the files, and returns the names of all entries to verify.
     ///
-    /// Also returns a report of the entries that are lost already because their directory was a symbolic link. The call
-    /// removes such links. The report has the first error.
+    /// Also returns a report of the entries that are already lost, because a symbolic link was in place of their
+    /// directory. The call removes such links. The report keeps only the first error.
     func beginVerification() -> (names: [EntryName], found: DataCacheVerification) {
         guard !index.isMissing else { return ([], DataCacheVerification()) }
         var found = DataCacheVerification(error: index.load())
@@ -54,8 +54,8 @@ extension EntryStore {
                 case .damaged: result.damagedNames.append(name.text)
                 }
             } catch {
-                // The entry cannot be read now, although its bytes may be valid, or the index cannot be changed, or the
-                // entry is damaged and cannot be removed.
+                // One of three operations failed: reading the entry, changing the index, or removing the damaged entry.
+                // An entry that cannot be read now may be valid.
                 result.recordFailure(error)
             }
         }
@@ -68,8 +68,8 @@ extension EntryStore {
         case damaged
     }
 
-    /// Returns the condition of an entry, and removes the entry if it is damaged. Returns nil if it was removed
-    /// meanwhile.
+    /// Returns the condition of an entry, and removes the entry if it is damaged. Returns nil if the index no longer
+    /// lists the entry.
     private func condition(of name: EntryName) throws(DataCacheError) -> Condition? {
         if let found = try found(name), isKnown(found, name) { return .valid(size: found.size.occupied) }
         return try confirm(name)
@@ -100,8 +100,8 @@ extension EntryStore {
         }
     }
 
-    /// Updates the index with the content of an entry's file. Returns the updated entry, even if the index file cannot
-    /// be written.
+    /// Updates the index if it lacks an entry, or if the date of storing or the size in the index differs from that of
+    /// the entry's file. Returns the index entry that matches the file, even if the index file cannot be written.
     @discardableResult
     func updateIndex(
         _ name: EntryName, _ resource: ResourceKey, storedAt: Timestamp, _ size: FileSize, _ expiry: Date?,
@@ -116,7 +116,8 @@ extension EntryStore {
         return entry
     }
 
-    /// Returns whether the index has the date of storing and the size of the entry's file.
+    /// Returns whether the index lists the entry, and the date of storing and the size in the index equal those of the
+    /// entry's file.
     private func isKnown(_ found: EntryDirectory.VerifiedEntry, _ name: EntryName) -> Bool {
         index.read { table in
             table.position(of: name).map { table[$0].storedAt == found.storedAt && table[$0].file == found.size }
@@ -124,20 +125,22 @@ extension EntryStore {
         }
     }
 
-    /// Moves another directory's entries into this one. Also removes from the other directory the entries that this
-    /// cache has already, damaged and expired ones, and abandoned temporary files. Entries that cannot be read or
-    /// stored stay there. If nothing is left in the other directory, removes it. Returns the number of moved entries.
+    /// Moves another directory's entries into this one. If this cache already has an entry of the same key, removes the
+    /// other directory's entry. Also removes damaged and expired entries and abandoned temporary files from the other
+    /// directory. Entries that cannot be read or stored stay there. If nothing is left in the other directory, removes
+    /// the directory. Returns the number of moved entries.
     func adoptEntries(of other: EntryDirectory) -> Int {
-        // Two paths may lead to the same directory. Adopting from it would remove its own entries.
+        // Two paths may lead to the same directory. A cache that adopted its own entries would remove them.
         guard !other.isSame(as: files) else { return 0 }
         var names: [(EntryName, suffix: [UInt8]?)] = []
-        // Entries that cannot be listed now stay where they are, with the index that has their order of use.
+        // Entries that cannot be listed now stay where they are. The other directory's index then also stays, because
+        // it has their order of use.
         let isListed: Void? = try? other.forEachName { name, suffix in names.append((name, suffix)) }
         // Storing the entries in the order of their use keeps that order.
         var index = IndexState(suffixHash: 0)
         index.refresh(other.paths.directory)
         var known: [EntryName: IndexEntry] = [:]
-        // A name may occur twice, with different extensions.
+        // A name may occur with several extensions.
         for (name, _) in names { known[name] = index.table.position(of: name).map { index.table[$0] } }
         names.sort { a, b in
             guard let a = known[a.0], let b = known[b.0] else { return known[a.0] == nil && known[b.0] != nil }
@@ -165,8 +168,8 @@ extension EntryStore {
         return count
     }
 
-    /// Stores an entry of another directory if it is valid and has not expired, and if this cache has none of the same
-    /// key. Returns whether it was stored.
+    /// Stores an entry of another directory if the entry is valid and has not expired, and if this cache has no entry
+    /// of the same key. Returns whether the entry was stored.
     private func adopt(
         _ name: EntryName, _ suffix: [UInt8]?, of other: EntryDirectory, as known: IndexEntry?
     ) throws(DataCacheError) -> Bool {
@@ -192,7 +195,7 @@ extension EntryStore {
 }
 
 extension DataCacheVerification {
-    /// Records why an operation failed. Nil is ignored. The report has the first reason.
+    /// Records why an operation failed. Nil is ignored. The report keeps only the first reason.
     mutating func recordFailure(_ error: DataCacheError?) { self.error = self.error ?? error }
 }
 

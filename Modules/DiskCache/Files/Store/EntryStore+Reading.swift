@@ -8,12 +8,13 @@ extension EntryStore {
         case absent
         /// The entry has expired and has to be removed.
         case expired
-        /// The file cannot be read, is damaged, or differs from what the index says. ``confirm(_:)`` decides.
+        /// The file could not be verified, or does not match the index. ``confirm(_:)`` reads the file again.
         case unconfirmed
     }
 
-    /// Reads and verifies an entry. Records a use if the index has the entry and it has not expired, even if the file
-    /// then proves damaged. Also returns whether so many uses are unwritten that they should be written now.
+    /// Reads and verifies an entry. Records a use if the index has the entry and the entry has not expired, even if the
+    /// file then proves damaged. In the result, `isDue` is true if there are so many unwritten uses that they should be
+    /// written now.
     func read(_ key: ImageKey, isMapped: Bool) -> (Reading, isDue: Bool) {
         let name = EntryName(key)
         let (admission, uses) = admit(name)
@@ -44,14 +45,14 @@ extension EntryStore {
         return entry
     }
 
-    /// Returns whether an entry is the one that the index knows, or true if the index knows none. If the result is
-    /// false, the entry is being replaced or was replaced by another process, so its expiration date is uncertain.
+    /// Returns whether an entry's date of storing equals the date in the index. Returns true if `known` is nil. If the
+    /// result is false, the index describes another version of the entry, so the expiration date is uncertain.
     private func isKnown(_ storedAt: Timestamp, _ known: Known?) -> Bool {
         known.map { $0.entry.storedAt == storedAt } ?? true
     }
 
-    /// Opens an entry to read it in chunks, and verifies all of it. Records a use like ``read(_:isMapped:)``. If there
-    /// is no reader, `reading` is the reason.
+    /// Opens an entry for reading in chunks, and verifies the whole entry. Records a use in the same cases as
+    /// ``read(_:isMapped:)``. If there is no reader, `reading` is the reason.
     func openChunks(_ key: ImageKey, chunkSize: Int) -> (reader: EntryReader?, reading: Reading) {
         let name = EntryName(key)
         switch admit(name).0 {
@@ -74,8 +75,8 @@ extension EntryStore {
         case rejected(Reading)
     }
 
-    /// Decides by the index, or else by the entry's file, whether an entry may be read. Records a use if the index
-    /// admits the entry. Also returns the number of unwritten uses.
+    /// Decides whether an entry may be read. The index decides if it can. Otherwise, the entry's file decides. Records
+    /// a use if the index admits the entry. Also returns the number of unwritten uses.
     private func admit(_ name: EntryName) -> (Admission, uses: Int) {
         let now = now
         let (lookup, uses) = index.use(name, at: now, limits: limits)
@@ -108,8 +109,8 @@ extension EntryStore {
         }
     }
 
-    /// Returns the key of the entry with a name, or nil if the entry is absent, expired, damaged or unreadable. Reads
-    /// the whole file, and records no use.
+    /// Returns the key of the entry that is named `name`, or nil if the entry is absent, expired, damaged or
+    /// unreadable. Reads the whole file, and records no use.
     func key(named name: EntryName) -> ImageKey? {
         guard let found = try? files.verifiedEntry(name) else { return nil }
         switch index.find(name, at: now, limits: limits) {
@@ -123,16 +124,16 @@ extension EntryStore {
         }
     }
 
-    /// Reads an entry again that a reader could not confirm, while no other process makes changes, and updates the
-    /// index.
+    /// Reads an entry again after a reader could not confirm it, and updates the index. No other process makes changes
+    /// meanwhile.
     ///
     /// Returns the entry, or nil if it is absent, expired, damaged or unreadable, or if the index cannot be changed.
     /// Removes an expired or damaged entry.
     func confirm(_ key: ImageKey) -> CachedData? {
         let name = EntryName(key)
         let found = try? index.change { change throws(DataCacheError) -> CachedData? in
-            // The entry may be larger than this cache's limit, because another process may have other limits. That is
-            // no damage.
+            // An entry that exceeds this cache's limits is not damaged. Another process with other limits may have
+            // stored it.
             switch files.read(name, key: key, isMapped: false) {
             case .valid(var entry, let storedAt, let size):
                 let found = updateIndex(name, key.resource, storedAt: storedAt, size, entry.expiry, change)

@@ -13,7 +13,7 @@ final class EntryStore: Sendable {
     private let record = Record()
     private let isSwept = Locked(false)
 
-    /// The statistics, and the entries that were removed because the disk was full and have not been reported.
+    /// The statistics, and the unreported entries that were removed because the disk was full.
     private final class Record: Sendable {
         let counts = Locked(CacheStatistics())
         let unreported = Locked<[DataCacheItem]>([])
@@ -48,8 +48,8 @@ final class EntryStore: Sendable {
         }
     }
 
-    /// Removes the temporary files of ended processes, once. Returns whether this call was the first. If the files
-    /// cannot be listed, the next call counts as the first again.
+    /// Removes abandoned temporary files on the first call. Later calls do nothing. Returns whether this call was the
+    /// first. If the files cannot be listed, the next call counts as the first again.
     @discardableResult
     func sweepOnce() -> Bool {
         let isFirst = isSwept.withLock { isSwept in
@@ -62,9 +62,9 @@ final class EntryStore: Sendable {
 
     // MARK: Storing
 
-    /// Stores an entry, unless a later store of its key is done or a later removal has begun. If the entry has expired,
-    /// only removes the existing one. If the disk is full, removes the least recently used entries until at most half
-    /// of the total size is left, and tries once more.
+    /// Stores an entry. Does nothing if a later store of its key is done or a later removal has begun. If the entry has
+    /// expired, only removes the existing entry. If the disk is full, trims the entries to at most half of their total
+    /// size, and tries once more.
     func store(
         _ entry: CachedData, for key: ImageKey, in order: StoreOrder = StoreOrder()
     ) throws(DataCacheError) {
@@ -142,15 +142,16 @@ final class EntryStore: Sendable {
 
     // MARK: Removing
 
-    /// Removes the entry of a key, unless a later store of the key is done. Returns whether its file was removed.
+    /// Removes the entry of a key. Does nothing if a later store of the key is done. Returns whether the entry's file
+    /// was removed.
     @discardableResult
     func remove(_ key: ImageKey, in order: StoreOrder) -> Bool { remove(EntryName(key), in: order) }
 
     @discardableResult
     private func remove(_ name: EntryName, in order: StoreOrder) -> Bool {
         if index.isMissing {
-            // Without the directory, there is no entry to remove. Earlier stores of the key that are in progress no
-            // longer write, but one of them may just have created the directory.
+            // Without the directory, there is no entry to remove. Earlier stores of the key no longer write their
+            // entries. One of them may have created the directory just before, so the directory is checked again.
             order.markDone()
             guard !index.isMissing else { return false }
         }
@@ -163,12 +164,12 @@ final class EntryStore: Sendable {
             }
             return wasThere
         }
-        // If the index cannot be changed, for example because another process holds its lock, it still lists the entry.
-        // A read then finds that the file is missing.
+        // If the index cannot be changed, for example because another process holds its lock, the index still lists the
+        // entry. A read then finds that the file is missing.
         return isGone ?? index.excludingChanges { order.isCurrent() && files.remove(name) }
     }
 
-    /// Removes an entry's file, and then the entry from the index. Returns whether the file is gone.
+    /// Removes an entry's file, and then removes the entry from the index. Returns whether the file is gone.
     @discardableResult
     func remove(_ name: EntryName, _ change: DiskIndex.Change) -> Bool {
         guard removeFile(name, in: change.file.directory) else { return false }
@@ -236,7 +237,7 @@ final class EntryStore: Sendable {
         try? index.change { change throws(DataCacheError) in try change.append([]) }
     }
 
-    /// Returns the entries that were removed because the disk was full since the last call.
+    /// Returns a report of the entries that were removed since the last call because the disk was full.
     func takeReport() -> DataCacheTrimReport {
         record.unreported.withLock { removals in
             defer { removals = [] }
@@ -244,7 +245,7 @@ final class EntryStore: Sendable {
         }
     }
 
-    /// Returns whether the entries that the index has read exceed a limit by more than `share` of it.
+    /// Returns whether the entries that the index has read exceed a limit by more than `share` of that limit.
     func isOverLimits(by share: Double = 0) -> Bool {
         index.read { table in
             Double(table.totalSize) > Double(limits.maximumSize) * (1 + share)
@@ -252,11 +253,12 @@ final class EntryStore: Sendable {
         }
     }
 
-    /// A trim that brings the entries within the limits. If they already are, it removes only expired entries.
+    /// A trim that brings the entries within the limits. If the limits already hold, the trim removes only expired
+    /// entries.
     var limitTrim: EntryTrim {
         let isOver = isOverLimits()
-        // If the limits hold, the trim has no size goal: an entry that is stored during its scan requests another trim
-        // if necessary.
+        // If the limits hold, the trim has no goal of size or count: a store during its scan requests another trim if
+        // necessary.
         return EntryTrim(
             toSize: isOver ? limits.sizeAfterTrim : .max, count: isOver ? limits.countAfterTrim : .max,
             sizeOfLast: limits.maximumCount > 0 ? limits.maximumSize : 0, reason: .costLimit)

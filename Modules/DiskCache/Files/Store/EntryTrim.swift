@@ -2,9 +2,8 @@ import AlcedoCore
 
 /// A trim in progress. It runs in steps, so that other writers can run in between.
 ///
-/// A trim first loads the index and scans the entries for candidates, in slices. The scan locks only the index in
-/// memory, and only for one slice at a time. The trim checks each candidate again under the lock of the index file
-/// before it removes the entry.
+/// A trim loads the index, and then scans the entries for candidates. The scan locks only the index in memory, for one
+/// slice at a time. The trim checks each candidate again under the lock of the index file before it removes the entry.
 struct EntryTrim: Sendable {
     /// An entry that was chosen for removal.
     struct Choice: Sendable {
@@ -26,19 +25,20 @@ struct EntryTrim: Sendable {
     /// The maximum number of slices of the table that one step scans.
     private static let sliceCount = 32
 
-    /// The maximum number of bytes after the trim.
+    /// The maximum number of bytes that the trim aims for.
     let size: Int
-    /// The maximum number of entries after the trim.
+    /// The maximum number of entries that the trim aims for.
     let count: Int
-    /// The maximum number of bytes of a last remaining entry that is kept, even if it exceeds `size` or `count`.
+    /// The maximum size of the last remaining entry in bytes. If only one entry remains, and its size is at most this
+    /// value, the goal counts as reached, even if the entry exceeds `size` or `count`.
     let sizeOfLast: Int
-    /// The reason that is reported for entries that have not expired. If it is `costLimit`, an entry that is removed
-    /// only because of the count is reported with `countLimit`.
+    /// The reason that the report gives for removed entries, except for expired ones. If this reason is `costLimit`,
+    /// the report gives `countLimit` for an entry that is removed only because of the count.
     let reason: EvictionReason
     private(set) var report = DataCacheTrimReport()
 
     private var stage = Stage.scanning(below: .max)
-    /// Whether the trim has removed an entry since the last scan.
+    /// Whether the trim has removed an entry since it last began a scan.
     private var hasProgress = false
     /// Whether the trim also removes entries that were used after the scan. It does so after a scan that led to no
     /// removal, for example because all candidates were used meanwhile.
@@ -60,10 +60,8 @@ struct EntryTrim: Sendable {
     /// Scans some entries. The first step of a scan loads the index. Returns false if the trim is not in the scanning
     /// stage.
     ///
-    /// - Complexity: A whole scan is O(*n*), plus sorts of up to a quarter of the entries. Its candidates are the
-    ///   expired entries and, unless the goal is reached, the least recently used ones: an eighth of all entries, but
-    ///   at least ``removalLimit``. A trim scans again if it has removed or skipped all candidates and has not reached
-    ///   its goal, unless two scans in a row have led to no removal.
+    /// - Complexity: After the index is loaded, a whole scan of *n* entries takes O(*n* log *n*) at worst. Its
+    ///   candidates are the expired entries and, unless the goal is reached, some of the least recently used ones.
     mutating func scan(_ index: DiskIndex, at now: Timestamp, limits: DataCacheLimits) -> Bool {
         guard case .scanning(var end) = stage else { return false }
         if end == .max {
@@ -94,9 +92,10 @@ struct EntryTrim: Sendable {
 
     /// Returns the next entries to remove, judged by their present state.
     ///
-    /// The result is empty in three cases. If the goal is reached, the trim ends. If no candidate is left, another scan
-    /// begins, or the trim ends with an error. If all checked candidates have to be kept, the next call continues with
-    /// the rest.
+    /// The result is empty in three cases:
+    /// - The goal is reached. The trim ends.
+    /// - No candidate is left. Another scan begins, or the trim ends with an error.
+    /// - All checked candidates have to be kept. The next call continues with the other candidates.
     mutating func choose(in table: IndexTable, at now: Timestamp, limits: DataCacheLimits) -> [Choice] {
         var chosen: [Choice] = []
         var (leftSize, leftCount) = (table.totalSize, table.count)
@@ -112,7 +111,7 @@ struct EntryTrim: Sendable {
                 if chosen.isEmpty { stage = .done }
                 break
             } else if let candidate = oldest.popLast() {
-                // An entry that was used since the scan, or was removed, is not the least recently used.
+                // An entry that was used since the scan may no longer be one of the least recently used entries.
                 guard let position = table.position(of: candidate.name),
                     ignoresRecentUse || table[position].useNumber == candidate.use
                 else { continue }
@@ -122,7 +121,7 @@ struct EntryTrim: Sendable {
                 if chosen.isEmpty { rescan() }
                 break
             }
-            // A scan may meet an entry twice.
+            // A scan may meet an entry more than once.
             guard !chosen.contains(where: { $0.entry.name == name }), let position = table.position(of: name) else {
                 continue
             }
@@ -139,7 +138,7 @@ struct EntryTrim: Sendable {
         report.removals += choices.map { DataCacheItem($0.entry, evictionReason: $0.reason) }
     }
 
-    /// Records why the trim may remove too few entries. Nil is ignored. The report has the first reason.
+    /// Records why the trim may remove too few entries. Nil is ignored. The report keeps only the first reason.
     mutating func recordFailure(_ error: DataCacheError?) { report.error = report.error ?? error }
 
     private func isReached(_ totalSize: Int, _ totalCount: Int) -> Bool {
@@ -147,8 +146,8 @@ struct EntryTrim: Sendable {
         return totalCount <= 1 && totalSize <= sizeOfLast
     }
 
-    /// Starts another scan, after all candidates are used up and the goal is not reached. If two scans in a row have
-    /// led to no removal, ends the trim with an error: the remaining entries cannot be removed.
+    /// Starts another scan. The caller has checked all candidates and has not reached the goal. If two scans in a row
+    /// have led to no removal, ends the trim with an error: the remaining entries cannot be removed.
     private mutating func rescan() {
         if hasProgress || !ignoresRecentUse {
             stage = .scanning(below: .max)

@@ -1,21 +1,22 @@
 import AlcedoCore
 
-/// The entries that are being written, so that reads find them before they are on disk. If several stores of one key
-/// are in progress, reads find the entry of the last one. That entry is also the one that remains on disk, unless its
-/// store fails.
+/// The entries that are being written. Reads find them here before they are on disk. If several stores of one key are
+/// in progress, reads find the entry of the one that began last. That entry also remains on disk, unless its store
+/// fails.
 struct StagedEntries: Sendable {
     private struct Staged: Sendable {
-        /// The entry of the last store, or nil if that store failed. With nil, reads use the entry on disk.
+        /// The entry of the store that began last, or nil if that store ended without writing it. With nil, reads use
+        /// the entry on disk.
         var entry: CachedData?
         var id: Int
-        /// The numbers of the key's stores that have not ended.
+        /// The numbers of the key's stores in progress, except those that a removal has discarded.
         var pending: Set<Int>
-        /// The number of the last store that is done, or zero if there is none.
+        /// The highest number of a store that is done, or zero if there is none.
         var writtenID = 0
     }
 
     private var entries: [ImageKey: Staged] = [:]
-    /// The removals that have not ended, by their numbers, with the keys that later stores have written.
+    /// The removals in progress, by their numbers. Each value is the set of keys that later stores have written.
     private var removals: [Int: Set<ImageKey>] = [:]
 
     func entry(for key: ImageKey) -> CachedData? { entries[key]?.entry }
@@ -49,8 +50,8 @@ struct StagedEntries: Sendable {
         entries[key] = staged.pending.isEmpty ? nil : staged
     }
 
-    /// Begins the removal of a key. Discards its staged entry, and stores in progress that have not written their entry
-    /// yet do not write it. Returns whether there was a staged entry. `id` must be larger than all earlier ones.
+    /// Begins the removal of a key. Discards the key's staged entry. From now on, the key's stores in progress do not
+    /// write their entries. Returns whether there was a staged entry. `id` must be larger than all earlier ones.
     mutating func remove(_ key: ImageKey, _ id: Int) -> Bool {
         removals[id] = []
         return discard(key)
@@ -68,7 +69,7 @@ struct StagedEntries: Sendable {
         entries = [:]
     }
 
-    /// Returns the keys that stores have written although they began after a removal, which must keep their entries.
+    /// Returns the keys that later stores have written since a removal began. The removal must keep their entries.
     func keysWritten(after removal: Int) -> Set<ImageKey> { removals[removal] ?? [] }
 
     mutating func endRemoval(_ id: Int) { removals[id] = nil }
@@ -76,17 +77,18 @@ struct StagedEntries: Sendable {
     private mutating func discard(_ key: ImageKey) -> Bool { entries.removeValue(forKey: key)?.entry != nil }
 }
 
-/// The position of a store or removal of a key among the stores and removals of the key. An operation that changes
-/// files calls both closures while the cache runs no other change.
+/// The order of a store or removal among the other operations on its key. Before the operation changes files, it calls
+/// ``isCurrent``. The cache runs no other change during that call.
 struct StoreOrder: Sendable {
-    /// A closure that returns whether no later store of the key is done and, for a store, no later removal has begun.
-    /// The default returns true.
+    /// A closure that returns whether the operation may still change files. It returns false if a later store of the
+    /// key is done. For a store, it also returns false if a later removal has begun. The default returns true.
     var isCurrent: @Sendable () -> Bool = { true }
     /// A closure that records that the store is done. The default does nothing.
     var markDone: @Sendable () -> Void = {}
 }
 
-/// The changes that have begun and not ended, whether they run or wait, and the waiters for their end.
+/// The changes that have begun and have not ended, and the waiters for the end of changes. A change that waits for a
+/// thread has begun.
 struct InFlightChanges: Sendable {
     typealias Waiter = CheckedContinuation<Void, Never>
 

@@ -12,9 +12,9 @@ final class Connection {
         case making
         /// Reads and writes an existing file.
         case changing
-        /// Reads, in a directory that cannot be written to, with the existing log.
+        /// Reads from a directory that cannot be written to. Uses the existing log.
         case reading
-        /// Reads, in a directory that cannot be written to and has no log. The file must not change meanwhile.
+        /// Reads from a directory that cannot be written to. Uses no log. The file must not change while it is open.
         case readingUnchanged
 
         fileprivate var flags: Int32 {
@@ -30,7 +30,7 @@ final class Connection {
     /// Opens the file.
     ///
     /// - Parameters:
-    ///   - path: The path of the file, without a zero byte.
+    ///   - path: The path of the file. The path must not contain a zero byte.
     ///   - busyTimeout: The maximum time to wait for another connection, in milliseconds.
     ///   - access: The permitted access. The default creates a missing file.
     init(path: String, busyTimeout: Int32, access: Access = .making) throws(SQLiteFailure) {
@@ -63,7 +63,7 @@ final class Connection {
         try check(sqlite3_exec(handle, sql.description, nil, nil, nil))
     }
 
-    /// Compiles a statement for repeated use.
+    /// Compiles a statement, which can run many times.
     func prepare(_ sql: String) throws(SQLiteFailure) -> Statement {
         var statement: OpaquePointer?
         try check(
@@ -75,8 +75,8 @@ final class Connection {
     /// Runs `work` in a transaction: all of its changes happen, or none.
     func transaction<ColumnValue>(_ work: () throws(SQLiteFailure) -> ColumnValue) throws(SQLiteFailure) -> ColumnValue
     {
-        // A transaction that begins with a read could not wait for the write lock later. So it takes the lock at the
-        // start.
+        // The transaction takes the write lock at its start, because a transaction that begins with a read cannot wait
+        // for the write lock later.
         try execute("BEGIN IMMEDIATE")
         do {
             let value = try work()

@@ -3,13 +3,13 @@ import AlcedoLibc
 import AlcedoRuntime
 import FoundationEssentials
 
-/// A connection to the database file of a cache, with its prepared statements. It opens the file at the first use, and
-/// again after the file was removed or replaced. Its calls block, and only one thread at a time may use it.
+/// A connection to the database file of a cache, with its prepared statements. It opens the file when necessary. All
+/// calls block. Only one thread at a time may use the connection.
 struct DatabaseFile<Queries> {
-    /// The role of a connection, which decides how it treats a missing or damaged file.
+    /// The role of a connection, which determines whether it may create and remove the file.
     enum Role {
         case reader
-        /// Creates a missing file on request, and removes a damaged one.
+        /// Creates a missing file on request, and removes a file that has to be replaced.
         case writer
     }
 
@@ -17,21 +17,20 @@ struct DatabaseFile<Queries> {
 
     private let directory: URL
     private let role: Role
-    /// The maximum time to wait for another connection that writes, opens or replaces the file.
+    /// The maximum time of one wait for another connection.
     private let lockTimeout: Duration
-    /// A closure that prepares the statements of a new connection.
+    /// A closure that prepares a new connection for use.
     private let prepare: Preparation
-    /// A closure that is called for each damaged database that was removed, and for each removed file that was not a
-    /// regular file.
+    /// A closure that is called after damage to the cache's files was removed.
     private let onDamage: @Sendable () -> Void
     private var opened: (queries: Queries, identity: FileIdentity)?
     /// The log and the shared memory that SQLite keeps beside the database. If another process removed these files,
-    /// SQLite would continue to use them, and its changes would be visible to no other process. Only a writer checks
-    /// them.
+    /// SQLite would continue to use them, and other processes might not see its changes. Only a writer checks them.
     private var companions: [(path: String, file: PinnedFile)] = []
-    /// The state of the opened file if it must not change. It is nil if SQLite itself detects changes.
+    /// The state of a file that was opened with ``Connection/Access/readingUnchanged``; otherwise, nil. SQLite does not
+    /// detect changes to such a file.
     private var unchanged: FileState?
-    /// The file that the last connection opened, whether or not it was usable.
+    /// The file that was opened last, even if it turned out to be unusable.
     private var tried: PinnedFile?
 
     init(
@@ -46,7 +45,7 @@ struct DatabaseFile<Queries> {
     }
 
     /// Runs `work` on the file. Returns nil if there is no file and `makesFile` is false. A reader also returns nil if
-    /// something other than a regular file has the name of the file, of its log or of its shared memory.
+    /// anything other than a regular file is at the path of the database, of the log or of the shared memory.
     ///
     /// If the file is damaged or abandoned, a writer removes it and tries once more. Throws ``SQLiteFailure`` and the
     /// errors of `work`.
@@ -72,7 +71,7 @@ struct DatabaseFile<Queries> {
             }
             return opened.queries
         }
-        // If a file was open, another process has removed, replaced or changed it. Changes to the old file would be
+        // A file that is still open here was removed, replaced or changed. It is closed, because changes to it would be
         // lost.
         (opened, unchanged, companions) = (nil, nil, [])
         guard makesFile || identity != nil else { return nil }
@@ -80,7 +79,8 @@ struct DatabaseFile<Queries> {
         let isReading = role == .reader && !isWritable
         let lock = try DirectoryLock(path: path + ".lock", timeout: lockTimeout, isReading: isReading)
         defer { extendLifetime(lock) }
-        // The removal happens under the lock, so that it does not remove a file that another process has just created.
+        // The removal happens under the lock, so that it does not remove a file that another connection has just
+        // created.
         for suffix in ["", "-wal", "-shm"] where !isFileOrNothing(path + suffix) {
             guard role == .writer else { return nil }
             guard DirectoryRemoval.remove(path + suffix) else {
@@ -105,13 +105,14 @@ struct DatabaseFile<Queries> {
         return queries
     }
 
-    /// Whether the directory can be written to. If it can, SQLite creates files beside the database, even to read.
+    /// Whether the directory can be written to. If it can, SQLite may create files beside the database, even to read.
     private var isWritable: Bool { access(directory.path, W_OK | X_OK) == 0 }
 
-    /// Returns whether the file has a log that is not empty, which may contain its last changes.
+    /// Returns whether the database has a log that is not empty. Such a log may contain the last changes.
     private func hasLog(_ path: String) -> Bool { FileState(path: path + "-wal").map { !$0.isEmpty } ?? false }
 
-    /// Returns whether a file that must not change is unchanged, or true if SQLite itself detects changes.
+    /// Returns whether the opened file can still be used. If SQLite does not detect changes to the file, returns false
+    /// after the file has changed or has received a log that is not empty.
     private func isUnchanged(_ path: String) -> Bool {
         unchanged.map { $0 == FileState(path: path) && !hasLog(path) } ?? true
     }
@@ -119,15 +120,15 @@ struct DatabaseFile<Queries> {
     /// The maximum time to wait for another connection, in milliseconds.
     private var busyTimeout: Int32 { Int32(max(0, min(Double(Int32.max), lockTimeout / .milliseconds(1)))) }
 
-    /// Removes the file, unless another process has already replaced it.
+    /// Removes the file, unless it has already been removed or replaced.
     private mutating func discard(isDamaged: Bool) throws(SQLiteFailure) {
         let path = try self.path
         (opened, unchanged, companions) = (nil, nil, [])
         let lock = try DirectoryLock(path: path + ".lock", timeout: lockTimeout)
         defer { extendLifetime(lock) }
         guard tried?.identity == FileIdentity(linkAt: path) else { return }
-        // The space is freed at once, not when the last connection closes: the disk may be full. Processes that still
-        // read the old file find it damaged, and then open the new one.
+        // The space is freed at once, not when the last connection closes, because the disk may be full. Connections
+        // that still read the old file may find it damaged. Their next work opens the new one.
         for suffix in ["", "-wal"] { Self.empty(path + suffix) }
         for suffix in ["", "-wal", "-shm"] {
             guard DirectoryRemoval.remove(path + suffix) else {
@@ -137,8 +138,8 @@ struct DatabaseFile<Queries> {
         if isDamaged { onDamage() }
     }
 
-    /// Frees the space of a regular file without other hard links. Does not follow a symbolic link, whose target is not
-    /// the cache's.
+    /// Frees the space of a regular file that has no other hard links. Does not follow symbolic links, because their
+    /// targets do not belong to the cache.
     private static func empty(_ path: String) {
         let file = AlcedoLibc.open(path, O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
         guard file >= 0 else { return }
@@ -175,21 +176,20 @@ struct DatabaseFile<Queries> {
     }
 }
 
-/// A lock that keeps other connections, in any process, from opening or replacing the database file meanwhile.
+/// A lock between connections, in any process, that open or replace the database file.
 ///
-/// The lock is on a file beside the database. It is held only while the database is opened or replaced, and the kernel
-/// releases it if the process ends.
+/// The lock is on a file beside the database. The kernel releases it if the process ends.
 private struct DirectoryLock: ~Copyable {
     /// The descriptor of the locked file, or a negative number if there is no lock.
     private let file: Int32
 
-    /// Takes the lock. Waits about `timeout`, and at least 10 ms, while another connection has it. Blocks.
+    /// Takes the lock. Blocks while another connection has it.
     ///
     /// - Parameters:
     ///   - path: The path of the lock file.
-    ///   - timeout: The time to wait.
-    ///   - isReading: Whether the directory cannot be written to. If true, the lock is shared, and a lock file that
-    ///     cannot be opened is not an error. The default is false.
+    ///   - timeout: The approximate maximum time to wait, which is at least 10 ms.
+    ///   - isReading: Whether the directory is read-only. If true, the lock is shared, and if the lock file cannot be
+    ///     opened, no lock is taken. The default is false.
     init(path: String, timeout: Duration, isReading: Bool = false) throws(SQLiteFailure) {
         let opened = isReading ? open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK) : try Self.openFile(path)
         file = try Self.locked(opened, isReading ? LOCK_SH : LOCK_EX, timeout, path)
@@ -201,7 +201,7 @@ private struct DirectoryLock: ~Copyable {
         for isLast in [false, true] {
             let file = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0o600)
             if file >= 0 { return file }
-            // A symbolic link, a directory or a socket has the name of the lock file.
+            // Something other than a regular file, such as a symbolic link, has the name of the lock file.
             guard !isLast, [ELOOP, EISDIR, ENXIO].contains(errno) else { break }
             DirectoryRemoval.remove(path)
         }
@@ -226,14 +226,15 @@ private struct DirectoryLock: ~Copyable {
     }
 }
 
-/// The identity, size and modification date of a file. If they are equal, the file counts as unchanged.
+/// The identity, size and modification date of a file. If two states are equal, the file counts as unchanged between
+/// them.
 private struct FileState: Equatable {
     private let identity: FileIdentity
     private let size: Int
     private let seconds: Int
     private let nanoseconds: Int
 
-    /// Creates the state of the file at a path. Returns nil if there is none or it cannot be accessed.
+    /// Creates the state of the file at a path. Returns nil if the file does not exist or cannot be accessed.
     init?(path: String) {
         var status = stat()
         guard let identity = FileIdentity(linkAt: path), lstat(path, &status) == 0 else { return nil }
@@ -246,8 +247,8 @@ private struct FileState: Equatable {
     var isEmpty: Bool { size == 0 }
 }
 
-/// A file that is kept open so that the system does not reuse its inode number after it is removed. Its identity stays
-/// unique.
+/// A file that is kept open so that its identity stays unique. While the file is open, the system does not reuse its
+/// inode number, even after the file is removed.
 private final class PinnedFile {
     let identity: FileIdentity
     private let descriptor: Int32
@@ -255,9 +256,10 @@ private final class PinnedFile {
     /// Swift supports.
     private static let onlyPath: Int32 = 0o10_000_000
 
-    /// Opens the file at a path. Returns nil if there is none or it cannot be opened.
+    /// Opens the file at a path. Returns nil if that fails.
     init?(path: String) {
-        // O_PATH is necessary: closing any other descriptor of the file would release the locks that SQLite has on it.
+        // O_PATH is necessary: closing an ordinary descriptor of the file would release the locks that SQLite has on
+        // it.
         let opened = open(path, Self.onlyPath | O_CLOEXEC)
         guard opened >= 0 else { return nil }
         guard let identity = FileIdentity(descriptor: opened) else {

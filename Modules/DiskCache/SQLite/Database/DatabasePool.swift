@@ -8,7 +8,8 @@ final class DatabasePool<Queries>: Sendable {
     private struct Idle: Sendable {
         /// The connections that are not in use; at most as many as there are threads.
         var files: [ConfinedFile<Queries>] = []
-        /// The number of closes. It identifies the connections that were taken before the last close.
+        /// The number of times that the pool was closed. A connection that was taken at a lower number was taken before
+        /// the last close.
         var round = 0
     }
 
@@ -23,10 +24,9 @@ final class DatabasePool<Queries>: Sendable {
     ///   - maxConcurrent: The maximum number of threads.
     ///   - directory: The cache's directory.
     ///   - role: The role of the connections.
-    ///   - lockTimeout: The maximum time to wait for another connection.
-    ///   - onDamage: A closure that is called for each damaged database that was removed, and for each removed file
-    ///     that was not a regular file. The default does nothing.
-    ///   - prepare: A closure that prepares the statements of a new connection.
+    ///   - lockTimeout: The maximum time of one wait for another connection.
+    ///   - onDamage: A closure that is called after damage to the cache's files was removed. The default does nothing.
+    ///   - prepare: A closure that prepares a new connection for use.
     init(
         name: String, maxConcurrent: Int, directory: URL, role: DatabaseFile<Queries>.Role, lockTimeout: Duration,
         onDamage: @escaping @Sendable () -> Void = {}, prepare: @escaping DatabaseFile<Queries>.Preparation
@@ -40,7 +40,10 @@ final class DatabasePool<Queries>: Sendable {
         }
     }
 
-    /// Runs `work` on a connection. Returns nil if there is no file and `makesFile` is false.
+    /// Runs `work` on a connection. Returns nil if there is no file and `makesFile` is false. A reader also returns nil
+    /// if anything other than a regular file is at the path of the database, of the log or of the shared memory.
+    ///
+    /// If the file is damaged or abandoned, a writer removes it and tries once more, so `work` may run twice.
     ///
     /// - Throws: The errors of `work`, ``SQLiteFailure``, or `CancellationError` if the task is canceled before the
     ///   work begins.
@@ -71,7 +74,8 @@ final class DatabasePool<Queries>: Sendable {
 
 /// A connection that passes from one piece of work to the next.
 ///
-/// Only one thread at a time has the connection, so the lock never blocks. It lets the compiler check the isolation.
+/// Only one thread at a time has the connection, so the lock never blocks. The lock lets the compiler check the
+/// isolation.
 private final class ConfinedFile<Queries>: Sendable {
     private let file: Mutex<DatabaseFile<Queries>>
 

@@ -2,12 +2,11 @@ import AlcedoCore
 import AlcedoLibc
 private import CSQLite
 
-/// An error of SQLite, of the file system under it, or of a check by the cache.
+/// An error of SQLite, of the file system, or of a check by the cache.
 struct SQLiteFailure: Error {
     /// The kind of an error, which decides how the cache reacts.
     enum Kind {
-        /// The file is not a database, is damaged, has the tables of another program or version, or has lost its log.
-        /// It has to be replaced.
+        /// The database is damaged or incomplete, or belongs to another program or version. It has to be replaced.
         case damaged
         /// The file is intact, but the cache cannot continue with it. It has to be replaced.
         case abandoned
@@ -29,7 +28,7 @@ struct SQLiteFailure: Error {
     ///
     /// - Parameters:
     ///   - status: A result code, extended or not.
-    ///   - systemError: The `errno` of the last system call, if SQLite knows it. The default is zero.
+    ///   - systemError: The `errno` that SQLite reports. The default is zero.
     ///   - message: The text of the error.
     init(status: Int32, systemError: Int32 = 0, message: String) {
         self.init(Self.kind(status: status, systemError: systemError), message)
@@ -48,7 +47,7 @@ struct SQLiteFailure: Error {
             message: String(cString: sqlite3_errmsg(database)))
     }
 
-    /// Throws unless `status` is a success.
+    /// Throws an error if `status` is an error code.
     static func check(_ status: Int32, of database: OpaquePointer) throws(SQLiteFailure) {
         guard status != SQLITE_OK, status != SQLITE_ROW, status != SQLITE_DONE else { return }
         throw SQLiteFailure(status: status, of: database)
@@ -69,7 +68,7 @@ struct SQLiteFailure: Error {
     private static func kind(status: Int32, systemError: Int32) -> Kind {
         // The low byte is the primary result code. The rest gives details.
         switch status & 0xFF {
-        // A constraint fails only if the tables and indexes disagree.
+        // A constraint fails only if the database is damaged.
         case SQLITE_CORRUPT, SQLITE_NOTADB, SQLITE_CONSTRAINT: return .damaged
         case SQLITE_FULL: return .noSpace
         case SQLITE_TOOBIG: return .tooLarge

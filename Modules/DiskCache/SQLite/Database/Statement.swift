@@ -1,7 +1,7 @@
 private import CSQLite
 import FoundationEssentials
 
-/// A compiled statement. Values are bound to it and never inserted into its text.
+/// A compiled statement. Each run binds values to its parameters.
 final class Statement {
     /// A value for a parameter of the statement.
     enum ColumnValue {
@@ -26,9 +26,9 @@ final class Statement {
 
         func text(_ column: Int32) -> String { String(decoding: bytes(column), as: UTF8.self) }
 
-        /// Returns a copy of the bytes, or empty data for NULL.
+        /// Returns a copy of the bytes, which is empty for NULL.
         func bytes(_ column: Int32) -> Data {
-            // The order matters: `sqlite3_column_blob` may convert the value, which changes its length.
+            // The order matters: `sqlite3_column_blob` may convert the value and change its length.
             guard let start = sqlite3_column_blob(handle, column) else { return Data() }
             return Data(bytes: start, count: Int(sqlite3_column_bytes(handle, column)))
         }
@@ -40,8 +40,8 @@ final class Statement {
     /// Creates a statement.
     ///
     /// - Parameters:
-    ///   - handle: The compiled statement, which is finalized with this object.
-    ///   - owner: The connection, which is kept so that it closes after its statements.
+    ///   - handle: The compiled statement. It is finalized when this object is released.
+    ///   - owner: The connection. This reference keeps the connection open until the statement is finalized.
     init(_ handle: OpaquePointer, owner: AnyObject) {
         self.handle = handle
         self.owner = owner

@@ -4,19 +4,19 @@ import FoundationEssentials
 
 /// The changes of the entries in an open database, and of the files of their values.
 ///
-/// A file is written before the transaction that inserts its row, and removed after the one that deletes it, or before
-/// it if the disk is full.
+/// The cache writes a file before the transaction that inserts the file's row. It removes a file after the transaction
+/// that deletes the row or, if the disk is full, before that transaction.
 final class EntryChanges {
     /// The maximum number of bytes of data that are stored in the row. Larger data is stored in a file.
     ///
     /// Data up to this size is written several times as fast to a row as to a file, and is read at a similar speed.
-    /// Larger data is read faster from a file. Measured for a row and for a file: reading takes 28 us and 28 us for
-    /// 8 KB, 40 us and 31 us for 32 KB, and 75 us and 37 us for 128 KB; writing 32 KB takes 0.25 ms and 0.9 ms. The
-    /// method is that of sqlite.org, "Internal Versus External BLOBs in SQLite", where files are faster for more than
-    /// 50 to 100 KB.
+    /// Larger data is read faster from a file. Measured times, first for a row and then for a file: reading takes 28 us
+    /// and 28 us for 8 KB, 40 us and 31 us for 32 KB, and 75 us and 37 us for 128 KB; writing 32 KB takes 0.25 ms and
+    /// 0.9 ms. The method is that of sqlite.org, "Internal Versus External BLOBs in SQLite", where files are faster for
+    /// more than 50 to 100 KB.
     static let maximumInlineByteCount = 32 << 10
-    /// The maximum number of entries that one transaction of ``trim(to:)`` removes, so that a store waits only a few
-    /// milliseconds for it.
+    /// The maximum number of entries that one transaction of ``trim(to:)`` removes. The number is small, because stores
+    /// wait for the transaction.
     private static let sliceCount = 128
     /// The maximum number of rows that one scan for expired entries reads.
     private static let scanCount = 512
@@ -24,7 +24,7 @@ final class EntryChanges {
     private static let itemColumns = "id, name, size, file, blocks, stored, used, expiry"
 
     let queries: EntryQueries
-    /// Whether the connection has not been used yet.
+    /// Whether the connection is still unused.
     var isFresh = true
     private let values: ValueDirectory
     private let connection: Connection
@@ -40,7 +40,7 @@ final class EntryChanges {
     private let changeTotals: Statement
     private let writeUse: Statement
 
-    /// Prepares the statements. Creates the tables in an empty file.
+    /// Prepares the connection and its statements. Creates the tables in an empty file.
     init(_ connection: Connection, values: ValueDirectory) throws(SQLiteFailure) {
         try Schema.configure(connection, values.durability)
         try Schema.prepare(connection)
@@ -88,9 +88,10 @@ final class EntryChanges {
     ///   - key: The key of the entry.
     ///   - recency: The position in the order of use.
     ///   - now: The current date.
-    ///   - limit: The maximum number of bytes of an entry whose data is in a file. Other entries are not checked.
-    /// - Throws: ``SQLiteFailure``, with the kind `tooLarge` if the entry, with the blocks of its file, exceeds
-    ///   `limit`, or if it exceeds a limit of SQLite.
+    ///   - limit: The maximum number of bytes of an entry whose data is in a file. An entry whose data is in its row is
+    ///     not checked.
+    /// - Throws: ``SQLiteFailure``. Its kind is `tooLarge` if the entry exceeds a limit of SQLite, or if the entry with
+    ///   the blocks of its file exceeds `limit`.
     func store(
         _ entry: CachedData, for key: ImageKey, recency: Int64, at now: Timestamp, limit: Int
     ) throws(SQLiteFailure) -> EntryTotals {
@@ -144,8 +145,8 @@ final class EntryChanges {
         try remove(name) { () throws(SQLiteFailure) in true }
     }
 
-    /// Removes an entry unless `isKept` returns true. No other process changes the entry meanwhile. Keeps an entry that
-    /// has no row of content. Returns whether the entry was removed.
+    /// Removes an entry if `isKept` returns false. During the call, no other connection changes the entry's rows. An
+    /// entry without a row of content is kept. Returns whether the entry was removed.
     func remove(
         _ name: String, unless isKept: (EntryRow) throws(SQLiteFailure) -> Bool
     ) throws(SQLiteFailure) -> Bool {
@@ -161,7 +162,10 @@ final class EntryChanges {
         }
     }
 
-    /// Removes the entry with a row identifier if it is damaged, whatever its name is. Returns whether it was removed.
+    /// Removes an entry if it is damaged. The entry is found by its row identifier, because its name may be damaged
+    /// too. Returns whether the entry was removed.
+    ///
+    /// - Throws: ``SQLiteFailure``, also if the file of the entry's data cannot be read now. The entry then stays.
     func removeDamaged(_ id: Int64) throws(SQLiteFailure) -> Bool {
         try remove { () throws(SQLiteFailure) in
             guard let found = try queries.unverifiedEntry(id), try !found.isIntact(values) else { return nil }
@@ -171,8 +175,8 @@ final class EntryChanges {
         }
     }
 
-    /// Removes the entry that `choose` returns. The closure runs in the transaction, so no other process makes changes
-    /// meanwhile. Returns whether there was an entry.
+    /// Removes the entry that `choose` returns. The closure runs in the transaction, so no other connection makes
+    /// changes meanwhile. Returns whether an entry was removed.
     private func remove(_ choose: () throws(SQLiteFailure) -> StoredItem?) throws(SQLiteFailure) -> Bool {
         let removed = try connection.transaction { () throws(SQLiteFailure) -> StoredItem? in
             let chosen = try choose()
@@ -201,7 +205,7 @@ final class EntryChanges {
     }
 
     /// Removes all entries, and returns the space to the file system. If another connection is using the log, a part of
-    /// the space is returned later.
+    /// the space may be returned later.
     func removeAll() throws(SQLiteFailure) {
         let files = try connection.transaction { () throws(SQLiteFailure) in
             let files = try queries.files(prefix: "")
@@ -219,8 +223,8 @@ final class EntryChanges {
     /// the lock timeout, a part or all of it remains.
     func truncateLog() throws(SQLiteFailure) { try connection.execute("PRAGMA wal_checkpoint(TRUNCATE)") }
 
-    /// Shortens the file by at most 32 pages. Returns whether that had an effect and the file still has free pages.
-    /// With a damaged header, SQLite may keep all of them.
+    /// Removes at most 32 free pages from the database. Returns true if pages were removed and other free pages remain.
+    /// With a damaged header, SQLite may remove no pages.
     func shrink() throws(SQLiteFailure) -> Bool {
         let before = try freePageCount()
         try connection.execute("PRAGMA incremental_vacuum(32)")
@@ -244,8 +248,8 @@ final class EntryChanges {
         }
     }
 
-    /// Removes the least recently used entries until the goal is reached, but at most ``sliceCount``. Returns the
-    /// removed entries and whether the trim is complete.
+    /// Performs one step of a trim: removes the least recently used entries until the goal is reached, but at most
+    /// ``sliceCount`` entries.
     func trim(to goal: TrimGoal) throws(SQLiteFailure) -> TrimSlice {
         var slice = TrimSlice()
         let removed = try connection.transaction { () throws(SQLiteFailure) -> [StoredItem] in
@@ -261,7 +265,7 @@ final class EntryChanges {
             }
             slice.isDone = items.count < Self.sliceCount || victims.count < items.count
             try removeRows(victims)
-            // If the totals still count entries when all rows are removed, they are damaged.
+            // When all rows are removed, totals that still count entries are damaged.
             if victims.count == items.count, slice.isDone { try recount() }
             return victims
         }
@@ -287,10 +291,10 @@ final class EntryChanges {
         return TrimSlice(removals: items.map { $0.item(removedFor: reason) })
     }
 
-    /// Removes the expired entries among the next ``scanCount`` after `id`.
+    /// Removes the expired entries among the first ``scanCount`` entries whose row identifiers are greater than `id`.
     ///
-    /// - Returns: The removed entries, and the row identifier after which the next call continues, or nil if there are
-    ///   no more entries.
+    /// - Returns: The removed entries, and the row identifier after which the next call continues. The identifier is
+    ///   nil if there are no more entries.
     func removeExpired(
         after id: Int64, limits: DataCacheLimits, at now: Timestamp
     ) throws(SQLiteFailure) -> (items: [StoredItem], next: Int64?) {
@@ -304,7 +308,7 @@ final class EntryChanges {
         }
         guard try !find().isEmpty else { return ([], next) }
         let removed = try connection.transaction { () throws(SQLiteFailure) in
-            // The transaction excludes changes by other processes, so the search is repeated.
+            // The entries may have changed before the transaction began, so the search is repeated.
             let expired = try find()
             try removeRows(expired)
             return expired
@@ -323,7 +327,7 @@ final class EntryChanges {
             """)
     }
 
-    /// Removes the values in `shard` that no row names, unless a process is writing them.
+    /// Removes the values in `shard` that no row names and that no process is writing.
     func removeLeftovers(in shard: String) throws(SQLiteFailure) {
         let named = try queries.files(prefix: shard)
         for value in try values.values(in: shard) where !named.contains(value) {

@@ -3,7 +3,8 @@ import FoundationEssentials
 
 /// The queries of an open database. They change nothing.
 final class EntryQueries {
-    /// The limit in bytes to which stored sizes are reduced, so that a damaged one does not make a sum overflow.
+    /// The maximum size in bytes. A greater stored size is damaged, and counts as this maximum, so that sums do not
+    /// overflow.
     private static let largestSize: Int64 = 1 << 50
 
     let connection: Connection
@@ -57,7 +58,8 @@ final class EntryQueries {
         try findRow.firstRow(.text(name), read: Self.row)
     }
 
-    /// Returns the entry with a row identifier, whether or not it is intact. Returns nil if there is none.
+    /// Returns the entry with a row identifier, without checking whether the entry is intact. Returns nil if there is
+    /// no such entry.
     func unverifiedEntry(_ id: Int64) throws(SQLiteFailure) -> UnverifiedEntry? {
         try findUnverified.firstRow(.integer(id)) { row in
             UnverifiedEntry(
@@ -91,7 +93,7 @@ final class EntryQueries {
         return key
     }
 
-    /// Returns the recency of the most recently used entry, or zero if there is none.
+    /// Returns the highest recency in the database, or zero if there are no entries.
     func lastRecency() throws(SQLiteFailure) -> Int64 { try highestRecency.firstRow { $0.integer(0) } ?? 0 }
 
     /// Returns the totals of all entries.
@@ -109,8 +111,8 @@ final class EntryQueries {
         return totals
     }
 
-    /// Returns all entries for which `isExpired` returns false, the least recently used first. Unwritten uses do not
-    /// count.
+    /// Returns all entries for which `isExpired` returns false, the least recently used first. Unwritten uses have no
+    /// effect.
     func items(isExpired: (EntryTimes) -> Bool) throws(SQLiteFailure) -> [DataCacheItem] {
         let found = try list.rows { row in
             let times = Self.times(row, from: 2)
@@ -138,7 +140,7 @@ final class EntryQueries {
 
     func file(named name: String) throws(SQLiteFailure) -> ValueName? { try files(prefix: name).first }
 
-    /// Returns whether the structure of the file is intact. Reads the whole file.
+    /// Returns whether the structure of the file is intact. May read the whole file.
     func isSound() throws(SQLiteFailure) -> Bool {
         try connection.prepare("PRAGMA integrity_check(1)").firstRow { $0.text(0) } == "ok"
     }

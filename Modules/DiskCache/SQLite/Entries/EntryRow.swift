@@ -2,11 +2,11 @@ import AlcedoCore
 import AlcedoRuntime
 import FoundationEssentials
 
-/// The row of an entry in the database.
+/// The columns of an entry in the database.
 struct EntryRow {
     var id: Int64
     var name: String
-    /// The number of bytes that the entry counts for.
+    /// The size of the entry in bytes, as ``size(of:for:fileSize:)`` computes it.
     var size: Int
     /// The position in the order of use. A greater number means a later use.
     var recency: Int64
@@ -14,7 +14,7 @@ struct EntryRow {
     var checksum: Int64
     /// The length of the data in bytes.
     var byteCount: Int
-    /// The file that contains the data, or nil if the data is in the row or the name is damaged.
+    /// The file that contains the data. Nil if the data is in the row, or if the name in the row is damaged.
     var file: ValueName?
     /// The number of bytes that the file occupies; zero without a file.
     var fileSize: Int
@@ -36,7 +36,7 @@ struct EntryRow {
     }
 
     /// Returns the checksum of an entry. It covers the data, the metadata and the key, so that a row with a wrong name
-    /// is detected. It does not cover the dates, which uses change.
+    /// is detected. It does not cover the dates, which uses may change.
     static func checksum(of entry: CachedData, for key: ImageKey) -> Int64 {
         var hash = XXH64.hash(key.resource.description.utf8Span.span.bytes)
         hash = XXH64.hash(key.variant.utf8Span.span.bytes, seed: hash)
@@ -44,8 +44,8 @@ struct EntryRow {
         return Int64(bitPattern: hash)
     }
 
-    /// Returns the number of bytes that an entry counts for: its share of the database's pages, and the blocks of the
-    /// file of its data.
+    /// Returns the size of an entry in bytes: its share of the database's pages, and the blocks of the file of its
+    /// data.
     ///
     /// - Parameters:
     ///   - entry: The entry.
@@ -93,8 +93,8 @@ struct UnverifiedEntry {
     /// Whether the entry has a row of content, and a name by which it can be found.
     var isComplete: Bool
 
-    /// Returns whether the key, its hashes, the sizes and the bytes of the entry agree. Does not check the dates. Reads
-    /// the file of a large value.
+    /// Returns whether the entry is complete, and its key and bytes match its name, hash, sizes and checksum. Does not
+    /// check the dates. Reads the file of a large value.
     ///
     /// - Throws: The reason why the file cannot be read now.
     func isIntact(_ values: ValueDirectory) throws(SQLiteFailure) -> Bool {

@@ -5,29 +5,29 @@ struct EntryTotals: Equatable, Sendable {
     /// The sum of the entries' sizes.
     var size: Int
     var count: Int
-    /// The number of bytes in the used pages of the database, without ``PageShare/spareCount`` of them, and in the
-    /// values' files. It exceeds the entries' sizes if removals have left many pages partly empty.
+    /// The number of bytes in the used pages of the database and in the values' files. ``PageShare/spareCount`` pages
+    /// are not counted. The number can exceed the sum of the entries' sizes, for example if removals have left many
+    /// pages partly empty.
     var usedSize = 0
-    /// The number of bytes in the free pages of the database, which the next rows use.
+    /// The number of bytes in the free pages of the database, which later rows can use.
     var freeSize = 0
 
-    /// Subtracts an entry. This is an estimate: the pages that other entries share are known only when the pages are
-    /// counted again.
+    /// Subtracts the size of an entry. The results are estimates, because an entry may share pages with other entries.
     mutating func remove(_ item: StoredItem) {
         size -= item.size
         usedSize = max(0, usedSize - item.size)
         count -= 1
     }
 
-    /// Returns whether the database has free pages and, together with the values' files, exceeds `size` bytes.
-    /// ``PageShare/spareCount`` pages do not count.
+    /// Returns whether the database has free pages, and the database and the values' files together exceed `size`
+    /// bytes. ``PageShare/spareCount`` pages are not counted.
     func hasSpareFile(beyond size: Int) -> Bool { freeSize > 0 && usedSize + freeSize > size }
 
-    /// The number of bytes that the size limit applies to.
+    /// The number of bytes that is compared with the size limit.
     var occupiedSize: Int { max(size, usedSize) }
 }
 
-/// The properties of an entry that its removal needs.
+/// The properties of an entry that are needed to remove it.
 struct StoredItem: Sendable {
     var id: Int64
     var name: String
@@ -52,8 +52,8 @@ struct StoredItem: Sendable {
 enum PageShare {
     /// The size of a page in bytes.
     static let pageSize = 4096
-    /// The number of pages that count for no entry: the eight pages of a file without entries, and eight more for the
-    /// space that B-trees leave unused in their pages.
+    /// The number of pages that do not count towards the size limit: the eight pages of a file without entries, and
+    /// eight more for the space that B-trees leave unused in their pages.
     static let spareCount = 16
 
     /// The maximum number of bytes of a row without overflow pages.
@@ -61,16 +61,17 @@ enum PageShare {
     private static let minimumLocalByteCount = (pageSize - 12) * 32 / 255 - 23
     /// The number of bytes of a row in an overflow page.
     private static let overflowSize = pageSize - 4
-    /// The number of bytes for the header of a row and its entry in the page.
+    /// An estimate of the number of bytes for the header of a row and its entry in the page.
     private static let headCount = 28
-    /// The number of bytes of an entry's row in the table `entry` and of its entries in three indexes, whose pages are
-    /// two thirds full. Measured: 302 after many stores, when the pages are fullest, and up to 576 after half of the
-    /// entries are removed at random.
+    /// An estimate of the number of bytes of an entry's row in the table `entry` and of its entries in three indexes.
+    /// Measured: 302 after many stores, when the pages are fullest, and up to 576 after half of the entries are removed
+    /// at random.
     private static let recordSize = 400
 
     /// Returns an estimate of the number of bytes that an entry occupies in the database.
     ///
-    /// - Parameter byteCount: The number of bytes of its key and metadata, and of its data if that is in the database.
+    /// - Parameter byteCount: The number of bytes of the entry's key and metadata, and of its data if the data is in
+    ///   the database.
     static func size(byteCount: Int) -> Int {
         var local = byteCount
         var pageCount = 0
@@ -89,7 +90,8 @@ struct TrimGoal: Sendable {
     var size = Int.max
     var count = Int.max
     var reason = EvictionReason.trimmed
-    /// The limits within which the most recently used entry is kept, or nil if it may be removed too.
+    /// The limits of the cache if the trim applies them. Such a trim keeps the most recently used entry if that entry
+    /// alone is within the limits. Nil if the trim may remove every entry.
     var limits: DataCacheLimits?
 
     /// Creates a goal that does not depend on the limits, for a requested trim or a full disk.

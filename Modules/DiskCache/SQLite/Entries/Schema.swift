@@ -2,8 +2,9 @@ import AlcedoCore
 
 /// The tables of the database.
 ///
-/// The data is in a table of its own. So recording a use does not rewrite it, and a trim chooses entries from small
-/// rows. A table keeps the totals, so that they need not be summed.
+/// The content of entries is in a separate table. So recording a use does not rewrite the content, and a trim chooses
+/// entries from small rows. Another table keeps the totals, so that a store does not have to sum the sizes of all
+/// entries.
 enum Schema {
     /// The version of the layout. A file with another version is replaced.
     static let version: Int64 = 3
@@ -11,9 +12,9 @@ enum Schema {
     /// Configures the connection that writes.
     ///
     /// Without durability, a store rarely waits for the disk (`synchronous = NORMAL`): a power failure may lose the
-    /// last stores, but the database stays valid. For this, SQLite waits for the log before it changes the database,
-    /// once in a thousand pages. With `OFF`, it would not wait at all, and a power failure could destroy the whole
-    /// cache. The time saved is not worth that risk.
+    /// last stores, but the database stays valid. To keep the database valid, SQLite waits for the log before it
+    /// changes the database, usually once in a thousand pages. With `OFF`, it would not wait at all, and a power
+    /// failure could destroy the whole cache. The time saved is not worth that risk.
     static func configure(_ connection: Connection, _ durability: Durability = .none) throws(SQLiteFailure) {
         try connection.execute("PRAGMA page_size = 4096")
         try connection.execute("PRAGMA auto_vacuum = INCREMENTAL")
@@ -32,8 +33,8 @@ enum Schema {
         try protect(connection)
     }
 
-    /// Protects a connection from damaged files. Memory mapping is off, because truncation by another process would end
-    /// this one.
+    /// Protects a connection from damaged files. Memory mapping is off, because another process that truncates a mapped
+    /// file could end this process.
     private static func protect(_ connection: Connection) throws(SQLiteFailure) {
         try connection.execute("PRAGMA mmap_size = 0")
         try connection.execute("PRAGMA cell_size_check = ON")
@@ -42,7 +43,8 @@ enum Schema {
 
     /// Creates the tables in an empty file.
     ///
-    /// - Throws: ``SQLiteFailure`` with the kind `damaged` if the file has other tables, or another version of these.
+    /// - Throws: ``SQLiteFailure`` with the kind `damaged` if the file is not empty, and its tables or its version
+    ///   differ from those of this schema.
     static func prepare(_ connection: Connection) throws(SQLiteFailure) {
         let found = try Found(connection)
         guard found.version == 0, found.tables.isEmpty else { return try check(found) }
@@ -53,9 +55,10 @@ enum Schema {
         }
     }
 
-    /// Checks that the file has these tables.
+    /// Checks that the file has these tables in this version.
     ///
-    /// - Throws: ``SQLiteFailure`` with the kind `damaged` if it does not.
+    /// - Throws: ``SQLiteFailure`` with the kind `damaged` if the tables or the version of the file differ from those
+    ///   of this schema.
     static func check(_ connection: Connection) throws(SQLiteFailure) { try check(Found(connection)) }
 
     private struct Found {
@@ -85,7 +88,7 @@ enum Schema {
         blocks INTEGER NOT NULL)
         """,
         "CREATE INDEX entry_recency ON entry (recency)",
-        // An index of long URLs would be as large as the table, so it has a hash of the resource's name.
+        // An index of long URLs would be large, so it contains a hash of the resource.
         "CREATE INDEX entry_resource ON entry (resource)",
         """
         CREATE TABLE content (id INTEGER PRIMARY KEY, resource TEXT NOT NULL, variant TEXT NOT NULL, \

@@ -27,8 +27,8 @@ final class UseLog: Sendable {
     func takeAll() -> [Int64: PendingUses.Use] { uses.withLock { $0.takeAll() } }
 }
 
-/// The uses that are not in the database yet. They are collected so that few reads cause a write. This type determines
-/// the order of uses and performs no I/O.
+/// The uses that are not in the database yet. One write stores many uses, so few reads cause a write. This type
+/// determines the order of uses and performs no I/O.
 ///
 /// The recency of a use is the date in microseconds, or the highest recency so far plus one, whichever is greater. So
 /// the order is exact within a cache instance, however its clock is set. Between instances, it depends on their clocks.
@@ -47,7 +47,7 @@ struct PendingUses: Sendable {
     var isEmpty: Bool { uses.isEmpty }
     var isFull: Bool { uses.count >= Self.capacity }
 
-    /// Updates the highest recency from the database.
+    /// Raises the highest recency to a recency from the database, if that is greater.
     mutating func observe(recency: Int64) {
         // A recency that no date can have is damaged.
         if recency < .max / 2 { highest = max(highest, recency) }
@@ -66,8 +66,8 @@ struct PendingUses: Sendable {
 
     /// Returns the times of an entry, including unwritten uses.
     func times(of id: Int64, recency: Int64, times: EntryTimes) -> EntryTimes {
-        // SQLite may reuse the row identifier of a removed entry. The new row is then more recent, unless another
-        // process with an earlier clock stored it.
+        // SQLite may reuse the row identifier of a removed entry. The recency of the new row is then higher than that
+        // of the old use. It may be lower only if a cache with an earlier clock stored the new row.
         guard let use = uses[id], use.recency > recency else { return times }
         return EntryTimes(stored: times.stored, used: use.times.used, expiry: use.times.expiry)
     }

@@ -3,14 +3,16 @@ import AlcedoLibc
 import AlcedoRuntime
 import FoundationEssentials
 
-/// The files of large values, in up to 256 directories by the first two digits of the entries' names.
+/// The files of large values. They are in up to 256 directories, which are named after the first two digits of the
+/// entries' names.
 ///
-/// A value is written under a unique name before its row, and removed after its row, or before it if the disk is full.
-/// The commit of the row publishes it, so no rename is needed. A crash in between leaves a file that no row names,
-/// which the cache removes after it next opens the database for a change.
+/// The cache writes a value under a unique name, and then the row that names the value. The commit of the row publishes
+/// the value, so no rename is needed. The cache removes a value after its row or, if the disk is full, before its row.
+/// A crash in between may leave a file that no row names. The cache removes such a file after it next opens the
+/// database for a change.
 ///
-/// Every call blocks. Only regular files are read. No symbolic link is followed in place of a value or of a directory.
-/// Only the path of the cache's own directory may contain symbolic links.
+/// All file operations block. Only regular files are read. No symbolic link is followed in place of a value or of a
+/// directory. Only the path of the cache's own directory may contain symbolic links.
 struct ValueDirectory: Sendable {
     private static let name = "values"
 
@@ -28,8 +30,8 @@ struct ValueDirectory: Sendable {
         self.durability = durability
     }
 
-    /// Returns the bytes of a value, or nil if the file is absent, has another length than `count`, or is not a regular
-    /// file.
+    /// Returns the bytes of a value. Returns nil if the file is absent, is not a regular file, or has a length other
+    /// than `count`.
     ///
     /// - Throws: The reason why the file cannot be read now. Its bytes may be valid.
     func read(_ name: ValueName, count: Int) throws(SQLiteFailure) -> Data? {
@@ -58,8 +60,8 @@ struct ValueDirectory: Sendable {
         return value
     }
 
-    /// Removes a value, anything else in its place, or a symbolic link in place of a directory above it. Ignores
-    /// errors.
+    /// Removes the value with a name, or anything else that has this name. If a directory above the value is a symbolic
+    /// link, removes that link instead. Ignores errors.
     func remove(_ name: ValueName) {
         do throws(SystemError) {
             let shard = try Descriptor(
@@ -70,25 +72,26 @@ struct ValueDirectory: Sendable {
         }
     }
 
-    /// Returns the names of the directories of values, in order. Removes a symbolic link in place of the directory
-    /// `values`.
+    /// Returns the names in the directory `values` that a directory of values can have, in order. If `values` is a
+    /// symbolic link, removes the link.
     ///
     /// - Throws: The reason why they cannot be listed now.
     func shards() throws(SQLiteFailure) -> [String] {
         try names(in: Self.name).filter { $0.utf8.count == 2 }.sorted()
     }
 
-    /// Returns the names of the values in a directory. Removes a symbolic link in place of the directory.
+    /// Returns the names of the values in a directory. If the directory is a symbolic link, removes the link.
     ///
     /// - Throws: The reason why they cannot be listed now.
     func values(in shard: String) throws(SQLiteFailure) -> [ValueName] {
         try names(in: Self.path(of: shard)).compactMap(ValueName.init)
     }
 
-    /// Removes a value that no process is writing, if `isAbandoned` returns true because no row names it.
+    /// Removes a value if no cache is writing the value and `isAbandoned` returns true, which means that no row names
+    /// the value.
     ///
-    /// The file stays locked until it is removed. A cache that has created it and not locked it yet then takes another
-    /// name.
+    /// The file is locked during the call. If a cache has created the file but has not locked it yet, that cache takes
+    /// another name.
     func remove(_ name: ValueName, if isAbandoned: () throws(SQLiteFailure) -> Bool) throws(SQLiteFailure) {
         let opened: Result<Descriptor, SystemError> = Result { () throws(SystemError) in
             try Descriptor(opening: Self.path(of: name), beneath: openDirectory(), O_RDONLY | O_NONBLOCK)
@@ -98,7 +101,7 @@ struct ValueDirectory: Sendable {
             if file.lockLinked(), try isAbandoned() { remove(name) }
             extendLifetime(file)
         case .failure(let error):
-            // A cache never creates a symbolic link.
+            // A cache creates only regular files under such names.
             if Self.isInvalid(error), try isAbandoned() { remove(name) }
         }
     }
@@ -107,8 +110,8 @@ struct ValueDirectory: Sendable {
 
     private static func path(of name: ValueName) -> String { "\(path(of: name.shard))/\(name.fileName)" }
 
-    /// Returns whether the error means that the place of a value is empty or has no regular file. With any other error,
-    /// the value may be intact.
+    /// Returns whether the error means that no regular file exists at the path of a value. After any other error, the
+    /// value may be intact.
     private static func isInvalid(_ error: SystemError) -> Bool {
         [ENOENT, ENOTDIR, ELOOP, ENXIO, ENODEV].contains(error.number)
     }
@@ -137,7 +140,7 @@ struct ValueDirectory: Sendable {
     }
 
     private func makeValue(for key: ImageKey) throws(SQLiteFailure) -> WrittenValue {
-        // Another cache that removes leftovers may lock the file before this one does.
+        // Another cache that removes leftovers may lock the new file first. This cache then tries another name.
         for _ in 0..<16 {
             let name = ValueName(newFor: key)
             do throws(SystemError) {
@@ -167,8 +170,8 @@ struct ValueDirectory: Sendable {
         return try Descriptor(opening: Self.path(of: name), beneath: directory, flags)
     }
 
-    /// Waits until the directory of a value and those above it, which may be new, are on the storage medium. Returns
-    /// false if the system refuses, with the reason in `errno`.
+    /// Waits until the directory of a value, and the directories above it up to the cache's own, are on the storage
+    /// medium. These directories may be new. If the system refuses, returns false with the reason in `errno`.
     private func synchronizeDirectory(of name: ValueName) -> Bool {
         do throws(SystemError) {
             let directory = try openDirectory()
@@ -194,12 +197,12 @@ extension Descriptor {
     fileprivate func lockLinked() -> Bool { lock() && (status?.st_nlink ?? 0) > 0 }
 }
 
-/// A value that is being written and that no row names yet. Its file stays locked during the lifetime of this
-/// structure, so that other processes do not take it for a file that a crash has left.
+/// A new value. Its file stays locked during the lifetime of this structure, so that other caches do not remove the
+/// file as a leftover of a crash.
 struct WrittenValue: ~Copyable {
     let name: ValueName
     let file: Descriptor
-    /// The number of bytes that the file occupies on disk; zero until it is written.
+    /// The number of bytes that the file occupies on disk; zero before the file is written.
     var occupiedSize = 0
 
     init(name: ValueName, file: consuming Descriptor) {

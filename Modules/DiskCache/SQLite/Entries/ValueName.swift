@@ -3,7 +3,7 @@ import AlcedoCore
 /// The name of a large value's file.
 ///
 /// All names are different, even those of one entry's successive values. So a process that has read an entry's row
-/// finds the value of that row, or none.
+/// finds either the value of exactly that row, or no value.
 struct ValueName: Hashable, Sendable {
     /// The name of the entry.
     let entry: String

@@ -1,4 +1,4 @@
-// Plain functions over libcurl's multi interface, whose variadic options Swift cannot call.
+// Functions over libcurl's multi interface, whose variadic functions Swift cannot call.
 #ifndef ALCEDO_CCURLSHIM_H
 #define ALCEDO_CCURLSHIM_H
 
@@ -8,13 +8,13 @@
 /// The callbacks of one transfer. All run on the thread that calls alcedo_curl_perform or alcedo_curl_resume.
 typedef struct {
     void *_Nullable context;
-    /// Receives one line of the head, including its line end. Returning 0 ends the transfer.
+    /// Receives one line of a head or of the trailers, including its line end. Returning 0 ends the transfer.
     int (*_Nonnull on_header)(void *_Nullable context, const char *_Nonnull bytes, size_t count);
-    /// Receives a piece of the body. Returns 1 if it was accepted, 0 to pause the transfer until alcedo_curl_resume
-    /// without accepting the piece, and -1 to end the transfer.
+    /// Receives a piece of the body. Returns 1 to accept the piece, 0 to pause the transfer, and -1 to end the
+    /// transfer. After a pause, alcedo_curl_resume passes the refused bytes again.
     int (*_Nonnull on_body)(void *_Nullable context, const char *_Nonnull bytes, size_t count);
     /// Called before a connection to an address of 4 or 16 bytes in network byte order. Returning 0 refuses the
-    /// address. NULL allows all addresses. It must be the same for all transfers of a loop.
+    /// address. NULL allows all addresses. All transfers of a loop must have the same value here.
     int (*_Nullable on_address)(void *_Nullable context, const uint8_t *_Nonnull bytes, size_t count);
 } alcedo_curl_callbacks;
 
@@ -56,7 +56,7 @@ typedef struct {
     /// The maximum number of connections that are kept open for later transfers.
     long connections;
     alcedo_curl_version version;
-    /// Whether a transfer waits for a connection that is being established, if it may be able to share it.
+    /// Whether an `https` transfer waits for a connection that is being established and that it may be able to share.
     int shares_connections;
     /// Whether cookies are kept in memory, for all transfers of the loop.
     int keeps_cookies;
@@ -69,10 +69,11 @@ typedef struct {
     size_t ca_count;
 } alcedo_curl_settings;
 
-/// The metrics of a transfer so far. Times are in microseconds from its start; 0 means that the event has not occurred.
+/// The metrics of a transfer so far. Times are in microseconds from its start. An event that has not occurred has the
+/// time 0 or the time of the preceding event.
 typedef struct {
     int64_t name_looked_up, connected, secured, first_byte, total;
-    /// The number of bytes of the whole response before decoding, and of the request's body.
+    /// The number of received bytes of the response before decoding, and of sent bytes of the request's body.
     int64_t bytes_received, bytes_sent;
     int is_reused;
     /// The HTTP version: 10, 11, 20 or 30; 0 if unknown.
@@ -96,25 +97,26 @@ typedef enum {
 typedef struct alcedo_curl_loop alcedo_curl_loop;
 typedef struct alcedo_curl_transfer alcedo_curl_transfer;
 
-/// Creates a loop. Returns NULL without enough memory or file descriptors.
+/// Creates a loop. Returns NULL if memory or file descriptors are exhausted.
 alcedo_curl_loop *_Nullable alcedo_curl_loop_create(const alcedo_curl_settings *_Nonnull settings);
 /// Destroys a loop. Every transfer must have been removed before.
 void alcedo_curl_loop_destroy(alcedo_curl_loop *_Nonnull loop);
-/// Ends a wait in alcedo_curl_wait. This is the only function that may be called from any thread.
+/// Ends a wait in alcedo_curl_wait. May be called from any thread. All other functions with a loop or a transfer may be
+/// called only from the loop's thread.
 void alcedo_curl_loop_wake(alcedo_curl_loop *_Nonnull loop);
 /// Waits until there is work to do, for at most `timeout_ms` milliseconds.
 void alcedo_curl_wait(alcedo_curl_loop *_Nonnull loop, int timeout_ms);
 /// Performs the work that is ready, without waiting.
 void alcedo_curl_perform(alcedo_curl_loop *_Nonnull loop);
 
-/// Begins a transfer on a handle from the pool. Header lines are in libcurl's format and may have any bytes except NUL.
-/// Returns NULL if there is no memory or libcurl refuses the request.
+/// Begins a transfer. Header lines are in libcurl's format and may have any bytes except NUL. Returns NULL if there is
+/// no memory or libcurl refuses the request.
 alcedo_curl_transfer *_Nullable alcedo_curl_transfer_start(
     alcedo_curl_loop *_Nonnull loop, const alcedo_curl_request *_Nonnull request,
     const char *_Nonnull const *_Nonnull header_lines, size_t header_count, alcedo_curl_callbacks callbacks);
-/// Marks the connection of a transfer to be closed after its last transfer.
+/// Prevents later transfers on the connection of a transfer. The connection closes when no transfer uses it any more.
 void alcedo_curl_transfer_abandon_connection(alcedo_curl_transfer *_Nonnull transfer);
-/// Ends a transfer, at any point, and returns its handle to the pool. The pointer is invalid afterwards.
+/// Ends a transfer in any state. The pointer is invalid afterwards.
 void alcedo_curl_transfer_remove(alcedo_curl_transfer *_Nonnull transfer);
 /// Returns the metrics of a transfer so far. Must be called before the transfer is removed.
 alcedo_curl_metrics alcedo_curl_transfer_metrics(alcedo_curl_transfer *_Nonnull transfer);
@@ -124,7 +126,8 @@ int alcedo_curl_resume(alcedo_curl_transfer *_Nonnull transfer);
 /// Returns whether libcurl decodes `chunked` at the end of a list of transfer codings.
 int alcedo_curl_undoes_lists_of_codings(void);
 
-/// Returns the next transfer that has ended by itself, or NULL. `status` and `message` describe its result.
+/// Returns the next transfer that has ended by itself, or NULL. `context` is that of its callbacks; `status` and
+/// `message` describe its result.
 alcedo_curl_transfer *_Nullable alcedo_curl_next_finished(
     alcedo_curl_loop *_Nonnull loop, void *_Nullable *_Nonnull context, alcedo_curl_status *_Nonnull status,
     const char *_Nullable *_Nonnull message);

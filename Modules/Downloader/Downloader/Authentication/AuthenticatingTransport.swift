@@ -14,16 +14,17 @@ public import FoundationEssentials
 /// }
 /// ```
 ///
-/// After a 401 response, the transport calls the responder and sends the request again with the credential that it
-/// returns. It supports Digest (RFC 7616: SHA-256 and MD5, `qop` `auth`), Basic (RFC 7617) and Bearer (RFC 6750).
+/// After a 401 response, the transport sends the request again, with a stored credential or with one that the responder
+/// returns. The supported schemes are Digest (RFC 7616: SHA-256 and MD5, `qop` `auth`), Basic (RFC 7617) and Bearer
+/// (RFC 6750).
 ///
-/// - **Reuse.** An accepted credential is sent with later requests to the same origin without a challenge, and never to
-///   another origin. Each realm of an origin has its own credential. Requests that are rejected at the same time share
-///   one call of the responder.
-/// - **Exceptions.** A request with an `Authorization` field of its own is passed on unchanged. If the responder
-///   returns nil, the rejected credential, or a credential that suits none of the server's schemes, the 401 response is
-///   passed on. A request is sent at most 8 times; the last response is then passed on. Challenges of a proxy (407) are
-///   passed on.
+/// - **Reuse.** Later requests to the same origin send a stored credential without waiting for a challenge. No
+///   credential is sent to another origin. Each realm of an origin has its own credential. Requests that are rejected
+///   at the same time can share one call of the responder.
+/// - **Exceptions.** A request with an `Authorization` field of its own is passed on unchanged. The 401 response is
+///   passed on if the responder returns nil, returns the rejected credential, or returns a credential that suits none
+///   of the server's schemes. A request is sent at most 8 times; the last response is passed on. Challenges of a proxy
+///   (407) are passed on.
 /// - **Order.** Wrap a response cache in this transport, not the other way round, so that a shared cache receives the
 ///   `Authorization` field of each request (RFC 9111 section 3.5).
 /// - **Security.** A Basic password that is sent over `http` can be read by others on the network. The responder can
@@ -59,10 +60,10 @@ public struct AuthenticatingTransport: HTTPTransport {
     ///   - credentials: Credentials by server. A key is any URL of the server, of which only scheme, host and port are
     ///     used; a credential for `https` is never sent over `http`. If several URLs name the same server, one of their
     ///     credentials is used, and which one is not specified. Default: none.
-    ///   - clock: The clock that limits the time to wait for the bodies of 401 responses. Default: the system's clock.
-    ///   - responder: A closure that returns a credential for a server that is not in `credentials`, or that has
-    ///     rejected its credential; nil for none. It may take a long time, for example to prompt the user or to call
-    ///     another server. Default: returns nil.
+    ///   - clock: The clock for the time limit on reading the bodies of 401 responses. Default: the system's clock.
+    ///   - responder: A closure that returns a credential, or nil for none. It is called if `credentials` has none for
+    ///     the server, or if the server has rejected a credential. It may take a long time, for example to prompt the
+    ///     user or to call another server. Default: returns nil.
     public init(
         wrapping transport: any HTTPTransport, credentials: [URL: HTTPCredential] = [:],
         clock: any TimeSource = SystemClock(),
@@ -109,9 +110,9 @@ public struct AuthenticatingTransport: HTTPTransport {
         }
     }
 
-    /// Returns a credential other than the rejected one: one that another request has stored, or the responder's, which
-    /// is then stored. Returns nil if there is none, or if the challenge has no scheme. Removes the rejected
-    /// credential.
+    /// Returns a stored credential for one of the challenge's realms, or else the responder's credential, which is then
+    /// stored. A credential that equals the rejected one is not returned. Returns nil if there is no other credential,
+    /// or if the challenge has no scheme.
     private func credential(
         _ challenge: AuthenticationChallenge, _ origin: String, rejected: CredentialUse?
     ) async throws -> HTTPCredential? {
@@ -146,18 +147,19 @@ public enum HTTPCredential: Sendable, Hashable {
     case bearer(String)
 }
 
-/// The credentials that servers have accepted, or that are being sent, by protection space, which is an origin and a
-/// realm. Source: RFC 9110 section 11.5.
+/// The stored credentials by protection space. A protection space is an origin and a realm. Source: RFC 9110 section
+/// 11.5.
 private final class CredentialMemory: Sendable {
-    /// The maximum number of realms of one origin. The least recently used one is removed first. The limit is needed
-    /// because some servers send a new realm in each challenge.
+    /// The maximum number of stored realms for one origin. Beyond the maximum, the least recently used realm is
+    /// removed. The limit is needed because some servers send a new realm in each challenge.
     private static let maximumRealmCount = 16
 
     /// The credentials by origin; the most recently used one is last.
     private let uses = Locked<[String: [CredentialUse]]>([:])
 
     /// Returns the most recently used credential of an origin and increments its use count. Returns nil if the origin
-    /// has none. The realm of a URL is not known before the server has sent a challenge.
+    /// has none. All realms are considered, because the realm of a URL is unknown until the server has sent a
+    /// challenge.
     func latestUse(for origin: String) -> CredentialUse? {
         uses.withLock { uses in
             guard let last = uses[origin]?.indices.last else { return nil }
@@ -170,13 +172,15 @@ private final class CredentialMemory: Sendable {
         uses.withLock { $0[origin]?.last { realms.contains($0.scheme.realm) }?.credential }
     }
 
-    /// Stores a credential that no request has used yet. Does nothing if it suits none of the schemes.
+    /// Stores a credential without incrementing its use count. Does nothing if the credential suits none of the
+    /// schemes.
     func store(_ credential: HTTPCredential, _ schemes: [AuthenticationChallenge.Scheme], for origin: String) {
         guard let use = CredentialUse(credential, for: schemes) else { return }
         _ = insert(use, for: origin, increment: 0)
     }
 
-    /// Stores a credential, increments its use count and returns it; nil if it suits none of the schemes.
+    /// Stores a credential, increments its use count and returns it. Returns nil if the credential suits none of the
+    /// schemes.
     func use(
         _ credential: HTTPCredential, _ schemes: [AuthenticationChallenge.Scheme], for origin: String
     ) -> CredentialUse? {
@@ -193,9 +197,9 @@ private final class CredentialMemory: Sendable {
         }
     }
 
-    /// Replaces the credential of a protection space, adds `increment` to its use count and returns it. The previous
-    /// use count is kept if the nonce is the same, because a server that gives one nonce to several requests rejects a
-    /// count that it has seen. Source: RFC 7616 section 3.4.
+    /// Replaces the credential of a protection space, adds `increment` to its use count and returns it. The count
+    /// continues from the previous one if credential, scheme and nonce are equal, because a server that gives one nonce
+    /// to several requests rejects a count that it has seen. Source: RFC 7616 section 3.4.
     private func insert(_ use: CredentialUse, for origin: String, increment: Int) -> CredentialUse {
         uses.withLock { uses in
             var use = use
@@ -216,7 +220,7 @@ private struct CredentialUse: Sendable {
     /// The reason for a 401 response to a request with a credential.
     enum Outcome {
         case rejected
-        /// The nonce has expired; the credential may be valid.
+        /// The nonce has expired, or may have expired. The credential may still be valid.
         case stale
         /// The URL belongs to another protection space, for which the credential is not meant.
         case otherSpace
@@ -224,10 +228,10 @@ private struct CredentialUse: Sendable {
 
     let credential: HTTPCredential
     let scheme: AuthenticationChallenge.Scheme
-    /// The number of requests that have used the credential. Digest counts them for each of the server's nonces.
+    /// The number of requests that have used the credential. With Digest, the number starts again with each new nonce.
     var count = 0
 
-    /// Pairs a credential with the strongest of the schemes that accept it; nil if none does.
+    /// Pairs a credential with the strongest scheme that suits it; nil if no scheme suits it.
     init?(_ credential: HTTPCredential, for schemes: [AuthenticationChallenge.Scheme]) {
         self.credential = credential
         let found: AuthenticationChallenge.Scheme?
@@ -258,7 +262,7 @@ private struct CredentialUse: Sendable {
     ///
     /// - Parameters:
     ///   - schemes: The schemes of the 401 response.
-    ///   - isFromMemory: Whether the credential was sent without a challenge for this request.
+    ///   - isFromMemory: Whether the credential was sent before this request had received a challenge.
     func outcome(of schemes: [AuthenticationChallenge.Scheme], isFromMemory: Bool) -> Outcome {
         // RFC 7616 section 3.3.
         let isStale = schemes.contains { $0.name == "digest" && $0.parameters["stale"]?.lowercased() == "true" }

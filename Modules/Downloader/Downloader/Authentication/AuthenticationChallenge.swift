@@ -33,8 +33,8 @@ public struct AuthenticationChallenge: Sendable, Hashable {
         /// The realm, which together with the origin identifies the protection space. Source: RFC 9110 section 11.5.
         package var realm: String? { parameters["realm"] }
 
-        /// Returns the schemes of a 401 response in their order. Parsing of a field line ends at the first parameter
-        /// that is invalid.
+        /// Returns the schemes of a 401 response in their order. The parsing of a field line ends at the first syntax
+        /// error.
         package static func all(in fields: HTTPFields) -> [Scheme] {
             fields.values(of: "WWW-Authenticate").flatMap { line in
                 var parser = ChallengeParser(line)
@@ -62,7 +62,7 @@ private struct ChallengeParser {
             if rest.first == "=" {
                 rest.removeFirst()
                 skipSpace()
-                // An invalid value ends the list, because the start of the next parameter is uncertain.
+                // An invalid parameter ends the list, because the start of the next parameter is uncertain.
                 guard let value = takeValue(), let last = schemes.indices.last else { return schemes }
                 schemes[last].parameters[name.lowercased()] = value
             } else {

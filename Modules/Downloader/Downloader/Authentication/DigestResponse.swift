@@ -11,7 +11,7 @@ struct DigestResponse {
     private let hasQuality: Bool
 
     /// Creates a response. Returns nil if the scheme is not Digest, has no realm or nonce, requires an unsupported
-    /// algorithm, or supports only `auth-int`. A session algorithm without `qop` is not supported either.
+    /// algorithm, or has a `qop` without `auth`. A session algorithm without `qop` is not supported either.
     init?(_ scheme: AuthenticationChallenge.Scheme) {
         guard scheme.name == "digest", let realm = scheme.parameters["realm"],
             let nonce = scheme.parameters["nonce"],
@@ -75,7 +75,7 @@ struct DigestResponse {
         "\"" + text.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"") + "\""
     }
 
-    /// Returns the bytes that a text of a message represents: ISO-8859-1 if possible, otherwise UTF-8.
+    /// Returns the bytes of a text: its ISO-8859-1 encoding if there is one, otherwise its UTF-8 encoding.
     private func wire(_ text: String) -> [UInt8] { text.latin1 ?? Array(text.utf8) }
 }
 
@@ -86,7 +86,7 @@ enum DigestAlgorithm: String {
     case md5 = "md5"
     case md5Session = "md5-sess"
 
-    /// Whether the nonces are part of the first hash.
+    /// Whether the secret (A1 in the RFC) contains the nonces of server and client.
     var isSession: Bool { self == .sha256Session || self == .md5Session }
 
     /// The strength for comparison; a greater number is stronger.
@@ -108,7 +108,7 @@ enum DigestAlgorithm: String {
 enum MD5 {
     private static let shifts: [UInt32] = [7, 12, 17, 22, 5, 9, 14, 20, 4, 11, 16, 23, 6, 10, 15, 21]
 
-    /// The integer parts of 2^32 times the absolute value of the sine of 1 to 64 radians.
+    /// The integer part of 2^32 × |sin(*i*)| for each *i* from 1 to 64, in radians.
     private static let table: [UInt32] = [
         0xd76a_a478, 0xe8c7_b756, 0x2420_70db, 0xc1bd_ceee, 0xf57c_0faf, 0x4787_c62a, 0xa830_4613, 0xfd46_9501,
         0x6980_98d8, 0x8b44_f7af, 0xffff_5bb1, 0x895c_d7be, 0x6b90_1122, 0xfd98_7193, 0xa679_438e, 0x49b4_0821,

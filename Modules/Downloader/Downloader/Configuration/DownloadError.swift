@@ -1,15 +1,14 @@
 public import AlcedoHTTP
 public import AlcedoRuntime
 
-/// An error of a download. Two errors are equal if their codes and messages are.
+/// An error of a download. Two errors are equal if their codes and messages are equal.
 public struct DownloadError: CodedError {
     /// The kind of a failure.
     public enum Code: Sendable, Hashable {
         /// The server responded with a status that the configuration does not accept. ``DownloadError/head`` is the
         /// head of the response.
         case status(Int)
-        /// The server responded with status 304: the version of the content that the request's condition names is still
-        /// current.
+        /// The server responded with status 304: the content still equals the version that the request names.
         case notModified
         /// The content is empty.
         case empty
@@ -17,17 +16,19 @@ public struct DownloadError: CodedError {
         case tooLarge
         /// The content has another format than expected, such as a web page instead of an image.
         case unexpectedContent
-        /// A redirect failed: there were more redirects than allowed, it had no target, its target was not `http` or
-        /// `https`, or the configuration's hook refused it.
+        /// A redirect could not be followed. Either there were too many redirects, or the target was missing or was not
+        /// an `http` or `https` URL, or the configuration's hook refused the redirect.
         case badRedirect
         /// A closure of the configuration declined the request or the response.
         case declined
         /// A closure of the configuration, or a transport of the app, threw an error of its own;
         /// ``DownloadError/cause`` is that error.
         case hook
-        /// The `data:` URL or the path is invalid, or the source is a decoded image, which has no encoded bytes.
+        /// The source is an invalid `data:` URL, has an invalid path, or is a decoded image, which has no encoded
+        /// bytes.
         case invalidSource
-        /// The URL has a scheme that the downloader does not support, or names a file on another machine.
+        /// The URL has no scheme, has a scheme that the downloader does not support, or names a file on another
+        /// machine.
         case unsupportedURL
         /// The file is missing or cannot be read.
         case unreadableFile
@@ -48,7 +49,7 @@ public struct DownloadError: CodedError {
     package var message: String
     /// The underlying error of a transport or a closure; nil if there is none.
     public var cause: (any Error)?
-    /// The head of the response that caused the error; nil if no response did.
+    /// The head of the response that caused the error; nil if there is none.
     public var head: HTTPResponseHead?
 
     /// Creates an error. By default, it has neither an underlying error nor a response head.

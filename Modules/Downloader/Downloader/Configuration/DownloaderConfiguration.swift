@@ -13,9 +13,8 @@ public import FoundationEssentials
 /// configuration.totalTimeout = .seconds(60)
 /// ```
 ///
-/// Closures may be called from any task and concurrently. If a closure throws, the download fails with the code `hook`
-/// and the closure's error as the cause. A ``DownloadError`` or `CancellationError` that it throws is passed on
-/// unchanged.
+/// Closures may be called from any task and concurrently. An error that a closure throws becomes a ``DownloadError``
+/// with the code `hook` and that error as its cause. A ``DownloadError`` or `CancellationError` is passed on unchanged.
 ///
 /// Apart from ``maximumByteCount``, ``progressInterval`` and ``taskExecutor``, the settings apply only to downloads
 /// from servers.
@@ -30,7 +29,7 @@ public struct DownloaderConfiguration: Sendable {
     public var order: QueueOrder
     /// The maximum rate at which transfers begin. Default: nil, a transfer begins as soon as a slot is free.
     public var rate: DownloadRate?
-    /// The executor for the tasks of the downloader and for its file access. Tests set the `ManualExecutor` of
+    /// The executor for the tasks of the downloader and for its file access. Tests can use the `ManualExecutor` of
     /// `AlcedoTesting`. Default: nil, tasks run on Swift's default executor and file access on threads of the
     /// downloader.
     public var taskExecutor: (any TaskExecutor)?
@@ -43,15 +42,15 @@ public struct DownloaderConfiguration: Sendable {
     /// The maximum number of consecutive redirects; a further one fails with `badRedirect`. Default: 20.
     public var maximumRedirectCount: Int
     /// The maximum time without a byte from the server, for requests that do not set `HTTPRequest.idleTimeout`. The
-    /// transport enforces it, and the attempt then fails with `transport(.timedOut)`. Zero or less means the default.
-    /// Default: 15 seconds.
+    /// transport enforces the limit. An attempt that exceeds it fails with `transport(.timedOut)`. Zero or less means
+    /// the default. Default: 15 seconds.
     public var idleTimeout = HTTPRequest.defaultIdleTimeout
     /// The maximum time from sending a request until the head of its final response arrives, including redirects. After
     /// that time, the attempt fails with `transport(.timedOut)`. Nil, zero or less is no limit. Default: nil.
     public var firstByteTimeout: Duration?
-    /// The maximum time for the whole download, including retries, pauses and alternatives. It begins when the transfer
-    /// first gets a slot. After that time, the download fails with `transport(.timedOut)`. Nil, zero or less is no
-    /// limit. Default: nil.
+    /// The maximum time for the whole download, including retries, pauses and alternatives. The time starts after the
+    /// transfer has got its first slot. When it has passed, the download fails with `transport(.timedOut)`. Nil, zero
+    /// or less is no limit. Default: nil.
     public var totalTimeout: Duration?
     /// The minimum time between two progress reports. The first and the last one are always delivered. Default: 50 ms.
     public var progressInterval = Duration.milliseconds(50)
@@ -59,23 +58,23 @@ public struct DownloaderConfiguration: Sendable {
     // MARK: Requests
 
     /// The header fields that are added to requests that do not have them. A request overrides a field by setting it
-    /// itself. If this is empty, the downloader adds no fields.
+    /// itself. With an empty value, the downloader adds no fields.
     ///
     /// The fields are added when a request is sent: ``modifyRequest`` and ``failureCache`` do not see them;
     /// ``redirectHook`` and a response cache below the downloader do. Default: `User-Agent` with this package's name
-    /// and version, and an `Accept` that prefers any image to other types. `Downloader.standard` names the formats that
-    /// it decodes in `Accept`.
+    /// and version, and an `Accept` that prefers any image to other types. In `Downloader.standard`, `Accept` names the
+    /// formats that can be decoded.
     public var defaultFields: HTTPFields = ["User-Agent": "Alcedo/\(AlcedoVersion.text)", "Accept": Self.anyImage]
-    /// A closure that changes a request before it is compared with others and sent. If it returns nil, the download
-    /// fails with `declined`. Default: nil.
+    /// A closure that changes a request before the request is compared with others and sent. If the closure returns
+    /// nil, the download fails with `declined`. Default: nil.
     public var modifyRequest: (@Sendable (_ request: HTTPRequest) async throws -> HTTPRequest?)?
-    /// A closure that receives the head of a redirect and the request to be sent next, without credentials if the
-    /// origin differs. It returns the request to send. If it returns nil, or a request that is not for an `http` or
-    /// `https` URL, the download fails with `badRedirect`. Default: nil, every redirect within `http` and `https` is
-    /// followed.
+    /// A closure that receives the head of a redirect and the next request, and returns the request to send. The next
+    /// request has no credentials if its origin differs. If the closure returns nil, or a request whose URL is neither
+    /// `http` nor `https`, the download fails with `badRedirect`. Default: nil, every redirect within `http` and
+    /// `https` is followed.
     public var redirectHook: (@Sendable (_ head: HTTPResponseHead, _ next: HTTPRequest) async throws -> HTTPRequest?)?
-    /// A closure that returns alternative requests for the same content, which are tried in order after a request has
-    /// failed. They are not tried when the first request was canceled or failed with `declined` or `notModified`.
+    /// A closure that returns alternative requests for the same content. They are tried in order after the first
+    /// request has failed, unless that request was canceled or failed with `declined` or `notModified`.
     /// ``modifyRequest`` is applied to each alternative. When an alternative fails with a ``DownloadError``, the next
     /// one is tried; a cancellation ends the download. If all fail, the download fails with the error of the first
     /// request. Default: nil.
@@ -90,14 +89,14 @@ public struct DownloaderConfiguration: Sendable {
     /// A closure that changes the head of a final response before its status is checked. The result of the download has
     /// the changed head. If it returns nil, the download fails with `declined`. Default: nil.
     public var modifyResponse: (@Sendable (_ head: HTTPResponseHead) async throws -> HTTPResponseHead?)?
-    /// A closure that converts the whole content, for example decrypts it. An empty result fails with `empty`. The
-    /// closure may block, because it runs on a dedicated thread. Default: nil.
+    /// A closure that converts the whole content, for example decrypts it. An empty result fails with `empty`. Without
+    /// a ``taskExecutor``, the closure runs on a thread of the downloader and may block. Default: nil.
     public var transform: (@Sendable (_ content: Data, _ head: HTTPResponseHead) throws -> Data)?
     /// A closure that returns whether the content has an expected format, judged by its first bytes. If it returns
     /// false, the download fails with `unexpectedContent`.
     ///
-    /// It receives the first 64 bytes, as many as codecs need to recognize a format, or the whole content if that is
-    /// shorter. These are the bytes received, or the result of ``transform`` if there is one. It must not block.
+    /// The closure receives the first 64 bytes, as many as codecs need to recognize a format, or the whole content if
+    /// that is shorter. With a ``transform``, these are bytes of its result. The closure must not block.
     /// `CodecRegistry.standard.recognizes` accepts the formats of that registry. Default: nil, all content is accepted.
     public var acceptsContent: (@Sendable (_ beginning: Data) -> Bool)?
 
@@ -133,11 +132,11 @@ public struct DownloaderConfiguration: Sendable {
         self.maximumRedirectCount = max(0, maximumRedirectCount)
     }
 
-    /// The value of `Accept` for clients that decode images of unknown formats. It prefers any image to other types.
+    /// The value of `Accept` when the formats that can be decoded are unknown. It prefers any image to other types.
     private static let anyImage = CodecRegistry([]).acceptFieldValue
 
-    /// Returns the request as it is sent, with the default fields and the default idle timeout where it has none of its
-    /// own.
+    /// Returns a copy of the request with the default fields and the default idle timeout. Values that the request sets
+    /// itself are kept.
     func addingDefaultFields(to request: HTTPRequest) -> HTTPRequest {
         var filled = request
         for field in defaultFields where request.fields[field.name] == nil {
@@ -170,9 +169,9 @@ public enum QueueOrder: Sendable, Hashable {
 
 /// A limit on the rate at which transfers begin.
 public struct DownloadRate: Sendable, Hashable {
-    /// The average number of transfers that may begin in a second.
+    /// The maximum average number of transfers that begin in a second.
     package var perSecond: Double
-    /// The number of transfers that may begin at once after an idle period.
+    /// The maximum number of transfers that begin at once after an idle period.
     package var burst: Int
 
     /// Creates a rate.
@@ -188,6 +187,7 @@ public struct DownloadRate: Sendable, Hashable {
 }
 
 extension CodecRegistry {
-    /// Returns whether data that begins with these bytes has a format of the registry. The first 64 bytes suffice.
+    /// Returns whether data that begins with these bytes has a format of the registry. The first 64 bytes of the data
+    /// suffice.
     public func recognizes(_ beginning: Data) -> Bool { entry(for: beginning) != nil }
 }

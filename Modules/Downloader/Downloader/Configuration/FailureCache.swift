@@ -12,9 +12,10 @@ import FoundationEssentials
 /// configuration.failureCache = FailureCache(lifetime: .seconds(60))
 /// ```
 ///
-/// Only failures that would occur again are recorded, such as a missing resource or content that is not an image.
-/// Cancellations, timeouts and network failures are not recorded. A failure expires after its lifetime; the next lookup
-/// removes it. When the cache is full, the oldest failure is removed first. Methods may be called from any thread.
+/// Only failures that are expected to occur again are recorded, such as a missing resource or content that is not an
+/// image. Cancellations, timeouts and network failures are not recorded. A failure expires after its lifetime; the next
+/// lookup removes it. When the cache is full, the oldest failure is removed first. Methods may be called from any
+/// thread.
 public final class FailureCache: Sendable {
     private struct Failure: Sendable {
         var id: Int
@@ -45,11 +46,11 @@ public final class FailureCache: Sendable {
         self.maximumCount = max(0, maximumCount)
     }
 
-    /// The number of remembered failures, including expired ones that no request has looked up since.
+    /// The number of stored failures, including expired ones that have not been removed yet.
     package var count: Int { state.withLock { $0.failures.count } }
 
     /// Removes the failure of a request, so that the next equal request is sent. The method, the URL, the body and all
-    /// fields must be those of the failed request, as ``DownloaderConfiguration/modifyRequest`` returned it.
+    /// fields must equal those of the failed request, as ``DownloaderConfiguration/modifyRequest`` returned it.
     public func remove(_ request: HTTPRequest) {
         let key = Self.key(request)
         state.withLock { Self.removeFailure(key, from: &$0) }
@@ -72,7 +73,7 @@ public final class FailureCache: Sendable {
         }
     }
 
-    /// Records the failure of a request if it would occur again. If the cache is full, the oldest failure is removed.
+    /// Records the failure of a request if the failure is lasting. If the cache is full, the oldest failure is removed.
     /// `now` is the clock's uptime.
     func record(_ error: DownloadError, of request: HTTPRequest, at now: Duration) {
         guard maximumCount > 0, Self.isLasting(error.code) else { return }
@@ -88,10 +89,10 @@ public final class FailureCache: Sendable {
         }
     }
 
-    /// Returns whether an immediate repetition of the request would fail in the same way.
+    /// Returns whether an immediate repetition of the request is expected to fail in the same way.
     static func isLasting(_ code: DownloadError.Code) -> Bool {
         switch code {
-        // Statuses for client errors and missing resources, except those that a retry or a sign-in may resolve.
+        // Client errors, except those that a retry or a sign-in may resolve.
         case .status(let status): (400..<500).contains(status) && ![401, 407, 408, 421, 423, 425, 429].contains(status)
         case .empty, .tooLarge, .badRedirect, .unexpectedContent: true
         case .transport(.invalidRequest), .transport(.invalidResponse), .transport(.bodyTooLarge): true
@@ -99,8 +100,8 @@ public final class FailureCache: Sendable {
         }
     }
 
-    /// Returns the key of a request. All fields are part of it, because any of them may change the response. They are
-    /// hashed because some contain secrets.
+    /// Returns the key of a request. The key contains a hash of all fields. Any field may change the response, and the
+    /// hash hides the secrets that some fields contain.
     private static func key(_ request: HTTPRequest) -> ResourceKey {
         let resource = ResourceKey(request)
         guard !request.fields.fields.isEmpty else { return resource }

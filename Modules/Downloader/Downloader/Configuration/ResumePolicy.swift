@@ -15,9 +15,9 @@ public import AlcedoCore
 /// }
 /// ```
 ///
-/// Only a GET request without a body, a range or conditions of its own is resumed. The response must have a strong
-/// validator, so that parts of two different versions are never combined, and no content coding. Sources: RFC 9110
-/// sections 13.1.5 (If-Range), 14 and 15.3.7.
+/// Only a GET request that has no body, no range and no conditions of its own is resumed. The response must have a
+/// strong validator, which ensures that parts of two different versions are never combined. The response must have no
+/// content coding. Sources: RFC 9110 sections 13.1.5 (If-Range), 14 and 15.3.7.
 public struct ResumePolicy: Sendable {
     /// The cache that stores partial content; nil stores nothing.
     package var storage: (any DataCaching)?
@@ -25,8 +25,8 @@ public struct ResumePolicy: Sendable {
     package var lifetime: Duration
     /// The maximum number of bytes that are kept of one download.
     package var maximumByteCount: Int
-    /// The minimum number of bytes in each piece that is stored while content arrives. If the process dies, only the
-    /// bytes of the incomplete piece are lost. Default: 512 KiB.
+    /// The minimum number of bytes in each piece that is stored while content arrives. If the process dies, the bytes
+    /// of the incomplete piece are lost. Default: 512 KiB.
     package var pieceByteCount = 512 << 10
     /// The minimum number of bytes in the last piece, which is stored when a transfer ends early. Fewer bytes are not
     /// stored. Default: 32 KiB.
@@ -36,8 +36,8 @@ public struct ResumePolicy: Sendable {
     ///
     /// - Parameters:
     ///   - storage: A data cache, on disk or in memory, that keeps partial content for later downloads, including those
-    ///     of later processes. Its own limits bound the total size, and its other entries are not changed. Content is
-    ///     not kept if the server or the request forbids storing it. Default: nil, nothing is kept.
+    ///     of later processes. The cache's own limits bound the total size. Content is not kept if the server or the
+    ///     request forbids storing it. Default: nil, nothing is kept.
     ///   - lifetime: The time for which partial content is kept. Default: 7 days.
     ///   - maximumByteCount: The maximum number of bytes that are kept of one download; the rest is downloaded again.
     ///     Default: 256 MiB.

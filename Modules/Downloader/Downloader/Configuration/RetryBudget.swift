@@ -12,11 +12,11 @@ import AlcedoRuntime
 /// configuration.retryBudget = RetryBudget(share: 0.1, burst: 10)
 /// ```
 ///
-/// The budget is a token bucket. The first attempt of each download that may be retried adds `share` tokens, each
-/// second adds `perSecond` tokens, and each retry takes one token. Without a token, the download fails instead of being
-/// retried. When a server fails every request and the initial tokens are used up, retries add at most `share` of the
-/// usual load and `perSecond` requests a second. Use one budget for each downloader, or share one among downloaders
-/// that use the same servers. Methods may be called from any thread.
+/// The budget is a token bucket. The first attempt of each request that may be retried adds `share` tokens, each second
+/// adds `perSecond` tokens, and each retry takes one token. Without a token, a failed request is not retried. When a
+/// server fails every request and the initial tokens are used up, retries add at most `share` of the load of the first
+/// attempts, and `perSecond` requests a second. Use one budget for each downloader, or share one among downloaders that
+/// use the same servers. Methods may be called from any thread.
 public final class RetryBudget: Sendable {
     private struct State: Sendable {
         var tokens: Double
@@ -53,7 +53,7 @@ public final class RetryBudget: Sendable {
         }
     }
 
-    /// Takes one token for a retry. Returns false, and takes none, if there are not enough.
+    /// Takes one token for a retry. Returns false if the budget has less than one token.
     ///
     /// - Parameter now: The clock's uptime.
     func withdraw(at now: Duration) -> Bool {

@@ -4,9 +4,9 @@ import AlcedoRuntime
 /// A scheduler that decides which transfer begins next, within a total limit, a limit for each host, and a rate. It
 /// only decides: it uses neither threads nor clocks.
 ///
-/// A transfer is added once, begins when ``next(at:)`` returns it, and ends with ``end(_:)``. It occupies a slot only
-/// while it runs, so a transfer that is removed before it begins releases none. A running transfer may call
-/// ``backOff(_:)`` to release its slot, and ``requeue(_:priority:)`` to wait for a slot again. All operations except
+/// A transfer is added once, begins when ``next(at:)`` returns it, and ends with ``end(_:)``. Only a running transfer
+/// occupies a slot, so the removal of a waiting transfer releases none. ``backOff(_:)`` releases the slot of a running
+/// transfer, and ``requeue(_:priority:)`` makes the transfer wait for a slot again. All operations except
 /// ``backingOffCount`` are O(log *n*), amortized.
 struct DownloadSchedule: Sendable {
     enum Step: Equatable, Sendable {
@@ -96,12 +96,13 @@ struct DownloadSchedule: Sendable {
         return .nothing
     }
 
-    /// Removes a transfer that has no waiters left. A running transfer keeps its slot until ``end(_:)``.
+    /// Removes a transfer that has no waiters left, unless the transfer runs. A running transfer keeps its slot until
+    /// ``end(_:)``.
     mutating func abandon(_ id: Int) {
         if transfers[id]?.state != .running { end(id) }
     }
 
-    /// Removes a transfer that has ended, and releases its slot if it was running.
+    /// Removes a transfer, and releases its slot if it runs.
     mutating func end(_ id: Int) {
         guard let transfer = transfers.removeValue(forKey: id) else { return }
         switch transfer.state {
@@ -134,7 +135,7 @@ struct DownloadSchedule: Sendable {
         runningOfHost[host] = left == 0 ? nil : left
     }
 
-    /// Puts the first transfer that the host's limit blocks into the queue again, if the host has a free slot.
+    /// Moves the first blocked transfer of a host back into the queue if the host has a free slot.
     private mutating func unblock(_ host: String) {
         guard !blocked.isEmpty, runningOfHost[host] ?? 0 < hostLimit else { return }
         if let first = blocked[host]?.popFirst() {
@@ -159,8 +160,8 @@ private struct TokenBucket: Sendable {
         tokens = burst
     }
 
-    /// Takes a token and returns nil, or returns the time until the next token if there is none. The time is at most
-    /// about an hour.
+    /// Takes a token and returns nil. If there is no token, returns the time after which to try again, at most about an
+    /// hour.
     ///
     /// - Parameter now: The uptime, which must not decrease between calls.
     mutating func take(at now: Duration) -> Duration? {

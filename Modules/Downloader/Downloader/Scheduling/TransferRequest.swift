@@ -1,7 +1,7 @@
 import AlcedoCore
 import AlcedoHTTP
 
-/// The source and the destination of a transfer. A class, so that it is passed on as one reference.
+/// The parameters of a transfer. A class, so that they are passed on as one reference.
 final class TransferRequest: Sendable {
     let source: ImageSource
     /// The path of the file to write; nil stores the content in memory.
@@ -10,7 +10,8 @@ final class TransferRequest: Sendable {
     let deliversBytes: Bool
     /// A closure that is awaited before the transfer begins; nil begins it immediately.
     let admission: DownloadRequest.Admission?
-    /// The requested version of a local file; nil accepts any version.
+    /// The version of the local file that the caller expects; nil if the caller does not track versions. It is not
+    /// checked.
     let fileVersion: FileVersion?
     /// The retry policy; nil uses the configuration's.
     let retry: RetryPolicy?
@@ -24,9 +25,10 @@ final class TransferRequest: Sendable {
     }
 }
 
-/// The identity of a transfer: two downloads with equal keys share a transfer. For a server, it consists of the whole
-/// request and the destination. For another source, it consists of the source's identity, the file version and the
-/// destination. Two requests with a method that is not safe (RFC 9110 section 9.2.1) are never equal.
+/// The identity of a transfer: two downloads with equal keys share a transfer. The key of content from a server
+/// consists of the whole HTTP request and the destination. The key of content from another source consists of the
+/// source's identity, the file version and the destination. Two requests with a method that is not safe (RFC 9110
+/// section 9.2.1) never have equal keys.
 struct TransferKey: Hashable, Sendable {
     private let request: TransferRequest
     /// Computed once, because a key is hashed several times.

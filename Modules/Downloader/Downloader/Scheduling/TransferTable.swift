@@ -1,10 +1,10 @@
 import AlcedoCore
 
-/// A table of the transfers and their waiters, which decides which transfers may begin. It only decides: it never
-/// awaits and never calls out.
+/// A table of the transfers and their waiters, which decides which transfers may begin. It only decides: it starts no
+/// tasks and never awaits.
 ///
 /// Equal requests share a transfer, which has the highest priority of its waiters. When the last waiter leaves, the
-/// transfer is removed; its task keeps its slot until it has ended, so that the limit is never exceeded.
+/// transfer is removed. A running task keeps its slot until it has ended, so that the limit is never exceeded.
 struct TransferTable<Key: Hashable & Sendable, Request: Sendable, Waiter: Sendable>: Sendable {
     /// A transfer that is to begin, or to continue after a backoff.
     struct Beginning: Sendable {
@@ -14,7 +14,7 @@ struct TransferTable<Key: Hashable & Sendable, Request: Sendable, Waiter: Sendab
         var request: Request
     }
 
-    /// A waiter that was removed, and the transfer's task if this was its last waiter.
+    /// A waiter that was removed, and the task of its transfer if no other waiter is left.
     struct RemovedWaiter: Sendable {
         var waiter: Waiter
         var abandonedTask: Task<Void, Never>?
@@ -34,8 +34,8 @@ struct TransferTable<Key: Hashable & Sendable, Request: Sendable, Waiter: Sendab
         var priorities = PriorityCounts()
     }
 
-    /// The maximum number of concurrent transfers of local files. It is small, so that files with a high priority are
-    /// read first and completely.
+    /// The maximum number of concurrent transfers of local files. It is small, so that the first files are read quickly
+    /// to their end.
     private static var fileLimit: Int { 4 }
 
     private var schedule: DownloadSchedule
@@ -44,8 +44,8 @@ struct TransferTable<Key: Hashable & Sendable, Request: Sendable, Waiter: Sendab
     private var ids: [Key: Int] = [:]
     private var transfers: [Int: Transfer] = [:]
     private var entries: [Int: WaiterEntry] = [:]
-    /// The waiters of a transfer in addition to its first; most transfers have none. They are stored apart from the
-    /// transfers, so that a transfer, which is read and written as a whole, stays small.
+    /// The waiters that joined an existing transfer, by transfer. Most transfers have none. The waiters are stored
+    /// apart from the transfers, so that a transfer, which is read and written as a whole, stays small.
     private var joinedWaiters: [Int: Set<Int>] = [:]
     /// The tasks of the transfers that have begun and not ended, including abandoned ones. A value is nil until the
     /// task is attached.
@@ -55,7 +55,7 @@ struct TransferTable<Key: Hashable & Sendable, Request: Sendable, Waiter: Sendab
     private var lastID = 0
     private var hasTimer = false
     private var timer: Task<Void, Never>?
-    /// Whether the table accepts no more waiters.
+    /// Whether the table has been shut down. The caller must not add waiters after that.
     private(set) var isShutDown = false
 
     init(schedule: DownloadSchedule) { self.schedule = schedule }
@@ -78,9 +78,9 @@ struct TransferTable<Key: Hashable & Sendable, Request: Sendable, Waiter: Sendab
     ///
     /// - Parameters:
     ///   - key: The identity of the transfer.
-    ///   - request: The request of the transfer, used if it is new.
+    ///   - request: The request of the transfer, used if the transfer is new.
     ///   - queue: The queue in which a new transfer waits for a slot.
-    ///   - id: The number of the waiter, which must be greater than those of earlier waiters.
+    ///   - id: The number of the waiter, which must be unique.
     ///   - priority: The priority of the waiter.
     ///   - waiter: The waiter.
     mutating func join(
@@ -105,8 +105,8 @@ struct TransferTable<Key: Hashable & Sendable, Request: Sendable, Waiter: Sendab
         change(nil, to: priority, of: number)
     }
 
-    /// Removes a waiter, and its transfer if this was the last waiter. Returns nil if the waiter has left before or has
-    /// received its outcome.
+    /// Removes a waiter, and its transfer if this was the last waiter. Returns nil if the table does not contain the
+    /// waiter.
     mutating func leave(_ id: Int) -> RemovedWaiter? {
         guard let entry = entries.removeValue(forKey: id) else { return nil }
         let number = entry.transfer
@@ -125,7 +125,7 @@ struct TransferTable<Key: Hashable & Sendable, Request: Sendable, Waiter: Sendab
         return RemovedWaiter(waiter: entry.waiter, abandonedTask: tasks[number] ?? nil)
     }
 
-    /// Changes the priority of a waiter. Returns whether it still waits.
+    /// Changes the priority of a waiter. Returns whether the table contains the waiter.
     @discardableResult
     mutating func setPriority(_ priority: LoadPriority, of id: Int) -> Bool {
         guard var entry = entries[id] else { return false }
@@ -135,8 +135,8 @@ struct TransferTable<Key: Hashable & Sendable, Request: Sendable, Waiter: Sendab
         return true
     }
 
-    /// Returns the transfers that begin or continue now, and counts them as running. Also returns the time until the
-    /// next call if the rate holds others back.
+    /// Returns the transfers that begin or continue now, and counts them as running. If the rate delays others, also
+    /// returns the time after which to call this method again.
     mutating func begin(at now: Duration) -> (beginnings: [Beginning], delay: Duration?) {
         var beginnings: [Beginning] = []
         func begin(_ id: Int) {
@@ -165,12 +165,13 @@ struct TransferTable<Key: Hashable & Sendable, Request: Sendable, Waiter: Sendab
     /// Releases the slot of a transfer until it is requeued.
     mutating func backOff(_ id: Int) { schedule.backOff(id) }
 
-    /// Makes a transfer that backs off wait for a slot again, with the current priority of its waiters.
+    /// Puts a transfer that backs off into the queue again, with the highest priority of its waiters.
     mutating func requeue(_ id: Int) {
         if let priority = transfers[id]?.priorities.highest { schedule.requeue(id, priority: priority) }
     }
 
-    /// Returns the waiters of a transfer that satisfy a condition, in the order they joined.
+    /// Returns the waiters of a transfer that satisfy a condition: the one that created the transfer, then the others
+    /// by number.
     func waiters(of id: Int, where isWanted: (Waiter) -> Bool = { _ in true }) -> [Waiter] {
         let first = transfers[id]?.first.flatMap { entries[$0]?.waiter }
         guard let joined = joinedWaiters[id] else {
@@ -182,7 +183,7 @@ struct TransferTable<Key: Hashable & Sendable, Request: Sendable, Waiter: Sendab
         return ((first.map { [$0] } ?? []) + others).filter(isWanted)
     }
 
-    /// Removes a transfer whose task has ended. Returns its waiters, which are none if it was abandoned.
+    /// Removes a transfer whose task has ended, and returns its waiters. An abandoned transfer has none.
     mutating func finish(_ id: Int) -> [Waiter] {
         defer {
             tasks[id] = nil
@@ -192,8 +193,8 @@ struct TransferTable<Key: Hashable & Sendable, Request: Sendable, Waiter: Sendab
         return end(id)
     }
 
-    /// Removes all transfers. Returns their waiters and all running tasks, including those of abandoned transfers and
-    /// of the timer.
+    /// Removes all transfers. Returns their waiters and the stored tasks, including those of abandoned transfers and of
+    /// the timer.
     mutating func removeAll() -> (waiters: [Waiter], tasks: [Task<Void, Never>]) {
         let running = tasks.values.compactMap(\.self) + [timer].compactMap(\.self)
         let waiters = transfers.keys.sorted().flatMap { end($0) }
@@ -202,13 +203,13 @@ struct TransferTable<Key: Hashable & Sendable, Request: Sendable, Waiter: Sendab
 
     mutating func shutDown() { isShutDown = true }
 
-    /// Records that a timer runs. Returns false if one runs already.
+    /// Records that a timer runs. Returns false if one was running already.
     mutating func setTimer() -> Bool {
         defer { hasTimer = true }
         return !hasTimer
     }
 
-    /// Stores the task of the timer.
+    /// Stores the task of the timer. Does nothing if the timer has ended.
     mutating func attachTimer(_ task: Task<Void, Never>) { if hasTimer { timer = task } }
 
     mutating func clearTimer() { (hasTimer, timer) = (false, nil) }
@@ -224,7 +225,7 @@ struct TransferTable<Key: Hashable & Sendable, Request: Sendable, Waiter: Sendab
     private mutating func remove(_ id: Int) -> Transfer? {
         guard let transfer = transfers.removeValue(forKey: id) else { return nil }
         joinedWaiters[id] = nil
-        // A later transfer may use the key by now.
+        // A key that belongs to another transfer is kept.
         if ids[transfer.key] == id { ids[transfer.key] = nil }
         schedule.abandon(id)
         files.abandon(id)

@@ -4,16 +4,16 @@ import FoundationEssentials
 
 /// A destination for the bytes of a download. One task uses it.
 protocol ContentSink: Sendable {
-    /// The number of bytes written.
+    /// The number of bytes in the sink.
     var count: Int { get }
     /// The first bytes, as many as the content check needs, or all if there are fewer.
     var beginning: Data { get }
     /// Appends a piece of the content.
     ///
-    /// - Throws: ``DownloadError``, or `CancellationError`. The content is then lost.
+    /// - Throws: ``DownloadError``, or `CancellationError`. After an error, the content must not be used.
     mutating func append(_ piece: Data) async throws
     /// Prepares for an expected total number of bytes. The sink may reserve less, because the number comes from the
-    /// source.
+    /// source and may be wrong.
     mutating func reserve(_ count: Int)
     /// Removes all bytes, so that the content can be written again.
     ///
@@ -39,12 +39,14 @@ struct MemorySink: ContentSink {
     mutating func append(_ piece: Data) {
         onBytes?(data.count, piece)
         guard data.isEmpty else { return data.append(piece) }
-        // Data that arrives in one piece is not copied. The first of several pieces may have spare capacity.
+        // A first piece that starts at index zero is not copied. Its storage may have spare capacity for further
+        // pieces.
         if piece.startIndex == 0 { data = piece } else { data.append(piece) }
         if data.count < expectedCount { data.reserveCapacity(expectedCount) }
     }
 
-    /// Sets the capacity that the first bytes reserve, at most 1 MiB. More is allocated as bytes arrive.
+    /// Sets the capacity that is reserved when the first bytes arrive, at most 1 MiB. More is allocated as bytes
+    /// arrive.
     mutating func reserve(_ count: Int) { expectedCount = min(count, 1 << 20) }
 
     mutating func removeAll() { data = Data() }
@@ -97,7 +99,7 @@ struct ProgressMeter: Sendable {
         deliver(progress, at: now)
     }
 
-    /// Reports the first or the last step, unless the last report was equal.
+    /// Reports the first or the last step, unless it equals the previous report.
     mutating func mark(_ progress: DownloadProgress) {
         guard progress != last else { return }
         deliver(progress, at: clock.uptime)

@@ -47,7 +47,7 @@ struct FileSink: ContentSink {
         (count, beginning) = (0, Data())
     }
 
-    /// Removes the partial file, also in a canceled task.
+    /// Removes the partial file, even if the current task is canceled.
     private func discard() async {
         await Task(executorPreference: threads.taskExecutor) { [threads, file] in
             // `run` throws only when it is canceled, and this task never is.
@@ -56,12 +56,12 @@ struct FileSink: ContentSink {
     }
 }
 
-/// A temporary file in the directory of the target file. It is removed when this object is released, unless it was
-/// moved into place before. Methods block.
+/// A temporary file in the directory of the target file. The file is removed when this object is released, unless it
+/// was moved into place before. Methods block.
 ///
-/// The name is derived from the target's name, and the writing process holds a lock on the file (`flock`), which the
-/// system releases when the process ends. A file without a lock was therefore left by a dead process: the next download
-/// to the same target reuses or removes it, and no directory has to be searched for leftovers.
+/// The name is derived from the target's name. The writing process holds a lock on the file (`flock`), which the system
+/// releases when the process ends. A later download to the same target may therefore reuse or remove a file without a
+/// lock, and no directory has to be searched for the files of dead processes.
 ///
 /// The descriptor and the paths never change. Methods may be called from any thread, but not concurrently.
 final class PartialFile: Sendable {
@@ -73,8 +73,8 @@ final class PartialFile: Sendable {
     private let file: Int32
     private let isMovedOrRemoved = Locked(false)
 
-    /// Creates an empty temporary file for a target, or reuses one that a dead process has left. Removes others that
-    /// dead processes have left for the target.
+    /// Creates an empty temporary file for a target, or empties and reuses one that a dead process has left. Then
+    /// removes other such files under the next numbers, up to the first unused number.
     ///
     /// - Throws: ``DownloadError`` `unwritableFile`.
     init(for target: String) throws(DownloadError) {
@@ -147,17 +147,17 @@ final class PartialFile: Sendable {
         return "\(target[..<start]).\(name).alcedo-part\(number == 0 ? "" : String(number))"
     }
 
-    /// Opens or creates a file, locks it and returns its descriptor. Returns nil if another download writes it, or it
-    /// is not a regular file of this user, or has another hard link.
+    /// Opens or creates a file, locks it and returns its descriptor. Returns nil if this download cannot use the name,
+    /// for example because another download writes the file.
     ///
     /// - Throws: ``DownloadError`` `unwritableFile`.
     private static func claim(_ path: String, for target: String) throws(DownloadError) -> Int32? {
-        // The loop continues only if another process has moved or removed the file between `open` and `flock`.
+        // The loop continues only if another download has moved or removed the file between `open` and `flock`.
         for _ in 0..<maximumNameCount {
             let file = open(path, O_WRONLY | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, 0o666)
             guard file >= 0 else {
                 let number = errno
-                // An existing link, directory, pipe or file of another user has the name.
+                // The name belongs to a link, a directory, a pipe, or a file that this user cannot write.
                 var status = stat()
                 if [ELOOP, EISDIR, ENXIO, EACCES].contains(number), lstat(path, &status) == 0 { return nil }
                 throw unwritable(target, number)
@@ -168,7 +168,7 @@ final class PartialFile: Sendable {
             switch state {
             case .ours, .moved: continue
             case .others: return nil
-            // The file system does not support locks.
+            // The file cannot be locked, for example because the file system does not support locks.
             case .unknown: throw unwritable(target, number)
             }
         }
@@ -193,8 +193,8 @@ final class PartialFile: Sendable {
         return opened.st_nlink == 1 ? .ours : .others
     }
 
-    /// Removes the files that dead processes left under names with greater numbers. Stops at the first number without a
-    /// file.
+    /// Removes the files that dead processes left under names with greater numbers. Stops at the first name that cannot
+    /// be opened.
     private static func sweep(_ target: String, after number: Int) {
         for next in (number + 1)..<max(number + 1, maximumNameCount) {
             let path = name(for: target, next)

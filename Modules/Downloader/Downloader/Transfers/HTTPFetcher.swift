@@ -3,7 +3,7 @@ import AlcedoHTTP
 import AlcedoRuntime
 import FoundationEssentials
 
-/// A client that downloads from servers. One call performs one download with all policies of the configuration.
+/// A client that downloads from servers. One call performs one download by the rules of the configuration.
 final class HTTPFetcher: Sendable {
     typealias Report = @Sendable (DownloadProgress) -> Void
 
@@ -31,7 +31,7 @@ final class HTTPFetcher: Sendable {
         partialContents = PartialContentStore(configuration.resume, clock: clock)
     }
 
-    /// Returns the request as the configuration modifies it. The result is used to compare requests and passed to
+    /// Returns the request as the configuration modifies it. The result is used to compare requests, and is passed to
     /// ``fetch(_:for:pause:onBytes:report:)``.
     ///
     /// - Throws: ``DownloadError`` `declined` or `hook`, or `CancellationError`.
@@ -46,8 +46,8 @@ final class HTTPFetcher: Sendable {
     ///     sleeps.
     ///   - onBytes: A closure that receives the bytes as they arrive, before the configuration transforms them.
     ///     Default: nil.
-    ///   - report: A closure that is called while bytes arrive, from any thread; it must not block. The progress
-    ///     returns to zero when the download starts again from the first byte.
+    ///   - report: A closure that receives progress reports. Any thread may call it, and it must not block. The
+    ///     progress returns to zero when the download starts again from the first byte.
     /// - Throws: ``DownloadError``, or `CancellationError`.
     func fetch(
         _ request: HTTPRequest, for transferRequest: TransferRequest? = nil, pause: TransferPause? = nil,
@@ -130,8 +130,8 @@ final class HTTPFetcher: Sendable {
         return content
     }
 
-    /// Performs the request, then the configuration's alternatives until one succeeds. No alternative is tried after
-    /// `notModified` or `declined`.
+    /// Performs the request, then the configuration's alternatives until one succeeds. No alternative is tried if the
+    /// request fails with `notModified` or `declined`.
     ///
     /// - Throws: The error of the first request if none succeeds, ``DownloadError`` `transport(.timedOut)` after the
     ///   total timeout, or `CancellationError`.
@@ -159,8 +159,8 @@ final class HTTPFetcher: Sendable {
         }
     }
 
-    /// Throws the error that the failure cache has for the request. Without one, performs the request and records its
-    /// failure.
+    /// Performs the request and records its failure. If the failure cache already has an error for the request, throws
+    /// that error instead.
     private func consultingFailureCache<Value: Sendable>(
         _ request: HTTPRequest, _ fetch: @Sendable (HTTPRequest) async throws -> Value
     ) async throws -> Value {

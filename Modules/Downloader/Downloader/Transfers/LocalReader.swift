@@ -25,7 +25,7 @@ struct LocalReader: Sendable {
     /// - Parameters:
     ///   - source: The source.
     ///   - sink: The empty sink.
-    ///   - report: A closure that is called while bytes arrive, from any thread; it must not block.
+    ///   - report: A closure that receives progress reports. Any thread may call it, and it must not block.
     /// - Throws: ``DownloadError``, or `CancellationError`.
     func read(
         _ source: ImageSource, into sink: inout some ContentSink,

@@ -6,7 +6,7 @@ import FoundationEssentials
 struct PartialContent: Sendable, Equatable {
     /// The kinds of response to a request for the remaining bytes.
     enum Continuation: Equatable {
-        /// The remaining bytes, which complete the content to a total number of bytes.
+        /// The remaining bytes. `total` is the number of bytes of the whole content.
         case remainder(total: Int)
         /// The content from its beginning, or an error, to be read like any other response.
         case newResponse
@@ -44,7 +44,7 @@ struct PartialContent: Sendable, Equatable {
     /// The total number of bytes; nil if the server did not declare it.
     var total: Int? { head.declaredBodyLength }
 
-    /// Returns whether both are parts of the same content, so that bytes of both can be combined.
+    /// Returns whether both values describe the same content, so that bytes of both can be combined.
     func isSame(as other: Self) -> Bool {
         head.url == other.head.url && validator == other.validator && total == other.total
     }
@@ -108,7 +108,7 @@ enum StrongValidator: Sendable, Hashable {
     /// specified 60 seconds.
     static let dateDistance: TimeInterval = 60
 
-    /// Creates the validator of a response; nil if it has no strong one.
+    /// Creates the validator of a response; nil if the response has no strong validator.
     init?(_ fields: HTTPFields, now: Date) {
         let tags = fields.values(of: "ETag")
         guard tags.isEmpty else {
@@ -133,7 +133,7 @@ enum StrongValidator: Sendable, Hashable {
         }
     }
 
-    /// Returns whether a response belongs to the same content. A response without a validator does not.
+    /// Returns whether a response has the same validator, and thus belongs to the same content.
     func isSame(in fields: HTTPFields) -> Bool {
         switch self {
         case .entityTag(let text): fields.values(of: "ETag") == [text]

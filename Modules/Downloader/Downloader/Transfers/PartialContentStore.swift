@@ -4,7 +4,7 @@ import FoundationEssentials
 
 /// A store for the received part of interrupted downloads. It stores each piece as an entry of a data cache.
 ///
-/// Each entry records the head of the response and the offset of the piece. Pieces that do not fit together are
+/// Each entry records metadata of the response and the offset of the piece. Pieces that do not fit together are
 /// ignored, so concurrent processes and evicted entries cannot produce wrong content.
 struct PartialContentStore: Sendable {
     let policy: ResumePolicy
@@ -17,8 +17,8 @@ struct PartialContentStore: Sendable {
         (self.policy, self.storage, self.clock) = (policy, storage, clock)
     }
 
-    /// Reads the stored pieces of the response to a request into an empty sink. If they are the complete content, they
-    /// are removed.
+    /// Reads the stored pieces of the response to a request into an empty sink. If the pieces are the complete content,
+    /// removes them and returns nil.
     ///
     /// - Parameters:
     ///   - request: The request.
@@ -116,15 +116,15 @@ struct PartialContentRecorder: Sendable {
         if response.head.fields.list("Cache-Control", contains: "no-store") { stop() }
     }
 
-    /// Appends bytes, and stores them once they fill a piece.
+    /// Appends bytes. Once the pending bytes fill a piece, stores them.
     mutating func append(_ bytes: Data) async {
         guard !isStopped else { return }
         pending.append(bytes)
         if pending.count >= max(1, store.policy.pieceByteCount) { await storePending() }
     }
 
-    /// Stores the bytes since the last piece after the transfer has ended early. Fewer bytes than the policy's minimum
-    /// are not stored. Must not be called from a canceled task, because the store would fail.
+    /// Stores the pending bytes of a transfer that has ended early. Fewer bytes than the policy's minimum are not
+    /// stored. Must not be called from a canceled task, because the store would fail.
     mutating func flush() async {
         if pending.count >= max(1, store.policy.minimumByteCount) { await storePending() }
     }
@@ -185,7 +185,7 @@ private struct PartialContentPiece: Codable, Equatable {
 
     var metadata: Data? { try? JSONEncoder().encode(self) }
 
-    /// Returns the content to which the piece belongs; nil if that content could not be resumed.
+    /// Returns the content to which the piece belongs; nil if that content cannot be resumed.
     func content(of request: HTTPRequest, now: Date) -> PartialContent? {
         guard let url = URL(string: url) else { return nil }
         let lines = stride(from: 0, to: fields.count, by: 2).map { HTTPFields.Field(fields[$0], fields[$0 + 1]) }

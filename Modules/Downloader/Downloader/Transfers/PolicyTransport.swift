@@ -32,8 +32,9 @@ final class PolicyTransport: Sendable {
     /// Sends a request with the default fields, and follows redirects. Returns when the head of the final response has
     /// arrived.
     ///
-    /// - Throws: The error of the transport or the redirect hook, ``/AlcedoHTTP/HTTPTransportError`` `badRedirect`, or
-    ///   `timedOut` after the configuration's first-byte timeout.
+    /// - Throws: ``/AlcedoHTTP/HTTPTransportError`` `badRedirect` if a redirect cannot be followed, or `timedOut` after
+    ///   the configuration's first-byte timeout; `CancellationError` if the task is canceled; otherwise, the error of
+    ///   the transport or of the redirect hook.
     func send(_ request: HTTPRequest) async throws -> HTTPResponse {
         let request = configuration.addingDefaultFields(to: request)
         guard let limit = configuration.firstByteTimeout else { return try await follower.send(request) }
@@ -47,8 +48,8 @@ final class PolicyTransport: Sendable {
 
     /// Returns the head as the configuration modifies it, if its status is accepted.
     ///
-    /// - Throws: ``DownloadError`` if the status is not accepted, or the configuration's closure declines the response
-    ///   or fails.
+    /// - Throws: ``DownloadError`` if the status is not accepted, or if the configuration's closure declines the
+    ///   response or fails; `CancellationError` if the closure throws it.
     func accepted(_ head: HTTPResponseHead) async throws -> HTTPResponseHead {
         guard let modify = configuration.modifyResponse else {
             try check(head)
@@ -87,9 +88,10 @@ final class PolicyTransport: Sendable {
 
 /// A namespace for calls of the app's closures in the configuration.
 enum ConfigurationHook {
-    /// Runs a closure and adds its name to errors.
+    /// Runs a closure. The message of a `hook` error contains the closure's name.
     ///
-    /// - Throws: ``DownloadError``, which is `hook` for errors of another type, or `CancellationError`.
+    /// - Throws: A ``DownloadError`` or `CancellationError` of the closure, unchanged. For any other error of the
+    ///   closure, ``DownloadError`` `hook` with that error as its cause.
     static func run<Value: Sendable>(_ name: String, _ body: () async throws -> Value) async throws -> Value {
         do {
             return try await body()
@@ -113,8 +115,8 @@ struct Deadline: Sendable {
 
     /// Runs work and cancels it after the limit.
     ///
-    /// - Throws: ``/AlcedoHTTP/HTTPTransportError`` `timedOut` if the limit passes first; it is thrown once the
-    ///   canceled work has ended. Otherwise the error of `work`, or `CancellationError` if the task is canceled.
+    /// - Throws: ``/AlcedoHTTP/HTTPTransportError`` `timedOut` if the limit passes first. This error is thrown after
+    ///   the canceled work has ended. Otherwise, the error of `work`, or `CancellationError` if the task is canceled.
     func run<Value: Sendable>(_ work: @escaping @Sendable () async throws -> Value) async throws -> Value {
         guard let limit, limit > .zero else { return try await work() }
         return try await withThrowingTaskGroup(of: Value?.self) { group in

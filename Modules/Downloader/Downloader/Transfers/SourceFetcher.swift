@@ -18,10 +18,11 @@ struct SourceFetcher: Sendable {
     /// Fetches the content of a transfer.
     ///
     /// - Parameters:
-    ///   - transfer: The source and the destination.
+    ///   - transfer: The source, the destination and the retry policy.
     ///   - pause: A closure that waits before a retry.
-    ///   - onBytes: A closure that receives the bytes of a transfer into memory as they arrive.
-    ///   - report: A closure that is called while bytes arrive, from any thread; it must not block.
+    ///   - onBytes: A closure that receives the bytes as they arrive. It is not called for a transfer to a file.
+    ///     Default: nil.
+    ///   - report: A closure that receives progress reports. Any thread may call it, and it must not block.
     /// - Throws: ``DownloadError``, or `CancellationError`.
     func fetch(
         _ transfer: TransferRequest, pause: @escaping TransferPause, onBytes: DownloadRequest.BytesHandler? = nil,

@@ -5,8 +5,8 @@ import FoundationEssentials
 /// A closure that returns after a duration, like ``/AlcedoCore/TimeSource/sleep(for:)``.
 typealias TransferPause = @Sendable (Duration) async throws -> Void
 
-/// A download from one URL. It repeats attempts until one succeeds, or until the retry policy or the retry budget
-/// allows no further attempt. If the server supports ranges, bytes that have arrived are not requested again.
+/// A download from one URL. A failed attempt is repeated if the failure, the retry policy and the retry budget allow
+/// it. If the content can be resumed, the next attempt requests only the missing bytes.
 ///
 /// Rare paths are outlined to keep async frames small: a frame holds every value that its function ever needs across a
 /// suspension, and small frames cost almost nothing.
@@ -25,8 +25,8 @@ struct SourceTransfer<Sink: ContentSink> {
     private var content: PartialContent?
     private var recorder: PartialContentRecorder?
     private var isChecked = false
-    /// Whether a partial response was unusable. The next request then bypasses local caches, which might return a part
-    /// again.
+    /// Whether a response to a request for the missing bytes was unusable. Later requests for all bytes then bypass
+    /// local caches, which might return a part again.
     private var avoidsPartialResponses = false
 
     init(
@@ -63,7 +63,7 @@ struct SourceTransfer<Sink: ContentSink> {
         }
     }
 
-    /// Stores the received bytes, and waits until the next attempt may begin.
+    /// Updates the stored partial content, then waits until the next attempt may begin.
     ///
     /// - Throws: The failure if there is no further attempt, or `CancellationError`.
     private mutating func recover(from error: any Error, attempts: Int) async throws {
@@ -98,7 +98,7 @@ struct SourceTransfer<Sink: ContentSink> {
         }
     }
 
-    /// The request with a cache policy that prevents caches from responding with a part.
+    /// The request with a cache policy that bypasses local caches. A policy that forbids loading is kept.
     private var wholeRequest: HTTPRequest {
         var whole = request
         switch whole.cachePolicy {
@@ -110,7 +110,7 @@ struct SourceTransfer<Sink: ContentSink> {
         return whole
     }
 
-    /// Reads a response with the content from its beginning.
+    /// Replaces the content of the sink with the body of a response.
     private mutating func readAll(_ response: HTTPResponse) async throws -> TransferSummary {
         let head = try await http.accepted(response.head)
         guard response.head.status != 206 || request.fields["Range"] != nil else { throw TransferFailure.part(head) }
@@ -178,13 +178,14 @@ struct SourceTransfer<Sink: ContentSink> {
             DownloadError(.badRedirect, error.message, cause: error)
         case let error as HTTPTransportError: DownloadError(error)
         case is DownloadError, is CancellationError: error
-        // Other errors come from a transport of the app, for example one that adds credentials.
+        // Other errors come from a transport of the app, or from a closure such as the responder of
+        // `AuthenticatingTransport`.
         default: DownloadError(.hook, "the transport failed: \(error)", cause: error)
         }
     }
 
-    /// Returns the pause before the next attempt, for which it takes a token from the retry budget. Returns nil if
-    /// there is no further attempt.
+    /// Takes a token from the retry budget and returns the pause before the next attempt. Returns nil if there is no
+    /// further attempt.
     private func waitingTime(after failure: any Error, attempts: Int) -> Duration? {
         let cause: RetryCause
         switch (failure as? DownloadError)?.code {
@@ -216,7 +217,7 @@ struct SourceTransfer<Sink: ContentSink> {
             offset: sink.count)
     }
 
-    /// Stores the received bytes, or removes them if they cannot be resumed.
+    /// Stores the pending bytes if the content can be resumed. Otherwise, removes the stored pieces.
     private mutating func keepPartialContent(after failure: any Error) async {
         let isLasting = (failure as? DownloadError).map { FailureCache.isLasting($0.code) } ?? false
         if isLasting || sink.count > content?.total ?? .max { content = nil }

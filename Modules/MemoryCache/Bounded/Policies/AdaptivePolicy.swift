@@ -16,8 +16,8 @@
 /// fixed part of the loop stays and is hit on each turn. If the loop is so short that an entry returns before its ghost
 /// is forgotten, a defender meets about four candidates per turn. A defender that has survived six duels without a use
 /// is no longer protected. In a longer loop, the ghosts are forgotten before their entries return. A part of such a
-/// loop stays because no new entry is worth more. If no entry of the main part is used during 128 times as many duels
-/// as the main part has entries, the main part is replaced once.
+/// loop stays because no new entry is worth more. A main part of *n* entries is replaced once if none of its entries is
+/// used during 128 × *n* duels.
 ///
 /// A hit only sets a mark. The policy reads the mark when the entry is next in line for eviction.
 ///
@@ -50,14 +50,15 @@ struct AdaptivePolicy: MarkedEvictionPolicy {
     private static let minimumShare = 0.02
     /// The number of ghosts for each entry.
     private static let ghostsPerEntry = 3
-    /// The share of the total cost below which an eviction counts as recent. A returning entry was evicted recently if
-    /// the part that evicted it, the window or the main part, has evicted less than this share since then.
+    /// The share of the total cost that defines a recent eviction. The eviction of an entry is recent if the part that
+    /// evicted it, the window or the main part, has since evicted less than this share.
     private static let recentShare = 0.1
     /// The change of the window's share for one ghost, as a multiple of the share of one entry.
     private static let step = 12.0
     /// The number of duels without a use after which an entry is no longer protected from the entries of a loop.
     private static let idleDuelLimit: UInt8 = 6
-    /// The number of duels per entry of the main part, without any use in it, after which the main part is replaced.
+    /// The number of duels, per entry of the main part, after which the main part is replaced if none of its entries
+    /// was used.
     private static let idleRounds = 128
     /// The value of one use of an entry of average cost.
     private static let unit = Double(1 << 20)
@@ -65,7 +66,7 @@ struct AdaptivePolicy: MarkedEvictionPolicy {
     private var entries = SlotArray<Entry>()
     /// The window, ordered by last use.
     private var window = MonotoneQueue()
-    /// The main part, ordered by the age at the last update plus the value.
+    /// The main part, ordered by the sum of an entry's value and of the age at the entry's last update.
     private var main = MonotoneQueue()
     private var ghosts = GhostList()
     private var loop = LoopDetector()
@@ -129,8 +130,8 @@ struct AdaptivePolicy: MarkedEvictionPolicy {
 
     mutating func removeAll() { self = AdaptivePolicy() }
 
-    /// Whether the window exceeds its share. A window with a single entry never does, so that an entry does not fight a
-    /// duel as soon as it is stored.
+    /// Whether the window exceeds its share. A window with a single entry never counts as too large, so a newly stored
+    /// entry stays in an otherwise empty window.
     private var isWindowTooLarge: Bool {
         window.count > 1 && Double(windowCost) > windowShare * Double(totalCost)
     }
@@ -256,15 +257,15 @@ struct AdaptivePolicy: MarkedEvictionPolicy {
 /// In a loop, entries return in the order of their last uses, each shortly after its predecessor. Other patterns lack
 /// that order: scrolling back returns entries in reverse, and independent requests return them at random. The detector
 /// counts returns in order. A return out of order, or a miss of an entry without a ghost, subtracts eight from the
-/// count, so the count grows only if about nine of ten misses are returns in order. The detector recognizes a loop when
-/// the count reaches a quarter of the number of entries, plus eight.
+/// count, so the count grows only if at least about nine of ten misses are returns in order. The detector recognizes a
+/// loop when the count reaches a quarter of the number of entries, plus eight.
 ///
 /// Every operation is O(1). The detector takes 24 bytes.
 struct LoopDetector: Sendable {
     /// The number of returns in order that one return out of order, or one miss without a ghost, cancels.
     private static let penalty = 8
 
-    /// The stamp of the most recently returned entry's last use before its eviction.
+    /// The stamp of the last use that is recorded in the ghost of the entry that returned most recently.
     private var lastUse: UInt32 = 0
     private var returnsInOrder = 0
     /// Whether the recent misses are those of a loop.

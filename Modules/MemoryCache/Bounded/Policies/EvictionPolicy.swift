@@ -22,13 +22,13 @@
 /// slot after its entry has left. It calls the policy under its lock, so a policy needs no lock of its own and must not
 /// call other components. Every call should be O(1), amortized.
 ///
-/// The cache keeps its limits even if a policy is wrong. If the policy returns a slot without an entry, or nil while
-/// there are entries, the cache evicts an arbitrary entry and informs the policy with ``remove(_:)``.
+/// The cache keeps its limits even if a policy is wrong. If the policy returns a slot without an entry, or returns nil
+/// although there are entries, the cache evicts an arbitrary entry and informs the policy with ``remove(_:)``.
 public protocol EvictionPolicy: Sendable {
     /// Adds an entry that was stored.
     ///
     /// - Parameters:
-    ///   - slot: The entry's slot. No other entry has it until this one leaves.
+    ///   - slot: The entry's slot. No other entry has this slot until this entry leaves the cache.
     ///   - hash: The hash of the key, which is the same when the key is stored again. Two keys may have the same hash.
     ///   - cost: The entry's cost, from 0 to half of `Int.max`. The total cost of all entries does not exceed
     ///     `Int.max`.
@@ -40,13 +40,13 @@ public protocol EvictionPolicy: Sendable {
     mutating func use(_ slot: Int)
 
     /// Removes an entry. The cache calls this when an entry is removed, expires, is replaced by a value of another
-    /// cost, or is evicted without the policy's choice.
+    /// cost, or is evicted although the policy did not choose it.
     mutating func remove(_ slot: Int)
 
     /// Chooses the entry to evict next and forgets it. Returns its slot, or nil if there are no entries.
     ///
-    /// The policy may choose the entry that was inserted last, to reject it as not worth its cost. The cache then
-    /// counts a failed store instead of a store and an eviction.
+    /// The policy rejects the entry that was inserted last by choosing that entry. The cache then counts a failed store
+    /// instead of a store and an eviction.
     mutating func evict() -> Int?
 
     /// Forgets all entries, including evicted entries that the policy remembers.
@@ -55,7 +55,7 @@ public protocol EvictionPolicy: Sendable {
 
 /// The interface between a cache and its eviction policy. It lets the policy read the uses that the cache records.
 ///
-/// A requirement that ``EvictionPolicy`` also has means the same here.
+/// A requirement that is also in ``EvictionPolicy`` has the same meaning in this protocol.
 @usableFromInline
 protocol MarkedEvictionPolicy: Sendable {
     /// Whether the policy reads ``AccessMarks`` when it chooses an entry to evict, instead of being called for each

@@ -1,9 +1,9 @@
 /// A policy that evicts the entry with the fewest uses relative to its cost. An age that grows with each eviction makes
 /// old uses count less.
 ///
-/// An entry's value is its number of uses (up to 65,535) divided by its cost, plus the value of the entry that had been
-/// evicted most recently when this entry was last used or stored. With images of equal size, the policy behaves like
-/// LFU with aging. Small images stay longer than large ones.
+/// An entry's value is its number of uses (up to 65,535) divided by its cost, plus an age. At each use or store of the
+/// entry, the age is set to the value of the most recently evicted entry. With images of equal size, the policy behaves
+/// like LFU with aging. Small images stay longer than large ones.
 ///
 /// Source: L. Cherkasova, "Improving WWW Proxies Performance with Greedy-Dual-Size-Frequency Caching Policy", HP
 /// Laboratories (1998), with the cost of a miss taken as 1. The queue is a radix heap instead of the paper's heap.

@@ -5,7 +5,7 @@
 struct GhostList: Sendable {
     struct Ghost: Sendable {
         var hash: UInt64
-        /// The total cost of the entries that ``part`` had evicted at the time of this eviction, including this entry.
+        /// The total cost of all entries that ``part`` evicted up to this eviction, including this entry.
         var evictedCost: Int
         /// The low bits of the stamp of the entry's last use, which ``AccessMarks`` recorded.
         var lastUse: UInt32
@@ -30,7 +30,7 @@ struct GhostList: Sendable {
         return ghosts[slot]
     }
 
-    /// Adds a ghost, and removes the oldest until at most `limit` are left.
+    /// Adds a ghost, and then removes the oldest ghosts until at most `limit` ghosts are left.
     mutating func remember(_ ghost: Ghost, limit: Int) {
         _ = take(ghost.hash)
         if let slot = free.popLast() {

@@ -47,7 +47,8 @@ public enum MemoryCachePolicy: Sendable {
         }
     }
 
-    /// The cost down to which entries are evicted when they exceed the cost limit; nil for the limit itself.
+    /// The maximum cost that remains after entries have exceeded the cost limit. With nil, this maximum equals the cost
+    /// limit.
     @usableFromInline var preferredCost: Int? {
         if case .purging(let preferredCost) = self { max(0, preferredCost) } else { nil }
     }

@@ -1,5 +1,5 @@
-/// A policy whose hand moves from the oldest entry to the newest. It spares the entries that were used since its last
-/// pass and evicts the first one that was not.
+/// A policy whose hand moves from the oldest entry to the newest. The hand spares each entry that was used since its
+/// last pass. The policy evicts the first entry that was not used since then.
 ///
 /// Source: Y. Zhang, J. Yang, Y. Yue, Y. Vigfusson, K. V. Rashmi, "SIEVE is Simpler than LRU: an Efficient Turn-Key
 /// Eviction Algorithm for Web Caches", NSDI 2024.

@@ -2,12 +2,14 @@
 /// sketch estimates its recent frequency to be higher than that of the entry it would replace. The size of the window
 /// adapts.
 ///
-/// The main part has a probation segment and a protected segment, which takes at most 80 % of it. An entry that is used
-/// on probation becomes protected. When the protected segment is too large, its oldest entries return to probation.
+/// The segmented LRU, the main part, has a probation segment and a protected segment. The protected segment takes at
+/// most 80 % of the main part. An entry that is used on probation becomes protected. When the protected segment is too
+/// large, its oldest entries return to probation.
 ///
 /// Sources: G. Einziger, R. Friedman, B. Manes, "TinyLFU: A Highly Efficient Cache Admission Policy", ACM Transactions
-/// on Storage 13 (2017). Entries of different costs are compared one victim at a time, after G. Einziger, O. Eytan, R.
-/// Friedman, B. Manes, "Lightweight Robust Size Aware Cache Management", ACM Transactions on Storage 18 (2022).
+/// on Storage 13 (2017). The comparison of entries of different costs, one victim at a time, follows G. Einziger, O.
+/// Eytan, R. Friedman, B. Manes, "Lightweight Robust Size Aware Cache Management", ACM Transactions on Storage 18
+/// (2022).
 struct WTinyLFUPolicy: MarkedEvictionPolicy {
     private enum Segment: Int { case window, probation, protected }
 
@@ -73,8 +75,8 @@ struct WTinyLFUPolicy: MarkedEvictionPolicy {
 
     mutating func removeAll() { self = WTinyLFUPolicy() }
 
-    /// Whether the window exceeds its share. A window with a single entry never does, so that an entry does not fight a
-    /// duel as soon as it is stored.
+    /// Whether the window exceeds its share. A window with a single entry never counts as too large, so a newly stored
+    /// entry stays in an otherwise empty window.
     private var isWindowTooLarge: Bool {
         guard let oldest = oldest(.window), !segments.isNewest(oldest, of: Segment.window.rawValue) else {
             return false
@@ -112,11 +114,11 @@ struct WTinyLFUPolicy: MarkedEvictionPolicy {
 /// A sketch that estimates the recent frequency of hashes.
 ///
 /// It is a count-min sketch of four-bit counters, four for each hash, behind a *doorkeeper*, a Bloom filter that holds
-/// the hashes that occurred once. The capacity is a number of entries. After ten increments per entry of the capacity,
-/// and then after every five more per entry, the sketch halves all counts and empties the doorkeeper.
+/// the hashes that occurred once. The capacity is a number of entries. The sketch halves all counts and empties the
+/// doorkeeper after 10 × capacity increments, and then after every 5 × capacity increments.
 ///
-/// It takes ten to twenty bytes per entry. All operations are O(1); the halving is O(1) amortized. Up to 16, estimates
-/// are never too low, except after counts were halved or reset.
+/// It takes ten to twenty bytes per entry. All operations are O(1); the halving is O(1) amortized. For a frequency of
+/// up to 16, the estimate is too low only after counts were halved or reset.
 ///
 /// Sources: G. Cormode, S. Muthukrishnan, "An Improved Data Stream Summary: The Count-Min Sketch and its Applications",
 /// Journal of Algorithms 55 (2005); G. Einziger, R. Friedman, B. Manes, "TinyLFU", ACM Transactions on Storage 13
@@ -198,15 +200,15 @@ struct FrequencySketch: Sendable {
 
 /// A hill climber that sets the size of the window by the hit ratio.
 ///
-/// Each sample after the first changes the window: in the opposite direction to the previous change if the hit ratio
-/// fell, otherwise in the same direction. The steps become smaller with each sample, and large again when the ratio
-/// jumps.
+/// Each sample after the first changes the window. If the hit ratio fell, the direction is opposite to that of the
+/// previous change. Otherwise, the direction is the same. The steps become smaller with each sample, and large again
+/// when the ratio jumps.
 ///
 /// Source: G. Einziger, O. Eytan, R. Friedman, B. Manes, "Adaptive Software Cache Management", Middleware 2018.
 private struct WindowClimber: Sendable {
     private static let firstStep = 0.0625
     private static let decay = 0.98
-    /// The change of the hit ratio from which the workload counts as changed.
+    /// The minimum change of the hit ratio that counts as a change of the workload.
     private static let restart = 0.05
     private static let samplePerEntry = 10
 

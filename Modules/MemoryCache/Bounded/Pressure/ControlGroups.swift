@@ -50,7 +50,8 @@ struct ControlGroups: Sendable, Equatable {
         guard path.first == UInt8(ascii: "/"), path.count <= pathLimit, !leavesNamespace(group) else { return [] }
         let visible = mounts.filter { !leavesNamespace($0.root) }
         guard let mount = visible.first(where: { group.starts(with: $0.root) }) ?? visible.first else { return [] }
-        // A container may see only its own group in the mount, while the path of the group is the host's.
+        // In a container, the mount may contain only the container's own group, while the path of the group is its path
+        // on the host.
         let below = group.starts(with: mount.root) ? Array(group.dropFirst(mount.root.count)) : []
         return (0...below.count).reversed().map { depth in
             String(decoding: below.prefix(depth).reduce(into: mount.point) { $0 += [0x2F] + $1 }, as: UTF8.self)
@@ -66,7 +67,7 @@ struct ControlGroups: Sendable, Equatable {
 ///
 /// Source: filesystems/proc.rst, "/proc/<pid>/mountinfo"; proc_pid_mountinfo(5).
 private struct MountEntry: Equatable {
-    /// The path components, within its file system, of the directory that is mounted.
+    /// The components of the mounted directory's path within its file system.
     var root: [[UInt8]]
     /// The mount point, without a slash at the end.
     var point: [UInt8]

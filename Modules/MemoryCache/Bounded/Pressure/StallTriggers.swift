@@ -4,8 +4,8 @@ import AlcedoLibc
 /// The descriptors on which the kernel announces that tasks were stalled because memory was short. They are closed when
 /// the value is destroyed.
 ///
-/// Each becomes readable with priority (POLLPRI) at most once per window. Source: accounting/psi.rst, "Monitoring for
-/// pressure thresholds".
+/// Each descriptor becomes readable with priority (POLLPRI) at most once per window. Source: accounting/psi.rst,
+/// "Monitoring for pressure thresholds".
 struct StallTriggers: ~Copyable {
     /// The window of a trigger. Unprivileged processes may only use multiples of two seconds.
     static let window = Duration.seconds(2)
@@ -62,10 +62,11 @@ struct StallTriggers: ~Copyable {
 ///
 /// Source: accounting/psi.rst, "Pressure interface".
 struct StallCount: Sendable, Equatable {
-    /// The time within a trigger's window for which some tasks must be stalled for a warning, in microseconds.
+    /// The minimum stall time within a trigger's window that causes a warning, in microseconds. The stall time is the
+    /// time for which some tasks are stalled.
     static let warningThreshold = 100_000
-    /// The time within a trigger's window for which all tasks must be stalled at once for the critical level, in
-    /// microseconds.
+    /// The minimum stall time within a trigger's window that causes the critical level, in microseconds. The stall time
+    /// is the time for which all tasks are stalled at once.
     static let criticalThreshold = 150_000
 
     /// The time for which some tasks were stalled.
@@ -95,12 +96,13 @@ struct StallCount: Sendable, Equatable {
 
 /// The recent stall counts, which confirm or refute the triggers that fire.
 ///
-/// Some kernels fire triggers although tasks were hardly stalled, while their counts are correct: Linux 6.18 fired
-/// "some" and "full" at once when the counts had risen by 148 microseconds. A trigger may also precede the readable
-/// counts, which are updated only every two seconds. A trigger that the counts do not confirm at once is therefore
-/// checked a second time.
+/// Some kernels fire triggers although tasks were hardly stalled. The counts of these kernels are correct. Linux 6.18
+/// fired "some" and "full" at once when the counts had risen by 148 microseconds. A trigger may also precede the
+/// readable counts, which are updated only every two seconds. A trigger that the counts do not confirm at once is
+/// therefore checked a second time.
 struct StallHistory: Sendable {
-    /// The minimum age of the sample to compare with. A trigger covers its window and a part of the previous one.
+    /// The minimum age of the sample with which the current count is compared. A trigger covers its window and a part
+    /// of the previous one.
     private static let span = StallTriggers.window * 2
     private static let minimumInterval = StallTriggers.window / 2
     /// The delay of the second check, by which time the counts have been updated.

@@ -338,12 +338,13 @@ private final class StopSignal: Sendable {
 struct MemoryPressureSensors: Sendable {
     /// Functions that create triggers, in order of preference. Triggers that could not be armed are skipped.
     var triggers: [@Sendable () -> StallTriggers] = []
-    /// Reads the figures. The parameter says whether they include the machine's available memory.
+    /// Reads the figures. The parameter says whether the figures include the machine's available memory.
     var read: @Sendable (_ includesAvailable: Bool) -> MemoryReadings = { _ in MemoryReadings() }
 
     init() {}
 
-    /// Creates sensors for stalls of the process's control group, or else of the machine, and for the figures of both.
+    /// Creates sensors for stalls and for figures. The stalls are those of the process's control group or, if the
+    /// kernel does not announce these, of the machine. The figures are those of both.
     init(files: SystemFiles) {
         let groups = ControlGroups(files: files)
         let paths = (groups.unified.first.map { [$0 + "/memory.pressure"] } ?? []) + ["/proc/pressure/memory"]

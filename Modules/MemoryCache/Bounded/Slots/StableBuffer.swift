@@ -6,9 +6,9 @@ import AlcedoLibc
 /// The type has no value semantics: copies share the memory, and growth moves the elements.
 ///
 /// `@unchecked` because of the pointers: the ``ReadMostlyLock`` around the ``MemoryCacheState`` that contains the
-/// buffer protects them. Elements are changed under all lanes and read under at least one. Only deadlines are changed
-/// under one lane, and they are atomic (see ``EntryLookup``). Elements taken out by ``RetiredEntries`` are no longer
-/// changed.
+/// buffer protects them. Elements are changed while all lanes are locked, and read while at least one lane is locked.
+/// Only deadlines are also changed while a single lane is locked, and they are atomic (see ``EntryLookup``). Elements
+/// taken out by ``RetiredEntries`` are no longer changed.
 @usableFromInline
 struct StableBuffer<Element: Sendable>: @unchecked Sendable {
     /// The owner of the memory, which frees the elements when the last copy of the buffer is released.

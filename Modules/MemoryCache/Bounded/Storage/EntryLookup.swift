@@ -30,7 +30,8 @@ struct EntryLookup<Key: Hashable & Sendable, Value: Sendable> {
 
     /// Returns the uptime at which the entry expires; `Int64.max` for never.
     ///
-    /// A reader may change it while others read it, so readers access it atomically. A writer has exclusive access.
+    /// A reader may change this deadline while other readers read it, so readers access the deadline atomically. A
+    /// writer has exclusive access.
     @inlinable @inline(__always)
     func deadline(of slot: Int) -> Int64 { atomicDeadline(of: slot).pointee.load(ordering: .relaxed) }
 
@@ -42,8 +43,8 @@ struct EntryLookup<Key: Hashable & Sendable, Value: Sendable> {
         atomicDeadline(of: slot).pointee.store(EntryExpiration.deadline(from: now, for: span), ordering: .relaxed)
     }
 
-    /// Returns a pointer to the deadline as an atomic number, which has the layout of a plain one. The pointer is
-    /// computed from the entry's address, because `&` would claim exclusive access to the number.
+    /// Returns a pointer to the deadline as an atomic number. An atomic number has the layout of a plain number. The
+    /// pointer is computed from the entry's address, because `&` would claim exclusive access to the number.
     @inlinable @inline(__always)
     func atomicDeadline(of slot: Int) -> UnsafeMutablePointer<Atomic<Int64>> {
         UnsafeMutableRawPointer(entries + slot).assumingMemoryBound(to: Atomic<Int64>.self)
@@ -79,8 +80,8 @@ struct LaneCounters: Sendable {
         return referenced
     }
 
-    /// Returns the stamp of a use: the cache's tick and the number of the lane's use within it. The stamps of a lane
-    /// are distinct for its first 255 uses between two stores.
+    /// Returns the stamp of a use: the cache's tick, and the position of the use among the lane's uses within this
+    /// tick. Between two stores, the first 255 uses of a lane have distinct stamps.
     @inlinable
     mutating func stamp(at now: UInt64) -> UInt64 {
         if tick != now {

@@ -108,7 +108,7 @@ struct CacheEntry<Key: Sendable, Value: Sendable>: Sendable {
     /// The expiration. It is the first property, so that the deadline is at the entry's address; see
     /// ``EntryLookup/atomicDeadline(of:)``.
     @usableFromInline var expiration = EntryExpiration()
-    /// The key. It and the value are nil while the place is free.
+    /// The key. The key and the value are nil while the place is free.
     @usableFromInline var key: Key?
     @usableFromInline var value: Value?
     @usableFromInline var hash = 0
@@ -139,8 +139,8 @@ struct RemovedEntry<Key: Sendable, Value: Sendable>: Sendable {
 
 /// An index of entries by the hash of their group.
 ///
-/// The index refers to the first entry of a list that links the entries of a group. Groups with the same hash share a
-/// list.
+/// For each hash, the index refers to the first entry of a linked list. The list contains the entries of all groups
+/// with this hash.
 @usableFromInline
 struct GroupIndex: Sendable {
     @usableFromInline var heads = HashIndex()
@@ -223,7 +223,7 @@ struct SlotSet: Sendable {
         return self[count - 1]
     }
 
-    /// Frees a slot that is in use. The last slot in use moves to its position.
+    /// Frees a slot that is in use. The last slot in use moves to the position of the freed slot.
     @inlinable
     mutating func free(_ slot: Int) {
         count -= 1

@@ -2,8 +2,8 @@
 ///
 /// A cell holds a slot and 32 bits of the hash in eight bytes, so that a lookup among a million entries touches one
 /// cache line of the table and one of the entry. The hashes must be well distributed. If keys come from an untrusted
-/// source, the hash must be keyed, as that of the standard library's `Hasher` is. Expected O(1); amortized for growth,
-/// which doubles the table.
+/// source, the hash must be keyed, as that of the standard library's `Hasher` is. Every operation is expected O(1),
+/// amortized over the growth, which doubles the table.
 ///
 /// Source: D. E. Knuth, The Art of Computer Programming 3, section 6.4, algorithms L and R.
 @usableFromInline

@@ -10,7 +10,8 @@ struct MemoryCacheState<Key: Hashable & Sendable, Value: Sendable>: @unchecked S
 
     @usableFromInline var table: EntryTable<Key, Value>
     @usableFromInline var policy: any MarkedEvictionPolicy
-    /// The cost down to which entries are evicted when they exceed the cost limit; nil for the limit itself.
+    /// The maximum cost that remains after entries have exceeded the cost limit. With nil, this maximum equals the cost
+    /// limit.
     @usableFromInline let preferredCost: Int?
     @usableFromInline var marks = AccessMarks()
     /// The first element of ``marks``, for lookups under the shared lock.
@@ -32,8 +33,8 @@ struct MemoryCacheState<Key: Hashable & Sendable, Value: Sendable>: @unchecked S
         weak = isWeak ? WeakValueTable() : nil
     }
 
-    /// Stores a value that the limits admit and evicts entries until the limits hold. Returns false if the policy
-    /// rejects the value.
+    /// Stores a value, and then evicts entries until the limits hold. The limits must admit the cost of the value.
+    /// Returns false if the policy rejects the value.
     @inlinable
     mutating func store(
         _ value: Value, for key: Key, hash: Int, groupHash: Int, cost: Int, limits: MemoryCacheLimits,
@@ -145,8 +146,8 @@ struct MemoryCacheState<Key: Hashable & Sendable, Value: Sendable>: @unchecked S
 
     /// Removes all entries, and moves them with their memory to `releases`. Returns the number of removed entries.
     ///
-    /// Trimmed values can still be found while another owner holds them; removed values cannot. O(1); O(number of
-    /// entries) to trim with weak references.
+    /// If `reason` is `trimmed`, the values can still be found while another owner holds them. O(1), or O(number of
+    /// entries) if weak references to trimmed values are added.
     @inlinable
     @discardableResult
     mutating func removeAll(_ reason: EvictionReason, into releases: inout PendingReleases<Key, Value>) -> Int {
@@ -192,8 +193,7 @@ struct MemoryCacheState<Key: Hashable & Sendable, Value: Sendable>: @unchecked S
 
     /// Removes expired entries among the next `steps` entries.
     ///
-    /// With the default of three steps at each store, all entries are checked within half as many stores as there are
-    /// entries.
+    /// With the default of three steps at each store, *n* / 2 stores check all of *n* entries.
     @inlinable
     mutating func sweep(_ steps: Int = 3, at now: Int64, into releases: inout PendingReleases<Key, Value>) {
         for _ in 0..<min(steps, table.count) {

@@ -9,8 +9,8 @@ import AlcedoRuntime
 /// plain lock. The technique is known as a big-reader lock: "brlock" in Linux 2.4, later "lglock". Hold the lock for a
 /// few memory accesses only. It is not recursive.
 ///
-/// `@unchecked` because of the pointers: `value` is written under all lanes and read under at least one. A lane's value
-/// is accessed under that lane.
+/// `@unchecked` because of the pointers: `value` is written while all lanes are locked, and read while at least one
+/// lane is locked. A lane's value is accessed while that lane is locked.
 @usableFromInline
 struct ReadMostlyLock<Value: Sendable, LaneValue: Sendable>: ~Copyable, @unchecked Sendable {
     /// The alignment of a lane: two cache lines, because processors fetch them in pairs.
