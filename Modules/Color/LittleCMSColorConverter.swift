@@ -8,9 +8,9 @@ import FoundationEssentials
 /// let image = try LittleCMSColorConverter().converted(CodecRegistry.standard.decode(data))
 /// ```
 ///
-/// - **Profiles.** RGB, gray and CMYK; versions 2 and 4; matrices with curves, and tables. Inks have 8 bits, other
-///   samples 8 or 16. Gray profiles also apply to RGBA pixels of gray images, and RGB profiles to gray pixels. A
-///   profile of another color space than the samples is an error.
+/// - **Profiles.** RGB, gray and CMYK; versions 2 and 4; matrices with curves, and tables. Multi-process elements are
+///   ignored. Inks have 8 bits, other samples 8 or 16. Gray profiles also apply to RGBA pixels of gray images, and RGB
+///   profiles to gray pixels. A profile of another color space than the samples is an error.
 /// - **Rendering.** Relative colorimetric, clipped to the target. Black point compensation changes only profiles whose
 ///   darkest color is not black, such as those of printers.
 /// - **Alpha.** Premultiplied color is divided by alpha for the conversion. Alpha is not changed.

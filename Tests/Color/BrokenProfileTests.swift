@@ -76,6 +76,15 @@ import Testing
         #expect(code { try convert(profile.data) } == .invalidProfile)
     }
 
+    @Test(arguments: ["D2B0", "D2B1"])
+    func `multi-process elements are ignored`(tag: String) throws {
+        var profile = ProfileMaker.p3Table
+        profile.tags.append((tag, Array("mpet\0\0\0\0".utf8) + [UInt8](repeating: 255, count: 100)))
+        let samples = grid.flatMap { $0 }
+        let expected = try converter.converted(image(samples, profile: ProfileMaker.p3Table.data)).samples
+        #expect(try converter.converted(image(samples, profile: profile.data)).samples == expected)
+    }
+
     @Test func `an unusable profile is ignored by a plan, and the samples count as sRGB`() throws {
         let original = try image([200, 100, 50, 255], profile: Data("broken".utf8))
         let plan = ColorConversionPlan(original.rowHeader, to: .sRGB, by: converter)

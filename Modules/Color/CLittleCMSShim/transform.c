@@ -4,10 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/// The maximum size of a profile with DToB tags. Little CMS searches the segments of their curves one after another, so
-/// that a large tag would take minutes.
-enum { MAXIMUM_DTOB_PROFILE_SIZE = 64 << 10 };
-
 /// The maximum size of one allocation of Little CMS. It allocates a table before it finds that the profile ends within
 /// it. A table with 8-bit samples in the largest profile, of 4 MiB, needs twice the bytes of the profile.
 enum { MAXIMUM_ALLOCATION_SIZE = 16 << 20 };
@@ -105,18 +101,27 @@ static alcedo_color_status make_curve(
     return transform ? ALCEDO_COLOR_OK : ALCEDO_COLOR_INVALID;
 }
 
+/// Removes multi-process elements, which Little CMS prefers to tables and curves. Their parts can overlap: a few
+/// kilobytes describe thousands of curves of thousands of segments each, which need minutes and gigabytes to read. A
+/// profile that has them must also have tables or a matrix, for programs that do not support them. Source: ICC.1:2022,
+/// section 8.
+static void remove_elements(cmsHPROFILE profile) {
+    static const cmsTagSignature tags[] = {
+        cmsSigDToB0Tag, cmsSigDToB1Tag, cmsSigDToB2Tag, cmsSigDToB3Tag,
+        cmsSigBToD0Tag, cmsSigBToD1Tag, cmsSigBToD2Tag, cmsSigBToD3Tag};
+    for (size_t i = 0; i < sizeof tags / sizeof *tags; i++) {
+        // A damaged profile can have a tag several times.
+        while (cmsIsTag(profile, tags[i]) && cmsWriteTag(profile, tags[i], NULL)) {}
+    }
+}
+
 /// Whether Little CMS takes the colors from tables of the profile.
 static int has_tables(cmsHPROFILE profile) {
-    static const cmsTagSignature tags[] = {
-        cmsSigAToB0Tag, cmsSigAToB1Tag, cmsSigDToB0Tag, cmsSigDToB1Tag};
-    for (size_t i = 0; i < sizeof tags / sizeof *tags; i++) {
-        if (cmsIsTag(profile, tags[i])) return 1;
-    }
-    return 0;
+    return cmsIsTag(profile, cmsSigAToB0Tag) || cmsIsTag(profile, cmsSigAToB1Tag);
 }
 
 /// Reads the color space. Returns a message if images cannot have the profile, or NULL.
-static const char *read_space(struct alcedo_color_transform *t, cmsHPROFILE profile, size_t size) {
+static const char *read_space(struct alcedo_color_transform *t, cmsHPROFILE profile) {
     switch (cmsGetDeviceClass(profile)) {
     case cmsSigInputClass:
     case cmsSigDisplayClass:
@@ -125,9 +130,6 @@ static const char *read_space(struct alcedo_color_transform *t, cmsHPROFILE prof
         break;
     default:
         return "the profile does not describe a device or a color space";
-    }
-    if ((cmsIsTag(profile, cmsSigDToB0Tag) || cmsIsTag(profile, cmsSigDToB1Tag)) && size > MAXIMUM_DTOB_PROFILE_SIZE) {
-        return "the profile has large multi-process elements";
     }
     switch (cmsGetColorSpace(profile)) {
     case cmsSigRgbData:
@@ -222,7 +224,7 @@ alcedo_color_transform *alcedo_color_create(
             profile = cmsOpenProfileFromMemTHR(
                 t->context, settings->profile, (cmsUInt32Number)settings->profile_size);
         }
-        const char *problem = profile ? read_space(t, profile, settings->profile_size) : "the profile cannot be read";
+        const char *problem = profile ? read_space(t, profile) : "the profile cannot be read";
         if (problem) {
             if (profile) *status = ALCEDO_COLOR_UNSUPPORTED;
             if (!message[0]) alcedo_color_set_message(message, problem);
@@ -231,6 +233,7 @@ alcedo_color_transform *alcedo_color_create(
             return NULL;
         }
     }
+    if (profile) remove_elements(profile);
     *status = make(t, profile, settings);
     if (*status == ALCEDO_COLOR_OK && !probe(t)) *status = ALCEDO_COLOR_OUT_OF_MEMORY;
     if (profile) cmsCloseProfile(profile);
