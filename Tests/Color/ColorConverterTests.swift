@@ -120,6 +120,15 @@ import Testing
         #expect(collector.image?.pixels == whole.pixels && collector.image?.colorProfile == whole.colorProfile)
     }
 
+    @Test func `an image whose pixels are not shared is converted in place`() throws {
+        var pixel = try image([200, 100, 50, 255], profile: p3.data)
+        let expected = try converter.converted(pixel)
+        func address() -> UInt { pixel.pixels.withUnsafeBytes { UInt(bitPattern: $0.baseAddress) } }
+        let before = address()
+        ColorConversionPlan(pixel.rowHeader, to: .sRGB, by: converter).apply(to: &pixel, by: converter, .sRGB)
+        #expect(pixel.pixels == expected.pixels && address() == before)
+    }
+
     @Test func `nothing is converted to the color space of the file`() throws {
         let original = try image([200, 100, 50, 255], profile: p3.data)
         let result = try converter.converted(original, to: .embedded)

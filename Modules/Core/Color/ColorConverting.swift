@@ -98,14 +98,20 @@ package struct ColorConversionPlan: Sendable {
         to image: DecodedImage, by converter: any ColorConverting, _ space: OutputColorSpace
     ) -> DecodedImage {
         var result = image
-        result.colorProfile = header.colorProfile
-        result.hasInks = header.hasInks
-        guard let convert else { return result }
-        result.pixels.convertRows(convert)
-        result.frames = image.frames.map {
-            ColorConvertedFrames(source: $0, profile: image.colorProfile, space: space, converter: converter)
-        }
+        apply(to: &result, by: converter, space)
         return result
+    }
+
+    /// Converts an image. Copies its pixels only when another image shares them.
+    package func apply(to image: inout DecodedImage, by converter: any ColorConverting, _ space: OutputColorSpace) {
+        let profile = image.colorProfile
+        image.colorProfile = header.colorProfile
+        image.hasInks = header.hasInks
+        guard let convert else { return }
+        image.pixels.convertRows(convert)
+        image.frames = image.frames.map {
+            ColorConvertedFrames(source: $0, profile: profile, space: space, converter: converter)
+        }
     }
 }
 

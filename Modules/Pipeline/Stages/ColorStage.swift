@@ -17,17 +17,16 @@ struct ColorStage: Sendable {
         return options
     }
 
-    /// Returns the image in the color space of a request. Reports and ignores an unusable profile. Blocks while it
-    /// works.
-    func convert(_ image: DecodedImage, for request: ImageRequest) -> DecodedImage {
+    /// Converts an image to the color space of a request. Reports and ignores an unusable profile. Blocks while it
+    /// works. Needs no memory for pixels unless another image shares those of this image.
+    func convert(_ image: inout DecodedImage, for request: ImageRequest) {
         let space = request.colorSpace
-        guard let converter, space != .embedded else { return image }
+        guard let converter, space != .embedded else { return }
         let start = report.now
         let plan = ColorConversionPlan(image.rowHeader, to: space, by: converter)
-        let result = plan.applied(to: image, by: converter, space)
+        plan.apply(to: &image, by: converter, space)
         if let error = plan.error { report(request.key, .colorProfileIgnored(error)) }
         if plan.convert != nil { report(request.key, .colorConverted(space), since: start) }
-        return result
     }
 
     /// Returns the converted preview, without a report.

@@ -104,7 +104,7 @@ struct DecodeStage: Sendable {
                     image.recordFullSize(try? codecs.inspect(original.data, limits: options.limits))
                 }
                 report(key, .decoded(image.size), since: start)
-                image = color.convert(image, for: request)
+                color.convert(&image, for: request)
                 let origin = LoadedImage.Origin(digest: original.data.digest, allowsStoring: original.allowsStoring)
                 newest.record(origin, for: request.originalKey)
                 return LoadedImage(image: image, layer: original.layer, original: original, origin: origin)

@@ -132,7 +132,11 @@ struct ProcessStage: Sendable {
         _ loaded: LoadedImage, _ request: ImageRequest, _ priority: PriorityHandle
     ) async throws -> LoadedImage {
         var converted = loaded
-        converted.image = try await threads.run(priority: priority) { color.convert(loaded.image, for: request) }
+        converted.image = try await threads.run(priority: priority) {
+            var image = loaded.image
+            color.convert(&image, for: request)
+            return image
+        }
         return converted
     }
 

@@ -44,10 +44,11 @@ struct ProcessedImageStore: Sendable {
         do {
             let image = try await threads.decode(data, options: options, priority: priority) { [options] in
                 let start = report.now
-                let image = try serializer.image(from: data, options: options, codecs: codecs)
+                var image = try serializer.image(from: data, options: options, codecs: codecs)
                 report(key, .decoded(image.size), since: start)
                 // The stored image has the color space of the request, unless the app stored it.
-                return color.convert(image, for: request)
+                color.convert(&image, for: request)
+                return image
             }
             return LoadedImage(
                 image: image, layer: .disk, original: Original(data: data, layer: .disk, allowsStoring: true),
