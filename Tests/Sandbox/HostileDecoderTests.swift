@@ -108,15 +108,31 @@
             func `a wrong number of rows is an error`(count: Int) throws {
                 let sandbox = try Sandbox.testing()
                 defer { sandbox.shutDown() }
-                let decoder = SandboxedDecoder(.hostile, in: sandbox)
 
-                let error = #expect(throws: ImageDecodingError.self) {
-                    try decoder.decodeRows(
-                        Data("rows \(count)".utf8), options: DecodingOptions(), into: PixelRowCollector())
-                }
+                #expect(sandbox.errorOfRows("rows \(count)")?.code == .decoderFailed)
 
-                #expect(error?.code == .decoderFailed)
                 #expect(sandbox.statistics.violations == 1)
+                try sandbox.checkOrdinaryImage()
+            }
+
+            @Test func `a worker that does not read its messages does not block the app`() throws {
+                let sandbox = try Sandbox.testing()
+                defer { sandbox.shutDown() }
+
+                #expect(sandbox.errorOfRows("rows deaf")?.code == .decoderFailed)
+
+                #expect(sandbox.statistics.violations == 1)
+                try sandbox.checkOrdinaryImage()
+            }
+
+            @Test func `a forbidden system call is reported although a message is unread`() throws {
+                let sandbox = try Sandbox.testing()
+                defer { sandbox.shutDown() }
+
+                let error = sandbox.errorOfRows("rows call")
+
+                #expect(error?.description.hasSuffix("setuid") == true, "\(String(describing: error))")
+                #expect(sandbox.statistics.illegalCalls == 1)
                 try sandbox.checkOrdinaryImage()
             }
 

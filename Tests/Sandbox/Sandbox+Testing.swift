@@ -57,6 +57,19 @@
         }
     }
 
+    extension Sandbox {
+        /// Returns the error of decoding a misbehavior row by row, or nil.
+        func errorOfRows(_ misbehavior: String) -> ImageDecodingError? {
+            do {
+                try SandboxedDecoder(.hostile, in: self).decodeRows(
+                    Data(misbehavior.utf8), options: DecodingOptions(), into: PixelRowCollector())
+                return nil
+            } catch {
+                return error as? ImageDecodingError
+            }
+        }
+    }
+
     /// The worker processes of this test process, from /proc.
     enum Workers {
         static var ids: [Int32] {

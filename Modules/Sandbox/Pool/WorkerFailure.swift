@@ -34,7 +34,8 @@
             case .ended:
                 switch end {
                 case SIGXCPU: Self.timeout("the decoder used more CPU time than \(configuration.cpuTimeLimit)")
-                case SIGSYS: Self.illegalCall(-1)
+                // The handler of the signal exits if the report of the call could not be sent.
+                case SIGSYS, 256 + 128 + SIGSYS: Self.illegalCall(-1)
                 case ..<0: (Self.failed("the decoder ended"), .crash)
                 case 256...: (Self.failed("the decoder exited with status \(end - 256)"), .crash)
                 default: Self.crash(end)

@@ -96,13 +96,16 @@
             return result
         }
 
-        /// Returns whether the worker could receive the message.
-        func send(_ request: alcedo_sandbox_request) -> Bool {
+        /// Sends a message without waiting, and returns whether the worker still exists. Throws if the worker does not
+        /// read its messages. A hostile worker could otherwise block the app without end.
+        func send(_ request: alcedo_sandbox_request) throws(WorkerFailure) -> Bool {
             var request = request
             let size = MemoryLayout<alcedo_sandbox_request>.size
             while true {
-                let sent = AlcedoLibc.send(socket, &request, size, Int32(MSG_NOSIGNAL))
-                guard sent < 0, errno == EINTR else { return sent == size }
+                let sent = AlcedoLibc.send(socket, &request, size, Int32(MSG_NOSIGNAL) | Int32(MSG_DONTWAIT))
+                guard sent < 0 else { return sent == size }
+                if errno == EAGAIN { throw .violation("replies without reading the requests") }
+                guard errno == EINTR else { return false }
             }
         }
 
@@ -124,7 +127,9 @@
                 guard count > 0 else { continue }
                 let received = recv(socket, &reply, size, Int32(MSG_DONTWAIT))
                 if received == size { return reply }
-                if received < 0, errno == EINTR || errno == EAGAIN { continue }
+                // A worker that ends before it has read all messages resets the connection. Its last reply comes after
+                // this error.
+                if received < 0, [EINTR, EAGAIN, ECONNRESET].contains(errno) { continue }
                 guard received > 0 else { throw .ended }
                 throw .violation("a message of \(received) bytes")
             }

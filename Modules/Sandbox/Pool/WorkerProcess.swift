@@ -102,13 +102,13 @@
             let (wholeSeconds, attoseconds) = configuration.cpuTimeLimit.components
             let seconds = max(1, min(wholeSeconds, 3_600) + (attoseconds > 0 ? 1 : 0))
             usedSeconds = alcedo_sandbox_limit_cpu(files.process, UInt64(seconds))
-            guard usedSeconds >= 0 else { throw WorkerFailure.lost }
-            guard files.send(request) else { throw WorkerFailure.lost }
+            guard usedSeconds >= 0, try files.send(request) else { throw WorkerFailure.lost }
         }
 
-        /// Sends a message that continues a request.
+        /// Sends a message that continues a request. If the worker has ended, ``receive()`` returns its last replies
+        /// and then throws.
         func send(_ kind: RequestKind) throws(WorkerFailure) {
-            guard files.send(alcedo_sandbox_request(kind)) else { throw .ended }
+            _ = try files.send(alcedo_sandbox_request(kind))
         }
 
         /// Waits for the next message, as long as the request still has time.

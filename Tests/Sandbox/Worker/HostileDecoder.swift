@@ -39,6 +39,7 @@
                 for y in 0..<image.size.height { try consumer.consume(image.pixels.row(y)) }
                 return try consumer.finish()
             }
+            if let forgery = RowForgery(rawValue: text) { return try forgery.run(consumer) }
             // A header of four rows, and then as many rows as the file says.
             let row = [UInt8](repeating: 7, count: 4)
             try consumer.begin(PixelRowHeader(size: PixelSize(width: 4, height: 4), format: .gray8, alphaMode: .opaque))

@@ -155,9 +155,35 @@
             Self.send(reply, self == .shortMessage ? 5 : MemoryLayout<alcedo_sandbox_reply>.size)
         }
 
-        private static func send(_ reply: alcedo_sandbox_reply, _ count: Int) {
+        fileprivate static func send(_ reply: alcedo_sandbox_reply, _ count: Int) {
             var reply = reply
             _ = AlcedoLibc.send(Int32(ALCEDO_SANDBOX_SOCKET), &reply, count, Int32(MSG_NOSIGNAL))
+        }
+    }
+
+    /// Misbehaves after the header of an image with many rows.
+    enum RowForgery: String {
+        /// Sends rows and does not read the messages of the app.
+        case deaf = "rows deaf"
+        /// Makes a forbidden system call while a message of the app is unread.
+        case call = "rows call"
+
+        func run(_ consumer: any PixelRowConsumer) throws {
+            let size = PixelSize(width: 4, height: 40_000)
+            try consumer.begin(PixelRowHeader(size: size, format: .gray8, alphaMode: .opaque))
+            var reply = alcedo_sandbox_reply()
+            (reply.kind, reply.code) = (6, 1)
+            for _ in 0..<(self == .deaf ? size.height : 1) {
+                Forgery.send(reply, MemoryLayout<alcedo_sandbox_reply>.size)
+            }
+            switch self {
+            case .deaf: while true { AlcedoLibc.sleep(1_000) }
+            case .call:
+                // Waits until the message is there, and leaves it in the socket.
+                var byte: UInt8 = 0
+                _ = recv(Int32(ALCEDO_SANDBOX_SOCKET), &byte, 1, Int32(MSG_PEEK))
+                ForbiddenCall.identity.run()
+            }
         }
     }
 #endif
