@@ -93,7 +93,7 @@ int alcedo_sandbox_start(
     if (descriptor < 0) {
         error = errno;
         kill(id, SIGKILL);
-        waitpid(id, NULL, 0);
+        while (waitpid(id, NULL, 0) < 0 && errno == EINTR) {}
         return error;
     }
     *process = id;
@@ -111,7 +111,10 @@ int alcedo_sandbox_end(int pidfd) {
     return info.si_code == CLD_EXITED ? 256 + info.si_status : info.si_status;
 }
 
-int64_t alcedo_sandbox_limit_cpu(int process, uint64_t seconds) {
+int64_t alcedo_sandbox_limit_cpu(int process, int pidfd, uint64_t seconds) {
+    // If the app ignores SIGCHLD or waits for all its processes, the number of an ended worker can belong to another
+    // process, which must not get the limit.
+    if (syscall(SYS_pidfd_send_signal, pidfd, 0, NULL, 0) != 0) return -1;
     clockid_t clock;
     struct timespec used;
     if (clock_getcpuclockid(process, &clock) != 0 || clock_gettime(clock, &used) != 0) return -1;

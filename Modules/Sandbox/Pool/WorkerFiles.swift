@@ -45,7 +45,7 @@
 
     /// The descriptors of a worker process.
     struct WorkerFiles: Sendable {
-        let process: Int32
+        private let process: Int32
         let output: Int32
         private let input: Int32
         /// The open file /proc/N/statm, or -1.
@@ -95,6 +95,10 @@
             for file in [input, output, statm, pidfd, socket] where file >= 0 { close(file) }
             return result
         }
+
+        /// Lets the worker use `seconds` more of CPU time. Returns the seconds that it has used so far, or -1 if it no
+        /// longer exists.
+        func limitCPU(_ seconds: UInt64) -> Int64 { alcedo_sandbox_limit_cpu(process, pidfd, seconds) }
 
         /// Sends a message without waiting, and returns whether the worker still exists. Throws if the worker does not
         /// read its messages. A hostile worker could otherwise block the app without end.

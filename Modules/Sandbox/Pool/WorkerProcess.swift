@@ -101,7 +101,7 @@
             remaining = configuration.timeLimit
             let (wholeSeconds, attoseconds) = configuration.cpuTimeLimit.components
             let seconds = max(1, min(wholeSeconds, 3_600) + (attoseconds > 0 ? 1 : 0))
-            usedSeconds = alcedo_sandbox_limit_cpu(files.process, UInt64(seconds))
+            usedSeconds = files.limitCPU(UInt64(seconds))
             guard usedSeconds >= 0, try files.send(request) else { throw WorkerFailure.lost }
         }
 

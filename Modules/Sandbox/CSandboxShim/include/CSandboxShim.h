@@ -82,8 +82,9 @@ int alcedo_sandbox_socket_pair(int *_Nonnull first, int *_Nonnull second);
 int alcedo_sandbox_end(int pidfd);
 
 /// Lets the process use `seconds` more of CPU time, and then sends it SIGXCPU. After an hour in total, the process is
-/// killed, also when the app no longer exists. Returns the seconds that the process has used so far, or -1.
-int64_t alcedo_sandbox_limit_cpu(int process, uint64_t seconds);
+/// killed, also when the app no longer exists. Returns the seconds that the process has used so far, or -1 if it no
+/// longer exists.
+int64_t alcedo_sandbox_limit_cpu(int process, int pidfd, uint64_t seconds);
 
 /// Returns the bytes of memory that the process has for itself, from its open file /proc/N/statm; 0 if unknown.
 uint64_t alcedo_sandbox_private_bytes(int statm);
