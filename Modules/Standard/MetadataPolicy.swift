@@ -5,6 +5,8 @@ import FoundationEssentials
 ///
 /// Every policy writes the color profile that the pixels need, if the encoder can store it, because the colors depend
 /// on it. Pixels in sRGB need none. When the colors are converted, the color space in EXIF becomes that of the result.
+///
+/// No policy keeps XMP, IPTC or comments, because no encoder writes them. They may repeat the location in EXIF.
 public enum MetadataPolicy: Sendable, Hashable {
     /// No metadata, except an orientation that the converter does not apply. This is the default of ``ImageConverter``:
     /// an uploaded photo usually contains its location, date, camera and owner, which a server should publish only on
@@ -14,6 +16,9 @@ public enum MetadataPolicy: Sendable, Hashable {
     /// display, its calibration, the date and private tags are removed. A profile without tags to remove is kept
     /// unchanged, and a damaged profile is removed as a whole.
     case strip
+    /// The artist, the copyright and the color space of EXIF. All other metadata is removed, and a color profile is
+    /// reduced, as by ``strip``.
+    case keepCopyright
     /// EXIF without a location. The description, software, resolution, orientation, exposure, colors, dates, author and
     /// copyright are kept. The names and serial numbers of the camera and the lens, and the name of the camera's owner,
     /// are kept, too.
@@ -26,14 +31,14 @@ public enum MetadataPolicy: Sendable, Hashable {
     /// All EXIF, including location and preview image. The orientation tag is set to the orientation of the result. A
     /// color profile is kept unchanged.
     ///
-    /// XMP and IPTC are not kept, because no encoder writes them. GIF holds no EXIF. JPEG holds at most 65,527 bytes of
-    /// EXIF, and larger data is omitted.
+    /// GIF holds no EXIF. JPEG holds at most 65,527 bytes of EXIF, and larger data is omitted.
     case keep
 
     /// Returns the EXIF of an image that the policy keeps, or nil if there is none.
     func exif(of info: ImageInfo) -> Data? {
         switch self {
         case .strip: nil
+        case .keepCopyright: info.metadata.exifWithCopyright
         case .keepWithoutLocation: info.metadata.exifWithoutLocation
         case .keep: info.metadata.exif
         }
@@ -42,7 +47,7 @@ public enum MetadataPolicy: Sendable, Hashable {
     /// Returns the color profile of the result for the profile of its pixels. Nil stands for sRGB.
     func colorProfile(of profile: Data?) -> Data? {
         switch self {
-        case .strip, .keepWithoutLocation: profile.flatMap(ICCProfile.withoutPrivateTags)
+        case .strip, .keepCopyright, .keepWithoutLocation: profile.flatMap(ICCProfile.withoutPrivateTags)
         case .keep: profile
         }
     }

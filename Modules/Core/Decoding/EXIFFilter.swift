@@ -10,7 +10,17 @@ extension ImageMetadata {
     /// valid header or no valid entry with one of these tags. It is also nil when the result would be longer than the
     /// data, for example because entries of the data share bytes. O(bytes).
     package var exifWithoutLocation: Data? {
-        exif.flatMap { data in data.withUnsafeBytes { EXIFFilter($0.bytes)?.filtered() } }
+        filteredEXIF(imageTags: EXIFFilter.imageTags, photoTags: EXIFFilter.photoTags)
+    }
+
+    /// EXIF data that contains only the artist, the copyright and the color space. Nil under the same conditions as
+    /// ``exifWithoutLocation``. O(bytes).
+    package var exifWithCopyright: Data? { filteredEXIF(imageTags: [0x013B, 0x8298], photoTags: [0xA001]) }
+
+    private func filteredEXIF(imageTags: Set<Int>, photoTags: Set<Int>) -> Data? {
+        exif.flatMap { data in
+            data.withUnsafeBytes { EXIFFilter($0.bytes)?.filtered(imageTags: imageTags, photoTags: photoTags) }
+        }
     }
 }
 
@@ -28,12 +38,12 @@ private struct EXIFFilter: ~Escapable {
     }
 
     /// Description, maker, model, orientation, resolution, software, date, artist, copyright.
-    private static let imageTags: Set = [
+    static let imageTags: Set = [
         0x010E, 0x010F, 0x0110, 0x0112, 0x011A, 0x011B, 0x0128, 0x0131, 0x0132, 0x013B, 0x8298,
     ]
     /// Exposure, sensitivity, version, dates without time zones, lens, light, color space, scene, the name of the
     /// camera's owner, and the serial numbers of camera and lens.
-    private static let photoTags: Set = [
+    static let photoTags: Set = [
         0x829A, 0x829D, 0x8822, 0x8827, 0x8830, 0x8831, 0x8832, 0x8833, 0x8834, 0x8835, 0x9000, 0x9003, 0x9004, 0x9201,
         0x9202, 0x9203, 0x9204, 0x9205, 0x9206, 0x9207, 0x9208, 0x9209, 0x920A, 0x9290, 0x9291, 0x9292, 0xA001, 0xA217,
         0xA300, 0xA301, 0xA401, 0xA402, 0xA403, 0xA404, 0xA405, 0xA406, 0xA408, 0xA409, 0xA40A, 0xA40C, 0xA430, 0xA431,
@@ -55,10 +65,11 @@ private struct EXIFFilter: ~Escapable {
         self.bigEndian = bigEndian
     }
 
-    func filtered() -> Data? {
+    /// Returns the data with only these tags of the image and of its photo directory.
+    func filtered(imageTags: Set<Int>, photoTags: Set<Int>) -> Data? {
         guard let first = number(at: 4, bytes: 4), first >= 8 else { return nil }
-        var image = entries(at: first, in: Self.imageTags)
-        let photo = pointer(Self.photoDirectory, at: first).map { entries(at: $0, in: Self.photoTags) } ?? []
+        var image = entries(at: first, in: imageTags)
+        let photo = pointer(Self.photoDirectory, at: first).map { entries(at: $0, in: photoTags) } ?? []
         guard !image.isEmpty || !photo.isEmpty else { return nil }
         var bytes = Array((0..<4).map { tiff.unsafeLoad(fromByteOffset: $0, as: UInt8.self) }) + encoded(8, bytes: 4)
         if !photo.isEmpty {
