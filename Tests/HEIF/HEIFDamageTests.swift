@@ -171,5 +171,23 @@
             #expect(image.pixels.rgba(5, 63) == [0, 0, 0, 0])
             #expect(decoder.errorCode(cut) == .truncated)
         }
+
+        @Test func `locations whose sums overflow are corrupt`() {
+            let largest = HEIFBuilder.number(Int.max, 8)
+            let entry = HEIFBuilder.box("infe", [2, 0, 0, 0, 0, 1, 0, 0] + Array("hvc1".utf8) + [0])
+            let types = HEIFBuilder.box("iinf", [0, 0, 0, 0, 0, 1] + entry)
+            let primary = HEIFBuilder.box("pitm", [0, 0, 0, 0, 0, 1])
+            let brands = HEIFBuilder.box("ftyp", Array("heic\0\0\0\0heicmif1".utf8))
+            // Bases and offsets have eight bytes, and a part without a length is the rest of the file.
+            for lengthSize in [0, 8] {
+                let sizes = [UInt8(0x80 + lengthSize), 0x80]
+                let length = HEIFBuilder.number(Int.max, lengthSize)
+                let location = [0, 1, 0, 0, 0, 0] + largest + [0, 1] + largest + length
+                let locations = HEIFBuilder.box("iloc", [1, 0, 0, 0] + sizes + [0, 1] + location)
+                let meta = HEIFBuilder.box("meta", [0, 0, 0, 0] + primary + locations + types)
+
+                #expect(decoder.errorCode(Data(brands + meta)) == .corrupt)
+            }
+        }
     }
 #endif

@@ -130,11 +130,11 @@
         ) throws(ImageDecodingError) -> Range<Int> {
             let (start, first) = base.addingReportingOverflow(offset)
             let (begin, second) = start.addingReportingOverflow(area.lowerBound)
-            let count = length ?? max(0, min(byteCount, area.upperBound) - (second ? 0 : begin))
-            let (end, third) = begin.addingReportingOverflow(count)
-            guard !first, !second, !third, end <= min(area.upperBound, maximumEnd) else {
-                throw ImageDecodingError(.corrupt, "HEIF: an item is outside the file")
-            }
+            // The start is checked first, because subtracting a sum that overflowed would trap.
+            guard !first, !second, begin <= maximumEnd else { throw outside }
+            let (end, third) = begin.addingReportingOverflow(
+                length ?? max(0, min(byteCount, area.upperBound) - begin))
+            guard !third, end <= min(area.upperBound, maximumEnd) else { throw outside }
             return begin..<end
         }
 
@@ -166,6 +166,10 @@
                 for _ in 0..<(try reader.number(2)) { targets.append(try reader.number(size)) }
                 references.append(Reference(type: entry.type, from: from, to: targets))
             }
+        }
+
+        private static var outside: ImageDecodingError {
+            ImageDecodingError(.corrupt, "HEIF: an item is outside the file")
         }
 
         private static func tooMany(_ things: String) -> ImageDecodingError {
