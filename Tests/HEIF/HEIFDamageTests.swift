@@ -182,12 +182,22 @@
             for lengthSize in [0, 8] {
                 let sizes = [UInt8(0x80 + lengthSize), 0x80]
                 let length = HEIFBuilder.number(Int.max, lengthSize)
-                let location = [0, 1, 0, 0, 0, 0] + largest + [0, 1] + largest + length
+                let location: [UInt8] = [0, 1, 0, 0, 0, 0] + largest + [0, 1] + largest + length
                 let locations = HEIFBuilder.box("iloc", [1, 0, 0, 0] + sizes + [0, 1] + location)
                 let meta = HEIFBuilder.box("meta", [0, 0, 0, 0] + primary + locations + types)
 
                 #expect(decoder.errorCode(Data(brands + meta)) == .corrupt)
             }
+        }
+
+        @Test func `more references than the limit are refused`() throws {
+            var builder = HEIFBuilder()
+            builder.add(try CodedPicture("gray.heic"))
+            builder.refer("cdsc", from: 1, to: Array(repeating: 1, count: 40_000))
+            #expect(decoder.errorCode(builder.data) == nil)
+
+            builder.refer("cdsc", from: 1, to: Array(repeating: 1, count: 40_000))
+            #expect(decoder.errorCode(builder.data) == .exceedsLimit)
         }
     }
 #endif

@@ -25,6 +25,8 @@
         private static let maximumCount = 16_384
         /// The maximum number of parts of all payloads.
         private static let maximumExtentCount = 65_536
+        /// The maximum number of references and of the items that they name.
+        private static let maximumReferenceCount = 65_536
         /// The maximum end of an item in the file. It keeps sums of lengths small.
         private static let maximumEnd = 1 << 40
 
@@ -37,7 +39,7 @@
 
         /// Reads the tables of the box `meta`.
         ///
-        /// - Throws: `corrupt`, and `exceedsLimit` for more items than are read.
+        /// - Throws: `corrupt`, and `exceedsLimit` for more items, parts or references than are read.
         init(_ meta: Box, _ bytes: UnsafeBufferPointer<UInt8>) throws(ImageDecodingError) {
             let boxes = meta.children(bytes, skipping: 4)
             func first(_ type: BoxType) -> Box? { boxes.first { $0.type == type } }
@@ -60,9 +62,11 @@
             references.first { $0.type == type && $0.from == item }?.to ?? []
         }
 
-        /// Returns the items that refer to an item.
+        /// Returns the items that refer to an item, each once.
         func sources(of item: Int, _ type: BoxType) -> [Int] {
-            references.filter { $0.type == type && $0.to.contains(item) }.map(\.from)
+            var found: Set<Int> = []
+            return references.filter { $0.type == type && $0.to.contains(item) && found.insert($0.from).inserted }
+                .map(\.from)
         }
 
         private mutating func readTypes(
@@ -150,7 +154,8 @@
                     let mask = hasLargeIndices ? 0x7FFF : 0x7F
                     if value & mask > 0 { list.append((value & mask, value > mask)) }
                 }
-                items[number]?.properties += list
+                // Further lists, which the format forbids, could give an item millions of properties.
+                if items[number]?.properties.isEmpty == true { items[number]?.properties = list }
             }
         }
 
@@ -159,11 +164,15 @@
         ) throws(ImageDecodingError) {
             var reader = box.reader(bytes)
             let size = try reader.number(4) >> 24 == 0 ? 2 : 4
+            var totalCount = 0
             for entry in box.children(bytes, skipping: 4) {
                 var reader = entry.reader(bytes)
                 let from = try reader.number(size)
+                let count = try reader.number(2)
+                totalCount += 1 + count
+                guard totalCount <= Self.maximumReferenceCount else { throw Self.tooMany("references") }
                 var targets: [Int] = []
-                for _ in 0..<(try reader.number(2)) { targets.append(try reader.number(size)) }
+                for _ in 0..<count { targets.append(try reader.number(size)) }
                 references.append(Reference(type: entry.type, from: from, to: targets))
             }
         }

@@ -48,7 +48,9 @@
             case "colr": try readColor(&reader)
             case "auxC":
                 try reader.skip(4)
-                auxiliaryType = reader.text()
+                // The known names are shorter. Every item may have the same long name.
+                var name = BoxReader(bytes, reader.rest.prefix(64))
+                auxiliaryType = name.text()
             case "pixi", "pasp", "clli", "mdcv", "cclv", "amve": break
             default: return false
             }
