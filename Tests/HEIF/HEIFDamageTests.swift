@@ -199,5 +199,23 @@
             builder.refer("cdsc", from: 1, to: Array(repeating: 1, count: 40_000))
             #expect(decoder.errorCode(builder.data) == .exceedsLimit)
         }
+
+        /// Returns the error of a picture with further units.
+        private func errorCode(of unit: [UInt8], count: Int) throws -> ImageDecodingError.Code? {
+            let picture = try CodedPicture("half.heic")
+            let units = Array(repeating: HEIFBuilder.number(unit.count, 4) + unit, count: count).flatMap { $0 }
+            var builder = HEIFBuilder()
+            let size = HEIFBuilder.extents(picture.size)
+            builder.add("hvc1", picture.payload + units, [size, picture.configuration])
+            return decoder.errorCode(builder.data)
+        }
+
+        @Test func `more slices or parameter sets than the limits are refused`() throws {
+            let slice: [UInt8] = [2, 1, 0]
+            let parameterSet: [UInt8] = [68, 1, 0x80]
+
+            #expect(try errorCode(of: slice, count: 600) == .exceedsLimit)
+            #expect(try errorCode(of: parameterSet, count: 16) == .exceedsLimit)
+        }
     }
 #endif

@@ -7,6 +7,10 @@
         let extents: [Range<Int>]
         let configuration: HEVCConfiguration
 
+        /// The maximum number of slices, which is the largest that a level allows. libde265 keeps the header of each.
+        /// Source: ITU-T H.265, table A.8.
+        private static let maximumSliceCount = 600
+
         /// The offset after the last byte that the picture needs.
         var end: Int { extents.map(\.upperBound).max() ?? 0 }
 
@@ -16,7 +20,8 @@
         /// Returns the NAL units of the picture for libde265, each after its length in four bytes: the parameter sets
         /// and the slices of one picture, whose size is known.
         ///
-        /// - Throws: `truncated` when bytes are missing, `corrupt` for damaged units.
+        /// - Throws: `truncated` when bytes are missing, `corrupt` for damaged units, `exceedsLimit` for too many slices
+        ///   or parameter sets.
         func units(_ bytes: UnsafeBufferPointer<UInt8>) throws(ImageDecodingError) -> [UInt8] {
             guard end <= bytes.count else {
                 throw ImageDecodingError(.truncated, "HEIF: the data ends within the image")
@@ -36,6 +41,8 @@
             units.reserveCapacity(units.count + stream.count)
             var reader = BoxReader(stream, 0..<stream.count)
             var pictureCount = 0
+            var sliceCount = 0
+            var parameterSetCount = configuration.parameterSetCount
             while !reader.rest.isEmpty {
                 let count = try reader.number(configuration.lengthSize)
                 let range = reader.position..<reader.position + count
@@ -49,7 +56,17 @@
                 if unit.type == 33 {
                     try configuration.sequence.check(SequenceParameterSet(stream[range].prefix(4_096)))
                 }
-                guard unit.isSlice || 32...34 ~= unit.type else { continue }
+                if unit.isSlice {
+                    sliceCount += 1
+                } else if HEVCConfiguration.types.contains(unit.type) {
+                    parameterSetCount += 1
+                } else {
+                    continue
+                }
+                guard
+                    sliceCount <= Self.maximumSliceCount,
+                    parameterSetCount <= HEVCConfiguration.maximumParameterSetCount
+                else { throw ImageDecodingError(.exceedsLimit, "HEIF: a picture has too many parts") }
                 units.append(number: count, 4)
                 units += stream[range]
             }

@@ -8,19 +8,26 @@
         let sequence: SequenceParameterSet
         /// The parameter sets, each after its length in four bytes.
         let parameterSets: [UInt8]
+        let parameterSetCount: Int
 
         /// The types of NAL units with parameter sets.
-        private static let types = 32...34
+        static let types = 32...34
+        /// The maximum number of parameter sets of a picture. For each picture parameter set, libde265 keeps tables that
+        /// grow with the picture.
+        static let maximumParameterSetCount = 16
+        /// The maximum number of bytes of the parameter sets, which are passed to libde265 again for every tile.
+        private static let maximumByteCount = 1 << 16
 
         /// Reads the box.
         ///
-        /// - Throws: `corrupt`, and the errors of ``SequenceParameterSet``. All of its sequence parameter sets must be
-        ///   equal.
+        /// - Throws: `corrupt`, `exceedsLimit` for too many parameter sets, and the errors of
+        ///   ``SequenceParameterSet``. All of its sequence parameter sets must be equal.
         init(_ box: Box, _ bytes: UnsafeBufferPointer<UInt8>) throws(ImageDecodingError) {
             var reader = box.reader(bytes)
             try reader.skip(21)
             lengthSize = try reader.number(1) & 3 + 1
             var parameterSets: [UInt8] = []
+            var parameterSetCount = 0
             var sequence: SequenceParameterSet?
             for _ in 0..<(try reader.number(1)) {
                 let type = try reader.number(1) & 63
@@ -37,6 +44,11 @@
                     }
                     parameterSets.append(number: count, 4)
                     parameterSets += bytes[range]
+                    parameterSetCount += 1
+                    guard
+                        parameterSetCount <= Self.maximumParameterSetCount,
+                        parameterSets.count <= Self.maximumByteCount
+                    else { throw ImageDecodingError(.exceedsLimit, "HEIF: a picture has too many parameter sets") }
                 }
             }
             guard let sequence else {
@@ -44,6 +56,7 @@
             }
             self.sequence = sequence
             self.parameterSets = parameterSets
+            self.parameterSetCount = parameterSetCount
         }
     }
 
