@@ -217,5 +217,9 @@
             #expect(try errorCode(of: slice, count: 600) == .exceedsLimit)
             #expect(try errorCode(of: parameterSet, count: 16) == .exceedsLimit)
         }
+
+        @Test func `a unit with an invalid layer is corrupt`() throws {
+            #expect(try errorCode(of: [66, 0, 0], count: 1) == .corrupt)
+        }
     }
 #endif

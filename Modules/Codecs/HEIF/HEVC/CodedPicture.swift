@@ -48,7 +48,7 @@
                 let range = reader.position..<reader.position + count
                 try reader.skip(count)
                 guard let unit = NALUnit(stream[range]) else {
-                    throw ImageDecodingError(.corrupt, "HEIF: a unit of the bitstream is too short")
+                    throw ImageDecodingError(.corrupt, "HEIF: a unit of the bitstream has an invalid header")
                 }
                 guard unit.isInBaseLayer else { continue }
                 if unit.beginsPicture { pictureCount += 1 }

@@ -79,10 +79,12 @@
         /// Whether the unit is the first of a picture.
         let beginsPicture: Bool
 
-        /// Reads the header. Returns nil when it is incomplete.
+        /// Reads the header. Returns nil when it is incomplete or has an invalid layer.
         init?(_ bytes: some Collection<UInt8>) {
             var iterator = bytes.makeIterator()
-            guard let first = iterator.next(), let second = iterator.next() else { return nil }
+            // libde265 also removes a byte that prevents a start code after a second byte of 0, and BitReader does not.
+            // With such a header, both would read different sizes.
+            guard let first = iterator.next(), let second = iterator.next(), second & 7 > 0 else { return nil }
             type = Int(first >> 1 & 63)
             isInBaseLayer = first & 1 == 0 && second >> 3 == 0
             isSlice = type <= 9 || 16...21 ~= type
