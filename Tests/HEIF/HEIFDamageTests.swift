@@ -221,5 +221,16 @@
         @Test func `a unit with an invalid layer is corrupt`() throws {
             #expect(try errorCode(of: [66, 0, 0], count: 1) == .corrupt)
         }
+
+        @Test func `the limit on pixels counts all tiles of a small image`() throws {
+            var builder = HEIFBuilder()
+            builder.addGrid(columns: 17, rows: 16, size: PixelSize(width: 64, height: 64))
+            let tile = builder.add(try CodedPicture("gray.heic"))
+            builder.refer("dimg", from: 1, to: Array(repeating: tile, count: 17 * 16))
+            let data = builder.data
+
+            #expect(decoder.errorCode(data) == nil)
+            #expect(decoder.errorCode(data, limits: DecodingLimits(maximumPixelCount: 64 * 64)) == .exceedsLimit)
+        }
     }
 #endif

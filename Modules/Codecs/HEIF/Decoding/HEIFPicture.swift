@@ -5,7 +5,7 @@
     struct HEIFPicture {
         /// The maximum number of tiles.
         static let maximumTileCount = 4_096
-        /// The number of pixels that a coded picture may have although the image has fewer.
+        /// The number of pixels that coded pictures may have although the image has fewer.
         private static let uncheckedPixelCount = 1 << 20
 
         let size: PixelSize
@@ -153,8 +153,14 @@
             let coded = sequence.codedSize
             // Pictures are coded in blocks, which may exceed a picture, and tiles may exceed a small image.
             let padded = (size.width + 64) * (size.height + 64)
-            guard coded.pixelCount > max(Self.uncheckedPixelCount, padded) else { return }
-            try limits.check(coded, format: .gray8)
+            if coded.pixelCount > max(Self.uncheckedPixelCount, padded) { try limits.check(coded, format: .gray8) }
+            // The visible parts of many tiles may form a small image.
+            let total = coded.pixelCount * tiles.count
+            guard total <= max(Self.uncheckedPixelCount, 2 * padded, limits.maximumPixelCount) else {
+                throw ImageDecodingError(
+                    .exceedsLimit,
+                    "HEIF: \(total) pixels of tiles exceed the limit of \(limits.maximumPixelCount) pixels")
+            }
         }
     }
 
