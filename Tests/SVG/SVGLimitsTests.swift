@@ -61,6 +61,16 @@
             #expect(code("<defs><rect id='g0'/>\(groups.joined())</defs><use href='#g20'/>") == .exceedsLimit)
         }
 
+        @Test(arguments: [
+            "xlink:href='#g0' href='#g20'", "href='#g20' xlink:href='#g0'", "data-href='#g0' href='#g20'",
+            "href='#g20' data-href='#g0'",
+        ])
+        func `the reference that is drawn is the one that is counted`(attributes: String) {
+            let groups = (1...20).map { "<g id='g\($0)'><use href='#g\($0 - 1)'/><use href='#g\($0 - 1)'/></g>" }
+
+            #expect(code("<defs><rect id='g0'/>\(groups.joined())</defs><use \(attributes)/>") == .exceedsLimit)
+        }
+
         @Test func `a long chain of references is refused`() {
             func chain(_ count: Int) -> String {
                 let groups = (1...count).map { "<g id='g\($0)'><use href='#g\($0 - 1)'/></g>" }.joined()

@@ -6,6 +6,9 @@
         /// The maximum number of documents inside each other.
         private static let maximumNesting = 2
 
+        /// Returns whether the attribute refers to an element or an image.
+        static func isReference(_ name: String) -> Bool { name == "href" || name == "xlink:href" }
+
         /// Returns the attributes without those that are left out, with URLs only of fragments.
         func kept(_ attributes: [XMLAttribute], of element: String) -> [XMLAttribute] {
             var kept: [XMLAttribute] = []
@@ -19,13 +22,15 @@
                 var value = attribute.value
                 // Names of functions end with a parenthesis, and only escapes can hide it.
                 let mayHaveFunction = value.contains { $0 == UInt8(ascii: "(") || $0 == UInt8(ascii: "\\") }
-                if name == "style" || mayHaveFunction && !name.hasSuffix("href") {
+                if name == "style" || mayHaveFunction && !Self.isReference(name) {
                     value = CSSText.sanitized(value[...])
                 }
                 if name == "numOctaves" { value = Self.limitedOctaves(value) }
                 if name == "points" { value = Self.evenPoints(value) }
                 kept.append(XMLAttribute(name: name, value: value))
             }
+            // As in librsvg, `href` takes precedence. Otherwise the cost could be that of the other reference.
+            if kept.contains(where: { $0.name == "href" }) { kept.removeAll { $0.name == "xlink:href" } }
             return kept
         }
 

@@ -155,7 +155,7 @@
             output.open(name)
             if size == nil { try begin(&attributes) }
             var element = DrawingElement(kind, type: name)
-            for index in attributes.indices.reversed() where attributes[index].name.hasSuffix("href") {
+            for index in attributes.indices.reversed() where Self.isReference(attributes[index].name) {
                 guard try keepReference(&attributes[index], of: &element) else {
                     attributes.remove(at: index)
                     continue
@@ -165,7 +165,7 @@
             for attribute in attributes {
                 let start = output.count
                 output.attribute(attribute.name, attribute.value)
-                if isHeir, attribute.name.hasSuffix("href") {
+                if isHeir, Self.isReference(attribute.name) {
                     heirs.append((graph.elements.count, start..<output.count))
                 }
             }
