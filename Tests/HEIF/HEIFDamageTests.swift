@@ -232,5 +232,23 @@
             #expect(decoder.errorCode(data) == nil)
             #expect(decoder.errorCode(data, limits: DecodingLimits(maximumPixelCount: 64 * 64)) == .exceedsLimit)
         }
+
+        @Test func `tiles that repeat much of the file are refused`() throws {
+            let picture = try CodedPicture("gray.heic")
+            // A unit of filler data is not decoded, but counts.
+            let filler = HEIFBuilder.number(1 << 20, 4) + [76, 1] + [UInt8](repeating: 0xFF, count: 1 << 20 - 2)
+            var builder = HEIFBuilder()
+            builder.addGrid(columns: 8, rows: 9, size: PixelSize(width: 512, height: 576))
+            let size = HEIFBuilder.extents(picture.size)
+            let tile = builder.add("hvc1", picture.payload + filler, [size, picture.configuration])
+            builder.refer("dimg", from: 1, to: Array(repeating: tile, count: 72))
+            let data = builder.data
+
+            #expect(decoder.errorCode(data) == .exceedsLimit)
+            // A partial image has the same limit.
+            let options = DecodingOptions(allowsPartial: true)
+            let cut = HEIFBuilder.box("mdat", [UInt8](repeating: 0, count: 9)).dropLast()
+            #expect(decoder.errorCode(data + Data(cut), options: options) == .exceedsLimit)
+        }
     }
 #endif

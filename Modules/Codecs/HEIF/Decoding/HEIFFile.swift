@@ -7,9 +7,6 @@
         /// The error that a complete file with these bytes has, or nil.
         let damage: ImageDecodingError?
 
-        /// The number of coded bytes that are decoded although the file is smaller, because its tiles share them.
-        private static let uncheckedStreamByteCount = 64 << 20
-
         /// Reads the properties from the bytes of a file, or from the beginning of one, and checks the limits.
         ///
         /// - Parameter format: The requested format of pixels, to which the limits apply.
@@ -21,10 +18,6 @@
             guard container.hasHeader else { throw container.error() }
             header = try HEIFHeader(container, bytes, limits: limits)
             try header.check(limits, format: header.format(for: format))
-            let streamByteCount = header.picture.streamByteCount + (header.alpha?.streamByteCount ?? 0)
-            guard streamByteCount <= max(Self.uncheckedStreamByteCount, 2 * header.end) else {
-                throw ImageDecodingError(.exceedsLimit, "HEIF: the tiles repeat too much of the file")
-            }
             let isTruncated = container.isTruncated || header.end > bytes.count
             damage = isTruncated ? ImageDecodingError(.truncated, "HEIF: the data ends within the image") : nil
         }

@@ -128,9 +128,6 @@
         /// The offset after the last byte that the image needs.
         var end: Int { tiles.map(\.end).max() ?? 0 }
 
-        /// The number of bytes that the decoder of HEVC reads.
-        var streamByteCount: Int { tiles.reduce(0) { $0 + $1.streamByteCount } }
-
         /// Returns the number of rows of tiles, from the top, whose bytes are present.
         func availableRowCount(byteCount: Int) -> Int {
             (tiles.firstIndex { $0.end > byteCount } ?? tiles.count) / columnCount

@@ -15,7 +15,11 @@
         /// The picture that owns the planes, when there is only one.
         private var single: OpaquePointer?
         private var canvas: Canvas?
+        /// The number of bytes of the decoded bitstreams.
+        private var streamByteCount = 0
 
+        /// The number of coded bytes that are decoded although the file is smaller, because its tiles share them.
+        private static let uncheckedStreamByteCount = 64 << 20
         /// The number of rows of the row of tiles before that are kept, because color is interpolated between them.
         private static let carriedRowCount = 2
 
@@ -120,6 +124,10 @@
 
         private func decode(_ picture: CodedPicture) throws(ImageDecodingError) -> OpaquePointer {
             let units = try picture.units(bytes)
+            streamByteCount += picture.streamByteCount
+            guard streamByteCount <= max(Self.uncheckedStreamByteCount, 2 * bytes.count) else {
+                throw ImageDecodingError(.exceedsLimit, "HEIF: the tiles repeat too much of the file")
+            }
             var decoded: OpaquePointer?
             var message: UnsafePointer<CChar>?
             let status = units.withUnsafeBufferPointer { units in

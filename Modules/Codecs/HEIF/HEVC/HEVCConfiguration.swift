@@ -83,7 +83,7 @@
         init?(_ bytes: some Collection<UInt8>) {
             var iterator = bytes.makeIterator()
             // libde265 also removes a byte that prevents a start code after a second byte of 0, and BitReader does not.
-            // With such a header, both would read different sizes.
+            // With such a header, the two could read different sizes.
             guard let first = iterator.next(), let second = iterator.next(), second & 7 > 0 else { return nil }
             type = Int(first >> 1 & 63)
             isInBaseLayer = first & 1 == 0 && second >> 3 == 0
