@@ -115,11 +115,12 @@
                 try sandbox.checkOrdinaryImage()
             }
 
-            @Test func `a worker that does not read its messages does not block the app`() throws {
+            @Test(arguments: ["rows deaf", "rows piece"])
+            func `a worker can neither block the app nor fill its memory with rows`(misbehavior: String) throws {
                 let sandbox = try Sandbox.testing()
                 defer { sandbox.shutDown() }
 
-                #expect(sandbox.errorOfRows("rows deaf")?.code == .decoderFailed)
+                #expect(sandbox.errorOfRows(misbehavior)?.code == .decoderFailed)
 
                 #expect(sandbox.statistics.violations == 1)
                 try sandbox.checkOrdinaryImage()

@@ -120,6 +120,33 @@
             #expect(payload.isFull && payload.count <= 16)
         }
 
+        @Test func `metadata beyond the limit is a violation`() throws {
+            let limits = DecodingLimits(maximumMetadataByteCount: 100_000)
+            for count in [100_000, 100_001] {
+                let memory = UnsafeMutableRawBufferPointer.allocate(byteCount: 110_000, alignment: 8)
+                defer { memory.deallocate() }
+                var writer = PayloadWriter(memory)
+                let data: Data? = Data(count: count)
+                writer.append(data)
+                var reader = try PayloadReader(UnsafeRawBufferPointer(memory), count: UInt64(writer.count))
+
+                let result = try? reader.metadata(limits)
+
+                #expect(result?.count == (count == 100_000 ? count : nil))
+            }
+        }
+
+        @Test func `pixels have at most the bytes of an image`() throws {
+            let layout = OutputLayout(capacity: 1)
+            let memory = UnsafeMutableRawBufferPointer.allocate(byteCount: layout.byteCount, alignment: 8)
+            defer { memory.deallocate() }
+            let output = UnsafeRawBufferPointer(memory)
+            let reply = alcedo_sandbox_reply()
+
+            #expect(try reply.part(of: output, count: layout.capacity).count == layout.capacity)
+            #expect(throws: WorkerFailure.self) { try reply.part(of: output, count: layout.capacity + 1) }
+        }
+
         @Test(arguments: [(1 << 40, 1), (1, 1 << 40), (Int64.max, Int64.max), (0, 5), (-3, -3)])
         func `a size that the limits allow can still be a violation`(width: Int64, height: Int64) {
             var reply = alcedo_sandbox_reply()

@@ -32,7 +32,7 @@
         ) throws {
             self.init(pixels: try reply.pixels(in: output, limits: limits), orientation: try reply.checkedOrientation())
             var payload = try PayloadReader(output, count: reply.checkedPayloadCount())
-            colorProfile = try payload.optionalData()
+            colorProfile = try payload.metadata(limits)
             hasInks = try payload.hasInks(in: pixels.format)
             scale = Double(bitPattern: UInt64(bitPattern: try payload.number()))
             guard scale.isFinite, scale > 0 else { throw WorkerFailure.violation("an invalid scale") }
@@ -120,11 +120,11 @@
             return copy
         }
 
-        /// Returns the bytes at the offset of the reply.
+        /// Returns the bytes at the offset of the reply, at most as many as an image can have.
         func part(of output: UnsafeRawBufferPointer, count: Int) throws(WorkerFailure) -> UnsafeRawBufferPointer {
-            guard let start = Int(exactly: offset), start <= output.count, count <= output.count - start else {
-                throw .violation("pixels outside of the shared memory")
-            }
+            guard let start = Int(exactly: offset), start <= output.count, count <= output.count - start,
+                count <= OutputLayout(byteCount: output.count).capacity
+            else { throw .violation("pixels outside of the shared memory") }
             return UnsafeRawBufferPointer(rebasing: output[start..<start + count])
         }
     }

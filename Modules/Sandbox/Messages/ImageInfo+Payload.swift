@@ -42,8 +42,8 @@
                 loopCount: try payload.isPresent() ? payload.number(in: 0...Int(UInt32.max)) : nil,
                 delays: try payload.durations(0...frames),
                 metadata: ImageMetadata(
-                    colorProfile: try payload.optionalData(), exif: try payload.optionalData(),
-                    xmp: try payload.optionalData()))
+                    colorProfile: try payload.metadata(limits), exif: try payload.metadata(limits),
+                    xmp: try payload.metadata(limits)))
             colorDescription = try payload.isPresent() ? ColorDescription(from: &payload) : nil
         }
     }

@@ -44,6 +44,12 @@
 
         init(capacity: Int) { self.capacity = Self.rounded(capacity) }
 
+        /// Creates the arrangement of memory that has the byte count of another one.
+        init(byteCount: Int) { self.init(capacity: (byteCount - Self.payloadByteCount) / 2) }
+
+        /// Returns the number of rows in one message: about 256 KiB, and at least one row.
+        static func rowsPerPiece(bytesPerRow: Int) -> Int { max(1, (256 << 10) / max(1, bytesPerRow)) }
+
         /// Returns the number of bytes of whole pages, which have at most 64 KiB.
         static func rounded(_ byteCount: Int) -> Int {
             let unit = 64 << 10

@@ -92,7 +92,16 @@
             return Data(UnsafeRawBufferPointer(rebasing: memory[offset..<offset + count]))
         }
 
-        mutating func optionalData() throws(WorkerFailure) -> Data? { try isPresent() ? data() : nil }
+        /// Reads a profile or other metadata that may be absent. Throws if it exceeds the limit. Up to 64 KiB are always
+        /// accepted, because a decoder may make a profile itself.
+        mutating func metadata(_ limits: DecodingLimits) throws(WorkerFailure) -> Data? {
+            guard try isPresent() else { return nil }
+            let metadata = try data()
+            guard metadata.count <= max(limits.maximumMetadataByteCount, 64 << 10) else {
+                throw .violation("\(metadata.count) bytes of metadata")
+            }
+            return metadata
+        }
 
         /// Reads a text for logs, at most 1,000 bytes without control characters.
         mutating func message() throws(WorkerFailure) -> String {

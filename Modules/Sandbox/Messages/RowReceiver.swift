@@ -43,7 +43,7 @@
             let (size, format, alphaMode) = try reply.checkedHeader(limits)
             var payload = try worker.payload(of: reply)
             var header = PixelRowHeader(
-                size: size, format: format, alphaMode: alphaMode, colorProfile: try payload.optionalData(),
+                size: size, format: format, alphaMode: alphaMode, colorProfile: try payload.metadata(limits),
                 orientation: try reply.checkedOrientation())
             header.hasInks = try payload.hasInks(in: format)
             self.header = header
@@ -59,9 +59,11 @@
             guard let header, count > 0, count <= header.size.height - rowCount else {
                 throw WorkerFailure.violation("more rows than the image has")
             }
-            let (byteCount, overflow) = count.multipliedReportingOverflow(by: header.bytesPerRow)
-            guard !overflow else { throw WorkerFailure.violation("rows outside of the shared memory") }
-            rows = Array(try reply.part(of: worker.output, count: byteCount))
+            // Otherwise, a hostile worker could make the app hold a whole image.
+            guard count <= OutputLayout.rowsPerPiece(bytesPerRow: header.bytesPerRow) else {
+                throw WorkerFailure.violation("too many rows at once")
+            }
+            rows = Array(try reply.part(of: worker.output, count: count * header.bytesPerRow))
             rowCount += count
         }
 

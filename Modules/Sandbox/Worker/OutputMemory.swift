@@ -21,7 +21,7 @@
 
         init(_ bytes: UnsafeMutableRawBufferPointer) {
             self.bytes = bytes
-            layout = OutputLayout(capacity: (bytes.count - OutputLayout.payloadByteCount) / 2)
+            layout = OutputLayout(byteCount: bytes.count)
             PixelMemory.setProvider { [self] byteCount in lease(byteCount) }
         }
 

@@ -7,7 +7,6 @@
         /// The error that ends the decoding when the app needs no further rows. It does not leave the worker.
         private struct Canceled: Error {}
 
-        private static let pieceByteCount = 256 << 10
         private static let pieceCount = 2
 
         private let output: OutputMemory
@@ -23,7 +22,7 @@
 
         func begin(_ header: PixelRowHeader) throws {
             bytesPerRow = header.bytesPerRow
-            rowsPerPiece = max(1, Self.pieceByteCount / max(1, bytesPerRow))
+            rowsPerPiece = OutputLayout.rowsPerPiece(bytesPerRow: bytesPerRow)
             guard bytesPerRow > 0,
                 output.copyArea(offset: 0, count: Self.pieceCount * rowsPerPiece * bytesPerRow) != nil
             else {

@@ -167,12 +167,14 @@
         case deaf = "rows deaf"
         /// Makes a forbidden system call while a message of the app is unread.
         case call = "rows call"
+        /// Sends all rows at once.
+        case piece = "rows piece"
 
         func run(_ consumer: any PixelRowConsumer) throws {
-            let size = PixelSize(width: 4, height: 40_000)
+            let size = PixelSize(width: 40, height: 40_000)
             try consumer.begin(PixelRowHeader(size: size, format: .gray8, alphaMode: .opaque))
             var reply = alcedo_sandbox_reply()
-            (reply.kind, reply.code) = (6, 1)
+            (reply.kind, reply.code) = (6, self == .piece ? UInt32(size.height) : 1)
             for _ in 0..<(self == .deaf ? size.height : 1) {
                 Forgery.send(reply, MemoryLayout<alcedo_sandbox_reply>.size)
             }
@@ -183,6 +185,7 @@
                 var byte: UInt8 = 0
                 _ = recv(Int32(ALCEDO_SANDBOX_SOCKET), &byte, 1, Int32(MSG_PEEK))
                 ForbiddenCall.identity.run()
+            case .piece: break
             }
         }
     }
