@@ -250,5 +250,19 @@
             let cut = HEIFBuilder.box("mdat", [UInt8](repeating: 0, count: 9)).dropLast()
             #expect(decoder.errorCode(data + Data(cut), options: options) == .exceedsLimit)
         }
+
+        @Test func `tiles outside the image are not decoded`() throws {
+            var builder = HEIFBuilder()
+            builder.addGrid(columns: 1, rows: 2, size: PixelSize(width: 64, height: 64))
+            let picture = try CodedPicture("half.heic")
+            let tile = builder.add(picture)
+            let size = HEIFBuilder.extents(picture.size)
+            let damaged = builder.add("hvc1", [0xFF], [size, picture.configuration])
+            builder.refer("dimg", from: 1, to: [tile, damaged])
+
+            let pixels = try decoder.decode(builder.data, options: DecodingOptions()).pixels
+
+            #expect(try pixels == decoder.decode(SampleFile.half.data(), options: DecodingOptions()).pixels)
+        }
     }
 #endif

@@ -90,7 +90,8 @@
             stored.appliesOrientation = false
             let isRotated = options.appliesOrientation && header.orientation != .up
             let rotated = isRotated ? PixelBuffer.byteCount(size: header.decodedSize(stored), format: format) ?? 0 : 0
-            let strips = 4 << 20
+            // Rows that are converted and reduced at once, and the samples of one.
+            let strips = 4 << 20 + 32 * header.codedSize.width
             let planes = header.picture.byteCount + (header.alpha?.byteCount ?? 0)
             return planes + output + rotated + strips + (isIncremental ? output : 0)
         }

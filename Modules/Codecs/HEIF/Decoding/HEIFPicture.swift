@@ -123,7 +123,8 @@
 
         var sequence: SequenceParameterSet { tiles[0].configuration.sequence }
 
-        var rowCount: Int { tiles.count / columnCount }
+        /// Whether the image is one coded picture of the same size.
+        var isSingle: Bool { tiles.count == 1 && tileSize == size }
 
         /// The offset after the last byte that the image needs.
         var end: Int { tiles.map(\.end).max() ?? 0 }
@@ -140,7 +141,7 @@
             let coded = (sequence.codedSize.width + 64) * (sequence.codedSize.height + 64)
             let picture = coded * ((sequence.chroma == .monochrome ? 2 : 6) * sampleSize + 2)
             let stream = tiles.map(\.streamByteCount).max() ?? 0
-            let rows = tiles.count > 1 ? 3 * size.width * (tileSize.height + 2) * sampleSize : 0
+            let rows = isSingle ? 0 : 3 * size.width * (tileSize.height + 2) * sampleSize
             return picture + 3 * stream + rows + 1 << 20
         }
 

@@ -38,8 +38,7 @@
         func load(_ y: Int) throws(ImageDecodingError) -> Int {
             while convertibleEnd <= y {
                 // A single tile may exceed the image. It is then copied like others.
-                let isSingle = picture.tiles.count == 1 && picture.tileSize == picture.size
-                if isSingle { try decodeSingle() } else { try decodeTileRow(for: y) }
+                if picture.isSingle { try decodeSingle() } else { try decodeTileRow(for: y) }
             }
             return convertibleEnd
         }
@@ -47,8 +46,8 @@
         /// The last row of a row of tiles needs the color of the next.
         private var convertibleEnd: Int {
             guard decodedTileRows > 0 else { return 0 }
-            return decodedTileRows == picture.rowCount
-                ? picture.size.height : decodedTileRows * picture.tileSize.height - 1
+            let end = decodedTileRows * picture.tileSize.height
+            return end >= picture.size.height ? picture.size.height : end - 1
         }
 
         /// Writes loaded rows of the full width.
