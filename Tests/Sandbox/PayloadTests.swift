@@ -87,7 +87,7 @@
                 }
                 do {
                     let info = try Self.readInfo(changed)
-                    #expect(info.size.pixelCount <= DecodingLimits().maximumPixelCount)
+                    #expect(info.size.isPositive && info.delays.count <= DecodingLimits().maximumFrameCount)
                 } catch is WorkerFailure {}
             }
         }
@@ -118,6 +118,13 @@
             payload.append("123456789")
 
             #expect(payload.isFull && payload.count <= 16)
+        }
+
+        @Test func `the natural size of a vector image can exceed the limits`() throws {
+            let size = PixelSize(width: 1_000_000_000, height: 1_000_000_000)
+            let info = ImageInfo(format: ImageFormat(rawValue: "svg"), size: size)
+
+            #expect(try Self.readInfo(Self.written { info.write(to: &$0) }) == info)
         }
 
         @Test func `metadata beyond the limit is a violation`() throws {

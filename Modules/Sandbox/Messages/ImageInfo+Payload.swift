@@ -21,12 +21,12 @@
             colorDescription?.write(to: &payload)
         }
 
-        /// Reads the properties that a worker found. Throws if they are impossible or exceed the limits.
+        /// Reads the properties that a worker found. Throws if they are impossible or exceed the limits. The size can
+        /// exceed the limit of pixels, as the natural size of a vector image does.
         init(from payload: inout PayloadReader, limits: DecodingLimits) throws(WorkerFailure) {
             let format = try payload.format()
             let size = try PixelSize(
                 width: payload.number(in: 1...Int(Int32.max)), height: payload.number(in: 1...Int(Int32.max)))
-            guard size.pixelCount <= limits.maximumPixelCount else { throw .violation("an image beyond the limits") }
             guard let orientation = ImageOrientation(rawValue: try payload.number(in: 1...8)) else {
                 throw .violation("an invalid orientation")
             }

@@ -74,9 +74,11 @@
             _ request: alcedo_sandbox_request, _ decoder: any ImageDecoding, _ options: DecodingOptions
         ) throws -> alcedo_sandbox_reply {
             let count = try decoder.decodingByteCount(data(of: request), options: options)
-            // The pixels exist a second time in the app.
+            // The pixels exist a second time in the app. Only vector images become larger than they are.
             let size = try decoder.inspect(data(of: request), limits: options.limits).size
-            let copy = min(count, PixelBuffer.byteCount(size: size, format: options.pixelFormat) ?? count)
+            let target = options.target.map { size.scaled(to: $0.size, mode: $0.mode, enlarging: true) } ?? size
+            let pixels = [size, target].map { PixelBuffer.byteCount(size: $0, format: options.pixelFormat) ?? count }
+            let copy = min(count, max(pixels[0], pixels[1]))
             var reply = alcedo_sandbox_reply(.count)
             let (sum, overflow) = count.addingReportingOverflow(copy)
             reply.value = Int64(overflow ? Int.max : sum)
