@@ -58,6 +58,20 @@
             #expect(error?.code == .unsupportedImage)
         }
 
+        @Test(arguments: [0xC8, 0xCC, 0xDC, 0xDF, 0xF0, 0x02] as [UInt8])
+        func `a frame header that only libjxl finds is not read`(marker: UInt8) throws {
+            var jpeg = try testFile("JPEG/Fixtures/420.jpg")
+            // libjxl does not skip the contents of these segments, and finds a frame of 65,535 x 65,535 pixels in them.
+            let hidden: [UInt8] = [
+                0xFF, 0xC0, 0, 17, 8, 0xFF, 0xFF, 0xFF, 0xFF, 3, 1, 0x11, 0, 2, 0x11, 0, 3, 0x11, 0,
+            ]
+            jpeg.insert(contentsOf: [0xFF, marker, 0, UInt8(hidden.count + 2)] + hidden, at: 2)
+
+            let error = #expect(throws: ImageEncodingError.self) { try JPEGRecompression.compress(jpeg) }
+
+            #expect(error?.code == .unsupportedImage)
+        }
+
         @Test func `other and damaged data is an error`() throws {
             let jpeg = try testFile("JPEG/Fixtures/420.jpg")
             let inputs = [

@@ -86,7 +86,8 @@
         }
     }
 
-    /// The frame header of a JPEG file. Source: ITU-T T.81, annex B.
+    /// The first frame header of a JPEG file. It is the one that libjxl finds, because files in which libjxl could find
+    /// another one are not supported. Source: ITU-T T.81, annex B.
     private struct JPEGFrame {
         let size: PixelSize
         /// Whether the frame is baseline or progressive with Huffman coding, in gray or three components.
@@ -103,13 +104,19 @@
                 // A fill byte, and markers without a length.
                 case 0xFF: offset += 1
                 case 0x01, 0xD0...0xD8: offset += 2
-                // Frame headers; the others in the range are DHT, JPG and DAC.
-                case 0xC0...0xCF where marker != 0xC4 && marker != 0xC8 && marker != 0xCC:
+                case 0xC0, 0xC1, 0xC2:
                     size = PixelSize(width: number(at: offset + 7), height: number(at: offset + 5))
-                    isSupported = marker <= 0xC2 && [1, 3].contains(bytes[offset + 9])
+                    isSupported = [1, 3].contains(bytes[offset + 9])
                     return
                 case 0xD9, 0xDA: return nil
-                default: offset += 2 + max(2, number(at: offset + 2))
+                // DHT, DQT, DRI, APP0 to APP15, and COM.
+                case 0xC4, 0xDB, 0xDD, 0xE0...0xEF, 0xFE: offset += 2 + max(2, number(at: offset + 2))
+                // Other coding processes, and markers whose length libjxl does not read. It searches their contents for
+                // the next marker.
+                default:
+                    size = PixelSize(width: 0, height: 0)
+                    isSupported = false
+                    return
                 }
             }
             return nil
