@@ -71,6 +71,12 @@
             #expect(code("<defs><rect id='g0'/>\(groups.joined())</defs><use \(attributes)/>") == .exceedsLimit)
         }
 
+        @Test func `an identifier with white space is counted`() {
+            let groups = (1...20).map { "<g id='g \($0)'><use href='#g \($0 - 1)'/><use href='#g \($0 - 1)'/></g>" }
+
+            #expect(code("<defs><rect id='g 0'/>\(groups.joined())</defs><use href='#g 20'/>") == .exceedsLimit)
+        }
+
         @Test func `a long chain of references is refused`() {
             func chain(_ count: Int) -> String {
                 let groups = (1...count).map { "<g id='g\($0)'><use href='#g\($0 - 1)'/></g>" }.joined()

@@ -62,7 +62,7 @@
             ("<rect fill='url( \"#a\" ) red'/>", "fill=\"url(#a) red\""),
             ("<rect fill='url(x#a) red'/>", "fill=\"url(#-) red\""),
             ("<rect style='fill:url(#a)'/>", "style=\"fill:url(#a)\""),
-            ("<use xlink:href=' #a'/>", "xlink:href=\" #a\""), ("<use href='#a'/>", "href=\"#a\""),
+            ("<use xlink:href=' #a '/>", "xlink:href=\"#a\""), ("<use href='#a'/>", "href=\"#a\""),
             ("<use xlink:href='#b' href='#a'/>", "<use href=\"#a\">"),
             ("<text xml:space='preserve'> a&lt;b </text>", "xml:space=\"preserve\"> a&lt;b </text>"),
             ("<style>.a > b { fill: red }</style>", "<style>.a &gt; b { fill: red }</style>"),

@@ -59,7 +59,10 @@
             let value = attribute.value.drop(while: XMLCharacter.isSpace)
             if value.first == UInt8(ascii: "#") {
                 guard element.type != "a" else { return false }
-                let name = value.dropFirst().prefix { !XMLCharacter.isSpace($0) }
+                // librsvg does not ignore white space around the reference, and takes white space inside it literally.
+                var name = value.dropFirst()
+                while let last = name.last, XMLCharacter.isSpace(last) { name.removeLast() }
+                attribute.value = [UInt8(ascii: "#")] + name
                 element.reference = String(decoding: name, as: UTF8.self)
                 return true
             }
