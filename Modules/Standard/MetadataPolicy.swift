@@ -13,8 +13,8 @@ public enum MetadataPolicy: Sendable, Hashable {
     /// purpose.
     ///
     /// A color profile is reduced to its colors, its name and its copyright. The model and the serial number of a
-    /// display, its calibration, the date and private tags are removed. A profile without tags to remove is kept
-    /// unchanged, and a damaged profile is removed as a whole.
+    /// display, its calibration, the date, private tags and bytes outside the tags are removed. A profile without such
+    /// parts is kept unchanged, and a damaged profile is removed as a whole.
     case strip
     /// The artist, the copyright and the color space of EXIF. All other metadata is removed, and a color profile is
     /// reduced, as by ``strip``.

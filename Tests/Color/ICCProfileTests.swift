@@ -54,6 +54,16 @@ import Testing
         }
     }
 
+    @Test func `bytes that belong to no tag are removed`() throws {
+        let plain = try p3()
+        #expect(ICCProfile.withoutPrivateTags(plain + Self.serial) == plain)
+        // An entry without bytes takes no part of the profile, and the bytes of its former element remain.
+        var profile = plain.addingICCTag("mmod", Self.serial)
+        let entry = 132 + 12 * Int(plain[131])
+        profile.replaceSubrange(entry..<entry + 12, with: Data("cprt".utf8) + Data(count: 8))
+        #expect(ICCProfile.withoutPrivateTags(profile) == plain)
+    }
+
     @Test func `the digest of a changed profile is removed`() throws {
         let plain = try p3()
         var profile = plain.addingICCTag("mmod", Self.serial)

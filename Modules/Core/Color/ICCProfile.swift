@@ -29,14 +29,13 @@ package enum ICCProfile {
     /// Returns a profile without the tags that can identify a device or a person: model and serial number of a display,
     /// its calibration, metadata and private tags. The colors, the name and the copyright stay.
     ///
-    /// Only the tags of a fixed list are kept, because an unknown tag may hold anything. When a tag is removed, the
-    /// header loses its date and its signatures of manufacturer, model and creator. A profile with only kept tags is
-    /// returned unchanged, because it usually belongs to a standard and not to a device. The result is nil when the
-    /// header or the tag table is damaged. O(bytes).
+    /// Only the tags of a fixed list are kept, because an unknown tag may hold anything, and so may bytes that belong to
+    /// no tag. When something is removed, the header loses its date and its signatures of manufacturer, model and
+    /// creator. A profile of only kept tags is returned unchanged, because it usually belongs to a standard and not to
+    /// a device. The result is nil when the header or the tag table is damaged. O(bytes).
     package static func withoutPrivateTags(_ profile: Data) -> Data? {
         guard let table = ICCTagTable(profile) else { return nil }
         let kept = table.tags.filter { keptTags.contains($0.name) }
-        guard kept.count < table.tags.count else { return profile }
         // One element may have several tags.
         var elements: [(range: Range<Int>, names: [String])] = []
         for tag in kept {
@@ -46,6 +45,9 @@ package enum ICCProfile {
                 elements.append((tag.range, [tag.name]))
             }
         }
+        // Each element is padded to a multiple of four bytes.
+        let usedCount = elements.reduce(132 + 12 * kept.count) { $0 + ($1.range.count + 3) / 4 * 4 }
+        guard kept.count < table.entryCount || usedCount < profile.count else { return profile }
         // Elements of a damaged profile can overlap, and each is written on its own.
         guard elements.reduce(0, { $0 + $1.range.count }) <= profile.count else { return nil }
         var writer = ICCWriter(header: table.header)
@@ -108,6 +110,8 @@ struct ICCTagTable {
     private static let maximumTagCount = 100
 
     let bytes: [UInt8]
+    /// The number of entries, including those that ``tags`` leaves out.
+    let entryCount: Int
     /// The tags, each name once. Tags whose elements are empty or not within the profile are left out.
     let tags: [Tag]
 
@@ -124,6 +128,7 @@ struct ICCTagTable {
         let end = min(stated, bytes.count)
         var names: Set<String> = []
         self.bytes = bytes
+        entryCount = count
         tags = (0..<count).compactMap { index in
             let entry = 132 + 12 * index
             guard let start = Self.number(at: entry + 4, in: bytes), let size = Self.number(at: entry + 8, in: bytes),
