@@ -107,6 +107,33 @@
             #expect(encoding?.code == .unsupportedImage && decoding?.code == .exceedsLimit)
         }
 
+        @Test func `a JPEG file much larger than the JPEG XL file is reconstructed within the limit`() throws {
+            var jpeg = try testFile("JPEG/Fixtures/420.jpg")
+            // A comment of zeros, which the JPEG XL file stores in few bytes.
+            jpeg.insert(contentsOf: [0xFF, 0xFE, 0xFF, 0xFF] + [UInt8](repeating: 0, count: 65_533), at: 2)
+
+            let data = try JPEGRecompression.compress(jpeg, effort: 3)
+
+            #expect(data.count < 10_000)
+            for (limit, isReconstructed) in [(jpeg.count, true), (jpeg.count - 1, false)] {
+                let limits = DecodingLimits(maximumByteCount: limit)
+                #expect((try? JPEGRecompression.reconstruct(data, limits: limits)) == (isReconstructed ? jpeg : nil))
+            }
+        }
+
+        @Test func `metadata that expands beyond the limit is an error`() throws {
+            let data = try JPEGRecompression.compress(testFile("JPEG/Fixtures/420.jpg"), effort: 3)
+            // The signature and the file type have 32 bytes.
+            let file = Data(data.prefix(32)) + BoxedFile.expandingXMP + Data(data.dropFirst(32))
+
+            #expect(throws: Never.self) { try JPEGRecompression.reconstruct(file) }
+            let error = #expect(throws: ImageDecodingError.self) {
+                try JPEGRecompression.reconstruct(file, limits: DecodingLimits(maximumChunkByteCount: 199_999))
+            }
+
+            #expect(error?.code == .exceedsLimit)
+        }
+
         @Test func `a file that was not made from a JPEG has no JPEG`() throws {
             for file in [SampleFile.lossless, .lossy, .animation, .metadata] {
                 let error = #expect(throws: ImageDecodingError.self) {

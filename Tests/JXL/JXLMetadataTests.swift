@@ -70,6 +70,18 @@
             }
         }
 
+        @Test func `the limits apply to the decompressed metadata`() throws {
+            let file = try BoxedFile.data(SampleFile.lossless.data(), before: [BoxedFile.expandingXMP])
+            let xmp = Data(repeating: 0x20, count: 200_000)
+
+            for (total, chunk, expected) in [
+                (200_000, 200_000, xmp), (200_000, 199_999, nil), (199_999, 200_000, nil),
+            ] as [(Int, Int, Data?)] {
+                let limits = DecodingLimits(maximumMetadataByteCount: total, maximumChunkByteCount: chunk)
+                #expect(try metadata(file, limits).xmp == expected)
+            }
+        }
+
         @Test func `a lossless file keeps its profile, within the limit`() throws {
             let profile = try testFile("JPEG/Fixtures/profile.icc")
             let pixels = try samplePixels(SampleFile.size)

@@ -122,6 +122,12 @@
             return box("brob", Data(type.utf8) + block + contents + Data([3]))
         }
 
+        /// A box with 200,000 spaces of XMP, which Node.js compressed with Brotli.
+        static let expandingXMP = box(
+            "brob",
+            Data("xml ".utf8)
+                + Data([0x53, 0x3F, 0x0D, 0x83, 0x5F, 0x02, 0x24, 0x1E, 0x0B, 0x04, 0xF2, 0x09, 0x06, 0x00]))
+
         private static func number(_ value: Int) -> Data {
             Data((0..<4).map { UInt8(truncatingIfNeeded: value >> (24 - 8 * $0)) })
         }

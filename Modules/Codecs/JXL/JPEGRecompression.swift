@@ -61,7 +61,8 @@
         ///   - limits: The limits of the image. The JPEG file may have at most as many bytes as a frame. Default: the
         ///     default limits.
         /// - Throws: ``/AlcedoCore/ImageDecodingError``: `unsupportedVariant` when the file was not made from a JPEG
-        ///   file; the errors of decoding.
+        ///   file; `exceedsLimit` also for compressed EXIF or XMP that is damaged or larger than 4 MiB; the errors of
+        ///   decoding.
         /// - Complexity: O(*w* × *h*). Memory: the coefficients, several times as many bytes as pixels, and both files.
         public static func reconstruct(
             _ data: Data, limits: DecodingLimits = DecodingLimits()
@@ -69,19 +70,22 @@
             try data.withDecoderInput(of: "JPEG XL") { bytes throws(ImageDecodingError) in
                 let file = try JXLFile(bytes, limits: limits)
                 if let damage = file.damage { throw damage }
+                try JXLContainer(bytes).checkCompressedMetadata(bytes, limits: limits)
                 let reader = try file.makeReader(ALCEDO_JXL_RECONSTRUCTION)
+                let maximum = limits.maximumByteCount
                 // The JPEG file is about a quarter larger.
-                var capacity = bytes.count + bytes.count / 2 + (4 << 10)
-                while capacity / 2 <= limits.maximumByteCount {
+                var capacity = min(bytes.count + bytes.count / 2 + (4 << 10), maximum)
+                while true {
                     var jpeg = [UInt8](repeating: 0, count: capacity)
                     let count = try jpeg.withUnsafeMutableBufferPointer { (memory) throws(ImageDecodingError) in
                         try reader.readJPEG(into: memory)
                     }
                     if let count { return Data(jpeg.prefix(count)) }
-                    capacity *= 2
+                    guard capacity < maximum else { break }
+                    capacity = capacity < maximum / 2 ? 2 * capacity : maximum
                 }
                 throw ImageDecodingError(
-                    .exceedsLimit, "JPEG XL: the JPEG file exceeds the limit of \(limits.maximumByteCount) bytes")
+                    .exceedsLimit, "JPEG XL: the JPEG file exceeds the limit of \(maximum) bytes")
             }
         }
     }

@@ -22,6 +22,23 @@
             return result
         }
 
+        /// Checks that compressed EXIF and XMP can be decompressed within the limits. libjxl decompresses them without
+        /// a limit when it reconstructs a JPEG file.
+        ///
+        /// - Throws: `exceedsLimit`, also for damaged contents.
+        func checkCompressedMetadata(
+            _ bytes: UnsafeBufferPointer<UInt8>, limits: DecodingLimits
+        ) throws(ImageDecodingError) {
+            let maximum = min(limits.maximumMetadataByteCount, limits.maximumChunkByteCount)
+            for box in metadata where box.isCompressed && box.isEXIFOrXMP {
+                guard box.read(bytes, maximumByteCount: maximum) != nil else {
+                    throw ImageDecodingError(
+                        .exceedsLimit,
+                        "JPEG XL: compressed metadata is damaged or exceeds the limit of \(maximum) bytes")
+                }
+            }
+        }
+
         /// Returns the EXIF data of a box, which begins with the offset of the TIFF header. Source: ISO/IEC 18181-2,
         /// section 9.5.
         private static func tiff(_ contents: Data) -> Data? {
@@ -32,11 +49,12 @@
     }
 
     extension JXLMetadataBox {
+        var isEXIFOrXMP: Bool { type == JXLBox.type("Exif") || type == JXLBox.type("xml ") }
+
         /// Returns the decompressed contents of a box with EXIF or XMP, or nil when they are empty, damaged or larger
         /// than the maximum.
         func read(_ bytes: UnsafeBufferPointer<UInt8>, maximumByteCount: Int) -> Data? {
-            guard type == JXLBox.type("Exif") || type == JXLBox.type("xml "), !contents.isEmpty else { return nil }
-            guard contents.count <= maximumByteCount else { return nil }
+            guard isEXIFOrXMP, !contents.isEmpty, contents.count <= maximumByteCount else { return nil }
             let source = UnsafeBufferPointer(rebasing: bytes[contents])
             return isCompressed ? Self.decompress(source, maximumByteCount: maximumByteCount) : Data(source)
         }
