@@ -80,5 +80,28 @@
 
             #expect((properties.surfaceCount > 0) == isCounted)
         }
+
+        @Test(arguments: [
+            "circle{x:'}';opacity:.5}", "circle{x:(});opacity:.5}", "circle{x:{};opacity:.5}",
+            "circle{x:[}];opacity:.5;y:{z}}", "a[b='{']{}circle{opacity:.5}",
+        ])
+        func `declarations in a style sheet with other braces count for every element`(text: String) throws {
+            var rules = DrawingRules()
+            try rules.add(Array(text.utf8), viewport: 1)
+            var properties = DrawingProperties()
+
+            rules.add(to: &properties, type: "rect", id: nil, classes: [])
+
+            #expect(properties.surfaceCount > 0)
+        }
+
+        @Test(arguments: [
+            ("a{b:c}d{e:f", true), ("a{b:c}}d{e:f}", true), ("a[b]{c:d(e)}", true), ("a{b:'c'}", true),
+            ("a\\){b:c}", true), ("a{b:'}'}", false), ("a{b:\"{\"}", false), ("a{b:(}", false), ("a{b:{c}}", false),
+            ("a{b:([)]}", false), ("a({)", false),
+        ])
+        func `braces of rules are told from other braces`(text: String, isPlain: Bool) {
+            #expect(CSSText.hasPlainBraces(Array(text.utf8)[...]) == isPlain)
+        }
     }
 #endif

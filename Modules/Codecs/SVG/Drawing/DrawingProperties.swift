@@ -18,6 +18,9 @@
         /// The area of the largest shape that a rule may set.
         var area = 0.0
 
+        /// The number of references to other elements.
+        var referenceCount: Int { effects.count + paints.count + markers.count }
+
         var isEmpty: Bool {
             surfaceCount == 0 && pixelTime == 0 && effects.isEmpty && paints.isEmpty && markers.isEmpty
                 && dashLength == nil && scale == 1 && area == 0
@@ -56,9 +59,10 @@
             }
         }
 
-        /// Adds the declarations of a style.
+        /// Adds the declarations of a style. Braces separate declarations as well, so that a block hides none.
         mutating func add(declarations text: ArraySlice<UInt8>, viewport: Double) {
-            for declaration in text.split(separator: UInt8(ascii: ";")) {
+            let separators = Array(";{}".utf8)
+            for declaration in text.split(whereSeparator: { separators.contains($0) }) {
                 guard let colon = declaration.firstIndex(of: UInt8(ascii: ":")) else { continue }
                 add(Self.keyword(declaration[..<colon]), declaration[(colon + 1)...], viewport: viewport)
             }

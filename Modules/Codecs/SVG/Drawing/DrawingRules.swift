@@ -10,26 +10,43 @@
         /// The properties that may apply to every element.
         private var universal = DrawingProperties()
         private(set) var selectorCount = 0
+        /// The number of references to elements, counted for each selector.
+        private var referenceCount = 0
 
         /// The maximum number of selectors of a document.
         private static let maximumSelectorCount = 20_000
+        /// The maximum number of references in the style sheets of a document.
+        private static let maximumReferenceCount = 100_000
 
         var isEmpty: Bool { byKey.isEmpty && universal.isEmpty }
 
         /// Adds the rules of a style sheet without comments and rules that begin with `@`.
         ///
-        /// - Throws: `exceedsLimit` for too many selectors.
+        /// - Throws: `exceedsLimit` for too many selectors or references.
         mutating func add(_ text: [UInt8], viewport: Double) throws(ImageDecodingError) {
+            // Otherwise a rule may continue after its first closing brace, so all declarations count for every element.
+            let isPlain = CSSText.hasPlainBraces(text[...])
             for rule in text.split(separator: UInt8(ascii: "}")) {
-                guard let open = rule.firstIndex(of: UInt8(ascii: "{")) else { continue }
+                let brace = rule.firstIndex(of: UInt8(ascii: "{"))
+                guard brace != nil || !isPlain else { continue }
+                let open = brace ?? rule.startIndex
                 var properties = DrawingProperties()
-                properties.add(declarations: rule[(open + 1)...], viewport: viewport)
+                properties.add(declarations: isPlain ? rule[open...] : rule, viewport: viewport)
                 let selectors = rule[..<open].split(separator: UInt8(ascii: ","))
                 selectorCount += selectors.count
                 guard selectorCount <= Self.maximumSelectorCount else {
                     throw ImageDecodingError(.exceedsLimit, "SVG: more than \(Self.maximumSelectorCount) selectors")
                 }
                 guard !properties.isEmpty else { continue }
+                referenceCount += properties.referenceCount * (isPlain ? selectors.count : 1)
+                guard referenceCount <= Self.maximumReferenceCount else {
+                    throw ImageDecodingError(
+                        .exceedsLimit, "SVG: more than \(Self.maximumReferenceCount) references in style sheets")
+                }
+                guard isPlain else {
+                    universal.add(properties)
+                    continue
+                }
                 for selector in selectors { add(properties, for: selector) }
             }
         }

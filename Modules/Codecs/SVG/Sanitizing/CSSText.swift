@@ -38,6 +38,35 @@
             return output
         }
 
+        /// Returns whether braces occur only where rules begin and end, and not in strings, parentheses or other blocks.
+        /// O(bytes).
+        static func hasPlainBraces(_ text: ArraySlice<UInt8>) -> Bool {
+            var scanner = CSSScanner(text)
+            // The opening brackets that are not closed.
+            var open: [UInt8] = []
+            while let byte = scanner.peek {
+                switch byte {
+                case UInt8(ascii: "\""), UInt8(ascii: "'"):
+                    let string = scanner.string()
+                    if string.contains(UInt8(ascii: "{")) || string.contains(UInt8(ascii: "}")) { return false }
+                    continue
+                case UInt8(ascii: "\\"): scanner.skip(1)
+                case UInt8(ascii: "("), UInt8(ascii: "["): open.append(byte)
+                case UInt8(ascii: ")"): if open.last == UInt8(ascii: "(") { open.removeLast() }
+                case UInt8(ascii: "]"): if open.last == UInt8(ascii: "[") { open.removeLast() }
+                case UInt8(ascii: "{"):
+                    guard open.isEmpty else { return false }
+                    open.append(byte)
+                case UInt8(ascii: "}"):
+                    guard open.isEmpty || open == [UInt8(ascii: "{")] else { return false }
+                    open.removeAll()
+                default: break
+                }
+                scanner.skip(1)
+            }
+            return true
+        }
+
         /// Returns whether the escape of a byte outside strings cannot be part of the name of a function or a rule. A
         /// letter, or a hexadecimal number that may stand for one, can.
         private static func isSafeEscape(_ byte: UInt8) -> Bool {
