@@ -76,8 +76,8 @@
             return (sum - 128 * scale) / (isFullRange ? maximum : 224 * scale)
         }
 
-        /// Returns the largest difference of a sample of an RGBA image, in steps of its format. The decoder computes with
-        /// single precision, so rounding may differ by one step.
+        /// Returns the largest difference of a sample of an RGBA image, in steps of its format. The decoder computes
+        /// with single precision, so rounding may differ by one step.
         func maximumDifference(from pixels: PixelBuffer) -> Double {
             guard pixels.size == size else { return .infinity }
             let bytes = pixels.tightBytes

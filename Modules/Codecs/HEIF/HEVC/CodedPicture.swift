@@ -20,8 +20,8 @@
         /// Returns the NAL units of the picture for libde265, each after its length in four bytes: the parameter sets
         /// and the slices of one picture, whose size is known.
         ///
-        /// - Throws: `truncated` when bytes are missing, `corrupt` for damaged units, `exceedsLimit` for too many slices
-        ///   or parameter sets.
+        /// - Throws: `truncated` when bytes are missing, `corrupt` for damaged units, `exceedsLimit` for too many
+        ///   slices or parameter sets.
         func units(_ bytes: UnsafeBufferPointer<UInt8>) throws(ImageDecodingError) -> [UInt8] {
             guard end <= bytes.count else {
                 throw ImageDecodingError(.truncated, "HEIF: the data ends within the image")

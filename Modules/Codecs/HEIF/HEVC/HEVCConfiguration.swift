@@ -12,8 +12,8 @@
 
         /// The types of NAL units with parameter sets.
         static let types = 32...34
-        /// The maximum number of parameter sets of a picture. For each picture parameter set, libde265 keeps tables that
-        /// grow with the picture.
+        /// The maximum number of parameter sets of a picture. For each picture parameter set, libde265 keeps tables
+        /// that grow with the picture.
         static let maximumParameterSetCount = 16
         /// The maximum number of bytes of the parameter sets, which are passed to libde265 again for every tile.
         private static let maximumByteCount = 1 << 16
