@@ -157,6 +157,14 @@
             #expect(decoder.errorCode(Data(HEIFBuilder.box("ftyp", Array("heic\0\0\0\0".utf8)))) == .truncated)
         }
 
+        @Test func `a file whose track may follow is truncated, and not corrupt`() {
+            let brands = HEIFBuilder.box("ftyp", Array("hevc\0\0\0\0msf1hevc".utf8))
+            let meta = HEIFBuilder.box("meta", [0, 0, 0, 0])
+
+            #expect(decoder.errorCode(Data(brands + meta)) == .corrupt)
+            #expect(decoder.errorCode(Data(brands + meta + HEIFBuilder.box("moov", [0]).dropLast())) == .truncated)
+        }
+
         @Test func `a truncated grid gives the rows of its complete tiles`() throws {
             let data = try SampleFile.grid.data()
             let cut = Data(data.dropLast(10))

@@ -53,7 +53,7 @@
         /// Returns the error of a file whose image cannot be found.
         func error() -> ImageDecodingError {
             guard !isForeign else { return ImageDecodingError(.corrupt, "HEIF: the file has no list of brands") }
-            guard !isTruncated || hasHeader else {
+            guard !isTruncated else {
                 return ImageDecodingError(.truncated, "HEIF: the data ends within the header")
             }
             return ImageDecodingError(.corrupt, "HEIF: the file has no image")
