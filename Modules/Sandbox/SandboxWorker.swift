@@ -24,8 +24,8 @@
         ///
         /// - Parameters:
         ///   - codecs: The formats that the worker decodes. It finds the decoder by the format's name.
-        ///   - prepare: Work that needs files, such as loading fonts, and that runs before the confinement. Default:
-        ///     none.
+        ///   - prepare: Work that needs files, such as loading fonts, and that runs before the confinement. Images that
+        ///     take over the worker can use the descriptors and the threads that it leaves. Default: none.
         public static func runIfRequested(_ codecs: CodecRegistry, prepare: () -> Void = {}) {
             guard isRequested else { return }
             let numbers = CommandLine.arguments.dropFirst(2).first?.split(separator: ",").map { Int($0) ?? 0 } ?? []

@@ -33,6 +33,9 @@
 
                 #expect(Workers.field("NoNewPrivs", of: id) == "1")
                 #expect(Workers.field("Seccomp", of: id) == "2")
+                #expect(Workers.field("CapEff", of: id) == "0000000000000000")
+                #expect(Workers.field("CapPrm", of: id) == "0000000000000000")
+                #expect(try String(contentsOfFile: "/proc/\(id)/oom_score_adj", encoding: .utf8) == "1000\n")
                 let limits = try String(contentsOfFile: "/proc/\(id)/limits", encoding: .utf8)
                 let files = try #require(limits.split(separator: "\n").first { $0.hasPrefix("Max open files") })
                 #expect(files.split(separator: " ").dropFirst(3).first == "0")

@@ -1,9 +1,11 @@
 #ifdef ALCEDO_SANDBOX
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/capability.h>
 #include <malloc.h>
 #include <stddef.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
@@ -57,8 +59,25 @@ static int limit(__rlimit_resource_t resource, rlim_t value) {
     return setrlimit(resource, &both);
 }
 
+// If memory runs out, the kernel ends workers before the app. Without /proc, a worker has the rank of the app.
+static void rank_below_app(void) {
+    int file = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
+    if (file < 0) return;
+    (void)!write(file, "1000", 4);
+    close(file);
+}
+
+// Only a worker of root has any.
+static int drop_capabilities(void) {
+    struct __user_cap_header_struct header = {_LINUX_CAPABILITY_VERSION_3, 0};
+    struct __user_cap_data_struct none[_LINUX_CAPABILITY_U32S_3];
+    memset(none, 0, sizeof none);
+    return (int)syscall(SYS_capset, &header, none);
+}
+
 int alcedo_sandbox_confine(uint64_t memory_limit, int *landlock) {
     clearenv();
+    rank_below_app();
     // Each arena of the allocator reserves 64 MiB of the address space, which the memory limit counts.
     mallopt(M_ARENA_MAX, 2);
     if (alcedo_sandbox_report_faults(memory_limit) != 0) return ALCEDO_SANDBOX_LIMITS;
@@ -67,7 +86,8 @@ int alcedo_sandbox_confine(uint64_t memory_limit, int *landlock) {
     if (limit(RLIMIT_AS, mapped + memory_limit) != 0 || limit(RLIMIT_CORE, 0) != 0 || limit(RLIMIT_FSIZE, 0) != 0 ||
         limit(RLIMIT_MEMLOCK, 0) != 0 || limit(RLIMIT_MSGQUEUE, 0) != 0)
         return ALCEDO_SANDBOX_LIMITS;
-    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 || prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) != 0)
+    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 || prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) != 0 ||
+        drop_capabilities() != 0)
         return ALCEDO_SANDBOX_PRIVILEGES;
     *landlock = alcedo_sandbox_landlock();
     if (*landlock < 0) return ALCEDO_SANDBOX_LANDLOCK;

@@ -12,6 +12,12 @@
 // PR_SET_VMA, which names memory for debuggers. Since Linux 5.17.
 #define NAME_MEMORY 0x53564d41
 
+// Flags of clone that create namespaces, which only root could combine with those of a thread.
+enum {
+    NAMESPACES =
+        CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNET,
+};
+
 // Calls that decoders and the C library need for memory, threads, locks, time and the open descriptors.
 static const int allowed[] = {
     SCMP_SYS(brk), SCMP_SYS(munmap), SCMP_SYS(mremap), SCMP_SYS(madvise), SCMP_SYS(membarrier),
@@ -35,6 +41,8 @@ static const struct {
     {SCMP_SYS(faccessat), EACCES}, {SCMP_SYS(faccessat2), EACCES}, {SCMP_SYS(readlink), EACCES},
     {SCMP_SYS(readlinkat), EACCES}, {SCMP_SYS(ioctl), ENOTTY},    {SCMP_SYS(sched_setaffinity), EPERM},
     {SCMP_SYS(sched_setscheduler), EPERM}, {SCMP_SYS(setpriority), EPERM}, {SCMP_SYS(get_mempolicy), EPERM},
+    // GLib's pools of threads, which librsvg can use, copy the settings of a thread.
+    {SCMP_SYS(sched_getattr), EPERM}, {SCMP_SYS(sched_setattr), EPERM},
     // The C library then creates threads with clone, whose flags the filter can check.
     {SCMP_SYS(clone3), ENOSYS},
 };
@@ -64,7 +72,7 @@ static int add_conditional(scmp_filter_ctx filter) {
     failed |= allow_if(filter, SCMP_SYS(rt_sigaction), SCMP_A0(SCMP_CMP_EQ, 32));
     failed |= allow_if(filter, SCMP_SYS(rt_sigaction), SCMP_A0(SCMP_CMP_EQ, 33));
     // Threads, but no processes.
-    failed |= allow_if(filter, SCMP_SYS(clone), SCMP_A0(SCMP_CMP_MASKED_EQ, CLONE_THREAD, CLONE_THREAD));
+    failed |= allow_if(filter, SCMP_SYS(clone), SCMP_A0(SCMP_CMP_MASKED_EQ, CLONE_THREAD | NAMESPACES, CLONE_THREAD));
     // Messages through the socket only.
     failed |= allow_if(filter, SCMP_SYS(sendto), SCMP_A0(SCMP_CMP_EQ, ALCEDO_SANDBOX_SOCKET));
     failed |= allow_if(filter, SCMP_SYS(recvfrom), SCMP_A0(SCMP_CMP_EQ, ALCEDO_SANDBOX_SOCKET));

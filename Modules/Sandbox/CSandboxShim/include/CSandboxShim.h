@@ -100,7 +100,7 @@ enum {
 };
 
 /// Confines this process and all its threads, irrevocably. Returns 0, or the step that failed, with the reason in
-/// errno.
+/// errno. Landlock and the loss of capabilities apply only to the calling thread and those that it starts later.
 ///
 /// `memory_limit` is in bytes, in addition to what is mapped now. `landlock` receives the version of Landlock, or 0 if
 /// the kernel has none.
