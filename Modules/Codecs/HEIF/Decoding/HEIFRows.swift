@@ -53,7 +53,7 @@
         /// Returns the pixels of a damaged or truncated image, or nil when no row can be decoded. Missing rows are
         /// transparent.
         ///
-        /// - Throws: `outOfMemory` and `exceedsLimit`.
+        /// - Throws: `outOfMemory`.
         func partialPixels() throws(ImageDecodingError) -> (pixels: PixelBuffer, rowCount: Int)? {
             var rowCount = 0
             let pixels = try collected { consumer in rowCount = try send(to: consumer, isPartial: true) }
@@ -86,7 +86,7 @@
             while y < end {
                 if y >= loadedEnd, firstMissingRow == nil {
                     do throws(ImageDecodingError) { loadedEnd = try min(end, load(y)) } catch {
-                        guard isPartial, error.code != .outOfMemory, error.code != .exceedsLimit else { throw error }
+                        guard isPartial, error.code != .outOfMemory else { throw error }
                         firstMissingRow = y
                     }
                 }
