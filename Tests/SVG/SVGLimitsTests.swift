@@ -97,6 +97,21 @@
             #expect(code(content) == nil)
         }
 
+        @Test func `more references in style sheets than the limit are refused`() {
+            func style(_ count: Int) -> String {
+                "<style>\(String(repeating: ".a{marker:url(#m)}", count: count))</style>"
+            }
+            func elements(_ count: Int) -> String { String(repeating: "<g class='a'/>", count: count) }
+            let names = (0..<6).map { "url(#m\($0))" }.joined(separator: " ")
+            let long = String(repeating: ".a{marker:\(names)}", count: 17_000)
+
+            #expect(code(style(1_500) + elements(1_300)) == nil)
+            #expect(code(style(1_500) + elements(1_400)) == .exceedsLimit)
+            #expect(code("<style>\(long)</style>") == .exceedsLimit)
+            // A class that is repeated counts once.
+            #expect(code(style(1_500) + "<g class='\(String(repeating: "a ", count: 2_000))'/>") == nil)
+        }
+
         @Test func `patterns of more memory than the limit are refused`() {
             func pattern(_ attributes: String, _ shape: String) -> String {
                 "<pattern id='p' \(attributes)><rect width='9' height='9'/></pattern>\(shape)"

@@ -82,9 +82,13 @@
             costs = Array(repeating: DrawingCost(), count: states.count)
             properties = graph.elements.map(\.properties)
             if !graph.rules.isEmpty {
+                // Each element has a copy of the references in its rules, so they are counted before all copies exist.
+                var referenceCount = 0
                 for (index, element) in graph.elements.enumerated() {
                     graph.rules.add(
                         to: &properties[index], type: element.type, id: element.id, classes: element.classes)
+                    referenceCount += properties[index].referenceCount
+                    try Self.checkEdgeCount(referenceCount)
                 }
             }
             var pending = [0]
@@ -115,8 +119,12 @@
             for name in properties[index].markers { append(name) }
             if let reference = graph.elements[index].reference { append(reference) }
             edgeCount += pending.count - before
-            guard edgeCount <= Self.maximumEdgeCount else {
-                throw ImageDecodingError(.exceedsLimit, "SVG: more than \(Self.maximumEdgeCount) references")
+            try Self.checkEdgeCount(edgeCount)
+        }
+
+        private static func checkEdgeCount(_ count: Int) throws(ImageDecodingError) {
+            guard count <= maximumEdgeCount else {
+                throw ImageDecodingError(.exceedsLimit, "SVG: more than \(maximumEdgeCount) references")
             }
         }
 

@@ -38,8 +38,8 @@
             return output
         }
 
-        /// Returns whether braces occur only where rules begin and end, and not in strings, parentheses or other blocks.
-        /// O(bytes).
+        /// Returns whether no brace is in a string, in parentheses or in another block, so that rules begin and end at
+        /// braces. O(bytes).
         static func hasPlainBraces(_ text: ArraySlice<UInt8>) -> Bool {
             var scanner = CSSScanner(text)
             // The opening brackets that are not closed.

@@ -14,7 +14,9 @@
                 case "id": id = String(decoding: value, as: UTF8.self)
                 case "class":
                     let names = value.split(whereSeparator: XMLCharacter.isSpace)
-                    classes = names.map { String(decoding: $0, as: UTF8.self) }
+                        .map { String(decoding: $0, as: UTF8.self) }
+                    // A class that is repeated counts once.
+                    classes = names.count > 1 ? Array(Set(names)) : names
                 case "style": properties.add(declarations: value, viewport: viewport)
                 case "width", "height", "r", "rx", "ry": break
                 case "patternTransform": properties.add("transform", value, viewport: viewport)
