@@ -139,6 +139,17 @@
             #expect(code(pattern("width='1' height='1'", rule.replacing("b a", with: "b"))) == nil)
         }
 
+        @Test func `an embedded document counts as nested in the document around it`() {
+            func embedded(_ depth: Int) -> String {
+                let groups = (1...depth).map { "<g id='g\($0)'><use href='#g\($0 - 1)'/></g>" }.joined()
+                let inner = document("<defs><rect id='g0'/>\(groups)</defs><use href='#g\(depth)'/>")
+                return "<image href='data:;base64,\(inner.base64EncodedString())'/>"
+            }
+
+            #expect(code(embedded(400)) == nil)
+            #expect(code(nested(240, "<g>", "</g>", embedded(400))) == .exceedsLimit)
+        }
+
         @Test func `more nested layers than the memory holds are refused`() {
             let layers = nested(40, "<g opacity='.5'>", "</g>")
             let rule = "<style>g { opacity: .5 }</style>" + nested(40, "<g>", "</g>")
@@ -197,9 +208,12 @@
             #expect(code(filter, side: 2_000) == .exceedsLimit)
         }
 
-        @Test func `drawing ends at the time limit, and later drawings are not affected`() throws {
+        @Test(arguments: [false, true])
+        func `drawing ends at the time limit, and later drawings are not affected`(isEmbedded: Bool) throws {
             let lines = (0..<2_000).map { "L\($0 * 37 % 1000),1000 \($0 * 7 % 1000),0" }.joined()
-            let slow = document("<path d='M0,0\(lines)'/>", attributes: "width='1000' height='1000'")
+            let path = document("<path d='M0,0\(lines)'/>", attributes: "width='1000' height='1000'")
+            let embedding = "<image width='9' height='9' href='data:;base64,\(path.base64EncodedString())'/>"
+            let slow = isEmbedded ? document(embedding) : path
             let impatient = SVGDecoder(timeLimit: .milliseconds(50))
             for _ in 0..<3 {
                 let start = ContinuousClock.now

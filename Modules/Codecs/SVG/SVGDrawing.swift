@@ -95,14 +95,16 @@
             return pixels
         }
 
-        /// Returns whether drawing takes at most some tenths of a second, even when each element covers the whole image
-        /// and all outlines cross each other. Such a document is drawn without the cost of another thread.
+        /// Returns whether drawing takes at most some tenths of a second, even when each element and each character
+        /// covers the whole image or the whole of an embedded image, and all outlines cross each other. Such a document
+        /// is drawn without the cost of another thread.
         private func isLight(_ timeLimit: Duration) -> Bool {
             let cost = document.cost
             let time = cost.time(pixelCount: size.pixelCount, scale: scale)
+            let pixelCount = Double(size.pixelCount) + cost.imageByteCount / 4
             return time <= min(Double(timeLimit.nanoseconds), 100_000_000) && cost.depth <= 30
                 && cost.segmentCount <= 400 && cost.dashCount <= 1_000
-                && cost.elementCount * Double(size.pixelCount) <= 100_000_000
+                && (cost.elementCount + cost.characterCount) * pixelCount <= 100_000_000
         }
 
         private func check(_ drawing: OpaquePointer, _ timeLimit: Duration) throws(ImageDecodingError) {

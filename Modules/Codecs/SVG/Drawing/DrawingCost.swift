@@ -25,6 +25,8 @@
         var segmentCount = 0.0
         /// The number of dashes of all outlines.
         var dashCount = 0.0
+        /// The number of bytes of text, counted as often as they are drawn.
+        var characterCount = 0.0
         /// The number of bytes of the decoded images.
         var imageByteCount = 0.0
 
@@ -41,6 +43,7 @@
             length += count * other.length
             segmentCount += count * other.segmentCount
             dashCount += count * other.dashCount
+            characterCount += count * other.characterCount
             imageByteCount += other.imageByteCount
         }
 

@@ -47,6 +47,10 @@
         var scaledPixelTime = 0.0
         /// The number of bytes of a decoded image.
         var imageByteCount = 0.0
+        /// The number of bytes of text.
+        var characterCount = 0.0
+        /// The elements, depth, segments, dashes and text of an embedded document.
+        var embedded = DrawingCost()
 
         init(_ kind: Kind, type: String) {
             self.kind = kind

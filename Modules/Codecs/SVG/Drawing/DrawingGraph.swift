@@ -141,6 +141,8 @@
             (cost.time, cost.elementCount) = (element.time, 1)
             (cost.area, cost.length) = (max(element.area, own.area), element.length)
             (cost.segmentCount, cost.imageByteCount) = (element.segmentCount, element.imageByteCount)
+            cost.characterCount = element.characterCount
+            cost.add(element.embedded)
             let isReferenced = !element.isDrawn
             graph.forEachChild(of: index) { child in
                 let kind = graph.elements[child]

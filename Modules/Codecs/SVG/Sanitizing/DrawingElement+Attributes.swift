@@ -151,6 +151,9 @@
             try addImage(size, limits: limits)
             imageByteCount += document.cost.byteCount(pixelCount: size.pixelCount, scale: document.viewBoxScale)
             time += document.cost.time(pixelCount: size.pixelCount, scale: document.viewBoxScale)
+            (embedded.elementCount, embedded.depth) = (document.cost.elementCount, document.cost.depth)
+            (embedded.segmentCount, embedded.dashCount) = (document.cost.segmentCount, document.cost.dashCount)
+            embedded.characterCount = document.cost.characterCount
         }
     }
 #endif

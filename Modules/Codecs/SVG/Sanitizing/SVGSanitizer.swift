@@ -82,7 +82,10 @@
                 output.text(text)
                 characterCount += Double(text.count)
                 let count = Double(text.count)
-                graph.changeOpenElement { $0.time += count * DrawingTime.character }
+                graph.changeOpenElement {
+                    $0.time += count * DrawingTime.character
+                    $0.characterCount += count
+                }
             }
         }
 
