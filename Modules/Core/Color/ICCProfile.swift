@@ -29,8 +29,8 @@ package enum ICCProfile {
     /// Returns a profile without the tags that can identify a device or a person: model and serial number of a display,
     /// its calibration, metadata and private tags. The colors, the name and the copyright stay.
     ///
-    /// Only the tags of a fixed list are kept, because an unknown tag may hold anything, and so may bytes that belong to
-    /// no tag. When something is removed, the header loses its date and its signatures of manufacturer, model and
+    /// Only the tags of a fixed list are kept, because an unknown tag may hold anything, and so may bytes that belong
+    /// to no tag. When something is removed, the header loses its date and its signatures of manufacturer, model and
     /// creator. A profile of only kept tags is returned unchanged, because it usually belongs to a standard and not to
     /// a device. The result is nil when the header or the tag table is damaged. O(bytes).
     package static func withoutPrivateTags(_ profile: Data) -> Data? {
