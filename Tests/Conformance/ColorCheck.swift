@@ -8,6 +8,8 @@ struct ColorCheck {
     private let codecs = CodecRegistry.conformance
     /// The references have no black point compensation.
     private let converter = LittleCMSColorConverter(compensatesBlackPoint: false)
+    /// The differences of all files whose subject is color.
+    private(set) var differences = ColorDifferences()
 
     init(directory: String) { self.directory = directory }
 
@@ -20,7 +22,7 @@ struct ColorCheck {
     }
 
     /// Returns a list of problems. It is empty for files without a reference in sRGB.
-    func problems(_ file: Manifest.File, _ data: Data) -> [String] {
+    mutating func problems(_ file: Manifest.File, _ data: Data) -> [String] {
         guard let reference = file.srgbBoxReference else { return [] }
         do {
             var options = file.options
@@ -29,6 +31,9 @@ struct ColorCheck {
             // An unusable profile is ignored, as in a pipeline.
             let plan = ColorConversionPlan(image.rowHeader, to: .sRGB, by: converter)
             let pixels = plan.applied(to: image, by: converter, .sRGB).pixels
+            if file.directory == "icc", let means = try file.means(reference, in: directory) {
+                differences.add(reference.boxGrid(of: pixels).means, Array(means))
+            }
             if try file.isNear(pixels, reference, in: directory) { return [] }
             return ["the colors in sRGB differ" + (plan.error.map { " (\($0))" } ?? "")]
         } catch {

@@ -23,7 +23,7 @@ enum Conformance {
         let word = words.first
         var table = ConformanceTable()
         let valid = ValidCheck(directory: directory)
-        let color = ColorCheck(directory: directory)
+        var color = ColorCheck(directory: directory)
         var bad = BadCheck()
         if isEmulated { bad.timeLimit *= 20 }
         for file in try Manifest.files(in: directory) where word.map(file.path.contains) ?? true {
@@ -45,7 +45,7 @@ enum Conformance {
                 table.add(file.path, row: row, outcome: "decoded", problems, peer: file.wrongPeer)
             }
         }
-        print(table.text, terminator: "")
-        exit(table.isClean ? 0 : 1)
+        print(table.text + color.differences.text, terminator: "")
+        exit(table.isClean && color.differences.areSmall ? 0 : 1)
     }
 }

@@ -106,13 +106,23 @@ extension Manifest.File {
     func isNear(
         _ pixels: PixelBuffer, _ reference: Manifest.BoxReference?, _ index: Int = 0, in directory: String
     ) throws -> Bool {
-        guard let reference, reference.grid.count == 2, index < reference.frames else { return false }
+        guard let reference, let means = try self.means(reference, index, in: directory) else { return false }
+        return reference.boxGrid(of: pixels).isNear(means, reference.tolerance)
+    }
+
+    /// Returns the means of a frame, or nil when the reference does not have them.
+    func means(_ reference: Manifest.BoxReference, _ index: Int = 0, in directory: String) throws -> Data? {
+        guard reference.grid.count == 2, index < reference.frames else { return nil }
         let means = try Data(contentsOf: URL(filePath: "\(directory)/\(reference.file)"))
         let cellBytes = 4 * reference.grid[0] * reference.grid[1]
-        guard means.count >= (index + 1) * cellBytes else { return false }
-        let grid = BoxGrid(
-            pixels, columns: reference.grid[0], rows: reference.grid[1],
-            isPremultiplied: reference.premultiplied ?? false)
-        return grid.isNear(means[index * cellBytes..<(index + 1) * cellBytes], reference.tolerance)
+        guard means.count >= (index + 1) * cellBytes else { return nil }
+        return means[index * cellBytes..<(index + 1) * cellBytes]
+    }
+}
+
+extension Manifest.BoxReference {
+    /// Returns the means of an image. The grid must have two numbers.
+    func boxGrid(of pixels: PixelBuffer) -> BoxGrid {
+        BoxGrid(pixels, columns: grid[0], rows: grid[1], isPremultiplied: premultiplied ?? false)
     }
 }
