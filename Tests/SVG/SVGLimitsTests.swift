@@ -29,6 +29,12 @@
             #expect(code(element(1_001)) == .exceedsLimit)
         }
 
+        @Test func `many declarations of namespaces do not slow elements down`() {
+            let declarations = (0..<500).map { " xmlns:a\($0)='b'" }.joined()
+
+            #expect(code(nested(200, "<g\(declarations)>", "</g>", String(repeating: "<b:c/>", count: 50_000))) == nil)
+        }
+
         @Test func `more elements than the limit are refused`() {
             #expect(code(String(repeating: "<g/>", count: 200_000)) == .exceedsLimit)
         }

@@ -4,23 +4,28 @@
         static let svg = "http://www.w3.org/2000/svg"
         static let xlink = "http://www.w3.org/1999/xlink"
 
-        private var declarations: [(depth: Int, prefix: Substring, uri: String)] = []
-        private var depth = 0
+        /// The namespaces of each prefix; the last one counts. A list would take too long to search, because hundreds of
+        /// nested elements can declare a thousand prefixes each.
+        private var uris: [Substring: [String]] = [:]
+        /// The prefixes that each open element declares.
+        private var prefixes: [[Substring]] = []
 
         /// Begins an element.
         mutating func open(_ attributes: [XMLAttribute]) {
-            depth += 1
+            var declared: [Substring] = []
             for attribute in attributes where attribute.name.hasPrefix("xmlns") {
                 let rest = attribute.name.dropFirst(5)
                 guard rest.isEmpty || rest.first == ":" else { continue }
-                declarations.append((depth, rest.dropFirst(), String(decoding: attribute.value, as: UTF8.self)))
+                let prefix = rest.dropFirst()
+                uris[prefix, default: []].append(String(decoding: attribute.value, as: UTF8.self))
+                declared.append(prefix)
             }
+            prefixes.append(declared)
         }
 
         /// Ends an element.
         mutating func close() {
-            while let last = declarations.last, last.depth == depth { declarations.removeLast() }
-            depth -= 1
+            for prefix in prefixes.popLast() ?? [] { uris[prefix]?.removeLast() }
         }
 
         /// Returns the name without its prefix if it is one of SVG, or nil. A name without any namespace counts as one.
@@ -41,6 +46,6 @@
             return local == "href" && uri(of: name[..<colon]) == Self.xlink ? "xlink:href" : nil
         }
 
-        private func uri(of prefix: Substring) -> String? { declarations.last { $0.prefix == prefix }?.uri }
+        private func uri(of prefix: Substring) -> String? { uris[prefix]?.last }
     }
 #endif
