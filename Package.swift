@@ -273,7 +273,8 @@ package.targets += [
         name: "alcedo-bench",
         dependencies: [
             "Alcedo", "AlcedoCore", "AlcedoDiskCache", "AlcedoHTTP", "AlcedoMemoryCache", "AlcedoProgramSupport",
-            "AlcedoSQLiteCache", "AlcedoTesting", "AlcedoURLResponseCache", "CMultiLoop", "CReferenceDecoders",
+            "AlcedoSQLiteCache", "AlcedoSandbox", "AlcedoTesting", "AlcedoURLResponseCache", "CMultiLoop",
+            "CReferenceDecoders",
         ] + traitModules,
         path: "Tests/Benchmarks", exclude: ["CHEIF", "CMultiLoop", "CReferenceDecoders", "report.md", "report.svg"]),
     .target(name: "CMultiLoop", dependencies: ["CCURL"], path: "Tests/Benchmarks/CMultiLoop"),

@@ -1,5 +1,8 @@
 import Alcedo
 import AlcedoProgramSupport
+#if Sandbox
+    import AlcedoSandbox
+#endif
 import FoundationEssentials
 
 /// The benchmarks, one command each. A competitor is measured alternately with Alcedo in the same run.
@@ -19,6 +22,7 @@ enum AlcedoBench {
           alcedo-bench binding [options]         measure the main-thread time of binding images to views
           alcedo-bench resize [options]          measure the processors against Pillow
           alcedo-bench thumbnail [options]       measure thumbnails against Pillow and libvips
+          alcedo-bench sandbox [options]         measure decoding in a worker of the sandbox against this process
           alcedo-bench all [options]             run all benchmarks and write a report
 
         'alcedo-bench COMMAND --help' prints the options of a command.
@@ -38,10 +42,15 @@ enum AlcedoBench {
         commands: [
             DecodeBenchCommand.self, MemoryBenchCommand.self, DiskCacheBenchCommand.self, MemoryCacheBenchCommand.self,
             ResponseCacheBenchCommand.self, DownloadBenchCommand.self, PipelineBenchCommand.self,
-            BindingBenchCommand.self, ResizeBenchCommand.self, ThumbnailBenchCommand.self, AllBenchCommand.self,
+            BindingBenchCommand.self, ResizeBenchCommand.self, ThumbnailBenchCommand.self, SandboxBenchCommand.self,
+            AllBenchCommand.self,
         ])
 
     static func main() {
+        #if Sandbox
+            // The sandbox starts this program again for its workers, which never return from this call.
+            SandboxWorker.runIfRequested(.programs)
+        #endif
         EarlyInterruption.install("alcedo-bench: interrupted\n", isQuiet: false)
         ExitStatus.end(program.name) { try await program.run(CommandLine.arguments.dropFirst()) }
     }

@@ -193,7 +193,7 @@ struct BenchmarkTests {
 
     @Test(arguments: [
         "decode", "memory", "disk-cache", "memory-cache", "response-cache", "download", "pipeline", "binding", "resize",
-        "thumbnail", "all",
+        "thumbnail", "sandbox", "all",
     ])
     func `help fits the line width`(command: String) async throws {
         let help = try await bench.run([command, "--help"])
