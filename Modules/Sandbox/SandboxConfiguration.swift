@@ -12,7 +12,7 @@
         /// The number of worker processes. Default: the number of processors. Values below 1 count as 1.
         public var workerCount = max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN)))
         /// The path of the executable that workers run. It must call ``SandboxWorker/runIfRequested(_:prepare:)``.
-        /// Default: nil, the executable of this process.
+        /// Default: nil, the executable of this process. The program `alcedo` of this package is such an executable.
         public var executable: String?
         /// The number of requests after which a worker is replaced. Default: 1,000. With 1, every image has a process
         /// of its own.
@@ -23,8 +23,8 @@
         /// The maximum number of bytes that a worker maps in addition to the program itself (`RLIMIT_AS`). Default: 2
         /// GiB.
         public var memoryLimit = 2 << 30
-        /// The maximum time that the app waits for a worker during one request. The time in which the app consumes rows
-        /// does not count. Default: 30 seconds.
+        /// The maximum time that the app waits for the replies to one request. The time in which the request waits for
+        /// an idle worker, and the time in which the app consumes rows, do not count. Default: 30 seconds.
         public var timeLimit = Duration.seconds(30)
         /// The maximum CPU time of all threads of a worker during one request (`RLIMIT_CPU`), rounded up by as much as
         /// two seconds. Default: 60 seconds; at most half an hour.

@@ -3,15 +3,15 @@
     public struct SandboxStatistics: Sendable, Hashable {
         /// The number of requests: inspections, estimates of memory, decodes and frames, with and without errors.
         public internal(set) var requests = 0
-        /// The number of images whose decoder crashed, or whose worker was killed by another process.
+        /// The number of requests whose decoder crashed, or whose worker was killed by another process.
         public internal(set) var crashes = 0
-        /// The number of images whose decoder made a system call that the sandbox forbids.
+        /// The number of requests whose decoder made a system call that the sandbox forbids.
         public internal(set) var illegalCalls = 0
-        /// The number of images that exceeded the limit of time or of CPU time.
+        /// The number of requests that exceeded the limit of time or of CPU time.
         public internal(set) var timeouts = 0
-        /// The number of images whose decoder crashed while more than a third of the memory limit was in use.
+        /// The number of requests whose decoder crashed while more than a third of the memory limit was in use.
         public internal(set) var memoryOverruns = 0
-        /// The number of images whose worker sent impossible values, such as pixels outside of the shared memory.
+        /// The number of requests whose worker sent impossible values, such as pixels outside of the shared memory.
         public internal(set) var violations = 0
         /// The number of workers that were started.
         public internal(set) var startedWorkers = 0

@@ -92,8 +92,8 @@
             return Data(UnsafeRawBufferPointer(rebasing: memory[offset..<offset + count]))
         }
 
-        /// Reads a profile or other metadata that may be absent. Throws if it exceeds the limit. Up to 64 KiB are always
-        /// accepted, because a decoder may make a profile itself.
+        /// Reads a profile or other metadata that may be absent. Throws if it exceeds the limit. The first 64 KiB are
+        /// always allowed, because a decoder may make a profile itself.
         mutating func metadata(_ limits: DecodingLimits) throws(WorkerFailure) -> Data? {
             guard try isPresent() else { return nil }
             let metadata = try data()
