@@ -68,6 +68,18 @@
             #expect(decoder.errorCode(mixed.data) == .unsupportedVariant)
         }
 
+        @Test(arguments: [
+            HEIFBuilder.rotation(1), HEIFBuilder.mirror(0), HEIFBuilder.crop(width: 32, height: 64, halfX: 0, halfY: 0),
+        ])
+        func `a tile that is rotated, mirrored or cropped is unsupported`(transform: [UInt8]) throws {
+            var builder = HEIFBuilder()
+            builder.addGrid(columns: 1, rows: 1, size: PixelSize(width: 32, height: 32))
+            let tile = builder.add(try CodedPicture("half.heic"), [transform])
+            builder.refer("dimg", from: 1, to: [tile])
+
+            #expect(decoder.errorCode(builder.data) == .unsupportedVariant)
+        }
+
         @Test func `more tiles than the limit are refused`() throws {
             func file(columns: Int, rows: Int) throws -> Data {
                 var builder = HEIFBuilder()

@@ -114,6 +114,11 @@
                     configuration = try HEVCConfiguration(box, bytes)
                     configurations[box.payload.lowerBound] = configuration
                 }
+                let tileSize = configuration.sequence.size
+                let layout = HEIFLayout(properties.transforms, of: tileSize)
+                guard layout.orientation == .up, layout.crop.covers(tileSize) else {
+                    throw ImageDecodingError(.unsupportedVariant, "HEIF: a tile is cropped, rotated or mirrored")
+                }
                 if tiles.isEmpty { color = properties.color ?? configuration.sequence.color }
                 tiles.append(CodedPicture(extents: extents, configuration: configuration))
             }
