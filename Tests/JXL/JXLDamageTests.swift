@@ -51,9 +51,9 @@
             }
         }
 
-        /// Returns a header of a file with a size, whose other fields have their defaults. Source: ISO/IEC 18181-1,
-        /// section D.2.
-        private func header(width: Int, height: Int) -> Data {
+        /// Returns a header of a file with a size and opaque extra channels, whose other fields have their defaults.
+        /// Source: ISO/IEC 18181-1, sections D.2 and D.3.
+        private func header(width: Int, height: Int, extraCount: Int = 0) -> Data {
             // Each side has two bits that select 30 bits, which hold the side minus one. Three bits state the ratio.
             var bits = BitWriter()
             bits.append(0, 1)
@@ -62,8 +62,18 @@
             bits.append(0, 3)
             bits.append(3, 2)
             bits.append(width - 1, 30)
-            // The metadata and the color transform have their defaults.
-            bits.append(3, 2)
+            if extraCount > 0 {
+                // Integers of 8 bits, and 12 bits for the number of extra channels.
+                for (value, count) in [(0, 1), (0, 1), (0, 1), (0, 2), (1, 1), (3, 2)] { bits.append(value, count) }
+                bits.append(extraCount - 1, 12)
+                for _ in 0..<extraCount { bits.append(1, 1) }
+                // XYB, the color space and no extensions.
+                for (value, count) in [(1, 1), (1, 1), (0, 2)] { bits.append(value, count) }
+            } else {
+                bits.append(1, 1)
+            }
+            // The color transform has its default.
+            bits.append(1, 1)
             return Data([0xFF, 0x0A]) + bits.data
         }
 
@@ -82,6 +92,40 @@
             // Newer versions of libjxl limit the memory of each frame, so only the missing last frame is reported.
             let code = decoder.errorCode(file)
             #expect(code == .exceedsLimit || code == .truncated)
+        }
+
+        @Test func `layers with too many pixels in total are refused`() {
+            // A modular frame of the size of the image, which is neither shown nor the last one, and whose section is
+            // empty.
+            var bits = BitWriter()
+            for (value, count) in [
+                (0, 1), (0, 2), (1, 1), (0, 2), (0, 2), (1, 2), (0, 2), (0, 1), (0, 2), (0, 1), (0, 2), (0, 1), (0, 2),
+                (1, 1), (0, 2), (0, 1),
+            ] { bits.append(value, count) }
+            let layer = bits.data + Data(count: 2)
+            let limits = DecodingLimits(maximumPixelCount: 200)
+            func file(layerCount: Int) -> Data {
+                (0..<layerCount).reduce(header(width: 20, height: 10)) { data, _ in data + layer }
+            }
+
+            #expect(decoder.errorCode(file(layerCount: 16), limits: limits) == .truncated)
+            #expect(decoder.errorCode(file(layerCount: 17), limits: limits) == .exceedsLimit)
+        }
+
+        @Test func `the limit of bytes applies to all channels of a layer`() {
+            // A modular frame of 3,000 x 1,000 pixels, with groups of 1,024 x 1,024 pixels and empty sections.
+            var bits = BitWriter()
+            for (value, count) in [(0, 1), (0, 2), (1, 1), (0, 2), (0, 2)] { bits.append(value, count) }
+            for _ in 0..<1_000 { bits.append(0, 2) }
+            for (value, count) in [(3, 2), (0, 2), (1, 1), (0, 10), (0, 10)] { bits.append(value, count) }
+            for (value, count) in [(2, 2), (3_000 - 2_304, 14), (1, 2), (1_000 - 256, 11)] { bits.append(value, count) }
+            for _ in 0..<1_001 { bits.append(0, 2) }
+            for (value, count) in [(0, 1), (0, 2), (0, 1), (0, 2), (1, 1), (0, 2), (0, 1)] { bits.append(value, count) }
+            let layer = bits.data + Data(count: 9)
+
+            let file = header(width: 20, height: 10, extraCount: 1_000) + layer
+            #expect(decoder.errorCode(file) == .exceedsLimit)
+            #expect(decoder.errorCode(file, limits: DecodingLimits(maximumByteCount: 4 << 30)) == .truncated)
         }
 
         @Test func `a size over the limit is refused before pixels are read`() throws {

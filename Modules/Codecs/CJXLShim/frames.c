@@ -73,7 +73,7 @@ static const number_range upsampling_ranges[4] = {{0, 1}, {0, 2}, {0, 4}, {0, 8}
 
 enum { REGULAR = 0, LOW_FREQUENCY, REFERENCE_ONLY, SKIP_PROGRESSIVE };
 
-/// The part of a frame header that determines its size in the file.
+/// The part of a frame header that determines its size in the file and the work to decode it.
 typedef struct {
     uint64_t width;
     uint64_t height;
@@ -85,6 +85,7 @@ typedef struct {
     int has_half_height;
     uint32_t group_shift;
     uint32_t pass_count;
+    int is_shown;
     int is_last;
 } frame_header;
 
@@ -166,6 +167,7 @@ static void read_blending_and_name(bit_reader *r, const JxlBasicInfo *image, fra
         }
         f->is_last = (int)read_bits(r, 1) && f->type == REGULAR;
     }
+    f->is_shown = duration > 0 || f->is_last;
     uint32_t reference = 0;
     if (f->type != LOW_FREQUENCY && !f->is_last) reference = read_number(r, small_ranges);
     const int can_be_referenced = !f->is_last && f->type != LOW_FREQUENCY && (duration == 0 || reference != 0);
@@ -176,7 +178,7 @@ static void read_blending_and_name(bit_reader *r, const JxlBasicInfo *image, fra
 /// Reads the header of a frame. Source: ISO/IEC 18181-1, section F.2.
 static void read_frame_header(bit_reader *r, const JxlBasicInfo *image, frame_header *f) {
     *f = (frame_header){.width = image->xsize, .height = image->ysize, .upsampling = 1, .group_shift = 1,
-                        .pass_count = 1, .is_last = 1};
+                        .pass_count = 1, .is_shown = 1, .is_last = 1};
     if (read_bits(r, 1)) return;
     f->type = read_bits(r, 2);
     f->is_modular = (int)read_bits(r, 1);
@@ -235,24 +237,27 @@ static alcedo_jxl_status skip_sections(bit_reader *r, const frame_header *f) {
     return ALCEDO_JXL_OK;
 }
 
-/// Checks the frames from `start` on.
+/// Checks the frames that the reader reads next.
 static alcedo_jxl_status check_frames(
-    const JxlBasicInfo *basic, const uint8_t *codestream, size_t count, size_t start, uint64_t pixel_limit) {
-    bit_reader reader = {codestream, count * 8, start * 8, 0};
+    const JxlBasicInfo *basic, bit_reader *reader, uint64_t pixel_limit, uint64_t total_limit) {
     JxlBasicInfo image = *basic;
     int is_preview = basic->have_preview;
+    uint64_t total = 0;
     for (;;) {
         if (is_preview) {
             image.xsize = basic->preview.xsize;
             image.ysize = basic->preview.ysize;
         }
         frame_header frame;
-        read_frame_header(&reader, &image, &frame);
+        read_frame_header(reader, &image, &frame);
         // libjxl rejects what cannot be read here.
-        if (reader.is_over || frame.width == 0 || frame.height == 0) return ALCEDO_JXL_OK;
+        if (reader->is_over || frame.width == 0 || frame.height == 0) return ALCEDO_JXL_OK;
         if (frame.width > pixel_limit / frame.height) return ALCEDO_JXL_EXCEEDS_LIMIT;
+        const uint64_t pixel_count = frame.width * frame.height;
+        if (pixel_count > total_limit - total) return ALCEDO_JXL_EXCEEDS_LIMIT;
+        total = frame.is_shown ? 0 : total + pixel_count;
         if (frame.is_last && !is_preview) return ALCEDO_JXL_OK;
-        const alcedo_jxl_status status = skip_sections(&reader, &frame);
+        const alcedo_jxl_status status = skip_sections(reader, &frame);
         if (status != ALCEDO_JXL_OK) return status;
         is_preview = 0;
         image.xsize = basic->xsize;
@@ -260,7 +265,8 @@ static alcedo_jxl_status check_frames(
     }
 }
 
-alcedo_jxl_status alcedo_jxl_check_frames(const uint8_t *codestream, size_t count, uint64_t pixel_limit) {
+alcedo_jxl_status alcedo_jxl_check_frames(
+    const uint8_t *codestream, size_t count, uint64_t pixel_limit, uint64_t total_limit) {
     const alcedo_jxl_decoder_settings settings = {
         .purpose = ALCEDO_JXL_LAYERS, .memory_limit = (size_t)64 << 20, .threads = 1};
     alcedo_jxl_decoder *d = alcedo_jxl_create(&settings);
@@ -271,7 +277,8 @@ alcedo_jxl_status alcedo_jxl_check_frames(const uint8_t *codestream, size_t coun
     if (alcedo_jxl_read_header(d, &info) == ALCEDO_JXL_OK) {
         // The next byte is the first one of the first frame.
         const size_t start = count - alcedo_jxl_remaining(d);
-        status = check_frames(&d->basic, codestream, count, start, pixel_limit);
+        bit_reader reader = {codestream, count * 8, start * 8, 0};
+        status = check_frames(&d->basic, &reader, pixel_limit, total_limit);
     }
     alcedo_jxl_destroy(d);
     return status;
@@ -279,10 +286,12 @@ alcedo_jxl_status alcedo_jxl_check_frames(const uint8_t *codestream, size_t coun
 
 int alcedo_jxl_needs_frame_check(void) { return 1; }
 #else
-alcedo_jxl_status alcedo_jxl_check_frames(const uint8_t *codestream, size_t count, uint64_t pixel_limit) {
+alcedo_jxl_status alcedo_jxl_check_frames(
+    const uint8_t *codestream, size_t count, uint64_t pixel_limit, uint64_t total_limit) {
     (void)codestream;
     (void)count;
     (void)pixel_limit;
+    (void)total_limit;
     return ALCEDO_JXL_OK;
 }
 

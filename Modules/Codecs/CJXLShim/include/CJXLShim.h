@@ -120,8 +120,10 @@ void alcedo_jxl_set_memory_limit(alcedo_jxl_decoder *_Nonnull decoder, size_t li
 int alcedo_jxl_needs_frame_check(void);
 
 /// Returns ALCEDO_JXL_EXCEEDS_LIMIT when a frame of the codestream, also one that is not shown, has more pixels than
-/// the limit, and ALCEDO_JXL_UNSUPPORTED when this cannot be known. Damaged frames are left to libjxl.
-alcedo_jxl_status alcedo_jxl_check_frames(const uint8_t *_Nonnull codestream, size_t count, uint64_t pixel_limit);
+/// `pixel_limit`, or a shown frame and those since the previous shown frame have more than `total_limit`. Returns
+/// ALCEDO_JXL_UNSUPPORTED when this cannot be known. Damaged frames are left to libjxl.
+alcedo_jxl_status alcedo_jxl_check_frames(
+    const uint8_t *_Nonnull codestream, size_t count, uint64_t pixel_limit, uint64_t total_limit);
 
 /// Returns the number of passed bytes that libjxl has not consumed. The bytes are then released.
 size_t alcedo_jxl_remaining(alcedo_jxl_decoder *_Nonnull decoder);

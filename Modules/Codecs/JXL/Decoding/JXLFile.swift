@@ -32,10 +32,10 @@
             reader.feed(bytes)
             var header = try JXLHeader(reader.readInfo())
             try limits.check(header.size, format: header.format(for: format))
-            try header.checkChannels(limits)
             let layers = try JXLLayers(reader, limits: limits)
-            try container.checkFrames(bytes, limits)
             header.add(layers, metadata: container.metadata(bytes, limits: limits))
+            try header.checkChannels(limits)
+            try container.checkFrames(bytes, header, limits)
             self.header = header
             let isTruncated = container.isTruncated || layers.damage?.code == .truncated
             damage =
@@ -66,20 +66,21 @@
     }
 
     extension JXLContainer {
-        /// Throws `exceedsLimit` for a frame that is larger than the limit of pixels, also one that is not shown. Only
+        /// Throws `exceedsLimit` for frames that are larger than the limits, also for those that are not shown. Only
         /// versions of libjxl need this check whose allocator has no limit for pixels. `unsupportedVariant` when the
         /// sizes of all frames cannot be known.
         func checkFrames(
-            _ bytes: UnsafeBufferPointer<UInt8>, _ limits: DecodingLimits
+            _ bytes: UnsafeBufferPointer<UInt8>, _ header: JXLHeader, _ limits: DecodingLimits
         ) throws(ImageDecodingError) {
             guard alcedo_jxl_needs_frame_check() != 0 else { return }
+            let (maximum, total) = (header.maximumPixelCount(limits), JXLLayers.maximumPixelCount(limits))
             let status: alcedo_jxl_status
             if codestream.count == 1 {
-                status = Self.check(UnsafeBufferPointer(rebasing: bytes[codestream[0]]), limits)
+                status = Self.check(UnsafeBufferPointer(rebasing: bytes[codestream[0]]), maximum, total)
             } else {
                 var joined: [UInt8] = []
                 for part in codestream { joined.append(contentsOf: bytes[part]) }
-                status = joined.withUnsafeBufferPointer { Self.check($0, limits) }
+                status = joined.withUnsafeBufferPointer { Self.check($0, maximum, total) }
             }
             switch status {
             case ALCEDO_JXL_OK: return
@@ -91,15 +92,16 @@
                     "JPEG XL: frames with a coded order of sections need libjxl 0.11, except for the last frame")
             default:
                 throw ImageDecodingError(
-                    .exceedsLimit, "JPEG XL: a frame exceeds the limit of \(limits.maximumPixelCount) pixels")
+                    .exceedsLimit,
+                    "JPEG XL: a frame exceeds the limit of \(maximum) pixels, or its layers exceed that of \(total)")
             }
         }
 
         private static func check(
-            _ codestream: UnsafeBufferPointer<UInt8>, _ limits: DecodingLimits
+            _ codestream: UnsafeBufferPointer<UInt8>, _ maximum: Int, _ total: Int
         ) -> alcedo_jxl_status {
             guard let base = codestream.baseAddress, !codestream.isEmpty else { return ALCEDO_JXL_OK }
-            return alcedo_jxl_check_frames(base, codestream.count, UInt64(max(0, limits.maximumPixelCount)))
+            return alcedo_jxl_check_frames(base, codestream.count, UInt64(max(0, maximum)), UInt64(max(0, total)))
         }
     }
 

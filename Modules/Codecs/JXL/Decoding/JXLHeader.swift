@@ -92,16 +92,22 @@
             return info
         }
 
-        /// Throws `exceedsLimit` when the samples of all channels, of one byte each, exceed the limit of bytes. A file
-        /// can have thousands of extra channels, which libjxl decodes.
+        /// Throws `exceedsLimit` when the samples of all channels of a layer, of one byte each, exceed the limit of
+        /// bytes. A file can have thousands of extra channels, which libjxl decodes.
         func checkChannels(_ limits: DecodingLimits) throws(ImageDecodingError) {
-            let (count, overflow) = size.pixelCount.multipliedReportingOverflow(by: channelCount)
+            let (count, overflow) = largestLayer.pixelCount.multipliedReportingOverflow(by: channelCount)
             guard !overflow, count <= limits.maximumByteCount else {
                 throw ImageDecodingError(
                     .exceedsLimit,
-                    "JPEG XL: \(channelCount) channels of \(size) pixels exceed the limit of "
+                    "JPEG XL: \(channelCount) channels of \(largestLayer) pixels exceed the limit of "
                         + "\(limits.maximumByteCount) bytes")
             }
+        }
+
+        /// Returns the maximum number of pixels of a frame in the file, also of one that is not shown. The samples of
+        /// such a frame may take as many bytes as libjxl may hold.
+        func maximumPixelCount(_ limits: DecodingLimits) -> Int {
+            min(limits.maximumPixelCount, limits.maximumByteCount / channelCount, memoryLimit / (4 * channelCount))
         }
 
         /// Returns the format of the decoded rows for a requested format.
@@ -153,8 +159,12 @@
 
         /// Reads the layers that follow the header.
         ///
-        /// - Throws: `exceedsLimit` for more layers or a larger layer than `limits` allows, and `outOfMemory`.
+        /// - Throws: `exceedsLimit` for more layers, a larger layer or more pixels in layers than `limits` allows, and
+        ///   `outOfMemory`.
         init(_ reader: JXLReader, limits: DecodingLimits) throws(ImageDecodingError) {
+            let maximum = Self.maximumPixelCount(limits)
+            // The number of pixels since the last shown frame.
+            var pixelCount = 0
             while true {
                 let frame: alcedo_jxl_frame?
                 do throws(ImageDecodingError) { frame = try reader.nextFrame() } catch {
@@ -172,9 +182,24 @@
                         .exceedsLimit,
                         "JPEG XL: a layer of \(size) pixels exceeds the limit of \(limits.maximumPixelCount) pixels")
                 }
+                guard size.pixelCount <= maximum - pixelCount else {
+                    throw ImageDecodingError(
+                        .exceedsLimit, "JPEG XL: the layers of a frame exceed the limit of \(maximum) pixels")
+                }
+                pixelCount += size.pixelCount
                 if size.pixelCount > largest.pixelCount { largest = size }
-                if frame.is_shown != 0 { durations.append(frame.duration) }
+                if frame.is_shown != 0 {
+                    durations.append(frame.duration)
+                    pixelCount = 0
+                }
             }
+        }
+
+        /// Returns the maximum number of pixels of all layers of a shown frame: 16 times that of a frame. It limits the
+        /// time of decoding, because one call decodes all of them.
+        static func maximumPixelCount(_ limits: DecodingLimits) -> Int {
+            let (product, overflow) = limits.maximumPixelCount.multipliedReportingOverflow(by: 16)
+            return overflow ? Int.max : product
         }
     }
 

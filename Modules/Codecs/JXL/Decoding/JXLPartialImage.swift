@@ -49,7 +49,7 @@
         ) throws(ImageDecodingError) -> Bool {
             guard stage == .frame || stage == .pixels else { return false }
             do throws(ImageDecodingError) {
-                try JXLContainer(bytes).checkFrames(bytes, options.limits)
+                try JXLContainer(bytes).checkFrames(bytes, header, options.limits)
                 reader.feed(bytes)
                 return try decode(byteCount: bytes.count, isEnd: isEnd)
             } catch {
