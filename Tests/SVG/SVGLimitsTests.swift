@@ -35,6 +35,10 @@
             #expect(code(nested(200, "<g\(declarations)>", "</g>", String(repeating: "<b:c/>", count: 50_000))) == nil)
         }
 
+        @Test func `a long attribute is drawn`() {
+            #expect(code("<g id='\(String(repeating: "a", count: 10_500_000))'/>") == nil)
+        }
+
         @Test func `more elements than the limit are refused`() {
             #expect(code(String(repeating: "<g/>", count: 200_000)) == .exceedsLimit)
         }

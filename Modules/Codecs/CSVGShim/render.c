@@ -44,9 +44,10 @@ static void draw(alcedo_svg_drawing *d, RsvgHandle *handle, cairo_t *cr) {
 static void load_and_draw(alcedo_svg_drawing *d) {
     GInputStream *stream = g_memory_input_stream_new_from_data(d->bytes, (gssize)d->count, NULL);
     GError *error = NULL;
-    // Without a base file, librsvg loads nothing but data URLs.
+    // Without a base file, librsvg loads nothing but data URLs. With its default limits, libxml2 rejects attributes of
+    // more than 10 MB, such as embedded images. The caller limits the document.
     RsvgHandle *handle =
-        rsvg_handle_new_from_stream_sync(stream, NULL, RSVG_HANDLE_FLAGS_NONE, d->cancellable, &error);
+        rsvg_handle_new_from_stream_sync(stream, NULL, RSVG_HANDLE_FLAG_UNLIMITED, d->cancellable, &error);
     g_object_unref(stream);
     if (!handle) {
         fail_with(d, error);

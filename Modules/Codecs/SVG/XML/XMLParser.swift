@@ -267,7 +267,7 @@
 
     /// The limits of ``XMLParser``.
     enum XMLLimits {
-        /// The maximum number of nested elements. libxml2 stops at 256.
+        /// The maximum number of nested elements, which librsvg draws recursively.
         static let maximumDepth = 250
         /// The maximum number of attributes of an element.
         static let maximumAttributeCount = 1_000
