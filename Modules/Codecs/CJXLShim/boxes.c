@@ -31,7 +31,7 @@ alcedo_jxl_status alcedo_jxl_read_jpeg(alcedo_jxl_decoder *d, uint8_t *out, size
         case JXL_DEC_NEED_MORE_INPUT:
             return ALCEDO_JXL_TRUNCATED;
         default:
-            return d->memory.is_exceeded ? ALCEDO_JXL_EXCEEDS_LIMIT : ALCEDO_JXL_CORRUPT;
+            return alcedo_jxl_failure(d);
         }
     }
 }

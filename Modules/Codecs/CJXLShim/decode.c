@@ -77,8 +77,7 @@ size_t alcedo_jxl_remaining(alcedo_jxl_decoder *d) {
     return rest;
 }
 
-/// Returns the status after an error of libjxl, which does not report its cause.
-static alcedo_jxl_status failure(const alcedo_jxl_decoder *d) {
+alcedo_jxl_status alcedo_jxl_failure(const alcedo_jxl_decoder *d) {
     if (d->memory.is_exhausted) return ALCEDO_JXL_OUT_OF_MEMORY;
     return d->memory.is_exceeded ? ALCEDO_JXL_EXCEEDS_LIMIT : ALCEDO_JXL_CORRUPT;
 }
@@ -87,7 +86,9 @@ static alcedo_jxl_status failure(const alcedo_jxl_decoder *d) {
 static alcedo_jxl_status read_channels(alcedo_jxl_decoder *d, alcedo_jxl_info *info) {
     for (uint32_t index = 0; index < d->basic.num_extra_channels; index++) {
         JxlExtraChannelInfo channel;
-        if (JxlDecoderGetExtraChannelInfo(d->decoder, index, &channel) != JXL_DEC_SUCCESS) return failure(d);
+        if (JxlDecoderGetExtraChannelInfo(d->decoder, index, &channel) != JXL_DEC_SUCCESS) {
+            return alcedo_jxl_failure(d);
+        }
         // A gray file has no inks.
         const int is_black = channel.type == JXL_CHANNEL_BLACK && !info->is_gray;
         if (is_black && d->black_index < 0) d->black_index = (int)index;
@@ -109,12 +110,12 @@ alcedo_jxl_status alcedo_jxl_read_header(alcedo_jxl_decoder *d, alcedo_jxl_info 
         case JXL_DEC_NEED_MORE_INPUT:
             return ALCEDO_JXL_TRUNCATED;
         default:
-            return failure(d);
+            return alcedo_jxl_failure(d);
         }
         break;
     }
     JxlBasicInfo *basic = &d->basic;
-    if (JxlDecoderGetBasicInfo(d->decoder, basic) != JXL_DEC_SUCCESS) return failure(d);
+    if (JxlDecoderGetBasicInfo(d->decoder, basic) != JXL_DEC_SUCCESS) return alcedo_jxl_failure(d);
     *info = (alcedo_jxl_info){0};
     info->width = basic->xsize;
     info->height = basic->ysize;
@@ -145,10 +146,10 @@ alcedo_jxl_status alcedo_jxl_next_frame(alcedo_jxl_decoder *d, alcedo_jxl_frame 
     case JXL_DEC_SUCCESS:
         return ALCEDO_JXL_END;
     default:
-        return failure(d);
+        return alcedo_jxl_failure(d);
     }
     JxlFrameHeader header;
-    if (JxlDecoderGetFrameHeader(d->decoder, &header) != JXL_DEC_SUCCESS) return failure(d);
+    if (JxlDecoderGetFrameHeader(d->decoder, &header) != JXL_DEC_SUCCESS) return alcedo_jxl_failure(d);
     d->has_output = 0;
     *frame = (alcedo_jxl_frame){
         .width = header.layer_info.xsize,
@@ -195,12 +196,15 @@ static alcedo_jxl_status set_output(alcedo_jxl_decoder *d, alcedo_jxl_format for
         // Versions of libjxl round deeper samples differently, some of them with dithering.
         d->format.data_type = JXL_TYPE_UINT16;
         capacity = output_stride(d) * d->basic.ysize;
-        if (!d->deep) d->deep = malloc(capacity);
+        // The memory is cleared, because parts of a damaged image may stay unwritten.
+        if (!d->deep) d->deep = calloc(1, capacity);
         if (!d->deep) return ALCEDO_JXL_OUT_OF_MEMORY;
         d->narrow = out;
         d->out = d->deep;
     }
-    if (JxlDecoderSetImageOutBuffer(d->decoder, &d->format, d->out, capacity) != JXL_DEC_SUCCESS) return failure(d);
+    if (JxlDecoderSetImageOutBuffer(d->decoder, &d->format, d->out, capacity) != JXL_DEC_SUCCESS) {
+        return alcedo_jxl_failure(d);
+    }
     d->has_output = 1;
     if (d->black_index < 0) return ALCEDO_JXL_OK;
     const uint32_t index = (uint32_t)d->black_index;
@@ -210,14 +214,14 @@ static alcedo_jxl_status set_output(alcedo_jxl_decoder *d, alcedo_jxl_format for
     const size_t stride = alcedo_jxl_aligned(sample_size * d->basic.xsize);
     size_t plane_size = 0;
     if (JxlDecoderExtraChannelBufferSize(d->decoder, &plane, &plane_size, index) != JXL_DEC_SUCCESS) {
-        return failure(d);
+        return alcedo_jxl_failure(d);
     }
     // Later versions of libjxl do not count the padding of the last row.
     const size_t size = plane_size > stride * d->basic.ysize ? plane_size : stride * d->basic.ysize;
-    if (!d->black) d->black = malloc(size);
+    if (!d->black) d->black = calloc(1, size);
     if (!d->black) return ALCEDO_JXL_OUT_OF_MEMORY;
     const JxlDecoderStatus status = JxlDecoderSetExtraChannelBuffer(d->decoder, &plane, d->black, size, index);
-    return status == JXL_DEC_SUCCESS ? ALCEDO_JXL_OK : failure(d);
+    return status == JXL_DEC_SUCCESS ? ALCEDO_JXL_OK : alcedo_jxl_failure(d);
 }
 
 /// Multiplies the color of the frame by black, which makes RGB of inks. A sample of 0 means the maximum of an ink.
@@ -279,7 +283,7 @@ alcedo_jxl_status alcedo_jxl_read_pixels(
             make_narrow(d);
             return ALCEDO_JXL_OK;
         default:
-            return failure(d);
+            return alcedo_jxl_failure(d);
         }
     }
 }

@@ -54,6 +54,9 @@ struct alcedo_jxl_decoder {
 /// Sets the output color space, and reads the profiles of the file and of the samples.
 void alcedo_jxl_read_color(alcedo_jxl_decoder *d, alcedo_jxl_info *info);
 
+/// Returns the status after an error of libjxl, which does not report its cause.
+alcedo_jxl_status alcedo_jxl_failure(const alcedo_jxl_decoder *d);
+
 /// Returns the number of bytes of a row, rounded up to the alignment of rows.
 size_t alcedo_jxl_aligned(size_t size);
 

@@ -7,7 +7,7 @@
     /// The frames of an animation, decoded on demand.
     ///
     /// Memory: the encoded file and, in libjxl, the planes of the frame and of up to four earlier frames. The next
-    /// frame is decoded from the previous one. A jump forward decodes only frames that later ones refer to. A jump
+    /// frame is decoded from the previous one. A jump forward decodes only frames that later ones can refer to. A jump
     /// backward begins with the first frame.
     ///
     /// `@unchecked` because libjxl's decoder is not `Sendable`. All access to it is protected by `lock`, which is held
