@@ -199,6 +199,16 @@
             #expect(try profile(12, 13) != nil)
         }
 
+        @Test func `matrix coefficients that libavif cannot convert are unsupported`() throws {
+            let image = try CodedImage(samplePixels(PixelSize(width: 16, height: 8)))
+            var builder = AVIFBuilder()
+            // BT.2020, PQ and ICtCp.
+            builder.add(image, [AVIFBuilder.box("colr", Array("nclx".utf8) + [0, 9, 0, 16, 0, 14, 0x80])])
+
+            #expect(try decoder.inspect(builder.data, limits: DecodingLimits()).colorModel == .yCbCr)
+            #expect(decoder.errorCode(builder.data) == .unsupportedVariant)
+        }
+
         @Test func `a profile over the metadata limit is omitted`() throws {
             let profile = Data((0..<200).map { UInt8($0) })
             let image = DecodedImage(pixels: try samplePixels(PixelSize(width: 8, height: 8)), colorProfile: profile)

@@ -42,6 +42,8 @@ alcedo_avif_status alcedo_avif_status_of(avifResult result) {
             return ALCEDO_AVIF_WAITING;
         case AVIF_RESULT_OUT_OF_MEMORY:
             return ALCEDO_AVIF_OUT_OF_MEMORY;
+        // The conversion from YCbCr fails for matrix coefficients that libavif does not support.
+        case AVIF_RESULT_REFORMAT_FAILED:
         case AVIF_RESULT_UNSUPPORTED_DEPTH:
         case AVIF_RESULT_NO_CODEC_AVAILABLE:
         case AVIF_RESULT_NOT_IMPLEMENTED:
