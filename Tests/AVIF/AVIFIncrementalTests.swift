@@ -54,6 +54,22 @@
             #expect(try pieces.finish().pixels == whole)
         }
 
+        @Test func `cropped rows are not counted as visible`() throws {
+            // The first row of tiles, of 64 rows, contains 14 rows of the crop, which begins at row 50.
+            let crop = AVIFBuilder.crop(width: 128, height: 40, halfX: 0, halfY: 40)
+            let data = try SampleFile.gridBuilder(properties: [crop]).data
+            let pieces = decoder.makeIncrementalDecoder(options: DecodingOptions())
+            var rowCounts: [Int] = []
+
+            for byte in data {
+                try pieces.append(Data([byte]))
+                if let preview = try pieces.preview() { rowCounts.append(preview.rowCount) }
+            }
+
+            #expect(rowCounts == [14, 40])
+            #expect(try pieces.finish().size == PixelSize(width: 128, height: 40))
+        }
+
         @Test func `a still image is visible when its bytes are complete`() throws {
             let data = try SampleFile.alpha.data()
             let pieces = decoder.makeIncrementalDecoder(options: DecodingOptions())

@@ -67,7 +67,7 @@
             case .deep: return try lossless.encode(DecodedImage(pixels: deepPixels(size)))
             case .gray: return try lossless.encode(DecodedImage(pixels: grayPixels(size)))
             case .sequence: return try sequenceFile(frameCount: 4)
-            case .grid: return try Self.grid().data
+            case .grid: return try Self.gridBuilder().data
             case .rotated:
                 return try lossless.encode(DecodedImage(pixels: samplePixels(size), orientation: .leftMirrored))
             case .metadata:
@@ -80,13 +80,14 @@
             }
         }
 
-        /// Returns an image of 128 × 100 pixels from four tiles.
-        static func grid() throws -> AVIFBuilder {
+        /// Returns an image of 128 × 100 pixels from four tiles, with further properties.
+        static func gridBuilder(properties: [[UInt8]] = []) throws -> AVIFBuilder {
             var builder = AVIFBuilder()
             let side = PixelSize(width: 64, height: 64)
             let picture = try samplePixels(PixelSize(width: 128, height: 128))
             builder.addGrid(
-                columns: 2, rows: 2, size: PixelSize(width: 128, height: 100), properties: [AVIFBuilder.rgb])
+                columns: 2, rows: 2, size: PixelSize(width: 128, height: 100),
+                properties: [AVIFBuilder.rgb] + properties)
             for (x, y) in [(0, 0), (64, 0), (0, 64), (64, 64)] {
                 let tile = try cropped(picture, x: x, y: y, width: side.width, height: side.height)
                 builder.add(try CodedImage(tile), [AVIFBuilder.rgb])

@@ -55,7 +55,7 @@
                 }
                 return ImagePreview(
                     image: try header.image(pixels, options), pass: partialImage.pass,
-                    rowCount: pixels.height * partialImage.rowCount / header.codedSize.height)
+                    rowCount: partialImage.completeRowCount)
             }
         }
 

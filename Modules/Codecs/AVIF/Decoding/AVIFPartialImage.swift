@@ -12,7 +12,7 @@
         /// The stored pixels of the last layer or rows, before the orientation is applied.
         private(set) var pixels: PixelBuffer?
         /// The number of decoded rows of the coded image.
-        private(set) var rowCount = 0
+        private var rowCount = 0
 
         /// Reads the properties at the beginning of a file.
         ///
@@ -25,6 +25,12 @@
             reader.feed(bytes)
             header = try AVIFHeader(reader, container, limits: options.limits)
             rows = AVIFRows(reader, header, options: options)
+        }
+
+        /// The number of complete rows of ``pixels``, from the top.
+        var completeRowCount: Int {
+            let visible = min(max(0, rowCount - header.crop.y), header.crop.size.height)
+            return (pixels?.height ?? 0) * visible / header.crop.size.height
         }
 
         /// The number of the last decoded layer, from 1.
