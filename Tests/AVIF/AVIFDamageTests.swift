@@ -44,6 +44,16 @@
             #expect(decoder.errorCode(builder.data, limits: DecodingLimits(maximumPixelCount: 400)) != nil)
         }
 
+        @Test func `a coded image that is much larger than its declared size is corrupt`() throws {
+            let image = try CodedImage(samplePixels(PixelSize(width: 300, height: 300)))
+            var builder = AVIFBuilder()
+            let small = PixelSize(width: 20, height: 20)
+            builder.add("av01", image.payload, [AVIFBuilder.extents(small), image.configuration])
+
+            // The reported memory for decoding is that of the declared size.
+            #expect(decoder.errorCode(builder.data) == .corrupt)
+        }
+
         @Test func `more coded items than the limit are refused`() throws {
             let image = try CodedImage(samplePixels(PixelSize(width: 8, height: 8)))
             func file(_ count: Int) -> Data {

@@ -72,6 +72,10 @@
             return !auxiliary.isEmpty && auxiliary.allSatisfy { $0.isAlpha == false }
         }
 
+        /// The maximum number of pixels of a coded image. A larger one contradicts the declared sizes, from which the
+        /// memory for decoding is computed.
+        var codedPixelLimit: Int { largestSize?.codedPixelCount ?? Int.max }
+
         private mutating func read(_ box: ISOBox, _ bytes: UnsafeBufferPointer<UInt8>) {
             switch box.type {
             case ISOBox.type("ftyp"): readBrands(box, bytes)
@@ -125,6 +129,14 @@
                     include(PixelSize(width: Int(width), height: Int(height)))
                 }
             }
+        }
+    }
+
+    extension PixelSize {
+        /// The number of pixels of an image of this size with the rows and columns that AV1 adds at the edges.
+        var codedPixelCount: Int {
+            let side = { (length: Int) in (length + 127) / 128 * 128 + 128 }
+            return PixelSize(width: side(width), height: side(height)).pixelCount
         }
     }
 #endif

@@ -12,8 +12,9 @@
     /// while a frame is decoded, because calls run one at a time.
     final class AVIFAnimation: ImageFrameSource, @unchecked Sendable {
         private let lock = Locked(())
-        private let bytes: AVIFBytes
+        // Properties are released in the order of their declarations, so the bytes outlive the decoder that reads them.
         private let file: AVIFFile
+        private let bytes: AVIFBytes
         private let options: DecodingOptions
         private let delays: [Duration]
         let canvasSize: PixelSize
@@ -85,9 +86,8 @@
 
         /// The number of bytes of the planes of a frame, with the rows that AV1 adds at the edges.
         var planeByteCount: Int {
-            let side = { (length: Int) in (length + 127) / 128 * 128 + 128 }
             let planes = (isMonochrome ? 1 : 3) + (hasAlpha ? 1 : 0)
-            return side(codedSize.width) * side(codedSize.height) * planes * (bitDepth > 8 ? 2 : 1)
+            return codedSize.codedPixelCount * planes * (bitDepth > 8 ? 2 : 1)
         }
     }
 

@@ -27,8 +27,8 @@
             for attempt in Attempt.allCases {
                 do throws(ImageDecodingError) {
                     let reader = try AVIFReader(
-                        attempt.needsEnd ? bytes : nil, limits: limits, threadCount: threadCount,
-                        readsMetadata: attempt.readsMetadata, ignoresAlpha: container.hasOtherAuxiliaryTrack)
+                        attempt.needsEnd ? bytes : nil, container, limits: limits, threadCount: threadCount,
+                        readsMetadata: attempt.readsMetadata)
                     if !attempt.needsEnd { reader.feed(bytes) }
                     header = try AVIFHeader(reader, container, limits: limits)
                     self.reader = reader

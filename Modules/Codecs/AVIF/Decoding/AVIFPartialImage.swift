@@ -20,8 +20,7 @@
         init(
             _ bytes: UnsafeBufferPointer<UInt8>, _ container: AVIFContainer, options: DecodingOptions
         ) throws(ImageDecodingError) {
-            reader = try AVIFReader(
-                nil, limits: options.limits, readsMetadata: false, ignoresAlpha: container.hasOtherAuxiliaryTrack)
+            reader = try AVIFReader(nil, container, limits: options.limits, readsMetadata: false)
             reader.feed(bytes)
             header = try AVIFHeader(reader, container, limits: options.limits)
             rows = AVIFRows(reader, header, options: options)

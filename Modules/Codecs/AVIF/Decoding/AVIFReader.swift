@@ -8,19 +8,20 @@
 
         /// Creates a decoder of complete bytes, which must outlive it, or, with nil, of bytes that are passed later.
         ///
+        /// `container` is that of the same file, and must be within the limits.
+        ///
         /// - Throws: `outOfMemory`.
         init(
-            _ bytes: UnsafeBufferPointer<UInt8>?, limits: DecodingLimits, threadCount: Int = 1,
-            readsMetadata: Bool = true,
-            ignoresAlpha: Bool = false
+            _ bytes: UnsafeBufferPointer<UInt8>?, _ container: AVIFContainer, limits: DecodingLimits,
+            threadCount: Int = 1, readsMetadata: Bool
         ) throws(ImageDecodingError) {
             var settings = alcedo_avif_decoder_settings()
-            settings.pixel_limit = UInt32(clamping: max(1, limits.maximumPixelCount))
+            settings.pixel_limit = UInt32(clamping: max(1, min(limits.maximumPixelCount, container.codedPixelLimit)))
             settings.frame_limit = UInt32(clamping: max(1, limits.maximumFrameCount))
             settings.threads = Int32(clamping: threadCount)
             settings.is_stream = bytes == nil ? 1 : 0
             settings.ignores_metadata = readsMetadata ? 0 : 1
-            settings.ignores_alpha = ignoresAlpha ? 1 : 0
+            settings.ignores_alpha = container.hasOtherAuxiliaryTrack ? 1 : 0
             guard let decoder = alcedo_avif_create(bytes?.baseAddress, bytes?.count ?? 0, &settings) else {
                 throw ImageDecodingError(.outOfMemory, "AVIF: cannot create a decoder: out of memory")
             }
