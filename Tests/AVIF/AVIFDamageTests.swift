@@ -54,6 +54,33 @@
             #expect(decoder.errorCode(builder.data) == .corrupt)
         }
 
+        @Test func `extents that take no bytes are refused before they are listed`() throws {
+            var builder = AVIFBuilder()
+            builder.add(try CodedImage(samplePixels(PixelSize(width: 8, height: 8))))
+            var data = builder.data
+            let table = try #require(data.range(of: Data("iloc".utf8))).upperBound
+            // The sizes of offsets and lengths, and the number of extents of the only item.
+            data[table + 4] = 0
+            data.replaceSubrange(table + 12..<table + 14, with: [0xFF, 0xFF])
+
+            #expect(decoder.errorCode(data) == .exceedsLimit)
+        }
+
+        @Test func `more tracks than the limit are refused`() {
+            let head = AVIFBuilder.box("ftyp", Array("avis\0\0\0\0avismif1".utf8))
+            let tracks = (0..<2_049).flatMap { _ in AVIFBuilder.box("trak", []) }
+
+            #expect(decoder.errorCode(Data(head + AVIFBuilder.box("moov", tracks))) == .exceedsLimit)
+        }
+
+        @Test func `more runs of durations than frames allowed are refused`() throws {
+            var data = try sequenceFile(frameCount: 4)
+            let table = try #require(data.range(of: Data("stts".utf8))).upperBound
+            data.replaceSubrange(table + 4..<table + 8, with: [0, 1, 0, 0])
+
+            #expect(decoder.errorCode(data) == .exceedsLimit)
+        }
+
         @Test func `more coded items than the limit are refused`() throws {
             let image = try CodedImage(samplePixels(PixelSize(width: 8, height: 8)))
             func file(_ count: Int) -> Data {
@@ -99,6 +126,9 @@
 
             #expect(decoder.errorCode(builder.data) == .corrupt)
             #expect(decoder.errorCode(Data("no picture at all".utf8)) == .corrupt)
+            builder.brands = ["avif"]
+            #expect(decoder.errorCode(builder.data) == nil)
+            #expect(decoder.errorCode(Data(AVIFBuilder.box("free", [])) + builder.data) == .corrupt)
         }
 
         @Test func `a truncated grid gives the rows of its complete tiles`() throws {

@@ -37,6 +37,18 @@
             #expect(frames.cost > data.count)
         }
 
+        @Test func `successive frames with equal durations keep them`() throws {
+            let pixels = try (0..<4).map { try sequenceFrame($0) }
+            let delays = [40, 40, 60, 60].map { Duration.milliseconds($0) }
+            let source = MadeFrames(
+                pixels[0].size, (0..<4).map { (pixels: Optional(pixels[$0]), delay: delays[$0]) })
+            let image = DecodedImage(pixels: pixels[0], frames: source)
+
+            let frames = try frames(AVIFEncoder(compression: .lossless, speed: 10).encode(image))
+
+            #expect((0..<4).map(frames.rawDelay) == delays)
+        }
+
         @Test func `durations of at most 10 ms are shown for 100 ms`() throws {
             let pixels = try sequenceFrame(0)
             let source = MadeFrames(pixels.size, [(pixels, .milliseconds(10)), (pixels, .milliseconds(11))])

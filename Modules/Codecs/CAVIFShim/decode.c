@@ -174,13 +174,6 @@ alcedo_avif_status alcedo_avif_data_end(const alcedo_avif_decoder *d, uint32_t f
     return ALCEDO_AVIF_OK;
 }
 
-alcedo_avif_status alcedo_avif_frame_duration(const alcedo_avif_decoder *d, uint32_t frame, uint64_t *duration) {
-    avifImageTiming timing;
-    const avifResult result = avifDecoderNthImageTiming(d->decoder, frame, &timing);
-    *duration = result == AVIF_RESULT_OK ? timing.durationInTimescales : 0;
-    return alcedo_avif_status_of(result);
-}
-
 alcedo_avif_status alcedo_avif_read_frame(alcedo_avif_decoder *d, uint32_t frame) {
     const avifResult result = avifDecoderNthImage(d->decoder, frame);
     if (result == AVIF_RESULT_OK) {

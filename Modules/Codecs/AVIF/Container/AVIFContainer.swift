@@ -27,6 +27,8 @@
         private(set) var largestSize: PixelSize?
         /// The number of coded items.
         private(set) var itemCount = 0
+        /// The tables of the boxes.
+        private(set) var tables = AVIFTables()
         /// The tracks of a sequence.
         private(set) var tracks: [AVIFTrack] = []
 
@@ -81,11 +83,13 @@
             case ISOBox.type("ftyp"): readBrands(box, bytes)
             case ISOBox.type("meta"):
                 hasMeta = true
+                tables.addItems(box, bytes)
                 readItems(box, bytes)
             case ISOBox.type("moov"):
                 hasMovie = true
-                let trackType = ISOBox.type("trak")
-                tracks = box.children(bytes).filter { $0.type == trackType }.map { AVIFTrack($0, bytes) }
+                let boxes = box.descendants(["trak"], bytes)
+                for track in boxes { tables.addTrack(track, bytes) }
+                tracks = boxes.map { AVIFTrack($0, bytes) }
                 for track in tracks { include(track.size) }
             case ISOBox.type("mdat"): hasMediaData = true
             default: break

@@ -13,6 +13,11 @@
         private(set) var size = PixelSize(width: 0, height: 0)
         /// The number of samples, which are the frames.
         private(set) var sampleCount = 0
+        /// The number of runs of equal durations, or of chunks with equal numbers of samples, whichever is larger. A
+        /// valid file has at most as many as samples. libavif searches them for each frame.
+        private(set) var runCount = 0
+        /// The numbers of successive samples with the same duration, in units of the timescale.
+        private var durationRuns: [(count: Int, units: UInt64)] = []
         /// The number of plays; 0 means forever, and nil means that the file does not state it.
         private(set) var playCount: Int?
 
@@ -30,9 +35,19 @@
                     playCount = Self.playCount(list, header, bytes)
                 }
             }
-            guard
-                let table = track.child("mdia", bytes)?.child("minf", bytes)?.child("stbl", bytes)
-            else { return }
+            guard let table = track.descendants(["mdia", "minf", "stbl"], bytes).first else { return }
+            for name in ["stts", "stsc"] as [StaticString] {
+                let counts = table.descendants([name], bytes).map { Int($0.number(bytes, at: 4, 4) ?? 0) }
+                runCount = max(runCount, counts.reduce(0, +))
+            }
+            if let times = table.child("stts", bytes), let count = times.number(bytes, at: 4, 4) {
+                for index in 0..<Int(count) {
+                    guard let samples = times.number(bytes, at: 8 + 8 * index, 4),
+                        let units = times.number(bytes, at: 12 + 8 * index, 4)
+                    else { break }
+                    durationRuns.append((Int(samples), units))
+                }
+            }
             if let sizes = table.child("stsz", bytes), let count = sizes.number(bytes, at: 8, 4) {
                 sampleCount = Int(count)
             }
@@ -44,6 +59,30 @@
             guard let auxiliary = entry.child("auxi", bytes, skipping: 78) else { return }
             let name = bytes[min(auxiliary.start + 4, auxiliary.end)..<auxiliary.end].prefix { $0 != 0 }
             isAlpha = Self.alphaNames.contains { name.elementsEqual($0.utf8) }
+        }
+
+        /// Returns the durations of the first frames, rounded down to whole nanoseconds. Frames after the last run have
+        /// its duration.
+        ///
+        /// libavif computes a duration from those of all frames before it, which takes minutes for 10,000 runs.
+        ///
+        /// - Parameters:
+        ///   - count: The number of frames.
+        ///   - timescale: The number of units per second.
+        /// - Complexity: O(count).
+        func durations(count: Int, timescale: UInt64) -> [Duration] {
+            guard timescale > 0, timescale <= UInt64(UInt32.max) else { return Array(repeating: .zero, count: count) }
+            var durations: [Duration] = []
+            durations.reserveCapacity(count)
+            var last = Duration.zero
+            for run in durationRuns where durations.count < count {
+                let (seconds, rest) = run.units.quotientAndRemainder(dividingBy: timescale)
+                let nanoseconds = rest * 1_000_000_000 / timescale
+                last = Duration.seconds(Int64(seconds)) + Duration.nanoseconds(Int64(nanoseconds))
+                durations += repeatElement(last, count: min(run.count, count - durations.count))
+            }
+            durations += repeatElement(last, count: count - durations.count)
+            return durations
         }
 
         /// Returns the number of plays of an edit list with one edit. The repeated edit fills the duration of the

@@ -63,6 +63,16 @@
             return children(bytes, skipping: skipped).first { $0.type == wanted }
         }
 
+        /// Returns the boxes inside this one to which a path of types leads.
+        func descendants(_ path: [StaticString], _ bytes: UnsafeBufferPointer<UInt8>) -> [ISOBox] {
+            var boxes = [self]
+            for name in path {
+                let wanted = Self.type(name)
+                boxes = boxes.flatMap { box in box.children(bytes).filter { $0.type == wanted } }
+            }
+            return boxes
+        }
+
         /// Returns the big-endian number of at most eight bytes at an offset from the payload's start, or nil when it
         /// is not inside the box.
         func number(_ bytes: UnsafeBufferPointer<UInt8>, at offset: Int, _ count: Int) -> UInt64? {

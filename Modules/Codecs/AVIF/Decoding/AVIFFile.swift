@@ -85,9 +85,19 @@
     }
 
     extension AVIFContainer {
-        /// Throws `exceedsLimit` for more frames or coded items than are decoded.
+        /// Throws `corrupt` for a file of another format, and `exceedsLimit` for more frames, coded items or entries of
+        /// tables than are read. libavif allocates memory for all of them.
         func check(_ limits: DecodingLimits) throws(ImageDecodingError) {
-            if let track = imageTrack { try limits.check(frameCount: track.sampleCount) }
+            // libavif also reads boxes before the brands, which this type does not.
+            guard !isForeign else { throw ImageDecodingError(.corrupt, "AVIF: the file has no brand of AVIF") }
+            guard tables.entryCount <= AVIFTables.maximumEntryCount else {
+                throw ImageDecodingError(
+                    .exceedsLimit,
+                    "AVIF: \(tables.entryCount) entries of tables exceed the limit of \(AVIFTables.maximumEntryCount)")
+            }
+            for track in tracks where track.isAV1 {
+                try limits.check(frameCount: max(track.sampleCount, track.runCount))
+            }
             let maximum = min(Self.maximumItemCount, max(8, limits.maximumByteCount / Self.itemByteCount))
             guard itemCount <= maximum else {
                 throw ImageDecodingError(
@@ -103,7 +113,6 @@
                 return ImageDecodingError(
                     .exceedsLimit, "\(largestSize) pixels exceed the limit of \(limits.maximumPixelCount) pixels")
             }
-            guard !isForeign else { return ImageDecodingError(.corrupt, "AVIF: the file has no brand of AVIF") }
             guard !isTruncated, !isMissingBytes else {
                 return ImageDecodingError(.truncated, "AVIF: the data ends within the header")
             }

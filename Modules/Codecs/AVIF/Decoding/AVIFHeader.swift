@@ -44,8 +44,16 @@
             isRGB = info.is_rgb != 0
             let count = Int(info.frame_count)
             try limits.check(frameCount: count)
-            delays = count > 1 ? reader.durations(count: count, timescale: info.timescale) : []
-            playCount = count > 1 ? container.imageTrack?.playCount : nil
+            if count > 1 {
+                let track = container.imageTrack
+                delays =
+                    track?.durations(count: count, timescale: info.timescale)
+                    ?? Array(repeating: .zero, count: count)
+                playCount = track?.playCount
+            } else {
+                delays = []
+                playCount = nil
+            }
             layerCount = Int(info.layer_count)
             itemCount = container.itemCount
             metadata = ImageMetadata(info, limits)

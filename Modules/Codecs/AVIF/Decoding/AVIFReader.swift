@@ -50,17 +50,6 @@
             return end
         }
 
-        /// Returns the durations of the frames, rounded down to whole nanoseconds.
-        func durations(count: Int, timescale: UInt64) -> [Duration] {
-            guard timescale > 0, timescale <= UInt64(UInt32.max) else { return Array(repeating: .zero, count: count) }
-            return (0..<count).map { index in
-                var units: UInt64 = 0
-                guard alcedo_avif_frame_duration(decoder, UInt32(index), &units) == ALCEDO_AVIF_OK else { return .zero }
-                let (seconds, rest) = units.quotientAndRemainder(dividingBy: timescale)
-                return .seconds(Int64(min(seconds, 1 << 32))) + .nanoseconds(Int64(rest * 1_000_000_000 / timescale))
-            }
-        }
-
         /// Decodes a frame or a layer. Returns false when its bytes have not arrived.
         func readFrame(_ index: Int) throws(ImageDecodingError) -> Bool {
             let status = alcedo_avif_read_frame(decoder, UInt32(index))

@@ -95,10 +95,6 @@ alcedo_avif_status alcedo_avif_read_header(
 alcedo_avif_status alcedo_avif_data_end(
     const alcedo_avif_decoder *_Nonnull decoder, uint32_t frame, uint64_t *_Nonnull end);
 
-/// Sets `duration` to the duration of a frame, in units of the timescale.
-alcedo_avif_status alcedo_avif_frame_duration(
-    const alcedo_avif_decoder *_Nonnull decoder, uint32_t frame, uint64_t *_Nonnull duration);
-
 /// Decodes a frame, or a layer. The pixels belong to the decoder until the next call. Returns ALCEDO_AVIF_CORRUPT when
 /// the frame does not have the size in the header.
 alcedo_avif_status alcedo_avif_read_frame(alcedo_avif_decoder *_Nonnull decoder, uint32_t frame);
