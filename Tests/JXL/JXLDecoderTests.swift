@@ -147,7 +147,7 @@
             #expect(ImageFormat.jxl.mediaType == "image/jxl")
         }
 
-        @Test func `the reported decoding memory grows with channels, rotation and frames`() throws {
+        @Test func `the reported decoding memory grows with channels, frames and depth`() throws {
             func count(_ file: SampleFile, _ options: DecodingOptions = DecodingOptions()) throws -> Int {
                 try decoder.decodingByteCount(file.data(), options: options)
             }

@@ -71,8 +71,10 @@
             // 8-bit samples of a deeper file are made from 16-bit samples.
             let isNarrowed = header.bitDepth > 8 && format != .rgba16
             let deep = isNarrowed ? PixelBuffer.byteCount(size: header.size, format: .rgba16) ?? 0 : 0
+            // libjxl writes the black channel to a plane, whose samples take less memory than the pixels.
+            let black = header.hasBlack ? output : 0
             // A preview is a copy of the memory that libjxl writes.
-            let buffers = [output, deep, result, result] + (isIncremental ? [output] : [])
+            let buffers = [output, deep, black, result, result] + (isIncremental ? [output] : [])
             return buffers.reduce(header.memoryLimit) { sum, byteCount in
                 let (total, overflow) = sum.addingReportingOverflow(byteCount)
                 return overflow ? Int.max : total

@@ -12,7 +12,7 @@
         let hasAlpha: Bool
         let bitDepth: Int
         let isGray: Bool
-        private let hasBlack: Bool
+        let hasBlack: Bool
         /// The number of channels, with alpha and other extra channels.
         private let channelCount: Int
         /// Whether the file is an animation, which can have one frame.
