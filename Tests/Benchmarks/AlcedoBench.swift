@@ -21,6 +21,7 @@ enum AlcedoBench {
           alcedo-bench pipeline [options]        measure hits, equal requests and memory of the pipeline
           alcedo-bench binding [options]         measure the main-thread time of binding images to views
           alcedo-bench resize [options]          measure the processors against Pillow
+          alcedo-bench color [options]           measure color conversion against libvips
           alcedo-bench thumbnail [options]       measure thumbnails against Pillow and libvips
           alcedo-bench sandbox [options]         measure decoding in a worker of the sandbox against this process
           alcedo-bench all [options]             run all benchmarks and write a report
@@ -42,8 +43,8 @@ enum AlcedoBench {
         commands: [
             DecodeBenchCommand.self, MemoryBenchCommand.self, DiskCacheBenchCommand.self, MemoryCacheBenchCommand.self,
             ResponseCacheBenchCommand.self, DownloadBenchCommand.self, PipelineBenchCommand.self,
-            BindingBenchCommand.self, ResizeBenchCommand.self, ThumbnailBenchCommand.self, SandboxBenchCommand.self,
-            AllBenchCommand.self,
+            BindingBenchCommand.self, ResizeBenchCommand.self, ColorBenchCommand.self, ThumbnailBenchCommand.self,
+            SandboxBenchCommand.self, AllBenchCommand.self,
         ])
 
     static func main() {

@@ -133,6 +133,7 @@ struct AllBenchCommand: ProgramCommand {
             Part(title: "Pipeline", words: ["pipeline"]),
             Part(title: "View binding", words: ["binding"]),
             Part(title: "Processors", words: ["resize"] + roundOptions + peer),
+            Part(title: "Colors", words: ["color"] + roundOptions + peer),
             Part(title: "Thumbnails", words: ["thumbnail", "--pictures", imageDirectory] + roundOptions + peer),
         ]
     }
