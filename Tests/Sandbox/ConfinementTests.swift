@@ -1,5 +1,6 @@
 #if Sandbox
     import AlcedoCore
+    import AlcedoLibc
     import AlcedoRuntime
     import AlcedoSandbox
     import Foundation
@@ -39,6 +40,16 @@
                 let limits = try String(contentsOfFile: "/proc/\(id)/limits", encoding: .utf8)
                 let files = try #require(limits.split(separator: "\n").first { $0.hasPrefix("Max open files") })
                 #expect(files.split(separator: " ").dropFirst(3).first == "0")
+            }
+
+            @Test func `a worker ignores the signal that asks a service to end`() throws {
+                let sandbox = try Sandbox.testing()
+                defer { sandbox.shutDown() }
+
+                for id in Workers.ids { kill(id, SIGTERM) }
+
+                try sandbox.checkOrdinaryImage()
+                #expect(sandbox.statistics.lostWorkers == 0 && sandbox.statistics.crashes == 0)
             }
 
             @Test(arguments: ["/bin/true", "/nonexistent/worker"])

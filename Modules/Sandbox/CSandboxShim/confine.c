@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <linux/capability.h>
 #include <malloc.h>
+#include <signal.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -77,6 +78,9 @@ static int drop_capabilities(void) {
 
 int alcedo_sandbox_confine(uint64_t memory_limit, int *landlock) {
     clearenv();
+    // A service manager can send this signal to all processes of a service. The worker ends with the app, which may
+    // first complete its images.
+    if (signal(SIGTERM, SIG_IGN) == SIG_ERR) return ALCEDO_SANDBOX_LIMITS;
     rank_below_app();
     // Each arena of the allocator reserves 64 MiB of the address space, which the memory limit counts.
     mallopt(M_ARENA_MAX, 2);
