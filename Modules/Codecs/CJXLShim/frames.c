@@ -239,7 +239,7 @@ static alcedo_jxl_status skip_sections(bit_reader *r, const frame_header *f) {
 
 /// Checks the frames that the reader reads next.
 static alcedo_jxl_status check_frames(
-    const JxlBasicInfo *basic, bit_reader *reader, uint64_t pixel_limit, uint64_t total_limit) {
+    const JxlBasicInfo *basic, bit_reader *reader, alcedo_jxl_frame_limits limits) {
     JxlBasicInfo image = *basic;
     int is_preview = basic->have_preview;
     uint64_t total = 0;
@@ -252,9 +252,10 @@ static alcedo_jxl_status check_frames(
         read_frame_header(reader, &image, &frame);
         // libjxl rejects what cannot be read here.
         if (reader->is_over || frame.width == 0 || frame.height == 0) return ALCEDO_JXL_OK;
-        if (frame.width > pixel_limit / frame.height) return ALCEDO_JXL_EXCEEDS_LIMIT;
+        const uint64_t limit = frame.type == REGULAR ? limits.layer : limits.hidden;
+        if (frame.width > limit / frame.height) return ALCEDO_JXL_EXCEEDS_LIMIT;
         const uint64_t pixel_count = frame.width * frame.height;
-        if (pixel_count > total_limit - total) return ALCEDO_JXL_EXCEEDS_LIMIT;
+        if (pixel_count > limits.total - total) return ALCEDO_JXL_EXCEEDS_LIMIT;
         total = frame.is_shown ? 0 : total + pixel_count;
         if (frame.is_last && !is_preview) return ALCEDO_JXL_OK;
         const alcedo_jxl_status status = skip_sections(reader, &frame);
@@ -266,7 +267,7 @@ static alcedo_jxl_status check_frames(
 }
 
 alcedo_jxl_status alcedo_jxl_check_frames(
-    const uint8_t *codestream, size_t count, uint64_t pixel_limit, uint64_t total_limit) {
+    const uint8_t *codestream, size_t count, alcedo_jxl_frame_limits limits) {
     const alcedo_jxl_decoder_settings settings = {
         .purpose = ALCEDO_JXL_LAYERS, .memory_limit = (size_t)64 << 20, .threads = 1};
     alcedo_jxl_decoder *d = alcedo_jxl_create(&settings);
@@ -278,7 +279,7 @@ alcedo_jxl_status alcedo_jxl_check_frames(
         // The next byte is the first one of the first frame.
         const size_t start = count - alcedo_jxl_remaining(d);
         bit_reader reader = {codestream, count * 8, start * 8, 0};
-        status = check_frames(&d->basic, &reader, pixel_limit, total_limit);
+        status = check_frames(&d->basic, &reader, limits);
     }
     alcedo_jxl_destroy(d);
     return status;
@@ -287,11 +288,10 @@ alcedo_jxl_status alcedo_jxl_check_frames(
 int alcedo_jxl_needs_frame_check(void) { return 1; }
 #else
 alcedo_jxl_status alcedo_jxl_check_frames(
-    const uint8_t *codestream, size_t count, uint64_t pixel_limit, uint64_t total_limit) {
+    const uint8_t *codestream, size_t count, alcedo_jxl_frame_limits limits) {
     (void)codestream;
     (void)count;
-    (void)pixel_limit;
-    (void)total_limit;
+    (void)limits;
     return ALCEDO_JXL_OK;
 }
 

@@ -119,11 +119,20 @@ void alcedo_jxl_set_memory_limit(alcedo_jxl_decoder *_Nonnull decoder, size_t li
 /// be called before frames are decoded.
 int alcedo_jxl_needs_frame_check(void);
 
-/// Returns ALCEDO_JXL_EXCEEDS_LIMIT when a frame of the codestream, also one that is not shown, has more pixels than
-/// `pixel_limit`, or a shown frame and those since the previous shown frame have more than `total_limit`. Returns
-/// ALCEDO_JXL_UNSUPPORTED when this cannot be known. Damaged frames are left to libjxl.
+/// The maximum numbers of pixels of frames.
+typedef struct {
+    /// The limit of a layer.
+    uint64_t layer;
+    /// The limit of a frame that is not a layer, but only referred to.
+    uint64_t hidden;
+    /// The limit of a shown frame together with those since the previous shown frame.
+    uint64_t total;
+} alcedo_jxl_frame_limits;
+
+/// Returns ALCEDO_JXL_EXCEEDS_LIMIT when frames of the codestream exceed the limits, and ALCEDO_JXL_UNSUPPORTED when
+/// this cannot be known. Damaged frames are left to libjxl.
 alcedo_jxl_status alcedo_jxl_check_frames(
-    const uint8_t *_Nonnull codestream, size_t count, uint64_t pixel_limit, uint64_t total_limit);
+    const uint8_t *_Nonnull codestream, size_t count, alcedo_jxl_frame_limits limits);
 
 /// Returns the number of passed bytes that libjxl has not consumed. The bytes are then released.
 size_t alcedo_jxl_remaining(alcedo_jxl_decoder *_Nonnull decoder);

@@ -68,19 +68,22 @@
     extension JXLContainer {
         /// Throws `exceedsLimit` for frames that are larger than the limits, also for those that are not shown. Only
         /// versions of libjxl need this check whose allocator has no limit for pixels. `unsupportedVariant` when the
-        /// sizes of all frames cannot be known.
+        /// sizes of all frames cannot be known. The header must have been read within the limits.
         func checkFrames(
             _ bytes: UnsafeBufferPointer<UInt8>, _ header: JXLHeader, _ limits: DecodingLimits
         ) throws(ImageDecodingError) {
             guard alcedo_jxl_needs_frame_check() != 0 else { return }
-            let (maximum, total) = (header.maximumPixelCount(limits), JXLLayers.maximumPixelCount(limits))
+            let layer = limits.maximumPixelCount
+            let frameLimits = alcedo_jxl_frame_limits(
+                layer: UInt64(layer), hidden: UInt64(min(layer, header.maximumHiddenPixelCount(limits))),
+                total: UInt64(JXLLayers.maximumPixelCount(limits)))
             let status: alcedo_jxl_status
             if codestream.count == 1 {
-                status = Self.check(UnsafeBufferPointer(rebasing: bytes[codestream[0]]), maximum, total)
+                status = Self.check(UnsafeBufferPointer(rebasing: bytes[codestream[0]]), frameLimits)
             } else {
                 var joined: [UInt8] = []
                 for part in codestream { joined.append(contentsOf: bytes[part]) }
-                status = joined.withUnsafeBufferPointer { Self.check($0, maximum, total) }
+                status = joined.withUnsafeBufferPointer { Self.check($0, frameLimits) }
             }
             switch status {
             case ALCEDO_JXL_OK: return
@@ -93,15 +96,15 @@
             default:
                 throw ImageDecodingError(
                     .exceedsLimit,
-                    "JPEG XL: a frame exceeds the limit of \(maximum) pixels, or its layers exceed that of \(total)")
+                    "JPEG XL: a frame exceeds the limit of \(layer) pixels, or has too many hidden pixels")
             }
         }
 
         private static func check(
-            _ codestream: UnsafeBufferPointer<UInt8>, _ maximum: Int, _ total: Int
+            _ codestream: UnsafeBufferPointer<UInt8>, _ limits: alcedo_jxl_frame_limits
         ) -> alcedo_jxl_status {
             guard let base = codestream.baseAddress, !codestream.isEmpty else { return ALCEDO_JXL_OK }
-            return alcedo_jxl_check_frames(base, codestream.count, UInt64(max(0, maximum)), UInt64(max(0, total)))
+            return alcedo_jxl_check_frames(base, codestream.count, limits)
         }
     }
 

@@ -104,10 +104,11 @@
             }
         }
 
-        /// Returns the maximum number of pixels of a frame in the file, also of one that is not shown. The samples of
-        /// such a frame may take as many bytes as libjxl may hold.
-        func maximumPixelCount(_ limits: DecodingLimits) -> Int {
-            min(limits.maximumPixelCount, limits.maximumByteCount / channelCount, memoryLimit / (4 * channelCount))
+        /// Returns the maximum number of pixels of a frame that is only referred to. Its samples may take as many bytes
+        /// as libjxl may hold for layers of the size of the image. The layers do not matter, so that the beginning of a
+        /// file has the same limit.
+        func maximumHiddenPixelCount(_ limits: DecodingLimits) -> Int {
+            min(limits.maximumByteCount / channelCount, byteCount(planes: 8, of: size) / (4 * channelCount))
         }
 
         /// Returns the format of the decoded rows for a requested format.
@@ -136,10 +137,11 @@
         /// libjxl keeps samples of 32 bits of the channels of the current layer, of their coefficients, and of up to
         /// four earlier layers that later ones refer to. A still image without layers can refer to smaller ones that
         /// are not reported, such as repeated patches.
-        var memoryLimit: Int {
-            let planes = hasLayers || isAnimated ? 8 : 3
+        var memoryLimit: Int { byteCount(planes: hasLayers || isAnimated ? 8 : 3, of: largestLayer) }
+
+        private func byteCount(planes: Int, of layer: PixelSize) -> Int {
             // The rows of libjxl are padded, and blocks have eight rows.
-            let (width, height) = (largestLayer.width / 64 * 64 + 64, largestLayer.height / 8 * 8 + 8)
+            let (width, height) = (layer.width / 64 * 64 + 64, layer.height / 8 * 8 + 8)
             // The product can have more than 64 bits.
             let byteCount = Double(width) * Double(height) * Double(4 * channelCount * planes)
             return byteCount < 0x1p60 ? Int(byteCount) + Self.fixedByteCount : 1 << 60
