@@ -231,11 +231,16 @@
         }
 
         @Test func `more slices or parameter sets than the limits are refused`() throws {
-            let slice: [UInt8] = [2, 1, 0]
+            let slice: [UInt8] = [40, 1, 0]
             let parameterSet: [UInt8] = [68, 1, 0x80]
 
             #expect(try errorCode(of: slice, count: 600) == .exceedsLimit)
             #expect(try errorCode(of: parameterSet, count: 16) == .exceedsLimit)
+        }
+
+        @Test(arguments: [1, 16, 21])
+        func `a picture that may refer to others is unsupported`(type: UInt8) throws {
+            #expect(try errorCode(of: [type << 1, 1, 0], count: 1) == .unsupportedVariant)
         }
 
         @Test func `a unit with an invalid layer is corrupt`() throws {

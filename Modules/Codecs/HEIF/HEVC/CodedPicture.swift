@@ -21,7 +21,7 @@
         /// and the slices of one picture, whose size is known.
         ///
         /// - Throws: `truncated` when bytes are missing, `corrupt` for damaged units, `exceedsLimit` for too many
-        ///   slices or parameter sets.
+        ///   slices or parameter sets, `unsupportedVariant` for a picture that may refer to others.
         func units(_ bytes: UnsafeBufferPointer<UInt8>) throws(ImageDecodingError) -> [UInt8] {
             guard end <= bytes.count else {
                 throw ImageDecodingError(.truncated, "HEIF: the data ends within the image")
@@ -57,6 +57,10 @@
                     try configuration.sequence.check(SequenceParameterSet(stream[range].prefix(4_096)))
                 }
                 if unit.isSlice {
+                    // libde265 would allocate a picture of this size for each picture that is missing.
+                    guard unit.isIndependent else {
+                        throw ImageDecodingError(.unsupportedVariant, "HEIF: a picture may refer to others")
+                    }
                     sliceCount += 1
                 } else if HEVCConfiguration.types.contains(unit.type) {
                     parameterSetCount += 1

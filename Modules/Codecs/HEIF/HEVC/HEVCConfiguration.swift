@@ -76,6 +76,8 @@
         let isInBaseLayer: Bool
         /// Whether the unit holds a part of a picture, of a type that is in use.
         let isSlice: Bool
+        /// Whether the unit belongs to a picture that cannot refer to others.
+        let isIndependent: Bool
         /// Whether the unit is the first of a picture.
         let beginsPicture: Bool
 
@@ -88,6 +90,8 @@
             type = Int(first >> 1 & 63)
             isInBaseLayer = first & 1 == 0 && second >> 3 == 0
             isSlice = type <= 9 || 16...21 ~= type
+            // Instantaneous decoding refresh (IDR) pictures.
+            isIndependent = 19...20 ~= type
             beginsPicture = isSlice && (iterator.next() ?? 0) >> 7 == 1
         }
     }
