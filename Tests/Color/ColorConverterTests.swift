@@ -129,6 +129,18 @@ import Testing
         #expect(pixel.pixels == expected.pixels && address() == before)
     }
 
+    @Test func `several threads use one conversion at the same time`() async throws {
+        let pixels = try image(grid.flatMap { $0 }, profile: ProfileMaker.p3Table.data)
+        let expected = try converter.converted(pixels).pixels
+        let results = try await withThrowingTaskGroup(of: PixelBuffer.self, returning: [PixelBuffer].self) { group in
+            for _ in 0..<8 { group.addTask { [converter] in try converter.converted(pixels).pixels } }
+            var results: [PixelBuffer] = []
+            for try await result in group { results.append(result) }
+            return results
+        }
+        #expect(results.count == 8 && results.allSatisfy { $0 == expected })
+    }
+
     @Test func `nothing is converted to the color space of the file`() throws {
         let original = try image([200, 100, 50, 255], profile: p3.data)
         let result = try converter.converted(original, to: .embedded)
