@@ -37,6 +37,19 @@
             #expect(decoder.errorCode(head) == .truncated)
         }
 
+        @Test func `the codestream is read from boxes of each form`() throws {
+            let codestream = try SampleFile.lossless.data()
+            let (head, tail) = (Data(codestream.prefix(20)), Data(codestream.dropFirst(20)))
+            let boxes = [
+                [BoxedFile.part(head, index: 0, isLast: false), BoxedFile.part(tail, index: 1, isLast: true)],
+                [BoxedFile.largeBox("jxlc", codestream)], [BoxedFile.openBox("jxlc", codestream)],
+            ]
+            for file in boxes.map(BoxedFile.file) {
+                #expect(try decode(file).pixels == samplePixels(SampleFile.size))
+                #expect(decoder.errorCode(Data(file.dropLast())) == .truncated)
+            }
+        }
+
         @Test func `a file of 16 bits has 16-bit samples on request`() throws {
             let pixels = try deepPixels(SampleFile.size)
             let data = try SampleFile.deep.data()

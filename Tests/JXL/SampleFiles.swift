@@ -101,11 +101,28 @@
     enum BoxedFile {
         /// Returns a file with boxes before and after the codestream.
         static func data(_ codestream: Data, before: [Data] = [], after: [Data] = []) -> Data {
+            file(before + [box("jxlc", codestream)] + after)
+        }
+
+        /// Returns a file with boxes.
+        static func file(_ boxes: [Data]) -> Data {
             let start = Data([0, 0, 0, 12] + Array("JXL ".utf8) + [0x0D, 0x0A, 0x87, 0x0A])
             let type = box("ftyp", Data("jxl \0\0\0\0jxl ".utf8))
-            let boxes = before + [box("jxlc", codestream)] + after
             return start + type + boxes.reduce(Data(), +)
         }
+
+        /// Returns a box with a part of a codestream.
+        static func part(_ codestream: Data, index: Int, isLast: Bool) -> Data {
+            box("jxlp", number(isLast ? index | 1 << 31 : index) + codestream)
+        }
+
+        /// Returns a box whose size has 64 bits.
+        static func largeBox(_ type: String, _ contents: Data) -> Data {
+            number(1) + Data(type.utf8) + number(0) + number(contents.count + 16) + contents
+        }
+
+        /// Returns a box that extends to the end of the file.
+        static func openBox(_ type: String, _ contents: Data) -> Data { number(0) + Data(type.utf8) + contents }
 
         static func box(_ type: String, _ contents: Data) -> Data {
             number(contents.count + 8) + Data(type.utf8) + contents
