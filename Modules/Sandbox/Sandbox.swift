@@ -21,7 +21,8 @@
     /// ```
     ///
     /// Images share a worker, so a worker that an image has taken over can alter or observe the images after it, until
-    /// it is replaced. Set ``SandboxConfiguration/requestsPerWorker`` to 1 to give each request a process of its own.
+    /// it is replaced, and read what earlier images left in its memory. Set
+    /// ``SandboxConfiguration/requestsPerWorker`` to 1 to give each request a process of its own.
     public final class Sandbox: Sendable {
         let pool: WorkerPool
         /// The version of Landlock that confines the workers in addition to the filter of system calls; 0 if the kernel
