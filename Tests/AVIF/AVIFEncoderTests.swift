@@ -73,6 +73,14 @@
             #expect(info.metadata.exif == Data(ImageOrientation.left.exif))
         }
 
+        @Test func `EXIF data without a TIFF header is omitted`() throws {
+            let image = DecodedImage(pixels: try samplePixels(PixelSize(width: 9, height: 8)))
+
+            let data = try lossless.embedding(exif: Data("no TIFF header".utf8)).encode(image)
+
+            #expect(try decoder.inspect(data, limits: DecodingLimits()).metadata.exif == nil)
+        }
+
         @Test func `every pixel format is encoded`() throws {
             let size = PixelSize(width: 33, height: 21)
             let (gray, deep) = (try grayPixels(size), try deepPixels(size))

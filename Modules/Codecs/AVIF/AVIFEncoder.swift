@@ -45,7 +45,10 @@
             try Self.check(image.size)
             let profile = image.colorProfile.flatMap { $0.isEmpty ? nil : $0 } ?? Data()
             // Without EXIF data, the orientation is written only as a property of the image.
-            let exif = self.exif == nil ? Data() : Data(image.orientation.written(in: self.exif))
+            let written = self.exif == nil ? [] : image.orientation.written(in: self.exif)
+            // libavif rejects an image whose EXIF data has no TIFF header.
+            let isValid = written.starts(with: "II*\0".utf8) || written.starts(with: "MM\0*".utf8)
+            let exif = isValid ? Data(written) : Data()
             // Absent data is empty instead of nil, so both addresses are valid during the call.
             return try profile.bytes.withUnsafeBytes { profile throws(ImageEncodingError) in
                 try exif.bytes.withUnsafeBytes { exif throws(ImageEncodingError) in
@@ -141,10 +144,10 @@
         /// let data = try ImageEncoder.avif(quality: 70, speed: 8).encode(image)
         /// ```
         ///
-        /// The color profile is kept unchanged. Rows keep their stored order, and an orientation is written as the
-        /// properties `irot` and `imir`. Opaque images get no alpha, and gray images no color. Images with 16 bits are
-        /// stored with 10 bits, or losslessly with 12 bits. Color is stored with half the resolution below a quality of
-        /// 90.
+        /// The color profile is kept unchanged. EXIF data without a TIFF header is omitted. Rows keep their stored
+        /// order, and an orientation is written as the properties `irot` and `imir`. Opaque images get no alpha, and
+        /// gray images no color. Images with 16 bits are stored with 10 bits, or losslessly with 12 bits. Color is
+        /// stored with half the resolution below a quality of 90.
         ///
         /// Raw delays of frames are stored in milliseconds, rounded down, at most 16,777,215 ms. A side of more than
         /// 65,535 pixels, a frame that does not fill the canvas, and a frame with alpha after an opaque first frame are

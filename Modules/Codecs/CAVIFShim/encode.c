@@ -24,15 +24,14 @@ static alcedo_avif_status status(alcedo_avif_encoder *e, avifResult result) {
 static int set_metadata(avifImage *image, const alcedo_avif_encoder_settings *settings) {
 #if AVIF_VERSION >= 1000000  // libavif 1.0 returns a result
     if (settings->icc && avifImageSetProfileICC(image, settings->icc, settings->icc_size) != AVIF_RESULT_OK) return 0;
-    if (settings->exif && avifImageSetMetadataExif(image, settings->exif, settings->exif_size) != AVIF_RESULT_OK) {
-        return 0;
-    }
 #else
     if (settings->icc) avifImageSetProfileICC(image, settings->icc, settings->icc_size);
-    if (settings->exif) avifImageSetMetadataExif(image, settings->exif, settings->exif_size);
 #endif
-    // libavif takes an orientation from the EXIF data, which the orientation of the image replaces.
-    image->transformFlags = AVIF_TRANSFORM_NONE;
+    if (settings->exif) {
+        // avifImageSetMetadataExif() would also take the orientation from the data, and fail for invalid data.
+        (void)avifRWDataSet(&image->exif, settings->exif, settings->exif_size);
+        if (image->exif.size != settings->exif_size) return 0;
+    }
     if (settings->rotation) {
         image->transformFlags |= AVIF_TRANSFORM_IROT;
         image->irot.angle = (uint8_t)settings->rotation;
