@@ -4,8 +4,8 @@
         static let svg = "http://www.w3.org/2000/svg"
         static let xlink = "http://www.w3.org/1999/xlink"
 
-        /// The namespaces of each prefix; the last one counts. A list would take too long to search, because hundreds of
-        /// nested elements can declare a thousand prefixes each.
+        /// The namespaces of each prefix; the last one counts. A list of all declarations would take too long to
+        /// search, because hundreds of nested elements can declare a thousand prefixes each.
         private var uris: [Substring: [String]] = [:]
         /// The prefixes that each open element declares.
         private var prefixes: [[Substring]] = []
