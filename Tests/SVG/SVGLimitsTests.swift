@@ -141,6 +141,14 @@
             #expect(
                 code(pattern("width='1' height='1'", "<path d='M0 0l30000 0 0 30000z' style='fill:url(#p)'/>"))
                     == .exceedsLimit)
+            let heir = "<pattern id='q' href='#p'/>" + small.replacing("#p", with: "#q")
+            #expect(code(pattern("\(user) width='64' height='64'", heir)) == nil)
+            #expect(code(pattern("\(user) width='20000' height='20000'", heir)) == .exceedsLimit)
+            #expect(
+                code(pattern("\(user) width='64' height='64' patternTransform='scale(500)'", heir)) == .exceedsLimit)
+            let wide = heir.replacing("href", with: "width='20000' href")
+            #expect(code(pattern("\(user) height='64'", wide)) == nil)
+            #expect(code(pattern("\(user) height='20000'", wide)) == .exceedsLimit)
             let symbol = "<symbol id='s' viewBox='0 0 .01 .01'>\(small)</symbol><use href='#s'"
             #expect(code(pattern("width='1' height='1'", symbol + "/>")) == .exceedsLimit)
             #expect(code(pattern("width='1' height='1'", symbol + " width='.01' height='.01'/>")) == nil)

@@ -33,9 +33,8 @@
         var area = 0.0
         var length = 0.0
         var segmentCount = 0.0
-        /// The area of a tile of a pattern, in its own units or as a factor of the area of a shape.
-        var tileArea = 0.0
-        var isTileRelative = false
+        /// The tile of a pattern, without what it inherits.
+        var tile = PatternTile()
         /// The factor by which a view box enlarges the content at most.
         var viewBoxScale = 1.0
         /// The factor for content that a view box of this element enlarges to the size of the element that refers to

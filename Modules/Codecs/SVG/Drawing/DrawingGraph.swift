@@ -68,6 +68,8 @@
         var states: [State]
         private var costs: [DrawingCost] = []
         private var properties: [DrawingProperties] = []
+        /// The tiles of patterns, with what they inherit.
+        private var tiles: [Int: PatternTile] = [:]
         private var edgeCount = 0
 
         /// The maximum number of references.
@@ -99,6 +101,7 @@
                     try appendContent(of: index, to: &pending)
                 case .open:
                     costs[index] = cost(of: index)
+                    if graph.elements[index].kind == .pattern { tiles[index] = tile(of: index) }
                     states[index] = .done
                     pending.removeLast()
                 case .done: pending.removeLast()
@@ -183,16 +186,26 @@
             cost.add(target, scale: max(1, scale))
         }
 
+        /// Returns the tile of a pattern. The pattern to which it refers has been calculated before.
+        private func tile(of index: Int) -> PatternTile {
+            var tile = graph.elements[index].tile
+            tile.scale = properties[index].scale
+            guard let name = graph.elements[index].reference, let target = graph.index(of: name),
+                let inherited = tiles[target]
+            else { return tile }
+            return tile.inheriting(inherited)
+        }
+
         /// Adds patterns, which are drawn for each shape in the element.
         private func addPaints(_ own: DrawingProperties, to cost: inout DrawingCost) {
             let (shapeCount, area) = (cost.elementCount, cost.area)
             for name in own.paints {
-                guard let (pattern, element) = self.cost(named: name), element.kind == .pattern else { continue }
-                let scale = properties[graph.index(of: name) ?? 0].scale
-                let tile = element.isTileRelative ? element.tileArea * max(1, area) : element.tileArea
+                guard let pattern = self.cost(named: name)?.cost, let index = graph.index(of: name),
+                    let tile = tiles[index]
+                else { continue }
                 var painted = pattern
                 painted.surfaceCount += cost.surfaceCount
-                painted.tileArea = cost.tileArea + pattern.tileArea + tile * scale * scale
+                painted.tileArea = cost.tileArea + pattern.tileArea + tile.area(forShapeOf: area)
                 cost.add(painted, count: shapeCount)
             }
         }

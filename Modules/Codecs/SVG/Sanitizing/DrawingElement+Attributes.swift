@@ -84,12 +84,12 @@
         }
 
         private mutating func readPattern(_ values: Values) {
-            isTileRelative = values.text("patternUnits").map { !$0.elementsEqual("userSpaceOnUse".utf8) } ?? true
-            let (width, height) = (values.length("width") ?? 0, values.length("height") ?? 0)
-            // In the units of a bounding box, 100 % is 1.
-            let unit = isTileRelative ? values.viewport : 1
-            let isPercentage = values.text("width")?.contains(UInt8(ascii: "%")) ?? false
-            tileArea = width * height / (isTileRelative && isPercentage ? unit * unit : 1)
+            tile.isRelative = values.text("patternUnits").map { units in
+                !units.filter { !XMLCharacter.isSpace($0) }.elementsEqual("userSpaceOnUse".utf8)
+            }
+            tile.width = values.text("width").flatMap { SVGLength($0) }
+            tile.height = values.text("height").flatMap { SVGLength($0) }
+            tile.viewport = values.viewport
             readBox(values)
         }
 
