@@ -156,8 +156,8 @@
         @Test func `tiles of a grid are joined`() throws {
             let image = try decode(SampleFile.grid.data())
 
-            let picture = try samplePixels(PixelSize(width: 128, height: 128))
-            #expect(try image.pixels == cropped(picture, x: 0, y: 0, width: 128, height: 100))
+            let whole = try samplePixels(PixelSize(width: 128, height: 128))
+            #expect(try image.pixels == cropped(whole, x: 0, y: 0, width: 128, height: 100))
         }
 
         @Test func `a file without the property pixi is decoded`() throws {
@@ -180,6 +180,21 @@
             let info = try decoder.inspect(builder.data, limits: DecodingLimits())
 
             #expect(info.metadata.exif == Data(exif))
+            #expect(info.orientation == .up)
+            #expect(try decode(builder.data).pixels == pixels)
+        }
+
+        @Test func `XMP is kept, and an orientation in it is not applied`() throws {
+            let xmp = Array("<x:xmpmeta xmlns:x='adobe:ns:meta/' tiff:Orientation='8'/>".utf8)
+            var builder = AVIFBuilder()
+            let pixels = try samplePixels(PixelSize(width: 16, height: 8))
+            builder.add(try CodedImage(pixels), [AVIFBuilder.rgb])
+            builder.add("mime", xmp)
+            builder.refer("cdsc", from: 2, to: [1])
+
+            let info = try decoder.inspect(builder.data, limits: DecodingLimits())
+
+            #expect(info.metadata.xmp == Data(xmp))
             #expect(info.orientation == .up)
             #expect(try decode(builder.data).pixels == pixels)
         }

@@ -87,7 +87,10 @@
                 offset += item.payload.count
             }
             let entries = items.enumerated().flatMap { index, item in
-                Self.box("infe", [2, 0, 0, 0] + Self.number(index + 1, 2) + [0, 0] + Array(item.type.utf8) + [0])
+                // Of the items with a media type, tests need only XMP.
+                let mediaType: [UInt8] = item.type == "mime" ? Array("application/rdf+xml\0".utf8) : []
+                let identifier = Self.number(index + 1, 2)
+                return Self.box("infe", [2, 0, 0, 0] + identifier + [0, 0] + Array(item.type.utf8) + [0] + mediaType)
             }
             var associations: [UInt8] = []
             var propertyIndex = 0

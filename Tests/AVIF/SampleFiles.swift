@@ -84,12 +84,12 @@
         static func gridBuilder(properties: [[UInt8]] = []) throws -> AVIFBuilder {
             var builder = AVIFBuilder()
             let side = PixelSize(width: 64, height: 64)
-            let picture = try samplePixels(PixelSize(width: 128, height: 128))
+            let whole = try samplePixels(PixelSize(width: 128, height: 128))
             builder.addGrid(
                 columns: 2, rows: 2, size: PixelSize(width: 128, height: 100),
                 properties: [AVIFBuilder.rgb] + properties)
             for (x, y) in [(0, 0), (64, 0), (0, 64), (64, 64)] {
-                let tile = try cropped(picture, x: x, y: y, width: side.width, height: side.height)
+                let tile = try cropped(whole, x: x, y: y, width: side.width, height: side.height)
                 builder.add(try CodedImage(tile), [AVIFBuilder.rgb])
             }
             builder.refer("dimg", from: 1, to: [2, 3, 4, 5])
