@@ -83,6 +83,15 @@
             #expect(try decode(lossless.encode(image)).colorProfile == nil)
         }
 
+        @Test func `a damaged profile is omitted`() throws {
+            let profile = Data(try testFile("JPEG/Fixtures/profile.icc").prefix(200))
+            let image = DecodedImage(pixels: try samplePixels(SampleFile.size), colorProfile: profile)
+
+            let decoded = try decode(lossless.encode(image))
+
+            #expect(decoded.colorProfile == nil && decoded.pixels == image.pixels)
+        }
+
         @Test func `EXIF is written with the orientation of the image`() throws {
             let image = DecodedImage(pixels: try samplePixels(PixelSize(width: 9, height: 8)), orientation: .left)
 

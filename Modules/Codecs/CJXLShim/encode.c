@@ -84,8 +84,10 @@ static int set_basic_info(alcedo_jxl_encoder *e, const alcedo_jxl_encoder_settin
 }
 
 static int set_color(alcedo_jxl_encoder *e, const alcedo_jxl_encoder_settings *settings) {
-    if (settings->icc) {
-        return JxlEncoderSetICCProfile(e->encoder, settings->icc, settings->icc_size) == JXL_ENC_SUCCESS;
+    // A profile that libjxl cannot read is omitted.
+    if (settings->icc &&
+        JxlEncoderSetICCProfile(e->encoder, settings->icc, settings->icc_size) == JXL_ENC_SUCCESS) {
+        return 1;
     }
     JxlColorEncoding color;
     JxlColorEncodingSetToSRGB(&color, settings->format == ALCEDO_JXL_GRAY8);
