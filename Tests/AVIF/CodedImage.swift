@@ -86,12 +86,7 @@
                 locations += Self.number(item.payload.count, 4)
                 offset += item.payload.count
             }
-            let entries = items.enumerated().flatMap { index, item in
-                // Of the items with a media type, tests need only XMP.
-                let mediaType: [UInt8] = item.type == "mime" ? Array("application/rdf+xml\0".utf8) : []
-                let identifier = Self.number(index + 1, 2)
-                return Self.box("infe", [2, 0, 0, 0] + identifier + [0, 0] + Array(item.type.utf8) + [0] + mediaType)
-            }
+            let entries = items.enumerated().flatMap { index, item in Self.entry(index + 1, type: item.type) }
             var associations: [UInt8] = []
             var propertyIndex = 0
             for (index, item) in items.enumerated() {
@@ -115,6 +110,13 @@
                     Self.box("ipco", items.flatMap { $0.properties.flatMap { $0 } })
                         + Self.box("ipma", [0, 0, 0, 0] + Self.number(items.count, 4) + associations))
             return Self.box("meta", [0, 0, 0, 0] + boxes)
+        }
+
+        /// Returns the box `infe` of an item. The only items with a media type are those of XMP.
+        private static func entry(_ identifier: Int, type: String) -> [UInt8] {
+            let start: [UInt8] = [2, 0, 0, 0] + number(identifier, 2) + [0, 0]
+            let mediaType = type == "mime" ? "application/rdf+xml\0" : ""
+            return box("infe", start + Array(type.utf8) + [0] + Array(mediaType.utf8))
         }
 
         static func box(_ type: String, _ payload: [UInt8]) -> [UInt8] {
