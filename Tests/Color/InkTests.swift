@@ -108,6 +108,12 @@ import Testing
         #expect(small.hasInks && small.size.width < whole.size.width)
     }
 
+    @Test func `a gray profile counts in a gray JPEG and not in a color JPEG`() throws {
+        let gray = ProfileMaker.gray(ProfileMaker.gamma(1)).data
+        #expect(try CodecRegistry.standard.decode(file("420.jpg", profile: gray)).colorProfile == nil)
+        #expect(try CodecRegistry.standard.decode(file("gray.jpg", profile: gray)).colorProfile == gray)
+    }
+
     @Test func `a profile of other samples is an error`() throws {
         let rgb = ProfileMaker.p3Table.data
         #expect(code { _ = try converter.converted(inks([9, 9, 9, 9], profile: rgb)) } == .unsupportedProfile)

@@ -130,11 +130,15 @@ final class JPEGReader {
         guard let info else { throw ImageDecodingError(.corrupt, "JPEG: the header is missing") }
         let isGray = options.pixelFormat == .gray8 && info.colorModel == .gray
         let hasInks = info.colorModel == .cmyk || info.colorModel == .ycck
-        let keepsInks = hasInks && options.keepsInks && info.metadata.colorProfile.map(ICCProfile.describesInks) == true
-        // An ink profile does not describe the RGB colors that the formula converts the inks to.
+        let profile = info.metadata.colorProfile
+        let keepsInks = hasInks && options.keepsInks && profile.map(ICCProfile.describesInks) == true
+        // An ink profile does not describe the RGB colors that the formula converts the inks to, and a gray profile
+        // does not describe colors.
+        let isGrayProfile = profile.map { ICCProfile.describes(gray: true, $0) } == true
+        let isUsable = hasInks ? keepsInks : info.colorModel == .gray || !isGrayProfile
         var header = PixelRowHeader(
             size: info.size, format: isGray ? .gray8 : .rgba8, alphaMode: .opaque,
-            colorProfile: hasInks && !keepsInks ? nil : info.metadata.colorProfile, orientation: info.orientation)
+            colorProfile: isUsable ? profile : nil, orientation: info.orientation)
         header.hasInks = keepsInks
         if let target = options.target { header.size = try shrink(info, towards: target) }
         try limits.check(header.size, format: header.format)
