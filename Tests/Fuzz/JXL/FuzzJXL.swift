@@ -11,5 +11,6 @@ public func fuzzOneInput(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     // The reconstruction of a JPEG file reads boxes that decoding skips.
     let limits = DecodingLimits(maximumPixelCount: 1 << 18, maximumByteCount: 8 << 20)
     _ = try? JPEGRecompression.reconstruct(Data(input), limits: limits)
+    _ = try? JPEGRecompression.compress(Data(input), effort: 1, limits: limits)
     return 0
 }
