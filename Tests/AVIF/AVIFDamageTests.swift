@@ -73,6 +73,17 @@
             #expect(decoder.errorCode(Data(head + AVIFBuilder.box("moov", tracks))) == .exceedsLimit)
         }
 
+        @Test func `sample descriptions that are read again and again are refused`() {
+            let head = AVIFBuilder.box("ftyp", Array("avis\0\0\0\0avismif1".utf8))
+            let descriptions = (0..<600).flatMap { _ in AVIFBuilder.box("av01", []) }
+            let table = AVIFBuilder.box("stsd", [0, 0, 0, 0] + AVIFBuilder.number(600, 4) + descriptions)
+            let media = AVIFBuilder.box("mdia", AVIFBuilder.box("minf", AVIFBuilder.box("stbl", table)))
+
+            let file = head + AVIFBuilder.box("moov", AVIFBuilder.box("trak", media))
+
+            #expect(decoder.errorCode(Data(file)) == .exceedsLimit)
+        }
+
         @Test func `more runs of durations than frames allowed are refused`() throws {
             var data = try sequenceFile(frameCount: 4)
             let table = try #require(data.range(of: Data("stts".utf8))).upperBound
