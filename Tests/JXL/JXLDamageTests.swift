@@ -101,7 +101,9 @@
             for (value, count) in [
                 (0, 1), (0, 2), (1, 1), (0, 2), (0, 2), (1, 2), (0, 2), (0, 1), (0, 2), (0, 1), (0, 2), (0, 1), (0, 2),
                 (1, 1), (0, 2), (0, 1),
-            ] { bits.append(value, count) }
+            ] {
+                bits.append(value, count)
+            }
             let layer = bits.data + Data(count: 2)
             let limits = DecodingLimits(maximumPixelCount: 200)
             func file(layerCount: Int) -> Data {
