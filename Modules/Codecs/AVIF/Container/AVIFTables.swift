@@ -37,8 +37,8 @@
             for meta in track.descendants(["meta"], bytes) { addItems(meta, bytes) }
             for table in track.descendants(["mdia", "minf", "stbl", "stsd"], bytes) {
                 // For each description, libavif reads boxes of at least 8 bytes up to the end of the table. One
-                // description is read once, like other boxes. The product is less than the square of the file's size.
-                let count = table.children(bytes, skipping: 8).count
+                // description is read once, like other boxes. The minimum keeps the product from overflowing.
+                let count = min(table.children(bytes, skipping: 8).count, 1 << 20)
                 if count > 1 { entryCount += count * ((table.end - table.start) / 8) }
             }
         }
