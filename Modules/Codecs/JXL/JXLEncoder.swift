@@ -140,9 +140,9 @@
         ///
         /// A lossless file has the unchanged color profile, if its color space is that of the pixels. A lossy file
         /// stores colors independently of the profile, and decoders give them in an equal space, such as Display P3, or
-        /// in sRGB for a profile that libjxl does not recognize. A profile that libjxl cannot read is omitted. Rows keep
-        /// their stored order, and an orientation is written in the codestream. Opaque images get no alpha, and gray
-        /// images no color. Images with 16 bits are stored with 16 bits.
+        /// in sRGB for a profile that libjxl does not recognize. A profile that libjxl cannot read is omitted. Rows
+        /// keep their stored order, and an orientation is written in the codestream. Opaque images get no alpha, and
+        /// gray images no color. Images with 16 bits are stored with 16 bits.
         ///
         /// Raw delays of frames are stored in milliseconds, rounded down, at least 1 ms. A frame that does not fill the
         /// canvas, and a frame with alpha after an opaque first frame are errors with the code `unsupportedImage`. A
