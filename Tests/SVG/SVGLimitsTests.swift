@@ -179,6 +179,14 @@
             #expect(code(rule.replacing(".5", with: "1"), side: 2_000) == nil)
         }
 
+        @Test(arguments: ["<g opacity='inherit'>", "<g style='opacity: Inherit'>"])
+        func `layers that inherit their opacity count`(open: String) {
+            let layers = "<g opacity='.5'>" + nested(40, open, "</g>") + "</g>"
+
+            #expect(code(layers, side: 2_000) == .exceedsLimit)
+            #expect(code(layers.replacing("nherit", with: "nitial"), side: 2_000) == nil)
+        }
+
         @Test func `more dashes than the limit are refused`() {
             let path = "<path d='M0 0h1000000' stroke='red' stroke-dasharray='5 2'/>"
 

@@ -93,6 +93,7 @@
                     try Self.checkEdgeCount(referenceCount)
                 }
             }
+            try addInheritedEffects()
             var pending = [0]
             while let index = pending.last {
                 switch states[index] {
@@ -108,6 +109,21 @@
                 }
             }
             return costs[0]
+        }
+
+        /// Adds the effects of all elements to those that inherit some. An element can inherit from one that uses it.
+        private mutating func addInheritedEffects() throws(ImageDecodingError) {
+            let heirs = properties.indices.filter { properties[$0].inheritsEffects }
+            guard !heirs.isEmpty else { return }
+            let names = Array(Set(properties.flatMap(\.effects)))
+            let surfaceCount = properties.reduce(0) { max($0, $1.surfaceCount) }
+            let pixelTime = properties.reduce(0) { max($0, $1.pixelTime) }
+            try Self.checkEdgeCount(heirs.count * names.count)
+            for index in heirs {
+                properties[index].effects += names
+                properties[index].surfaceCount += surfaceCount
+                properties[index].pixelTime += pixelTime
+            }
         }
 
         private mutating func appendContent(of index: Int, to pending: inout [Int]) throws(ImageDecodingError) {

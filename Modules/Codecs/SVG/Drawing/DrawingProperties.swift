@@ -17,13 +17,15 @@
         var scale = 1.0
         /// The area of the largest shape that a rule may set.
         var area = 0.0
+        /// Whether a mask, a clipping path, a filter or a layer may be that of another element.
+        var inheritsEffects = false
 
         /// The number of references to other elements.
         var referenceCount: Int { effects.count + paints.count + markers.count }
 
         var isEmpty: Bool {
             surfaceCount == 0 && pixelTime == 0 && effects.isEmpty && paints.isEmpty && markers.isEmpty
-                && dashLength == nil && scale == 1 && area == 0
+                && dashLength == nil && scale == 1 && area == 0 && !inheritsEffects
         }
 
         /// Adds a property or an attribute of the same name. Others are ignored. `viewport` is the reference length of
@@ -31,18 +33,23 @@
         mutating func add(_ name: String, _ value: ArraySlice<UInt8>, viewport: Double) {
             switch name {
             case "opacity":
+                checkInheritance(value)
                 if Self.isBelowOne(value) { addSurface(DrawingTime.layer) }
             case "mix-blend-mode", "isolation":
+                checkInheritance(value)
                 if !Self.isKeyword(value, ["normal", "auto", "inherit"]) { addSurface(DrawingTime.layer) }
             case "mask":
+                checkInheritance(value)
                 guard !Self.isNone(value) else { return }
                 surfaceCount += 3
                 pixelTime += DrawingTime.mask
                 effects += Self.fragments(value)
             case "clip-path":
+                checkInheritance(value)
                 // A clipping path needs a surface only in the units of a bounding box; its element tells.
                 effects += Self.fragments(value)
             case "filter":
+                checkInheritance(value)
                 guard !Self.isNone(value) else { return }
                 surfaceCount += 4
                 effects += Self.fragments(value)
@@ -78,6 +85,11 @@
             if let length = other.dashLength { dashLength = min(dashLength ?? length, length) }
             scale *= other.scale
             area = max(area, other.area)
+            inheritsEffects = inheritsEffects || other.inheritsEffects
+        }
+
+        private mutating func checkInheritance(_ value: ArraySlice<UInt8>) {
+            if Self.isKeyword(value, ["inherit"]) { inheritsEffects = true }
         }
 
         private mutating func addSurface(_ time: Double) {
