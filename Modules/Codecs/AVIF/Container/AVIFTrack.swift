@@ -51,9 +51,10 @@
             if let sizes = table.child("stsz", bytes), let count = sizes.number(bytes, at: 8, 4) {
                 sampleCount = Int(count)
             }
-            guard let descriptions = table.child("stsd", bytes),
-                let entry = descriptions.child("av01", bytes, skipping: 8)
-            else { return }
+            // Like libavif, which applies no limit to other tracks, this looks at every description.
+            let coded = ISOBox.type("av01")
+            let entries = table.descendants(["stsd"], bytes).flatMap { $0.children(bytes, skipping: 8) }
+            guard let entry = entries.first(where: { $0.type == coded }) else { return }
             isAV1 = true
             // The fields of a visual sample entry precede its boxes.
             guard let auxiliary = entry.child("auxi", bytes, skipping: 78) else { return }
