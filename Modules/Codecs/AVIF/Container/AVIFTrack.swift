@@ -51,7 +51,7 @@
             if let sizes = table.child("stsz", bytes), let count = sizes.number(bytes, at: 8, 4) {
                 sampleCount = Int(count)
             }
-            // Like libavif, which applies no limit to other tracks, this looks at every description.
+            // libavif looks at every description. The limit of frames applies only to AV1.
             let coded = ISOBox.type("av01")
             let entries = table.descendants(["stsd"], bytes).flatMap { $0.children(bytes, skipping: 8) }
             guard let entry = entries.first(where: { $0.type == coded }) else { return }
