@@ -23,7 +23,7 @@ import Testing
         try DecoderChecks(decoder).checkPieces(sample.file, knowsInfoEarly: false)
     }
 
-    @Test func `rows from the bottom are decoded from the data at hand`() throws {
+    @Test func `rows that are stored from the bottom are sent from the top`() throws {
         let side = 2_000
         let writer = BMPWriter(
             width: side, height: side, bits: 24,
@@ -54,6 +54,26 @@ import Testing
         #expect(try decoder.decode(sample.file, options: DecodingOptions()).colorProfile == Data([9, 8, 7, 6, 5]))
         #expect(try decoder.inspect(sample.file, limits: DecodingLimits()).metadata.colorProfile?.count == 5)
         #expect(try decoder.decode(sample.file, options: limited).colorProfile == nil)
+    }
+
+    @Test func `a linked profile is ignored`() throws {
+        let sample = try #require(BMPSample.all.first { $0.description == "24 bits, with a profile" })
+        var file = sample.file
+        // PROFILE_LINKED, "LINK".
+        file.replaceSubrange(70..<74, with: BMPWriter.bytes(0x4C49_4E4B, 4))
+
+        #expect(try decoder.decode(file, options: DecodingOptions()).colorProfile == nil)
+        #expect(try decoder.inspect(file, limits: DecodingLimits()).metadata.colorProfile == nil)
+    }
+
+    @Test(arguments: [AlphaMode.straight, .premultiplied])
+    func `decoding holds the result once and one row`(mode: AlphaMode) throws {
+        let sample = try #require(BMPSample.all.first { $0.description == "32 bits, version 4" })
+        let options = DecodingOptions(alphaMode: mode)
+
+        // Three rows that are padded to 64 bytes, and a row of five pixels.
+        #expect(try decoder.decodingByteCount(sample.file, options: options) == 3 * 64 + 5 * 4)
+        #expect(try decoder.decode(sample.file, options: options).pixels.alphaMode == mode)
     }
 
     @Test func `samples of ten bits are rounded, or kept in RGBA16`() throws {

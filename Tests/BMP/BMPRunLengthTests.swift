@@ -32,14 +32,14 @@ import Testing
 
     private let complete: [UInt8] = [4, 1, 0, 0, 0, 3, 2, 3, 4, 0, 1, 5, 0, 0, 2, 6, 2, 7, 0, 1]
 
-    @Test func `runs and stored pixels of eight bits`() throws {
+    @Test func `runs and stored pixels of eight bits give their colors`() throws {
         let image = try decoder.decode(file(complete), options: DecodingOptions())
 
         #expect(try indices(file(complete)) == [[6, 6, 7, 7], [2, 3, 4, 5], [1, 1, 1, 1]])
         #expect(image.pixels.alphaMode == .opaque)
     }
 
-    @Test func `runs and stored pixels of four bits`() throws {
+    @Test func `runs and stored pixels of four bits give their colors`() throws {
         // A run alternates between two indices. Five stored pixels have three bytes and a byte of padding.
         let codes: [UInt8] = [5, 0x12, 0, 0, 0, 5, 0x34, 0x56, 0x70, 0, 0, 1]
 
@@ -81,6 +81,13 @@ import Testing
     func `the decoder conforms`(check: DecoderConformance.Check) async throws {
         let data = file(complete)
         try await check { [decoder] _ in (decoder, data) }
+    }
+
+    @Test func `decoding holds the beginning of each run-length row`() throws {
+        let byteCount = try decoder.decodingByteCount(file(complete), options: DecodingOptions())
+
+        // Three rows that are padded to 64 bytes, a row of four pixels, and three beginnings of eight bytes.
+        #expect(byteCount == 3 * 64 + 4 * 4 + 3 * 8)
     }
 
     @Test func `many codes without pixels take linear time`() throws {

@@ -18,14 +18,20 @@ extension Bitmap {
     }
 
     private func wholePixels(_ options: DecodingOptions) throws(ImageDecodingError) -> PixelBuffer {
-        let pixels = PixelBuffer(size: header.size, format: format, alphaMode: alphaMode) { memory, bytesPerRow in
+        let multiplies = options.alphaMode == .premultiplied && alphaMode == .straight
+        let used = header.size.width * format.bytesPerPixel
+        let pixels = PixelBuffer(
+            size: header.size, format: format, alphaMode: multiplies ? .premultiplied : alphaMode
+        ) { memory, bytesPerRow in
             for y in 0..<header.size.height {
-                let row = memory[y * bytesPerRow..<(y + 1) * bytesPerRow]
-                writeRow(y, to: UnsafeMutableRawBufferPointer(rebasing: row))
+                let start = y * bytesPerRow
+                let row = UnsafeMutableRawBufferPointer(rebasing: memory[start..<start + used])
+                writeRow(y, to: row)
+                if multiplies { AlphaArithmetic.premultiply(row, format) }
             }
         }
         guard let pixels else { throw ImageDecodingError.noMemory(for: header.size) }
-        return options.alphaMode == .premultiplied ? pixels.converted(to: .premultiplied) : pixels
+        return pixels
     }
 
     private func collected(
@@ -66,18 +72,16 @@ extension Bitmap {
 }
 
 extension BitmapHeader {
-    /// Returns the maximum number of bytes that decoding holds: the result, a premultiplied copy, the rows of a
-    /// reduction, and the beginnings of run-length rows. Saturates at `Int.max`.
+    /// Returns the maximum number of bytes that decoding holds: the result, a row or the rows of a reduction, and the
+    /// beginnings of run-length rows. Saturates at `Int.max`.
     func decodingByteCount(_ options: DecodingOptions) -> Int {
         let reduction = BoxReduction(from: size, towards: options.target)
         let format = Bitmap.format(of: self, options)
         guard let result = PixelBuffer.byteCount(size: reduction.size(of: size), format: format) else { return .max }
-        let copies = options.alphaMode == .premultiplied ? 2 : 1
         // A reduction holds a row, its sums of 32 bytes for each cell, sums of columns and an output row.
         let rows = reduction.factor > 1 ? 64 * size.width : format.bytesPerPixel * size.width
         let starts = compression == .runLengths ? RunLengths.byteCountPerRow * size.height : 0
-        let (total, overflow) = result.multipliedReportingOverflow(by: copies)
-        let (sum, isTooLarge) = total.addingReportingOverflow(rows + starts)
-        return overflow || isTooLarge ? .max : sum
+        let (sum, overflow) = result.addingReportingOverflow(rows + starts)
+        return overflow ? .max : sum
     }
 }
