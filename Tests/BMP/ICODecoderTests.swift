@@ -92,6 +92,12 @@ import Testing
         #expect(registry.acceptFieldValue.hasPrefix("image/png,image/bmp,image/vnd.microsoft.icon"))
     }
 
+    @Test func `a file of boxes with the same four bytes is not an icon`() {
+        let file: [UInt8] = [0, 0, 1, 0] + Array("ftypavif".utf8)
+
+        #expect(CodecRegistry([.ico(png: nil)]).entry(for: Data(file)) == nil)
+    }
+
     @Test(arguments: ["bitmap", "alpha", "png"], DecoderConformance.checks)
     func `the decoder conforms`(kind: String, check: DecoderConformance.Check) async throws {
         let image: ICOWriter.Image =

@@ -103,13 +103,14 @@ extension CodecRegistry.Entry {
     /// pixel. Bitmaps are decoded as by `bmp`, but run lengths are not supported. The mask makes pixels transparent
     /// black, except in 32-bit images with alpha. The given codec decodes PNG images, without their animations.
     ///
-    /// The format is recognized by its first four bytes. Cursors are not decoded. A file that ends before one of its
-    /// images does is an error with the code `truncated`, even if the image to decode is complete, unless the options
-    /// allow a partial image.
+    /// The format is recognized by its first six bytes: the type, and a number of images below 256. Cursors are not
+    /// decoded. A file that ends before one of its images does is an error with the code `truncated`, even if the image
+    /// to decode is complete, unless the options allow a partial image.
     ///
     /// - Parameter png: The codec of PNG images, for example `png` of AlcedoPNG. With nil, PNG images are ignored, and
     ///   a file that has no other images is an error with the code `unsupportedVariant`.
     public static func ico(png: CodecRegistry.Entry?) -> Self {
-        Self(format: .ico, decoder: ICODecoder(png: png?.decoder), signatures: [[0, 0, 1, 0]])
+        // A box of 256 bytes, with which files of AVIF and HEIF can begin, has the same first four bytes.
+        Self(format: .ico, decoder: ICODecoder(png: png?.decoder), signatures: [[0, 0, 1, 0, nil, 0]])
     }
 }
