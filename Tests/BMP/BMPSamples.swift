@@ -77,6 +77,7 @@ struct BMPSample: Sendable, CustomStringConvertible {
     static let all: [BMPSample] = [
         indexed(bits: 1), indexed(bits: 2), indexed(bits: 4), indexed(bits: 8),
         indexed(bits: 8) { $0.headerByteCount = 12 }, indexed(bits: 1) { $0.headerByteCount = 12 },
+        indexed(bits: 8) { $0.headerByteCount = 16 },
         indexed(bits: 4) { $0.headerByteCount = 64 }, indexed(bits: 8) { $0.headerByteCount = 108 },
         indexed(bits: 4) { $0.isTopDown = true },
         indexed(bits: 4) { $0.gap = [1, 2, 3, 4, 5] },
