@@ -139,18 +139,16 @@ struct RunLengths {
 
 /// The colors of a bitmap, always 256. Indices beyond the stored colors are opaque black.
 struct Palette {
-    private var colors: [SIMD4<UInt8>]
-
-    /// Creates a palette of black.
-    init() { colors = Array(repeating: SIMD4(0, 0, 0, 255), count: 256) }
+    private let colors: [SIMD4<UInt8>]
 
     /// Reads at most 256 colors, stored as blue, green, red and an unused byte.
     init(_ bytes: UnsafeBufferPointer<UInt8>, entryByteCount: Int) {
-        self.init()
+        var colors = [SIMD4<UInt8>](repeating: SIMD4(0, 0, 0, 255), count: 256)
         for index in 0..<min(256, bytes.count / entryByteCount) {
             let entry = index * entryByteCount
             colors[index] = SIMD4(bytes[entry + 2], bytes[entry + 1], bytes[entry], 255)
         }
+        self.colors = colors
     }
 
     subscript(index: UInt8) -> SIMD4<UInt8> { colors.withUnsafeBufferPointer { $0[Int(index)] } }
