@@ -121,12 +121,16 @@ private struct Inspector: Sendable {
         return report
     }
 
-    /// Returns the placeholders of the upright image, or of the first frame of an animation.
+    /// Returns the placeholders of the upright image, or of the first frame of an animation, with colors in sRGB. An
+    /// unusable color profile is ignored.
     private func placeholders(of data: Data) throws(ImageDecodingError) -> PlaceholderReport {
-        let image = try codecs.decode(
-            data,
-            options: DecodingOptions(
-                limits: limits, target: TargetSize(width: 100, height: 100), includesAnimation: false))
+        var options = DecodingOptions(
+            limits: limits, target: TargetSize(width: 100, height: 100), includesAnimation: false)
+        options.keepsInks = true
+        let decoded = try codecs.decode(data, options: options)
+        let converter = LittleCMSColorConverter()
+        let image = ColorConversionPlan(decoded.rowHeader, to: .sRGB, by: converter)
+            .applied(to: decoded, by: converter, .sRGB)
         return PlaceholderReport(
             thumbHash: try ThumbHash(image).base64, blurHash: try BlurHash(image).text,
             dominantColor: try image.dominantColor().map { "#\($0.opaqueDescription)" })

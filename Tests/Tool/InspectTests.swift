@@ -68,13 +68,18 @@ struct InspectTests {
         #expect(plain.output.contains("gif, 13 x 19") && plain.output.contains("3 frames, 0.15 s, loop count 3"))
     }
 
-    @Test func `--placeholders prints a ThumbHash, a BlurHash and the dominant color of each image`() async throws {
-        let orange = directory.url.appending(path: "orange.png")
+    /// An image of 300 × 150 pixels, all of the color 240, 128, 16.
+    private func orangeImage() throws -> DecodedImage {
         let size = PixelSize(width: 300, height: 150)
         let pixels = PixelBuffer(size: size, format: .rgba8, alphaMode: .opaque) { memory, _ in
             for index in memory.indices { memory[index] = [240, 128, 16, 255][index % 4] }
         }
-        let image = DecodedImage(pixels: try #require(pixels))
+        return DecodedImage(pixels: try #require(pixels))
+    }
+
+    @Test func `--placeholders prints a ThumbHash, a BlurHash and the dominant color of each image`() async throws {
+        let orange = directory.url.appending(path: "orange.png")
+        let image = try orangeImage()
         try ImageEncoder.png().encode(image).write(to: orange)
 
         let outcome = try await alcedo.run([
@@ -94,6 +99,23 @@ struct InspectTests {
         #expect(ThumbHash(base64: tiles["thumbHash"] ?? "")?.image?.size == PixelSize(width: 32, height: 32))
         #expect(BlurHash(tiles["blurHash"] ?? "")?.text.count == 28)
         #expect(try JSONLines.objects(plain.output).first?.keys.contains("placeholders") == false)
+    }
+
+    @Test func `placeholders have the colors of the image in sRGB`() async throws {
+        var wide = try orangeImage()
+        wide.colorProfile = OutputColorSpace.displayP3.colorProfile
+        let file = directory.url.appending(path: "wide.png")
+        try ImageEncoder.png().encode(wide).write(to: file)
+
+        let outcome = try await alcedo.run(["inspect", "--json", "--placeholders", file.path])
+
+        let object = try #require(try JSONLines.objects(outcome.output).first)
+        let found = try #require(object["placeholders"] as? [String: String])
+        let converted = try LittleCMSColorConverter().converted(wide)
+        let color = try #require(try converted.dominantColor())
+        let hash = try ThumbHash(converted).base64
+        #expect(found["dominantColor"] == "#\(color.opaqueDescription)" && found["dominantColor"] != "#f08010")
+        #expect(found["thumbHash"] == hash)
     }
 
     @Test func `a truncated image has an error and no placeholders`() async throws {
