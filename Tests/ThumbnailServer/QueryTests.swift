@@ -168,6 +168,12 @@ struct QueryTests {
         #expect(try format([.png, .webp], "image/jpeg,*/*") == .plain)
     }
 
+    @Test func `the formats of the package traits precede WebP by default`() {
+        let preferred = ["avif", "jxl", "webp"].compactMap { ThumbnailFormat(rawValue: $0) }
+
+        #expect(ThumbnailFormat.negotiated == preferred)
+    }
+
     @Test func `a named format is not negotiated`() throws {
         let query = try query("w=10&format=jpeg", accept: "image/webp")
         #expect(query.format == .jpeg && !query.isNegotiated)
