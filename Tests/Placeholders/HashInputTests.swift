@@ -34,6 +34,18 @@ import Testing
         }
     }
 
+    @Test func `every BlurHash of a valid length gives an image`() {
+        let digits = Array("0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz#$%*+,-.:;=?@[]^_{|}~")
+        var random = SplitMix64(seed: 6)
+        for flag in 0..<81 {
+            // The first digit declares the number of components in each direction.
+            let count = 3 + 2 * (flag % 9 + 1) * (flag / 9 + 1)
+            let others = (0..<count).map { _ in digits[Int.random(in: 0..<83, using: &random)] }
+            let hash = BlurHash(String([digits[flag]] + others))
+            #expect(hash?.image(width: 3, height: 2)?.size == PixelSize(width: 3, height: 2), "\(flag)")
+        }
+    }
+
     @Test func `a slice of other data is a hash`() throws {
         let bytes = try #require(ThumbHash(base64: "1QcSHQRnh493V4dIh4eXh1h4kJUI")).bytes
         let slice = (Data([1, 2]) + bytes).dropFirst(2)
