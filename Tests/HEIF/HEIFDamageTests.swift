@@ -220,6 +220,37 @@
             #expect(decoder.errorCode(builder.data) == .exceedsLimit)
         }
 
+        @Test func `all tiles share the time limit`() throws {
+            var builder = HEIFBuilder()
+            builder.addGrid(columns: 64, rows: 64, size: PixelSize(width: 4_096, height: 4_096))
+            let tile = builder.add(try CodedPicture("gray.heic"))
+            builder.refer("dimg", from: 1, to: Array(repeating: tile, count: 64 * 64))
+            let data = builder.data
+            // Each tile takes much less, and all of them take much more.
+            let impatient = CodecRegistry.Entry.heifInProcess(timeLimit: .milliseconds(20)).decoder
+
+            #expect(impatient.errorCode(data) == .exceedsLimit)
+            #expect(impatient.errorCode(data, options: DecodingOptions(allowsPartial: true)) == .exceedsLimit)
+            #expect(throws: Never.self) { try impatient.inspect(data, limits: DecodingLimits()) }
+        }
+
+        @Test(arguments: [SampleFile.half, .alpha, .grid])
+        func `without time, nothing is decoded, and the longest time does not overflow`(file: SampleFile) throws {
+            let data = try file.data()
+            func decoder(_ timeLimit: Duration) -> any ImageDecoding {
+                CodecRegistry.Entry.heifInProcess(timeLimit: timeLimit).decoder
+            }
+
+            #expect(decoder(.zero).errorCode(data) == .exceedsLimit)
+            #expect(decoder(.seconds(-1)).errorCode(data) == .exceedsLimit)
+            #expect(decoder(.seconds(Int64.max)).errorCode(data) == nil)
+            let collector = PixelRowCollector()
+            let error = #expect(throws: ImageDecodingError.self) {
+                try decoder(.zero).decodeRows(data, options: DecodingOptions(), into: collector)
+            }
+            #expect(error?.code == .exceedsLimit && collector.image == nil)
+        }
+
         /// Returns the error of a picture with further units.
         private func errorCode(of unit: [UInt8], count: Int) throws -> ImageDecodingError.Code? {
             let picture = try CodedPicture("half.heic")

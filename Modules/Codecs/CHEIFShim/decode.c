@@ -4,11 +4,24 @@
 
 #include <pthread.h>
 #include <stdlib.h>
+#include <time.h>
 
 struct alcedo_heif_picture {
     de265_decoder_context *context;
     alcedo_heif_planes planes;
 };
+
+/// The time in which a picture must be decoded, in nanoseconds.
+typedef struct {
+    uint64_t start;
+    uint64_t limit;
+} time_limit;
+
+static uint64_t elapsed_since(uint64_t start) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec - start;
+}
 
 /// Passes the units to the decoder, which copies them. Returns an error for lengths that exceed the bytes.
 static de265_error push_units(de265_decoder_context *context, const uint8_t *bytes, size_t count) {
@@ -38,11 +51,15 @@ static int is_harmless(de265_error warning) {
     }
 }
 
-/// Decodes the picture. libde265 reports most kinds of damage as warnings, and shows the picture all the same.
-static de265_error decode_units(de265_decoder_context *context) {
+/// Decodes the picture. libde265 reports most kinds of damage as warnings, and shows the picture all the same. Sets
+/// `is_late` when the time ends before the picture is complete.
+static de265_error decode_units(de265_decoder_context *context, const time_limit *time, int *is_late) {
     int more = 1;
     // At the end of the units there is more until the picture is taken.
     while (more && !de265_peek_next_picture(context)) {
+        // Every slice of a small file may cover the whole picture. One call decodes at most one slice.
+        *is_late = elapsed_since(time->start) >= time->limit;
+        if (*is_late) return DE265_OK;
         more = 0;
         const de265_error error = de265_decode(context, &more);
         if (error != DE265_OK) return error;
@@ -96,9 +113,11 @@ static int read_planes(const struct de265_image *image, alcedo_heif_planes *plan
 }
 
 static alcedo_heif_status decode(
-    alcedo_heif_picture *p, const uint8_t *bytes, size_t count, const char **message) {
+    alcedo_heif_picture *p, const uint8_t *bytes, size_t count, const time_limit *time, const char **message) {
+    int is_late = 0;
     de265_error error = push_units(p->context, bytes, count);
-    if (error == DE265_OK) error = decode_units(p->context);
+    if (error == DE265_OK) error = decode_units(p->context, time, &is_late);
+    if (is_late) return ALCEDO_HEIF_TIMEOUT;
     if (error != DE265_OK) {
         *message = de265_get_error_text(error);
         const int is_memory =
@@ -116,15 +135,19 @@ static alcedo_heif_status decode(
 static void keep_tables(void) { de265_init(); }
 
 alcedo_heif_status alcedo_heif_decode(
-    const uint8_t *bytes, size_t count, alcedo_heif_picture **picture, const char **message) {
+    const uint8_t *bytes, size_t count, uint64_t *time, alcedo_heif_picture **picture, const char **message) {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     pthread_once(&once, keep_tables);
     *message = NULL;
     *picture = NULL;
     alcedo_heif_picture *p = calloc(1, sizeof *p);
     if (!p) return ALCEDO_HEIF_OUT_OF_MEMORY;
+    const time_limit limit = {elapsed_since(0), *time};
     p->context = de265_new_decoder();
-    const alcedo_heif_status status = p->context ? decode(p, bytes, count, message) : ALCEDO_HEIF_OUT_OF_MEMORY;
+    const alcedo_heif_status status =
+        p->context ? decode(p, bytes, count, &limit, message) : ALCEDO_HEIF_OUT_OF_MEMORY;
+    const uint64_t elapsed = elapsed_since(limit.start);
+    *time = elapsed < limit.limit ? limit.limit - elapsed : 0;
     if (status == ALCEDO_HEIF_OK) {
         *picture = p;
     } else {

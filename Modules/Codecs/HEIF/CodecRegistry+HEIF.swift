@@ -17,8 +17,17 @@
                 format: .heif, decoder: decoder, signatures: HEIFBrands.signatures, recognizes: HEIFBrands.recognizes)
         }
 
-        /// The codec of HEIF with the decoder that runs libde265 in the process of the caller: still images coded with
-        /// HEVC, and the first frame of sequences.
+        /// The codec of HEIF in the process of the caller, with a time limit of 30 seconds. See
+        /// ``heifInProcess(timeLimit:)``.
+        public static var heifInProcess: Self { heifInProcess(timeLimit: HEIFDecoder.defaultTimeLimit) }
+
+        /// Returns the codec of HEIF with the decoder that runs libde265 in the process of the caller: still images
+        /// coded with HEVC, and the first frame of sequences.
+        ///
+        /// ```swift
+        /// let codecs = CodecRegistry.standard.adding(.heifInProcess(timeLimit: .seconds(5)))
+        /// let image = try codecs.decode(data)
+        /// ```
         ///
         /// Decoders of HEVC have a long record of memory errors that files can exploit. Use this codec directly only
         /// for files of known origin. For others, pass it to the workers of a sandbox, and use ``heif(decodedBy:)`` in
@@ -28,7 +37,12 @@
         /// format requires. The result is straight RGBA8, also when the file stores premultiplied color. It is RGBA16
         /// for files with 9 to 12 bits when the options request it. A target size averages pixels while rows of tiles
         /// are decoded.
-        public static var heifInProcess: Self { heif(decodedBy: HEIFDecoder()) }
+        ///
+        /// - Parameter timeLimit: The maximum time that libde265 may take for one image, and for each preview. After
+        ///   it, decoding throws `exceedsLimit` before the next slice or tile.
+        public static func heifInProcess(timeLimit: Duration) -> Self {
+            heif(decodedBy: HEIFDecoder(timeLimit: timeLimit))
+        }
     }
 
     extension ImageFormat {

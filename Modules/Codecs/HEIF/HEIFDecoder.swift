@@ -2,7 +2,7 @@
     import AlcedoCore
     import FoundationEssentials
 
-    /// The decoder of `CodecRegistry.Entry.heifInProcess`.
+    /// The decoder of `CodecRegistry.Entry.heifInProcess(timeLimit:)`.
     ///
     /// This module reads the boxes of the file, and passes the parameter sets and slices of each coded picture to
     /// libde265, the decoder of HEVC in libheif. It joins tiles, applies alpha and converts color itself.
@@ -14,6 +14,12 @@
     /// One row of tiles is decoded at a time, so the planes of the whole image are never in memory, unless it is one
     /// coded picture.
     struct HEIFDecoder: ImageDecoding {
+        /// The default of ``timeLimit``, which is also that of a sandbox.
+        static let defaultTimeLimit = Duration.seconds(30)
+
+        /// The maximum time that libde265 may take for one image, and for each preview.
+        let timeLimit: Duration
+
         /// Reads the properties from the boxes. The data may be the beginning of a file that contains them.
         ///
         /// - Throws: ``/AlcedoCore/ImageDecodingError``: `truncated` when the boxes or the metadata are incomplete.
@@ -37,12 +43,14 @@
         func decode(_ data: Data, options: DecodingOptions) throws(ImageDecodingError) -> DecodedImage {
             try data.withDecoderInput(of: "HEIF") { bytes throws(ImageDecodingError) in
                 let file = try HEIFFile(bytes, limits: options.limits, format: options.pixelFormat)
+                let time = DecodingTime(timeLimit)
                 do throws(ImageDecodingError) {
                     if let damage = file.damage { throw damage }
-                    return try file.header.image(HEIFRows(file.header, bytes, options: options).pixels(), options)
+                    let rows = HEIFRows(file.header, bytes, options: options, time: time)
+                    return try file.header.image(rows.pixels(), options)
                 } catch {
                     guard options.allows(error),
-                        let part = try HEIFRows(file.header, bytes, options: options).partialPixels()
+                        let part = try HEIFRows(file.header, bytes, options: options, time: time).partialPixels()
                     else { throw error }
                     var image = try file.header.image(part.pixels, options)
                     image.partialError = error
@@ -62,7 +70,7 @@
                 let bytes = memory.assumingMemoryBound(to: UInt8.self)
                 let file = try HEIFFile(bytes, limits: options.limits, format: options.pixelFormat)
                 if let damage = file.damage { throw damage }
-                let rows = HEIFRows(file.header, bytes, options: options)
+                let rows = HEIFRows(file.header, bytes, options: options, time: DecodingTime(timeLimit))
                 guard options.appliesOrientation, file.header.orientation != .up else {
                     try rows.send(to: consumer)
                     return

@@ -12,6 +12,7 @@ typedef enum {
     ALCEDO_HEIF_CORRUPT,
     ALCEDO_HEIF_UNSUPPORTED,
     ALCEDO_HEIF_OUT_OF_MEMORY,
+    ALCEDO_HEIF_TIMEOUT,
 } alcedo_heif_status;
 
 /// The samples of a row. 16-bit samples have native byte order.
@@ -53,11 +54,14 @@ typedef struct {
     int is_full_range;
 } alcedo_heif_planes;
 
-/// Decodes one picture on the calling thread. The bytes are NAL units, each after its length in four bytes. On failure,
-/// `message` is set to the reason, a static text.
+/// Decodes one picture on the calling thread. The bytes are NAL units, each after its length in four bytes.
+///
+/// `time` is the number of nanoseconds that decoding may take, and is reduced by those that it took. It is checked
+/// before each unit, so decoding exceeds it by at most the time of one slice and of the filters. On failure, `message`
+/// is set to the reason, a static text.
 alcedo_heif_status alcedo_heif_decode(
-    const uint8_t *_Nonnull bytes, size_t count, alcedo_heif_picture *_Nullable *_Nonnull picture,
-    const char *_Nullable *_Nonnull message);
+    const uint8_t *_Nonnull bytes, size_t count, uint64_t *_Nonnull time,
+    alcedo_heif_picture *_Nullable *_Nonnull picture, const char *_Nullable *_Nonnull message);
 
 void alcedo_heif_destroy(alcedo_heif_picture *_Nonnull picture);
 

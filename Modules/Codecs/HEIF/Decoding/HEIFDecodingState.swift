@@ -49,7 +49,8 @@
             guard available >= max(1, 2 * shownTileRows) else { return nil }
             shownTileRows = available
             return try data.withDecoderInput(of: "HEIF") { bytes throws(ImageDecodingError) in
-                guard let part = try HEIFRows(header, bytes, options: options).partialPixels() else { return nil }
+                let rows = HEIFRows(header, bytes, options: options, time: DecodingTime(decoder.timeLimit))
+                guard let part = try rows.partialPixels() else { return nil }
                 let rowCount = part.pixels.height * part.rowCount / header.crop.size.height
                 return ImagePreview(image: try header.image(part.pixels, options), rowCount: rowCount)
             }

@@ -15,9 +15,11 @@
         private static let maximumStripByteCount = 1 << 20
 
         /// Creates the rows of a file. `bytes` must outlive them. The rows can be requested once.
-        init(_ header: HEIFHeader, _ bytes: UnsafeBufferPointer<UInt8>, options: DecodingOptions) {
-            color = PictureReader(header.picture, bytes)
-            alpha = header.alpha.map { PictureReader($0, bytes) }
+        init(
+            _ header: HEIFHeader, _ bytes: UnsafeBufferPointer<UInt8>, options: DecodingOptions, time: DecodingTime
+        ) {
+            color = PictureReader(header.picture, bytes, time)
+            alpha = header.alpha.map { PictureReader($0, bytes, time) }
             self.header = header
             self.options = options
             reduction = BoxReduction(from: header.crop.size, orientation: header.orientation, towards: options.target)

@@ -6,6 +6,7 @@
     final class PictureReader {
         private let picture: HEIFPicture
         private let bytes: UnsafeBufferPointer<UInt8>
+        private let time: DecodingTime
         /// The planes of the current row of tiles, with the last rows of the one before.
         private var planes = alcedo_heif_planes()
         /// The row of the image that is the first row of the planes.
@@ -24,9 +25,10 @@
         private static let carriedRowCount = 2
 
         /// Creates a reader. `bytes` must outlive it.
-        init(_ picture: HEIFPicture, _ bytes: UnsafeBufferPointer<UInt8>) {
+        init(_ picture: HEIFPicture, _ bytes: UnsafeBufferPointer<UInt8>, _ time: DecodingTime) {
             self.picture = picture
             self.bytes = bytes
+            self.time = time
         }
 
         deinit { if let single { alcedo_heif_destroy(single) } }
@@ -130,7 +132,10 @@
             var decoded: OpaquePointer?
             var message: UnsafePointer<CChar>?
             let status = units.withUnsafeBufferPointer { units in
-                units.baseAddress.map { alcedo_heif_decode($0, units.count, &decoded, &message) }
+                units.baseAddress.map { alcedo_heif_decode($0, units.count, &time.rest, &decoded, &message) }
+            }
+            guard status != ALCEDO_HEIF_TIMEOUT else {
+                throw ImageDecodingError(.exceedsLimit, "HEIF: decoding takes longer than \(time.limit)")
             }
             let reason = message.map { String(cString: $0) } ?? ""
             try Self.check(status ?? ALCEDO_HEIF_CORRUPT, "cannot decode the image", reason)
