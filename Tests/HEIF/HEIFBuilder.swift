@@ -55,6 +55,10 @@
         var brands = ["heic", "mif1"]
         /// Whether payloads are stored in the box `idat` instead of `mdat`.
         var usesItemData = false
+        /// The numbers of the items whose stored length is 0.
+        var itemsWithoutLength: Set<Int> = []
+        /// Whether another entry with a wrong location follows for each item.
+        var repeatsLocations = false
         /// The names of properties that a reader must know.
         var essentialProperties = ["clap", "irot", "imir", "hvcC"]
 
@@ -112,13 +116,18 @@
 
         private func locations(_ payloadStart: Int) -> [UInt8] {
             var entries: [UInt8] = []
+            var repeatedEntries: [UInt8] = []
             var offset = payloadStart
             for (index, item) in items.enumerated() {
-                entries += Self.number(index + 1, 2) + [0, usesItemData ? 1 : 0, 0, 0, 0, 1]
-                entries += Self.number(offset, 4) + Self.number(item.payload.count, 4)
+                let entry: [UInt8] = Self.number(index + 1, 2) + [0, usesItemData ? 1 : 0, 0, 0, 0, 1]
+                let length = itemsWithoutLength.contains(index + 1) ? 0 : item.payload.count
+                entries += entry + Self.number(offset, 4) + Self.number(length, 4)
+                repeatedEntries += entry + Self.number(0, 4) + Self.number(1, 4)
                 offset += item.payload.count
             }
-            return Self.box("iloc", [1, 0, 0, 0, 0x44, 0] + Self.number(items.count, 2) + entries)
+            if repeatsLocations { entries += repeatedEntries }
+            let count = items.count * (repeatsLocations ? 2 : 1)
+            return Self.box("iloc", [1, 0, 0, 0, 0x44, 0] + Self.number(count, 2) + entries)
         }
 
         private var associations: [UInt8] {

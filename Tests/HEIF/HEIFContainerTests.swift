@@ -99,6 +99,41 @@
         }
 
         @Test(arguments: [false, true])
+        func `an image without a length is the rest of the file or of the item data`(usesItemData: Bool) throws {
+            var builder = HEIFBuilder()
+            builder.add(try CodedPicture("half.heic"))
+            builder.itemsWithoutLength = [1]
+            builder.usesItemData = usesItemData
+
+            let image = try decode(builder.data)
+
+            #expect(try image.pixels == decode(SampleFile.half.data()).pixels)
+            #expect(decoder.errorCode(Data(builder.data.dropLast(9))) == .truncated)
+        }
+
+        @Test func `metadata without a length is empty`() throws {
+            var builder = HEIFBuilder()
+            builder.add(try CodedPicture("half.heic"))
+            builder.add("mime", [])
+            builder.add("Exif", [0, 0, 0, 0] + ImageOrientation.right.exif)
+            builder.refer("cdsc", from: 2, to: [1])
+            builder.refer("cdsc", from: 3, to: [1])
+            builder.itemsWithoutLength = [2]
+
+            let metadata = try decoder.inspect(builder.data, limits: DecodingLimits()).metadata
+
+            #expect(metadata.xmp == nil && metadata.exif == Data(ImageOrientation.right.exif))
+        }
+
+        @Test func `the first location of an item is used`() throws {
+            var builder = HEIFBuilder()
+            builder.add(try CodedPicture("half.heic"))
+            builder.repeatsLocations = true
+
+            #expect(try decode(builder.data).pixels == decode(SampleFile.half.data()).pixels)
+        }
+
+        @Test(arguments: [false, true])
         func `the first frame of a sequence is shown`(hasLargeOffsets: Bool) throws {
             let picture = try CodedPicture("half.heic")
             let brands = HEIFBuilder.box("ftyp", Array("hevc\0\0\0\0msf1hevc".utf8))

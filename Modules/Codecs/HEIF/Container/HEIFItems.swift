@@ -92,7 +92,8 @@
             }
         }
 
-        /// Reads where the payloads are. Source: ISO/IEC 14496-12, section 8.11.3.
+        /// Reads where the payloads are. Further entries for an item, which the format forbids, are ignored. Source:
+        /// ISO/IEC 14496-12, section 8.11.3.
         private mutating func readLocations(
             _ box: BoxReader, idat: Range<Int>?, _ bytes: UnsafeBufferPointer<UInt8>
         ) throws(ImageDecodingError) {
@@ -106,6 +107,7 @@
                 throw ImageDecodingError(.corrupt, "HEIF: an item location has an invalid size")
             }
             var extentCount = 0
+            var locatedItems: Set<Int> = []
             for _ in 0..<(try reader.number(version < 2 ? 2 : 4)) {
                 let number = try reader.number(version < 2 ? 2 : 4)
                 let method = version == 0 ? 0 : try reader.number(2) & 15
@@ -117,15 +119,20 @@
                 // Payloads are in this file, or in the box `idat`.
                 let area = method == 0 ? 0..<Int.max : method == 1 ? idat : nil
                 var extents: [Range<Int>]? = area == nil || reference != 0 ? nil : []
+                // Without a length, or with the length 0, a single part is the rest of the file or of the box. Metadata
+                // of the length 0 is empty, because otherwise the pixels could become a part of it.
+                let type = items[number]?.type
+                let isMetadata = type == "Exif" || type == "mime"
+                let isRest = lengthSize == 0 || (count == 1 && !isMetadata)
                 for _ in 0..<count {
                     try reader.skip(indexSize)
                     let offset = try reader.number(offsetSize)
-                    // Without lengths, a part is the rest of the file.
-                    let length = lengthSize == 0 ? nil : try reader.number(lengthSize)
+                    let stored = try reader.number(lengthSize)
+                    let length = stored == 0 && isRest ? nil : stored
                     guard let area, extents != nil else { continue }
                     extents?.append(try Self.extent(base, offset, length, in: area, byteCount: bytes.count))
                 }
-                items[number]?.extents = extents
+                if type != nil, locatedItems.insert(number).inserted { items[number]?.extents = extents }
             }
         }
 
