@@ -130,6 +130,25 @@
             #expect(try decoder.decode(own.data, options: DecodingOptions()).pixels.alphaMode == .opaque)
         }
 
+        @Test func `alpha with an unreadable property is an error, unlike other auxiliary images`() throws {
+            let unknown = HEIFBuilder.box("xxxx", [1])
+            let damaged = HEIFBuilder.box("irot", [])
+            let depth = HEIFBuilder.box("auxC", [0, 0, 0, 0] + Array("urn:mpeg:hevc:2015:auxid:2".utf8) + [0])
+            func code(_ properties: [[UInt8]]) throws -> ImageDecodingError.Code? {
+                var builder = HEIFBuilder()
+                builder.essentialProperties.append("xxxx")
+                builder.add(try CodedPicture("half.heic"))
+                builder.add(try CodedPicture("gray.heic"), properties)
+                builder.refer("auxl", from: 2, to: [1])
+                return decoder.errorCode(builder.data)
+            }
+
+            #expect(try code([unknown, HEIFBuilder.alpha]) == .unsupportedVariant)
+            #expect(try code([damaged, HEIFBuilder.alpha]) == .corrupt)
+            #expect(try code([unknown, depth]) == nil)
+            #expect(try code([damaged, depth]) == nil)
+        }
+
         @Test func `a damaged picture is an error and not a complete image`() throws {
             let data = try SampleFile.half.data()
             let start = try #require(data.range(of: Data("mdat".utf8))).upperBound

@@ -11,8 +11,6 @@
         private(set) var color: ColorCodePoints?
         /// The offsets of the ICC profile.
         private(set) var profile: Range<Int>?
-        /// The name of the kind of an auxiliary image.
-        private(set) var auxiliaryType = ""
 
         /// Creates properties without values.
         init() {}
@@ -34,6 +32,23 @@
             }
         }
 
+        /// Returns the name of the kind of an auxiliary image, or nil when it has none. Other properties, which may be
+        /// unknown, are not read.
+        static func auxiliaryType(
+            of item: HEIFItems.Item, of items: HEIFItems, _ bytes: UnsafeBufferPointer<UInt8>
+        ) -> String? {
+            for (index, _) in item.properties where index <= items.properties.count {
+                let box = items.properties[index - 1]
+                guard box.type == "auxC" else { continue }
+                var reader = box.reader(bytes)
+                guard (try? reader.number(4)) != nil else { return nil }
+                // The known names are shorter. Every item may have the same long name.
+                var name = BoxReader(bytes, reader.rest.prefix(64))
+                return name.text()
+            }
+            return nil
+        }
+
         /// Reads a property. Returns false when it is unknown.
         mutating func read(_ box: Box, _ bytes: UnsafeBufferPointer<UInt8>) throws(ImageDecodingError) -> Bool {
             var reader = box.reader(bytes)
@@ -46,12 +61,7 @@
             case "imir": transforms.append(.mirroring(axis: try reader.number(1) & 1))
             case "clap": transforms.append(.crop(try HEIFCrop(&reader)))
             case "colr": try readColor(&reader)
-            case "auxC":
-                try reader.skip(4)
-                // The known names are shorter. Every item may have the same long name.
-                var name = BoxReader(bytes, reader.rest.prefix(64))
-                auxiliaryType = name.text()
-            case "pixi", "pasp", "clli", "mdcv", "cclv", "amve": break
+            case "auxC", "pixi", "pasp", "clli", "mdcv", "cclv", "amve": break
             default: return false
             }
             return true

@@ -55,9 +55,10 @@
             var isPremultiplied = false
             for source in items.sources(of: number, "auxl") {
                 guard source != number, let item = items.items[source],
-                    let properties = try? HEIFProperties(item, of: items, bytes),
-                    Self.alphaTypes.contains(properties.auxiliaryType)
+                    let type = HEIFProperties.auxiliaryType(of: item, of: items, bytes), Self.alphaTypes.contains(type)
                 else { continue }
+                // Without its alpha, the image would be opaque.
+                let properties = try HEIFProperties(item, of: items, bytes)
                 alpha = try HEIFPicture(source, item, properties, of: items, bytes, limits)
                 isPremultiplied = items.targets(of: number, "prem").contains(source)
                 break
