@@ -115,19 +115,12 @@
             }
         }
 
-        @Test func `alpha of another size is corrupt, and an image that is its own alpha is opaque`() throws {
+        @Test func `an image that is its own alpha is opaque`() throws {
             var builder = HEIFBuilder()
-            builder.addGrid(columns: 2, rows: 1, size: PixelSize(width: 128, height: 64))
-            let picture = try CodedPicture("half.heic")
-            let tiles = (0..<2).map { _ in builder.add(picture) }
-            let alpha = builder.add(try CodedPicture("gray.heic"), [HEIFBuilder.alpha])
-            builder.refer("dimg", from: 1, to: tiles)
-            builder.refer("auxl", from: alpha, to: [1])
-            #expect(decoder.errorCode(builder.data) == .corrupt)
-            var own = HEIFBuilder()
-            own.add(picture, [HEIFBuilder.alpha])
-            own.refer("auxl", from: 1, to: [1])
-            #expect(try decoder.decode(own.data, options: DecodingOptions()).pixels.alphaMode == .opaque)
+            builder.add(try CodedPicture("half.heic"), [HEIFBuilder.alpha])
+            builder.refer("auxl", from: 1, to: [1])
+
+            #expect(try decoder.decode(builder.data, options: DecodingOptions()).pixels.alphaMode == .opaque)
         }
 
         @Test func `alpha with an unreadable property is an error, unlike other auxiliary images`() throws {

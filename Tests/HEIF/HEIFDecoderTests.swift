@@ -83,6 +83,56 @@
             #expect(pixels.tightBytes != stored.tightBytes)
         }
 
+        @Test(arguments: [(2, 1, 1, 1), (1, 3, 1, 1), (1, 1, 2, 3), (2, 3, 3, 2)])
+        func `alpha of another size is scaled to the nearest samples`(
+            columns: Int, rows: Int, alphaColumns: Int, alphaRows: Int
+        ) throws {
+            let size = PixelSize(width: 64 * columns, height: 64 * rows)
+            let alphaSize = PixelSize(width: 64 * alphaColumns - 3, height: 64 * alphaRows - 5)
+            var builder = HEIFBuilder()
+            builder.addGrid(columns: columns, rows: rows, size: size)
+            builder.addGrid(columns: alphaColumns, rows: alphaRows, size: alphaSize, properties: [HEIFBuilder.alpha])
+            let (half, gray) = (try CodedPicture("half.heic"), try CodedPicture("gray.heic"))
+            let tiles = (0..<columns * rows).map { _ in builder.add(half) }
+            let alphaTiles = (0..<alphaColumns * alphaRows).map { _ in builder.add(gray) }
+            builder.refer("dimg", from: 1, to: tiles)
+            builder.refer("dimg", from: 2, to: alphaTiles)
+            builder.refer("auxl", from: 2, to: [1])
+            let data = builder.data
+
+            let pixels = try decode(data).pixels
+            let collector = PixelRowCollector()
+            try decoder.decodeRows(data, options: DecodingOptions(), into: collector)
+
+            var differences = 0
+            for y in 0..<size.height {
+                for x in 0..<size.width {
+                    let (column, row) = (x * alphaSize.width / size.width, y * alphaSize.height / size.height)
+                    if pixels.rgba(x, y)[3] != graySample(column % 64, row % 64) { differences += 1 }
+                }
+            }
+            #expect(differences == 0)
+            #expect(collector.image?.pixels == pixels)
+        }
+
+        @Test func `alpha of another size is scaled in 16 bits`() throws {
+            var builder = HEIFBuilder()
+            builder.addGrid(columns: 2, rows: 1, size: PixelSize(width: 128, height: 64))
+            let picture = try CodedPicture("deep.heic")
+            let tiles = (0..<2).map { _ in builder.add(picture) }
+            let alpha = builder.add(try CodedPicture("gray.heic"), [HEIFBuilder.alpha])
+            builder.refer("dimg", from: 1, to: tiles)
+            builder.refer("auxl", from: alpha, to: [1])
+
+            let bytes = try decode(builder.data, DecodingOptions(pixelFormat: .rgba16)).pixels.tightBytes
+
+            for (x, y) in [(0, 0), (101, 40), (127, 63)] {
+                let index = 8 * (128 * y + x) + 6
+                let sample = graySample(x / 2, y)
+                #expect(bytes[index] == sample && bytes[index + 1] == sample)
+            }
+        }
+
         @Test func `another auxiliary image is ignored`() throws {
             let depth = HEIFBuilder.box("auxC", [0, 0, 0, 0] + Array("urn:mpeg:hevc:2015:auxid:2".utf8) + [0])
             var builder = HEIFBuilder()
@@ -158,6 +208,18 @@
             #expect(try profile(1_000, 13) == nil)
             #expect(try profile(12, 13) == ColorDescription(primaries: 12, transfer: 13)?.profile(isGray: false))
             #expect(try profile(12, 13) != nil)
+        }
+
+        @Test func `a gray profile counts in a gray file and not in a file with colors`() throws {
+            let profile = try #require(ColorDescription(primaries: 9, transfer: 14)?.profile(isGray: true))
+            func result(_ name: String) throws -> Data? {
+                var builder = HEIFBuilder()
+                builder.add(try CodedPicture(name), [HEIFBuilder.profile([UInt8](profile))])
+                return try decode(builder.data).colorProfile
+            }
+
+            #expect(try result("gray.heic") == profile)
+            #expect(try result("half.heic") != profile)
         }
 
         @Test func `the identity matrix and YCgCo are converted`() throws {

@@ -5,7 +5,7 @@
     /// The properties of a file that are known before its pixels are decoded.
     struct HEIFHeader {
         let picture: HEIFPicture
-        /// The image whose luminance is the alpha, or nil.
+        /// The image whose luminance is the alpha, or nil. It may have another size.
         let alpha: HEIFPicture?
         /// Whether color is stored multiplied by alpha.
         let isPremultiplied: Bool
@@ -65,16 +65,13 @@
             }
             var metadata = KeptMetadata(bytes, limits)
             metadata.read(items, of: number, properties)
-            try self.init(picture, alpha: alpha, isPremultiplied: isPremultiplied, properties, metadata)
+            self.init(picture, alpha: alpha, isPremultiplied: isPremultiplied, properties, metadata)
         }
 
         private init(
             _ picture: HEIFPicture, alpha: HEIFPicture?, isPremultiplied: Bool, _ properties: HEIFProperties,
             _ metadata: KeptMetadata
-        ) throws(ImageDecodingError) {
-            guard alpha == nil || alpha?.size == picture.size else {
-                throw ImageDecodingError(.corrupt, "HEIF: the alpha does not have the size of the image")
-            }
+        ) {
             self.picture = picture
             self.alpha = alpha
             self.isPremultiplied = isPremultiplied

@@ -5,7 +5,7 @@
     /// premultiplied. Rows keep their stored order. Rows of tiles are decoded as they are needed.
     struct HEIFRows {
         private let color: PictureReader
-        private let alpha: PictureReader?
+        private let alpha: AlphaRows?
         private let header: HEIFHeader
         private let options: DecodingOptions
         private let reduction: BoxReduction
@@ -19,7 +19,7 @@
             _ header: HEIFHeader, _ bytes: UnsafeBufferPointer<UInt8>, options: DecodingOptions, time: DecodingTime
         ) {
             color = PictureReader(header.picture, bytes, time)
-            alpha = header.alpha.map { PictureReader($0, bytes, time) }
+            alpha = header.alpha.map { AlphaRows($0, bytes, time, for: header.codedSize) }
             self.header = header
             self.options = options
             reduction = BoxReduction(from: header.crop.size, orientation: header.orientation, towards: options.target)
@@ -126,7 +126,7 @@
         ) throws(ImageDecodingError) {
             try color.convert(rows, to: format, memory, bytesPerRow: bytesPerRow)
             guard let alpha else { return }
-            try alpha.convertAlpha(rows, to: format, memory, bytesPerRow: bytesPerRow)
+            try alpha.convert(rows, to: format, memory, bytesPerRow: bytesPerRow)
             guard header.isPremultiplied else { return }
             for index in 0..<rows.count {
                 let row = UnsafeMutableRawBufferPointer(
