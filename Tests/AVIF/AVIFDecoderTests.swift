@@ -214,6 +214,20 @@
             #expect(try profile(12, 13) != nil)
         }
 
+        @Test func `a gray profile counts in a gray file and not in a file with colors`() throws {
+            let profile = try #require(ColorDescription(primaries: 9, transfer: 14)?.profile(isGray: true))
+            func result(_ pixels: PixelBuffer) throws -> Data? {
+                var builder = AVIFBuilder()
+                builder.add(
+                    try CodedImage(pixels), [AVIFBuilder.box("colr", Array("prof".utf8) + [UInt8](profile))])
+                return try decode(builder.data).colorProfile
+            }
+            let size = PixelSize(width: 16, height: 8)
+
+            #expect(try result(grayPixels(size)) == profile)
+            #expect(try result(samplePixels(size)) != profile)
+        }
+
         @Test func `matrix coefficients that libavif cannot convert are unsupported`() throws {
             let image = try CodedImage(samplePixels(PixelSize(width: 16, height: 8)))
             var builder = AVIFBuilder()

@@ -68,7 +68,7 @@ struct BMPFile {
         try options.limits.check(header.size, format: Bitmap.format(of: header, options))
         var bitmap = Bitmap(
             bytes, header, paletteRange: palette, pixelStart: pixelStart, options: options, name: Self.name)
-        bitmap.colorProfile = profile.map { Data(bytes[$0]) }
+        bitmap.colorProfile = ICCProfile.ofSamples(profile.map { Data(bytes[$0]) }, isGray: false)
         bitmap.problem = bitmap.problem ?? profileProblem
         return bitmap
     }

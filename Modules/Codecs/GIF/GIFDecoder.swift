@@ -42,7 +42,7 @@ package struct GIFDecoder: ImageDecoding {
             PixelRowHeader(
                 size: structure.canvas, format: .rgba8,
                 alphaMode: frame.transparentIndex == nil ? .opaque : .straight,
-                colorProfile: structure.metadata.colorProfile))
+                colorProfile: structure.sampleProfile))
         try GIFRowStream(frame, structure).send(data, to: chain)
     }
 

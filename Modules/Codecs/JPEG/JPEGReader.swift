@@ -132,13 +132,10 @@ final class JPEGReader {
         let hasInks = info.colorModel == .cmyk || info.colorModel == .ycck
         let profile = info.metadata.colorProfile
         let keepsInks = hasInks && options.keepsInks && profile.map(ICCProfile.describesInks) == true
-        // An ink profile does not describe the RGB colors that the formula converts the inks to, and a gray profile
-        // does not describe colors.
-        let isGrayProfile = profile.map { ICCProfile.describes(gray: true, $0) } == true
-        let isUsable = hasInks ? keepsInks : info.colorModel == .gray || !isGrayProfile
+        // An ink profile does not describe the RGB colors that the formula converts the inks to.
         var header = PixelRowHeader(
             size: info.size, format: isGray ? .gray8 : .rgba8, alphaMode: .opaque,
-            colorProfile: isUsable ? profile : nil, orientation: info.orientation)
+            colorProfile: hasInks && !keepsInks ? nil : info.sampleProfile, orientation: info.orientation)
         header.hasInks = keepsInks
         if let target = options.target { header.size = try shrink(info, towards: target) }
         try limits.check(header.size, format: header.format)

@@ -63,7 +63,7 @@ package struct WebPDecoder: ImageDecoding {
         let size = container.size(for: options.target)
         try consumer.begin(
             PixelRowHeader(
-                size: size, format: .rgba8, alphaMode: .opaque, colorProfile: container.metadata.colorProfile,
+                size: size, format: .rgba8, alphaMode: .opaque, colorProfile: container.sampleProfile,
                 orientation: container.orientation))
         guard WebPAverager.averages(frame, to: size) else {
             return try WebPRowStream(frame, size: size).send(data, to: consumer)

@@ -19,6 +19,19 @@ package enum ICCProfile {
         describes(gray ? "GRAY" : "RGB ", profile)
     }
 
+    /// Returns the profile in a file if it can describe decoded samples. Otherwise, the samples count as sRGB.
+    ///
+    /// A gray profile does not describe the samples of a file with colors, and its curve would distort the colors. An
+    /// RGB profile also describes gray.
+    ///
+    /// - Parameters:
+    ///   - profile: The profile in the file; nil for none.
+    ///   - isGray: Whether the file stores gray samples.
+    package static func ofSamples(_ profile: Data?, isGray: Bool) -> Data? {
+        guard !isGray, let gray = profile, describes(gray: true, gray) else { return profile }
+        return nil
+    }
+
     /// Whether the header of a profile declares the CMYK color space.
     package static func describesInks(_ profile: Data) -> Bool { describes("CMYK", profile) }
 

@@ -62,10 +62,12 @@ public struct ImageInfo: Sendable, Hashable {
     /// The size after the orientation is applied.
     public var uprightSize: PixelSize { orientation.swapsSides ? size.transposed : size }
 
-    /// The ICC profile of decoded samples, made from ``colorDescription`` if there is one; nil for sRGB.
+    /// The ICC profile of decoded samples, made from ``colorDescription`` if there is one; nil for sRGB, and when the
+    /// profile in the metadata does not describe the samples.
     package var sampleProfile: Data? {
-        guard let colorDescription else { return metadata.colorProfile }
-        return colorDescription.profile(isGray: colorModel == .gray || colorModel == .grayAlpha)
+        let isGray = colorModel == .gray || colorModel == .grayAlpha
+        guard let colorDescription else { return ICCProfile.ofSamples(metadata.colorProfile, isGray: isGray) }
+        return colorDescription.profile(isGray: isGray)
     }
 
     /// The pixel format that preserves the file's samples without loss.

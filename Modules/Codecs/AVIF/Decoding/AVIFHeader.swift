@@ -62,8 +62,9 @@
             let description = ColorDescription(
                 primaries: UInt8(truncatingIfNeeded: info.primaries),
                 transfer: UInt8(truncatingIfNeeded: info.transfer))
-            colorDescription = metadata.colorProfile == nil ? description : nil
-            sampleProfile = metadata.colorProfile ?? colorDescription?.profile(isGray: isMonochrome)
+            let profile = ICCProfile.ofSamples(metadata.colorProfile, isGray: isMonochrome)
+            colorDescription = profile == nil ? description : nil
+            sampleProfile = profile ?? colorDescription?.profile(isGray: isMonochrome)
         }
 
         /// The number of frames; 1 for a still image.

@@ -139,7 +139,7 @@ final class GIFDecodingState: IncrementalDecodingState {
         let shown = try canvas.composited(0)
         let isOpaque = frame.transparentIndex == nil && frame.area.covers(structure.canvas)
         return DecodedImage(
-            pixels: isOpaque ? shown.reinterpreted(as: .opaque) : shown, colorProfile: structure.metadata.colorProfile,
+            pixels: isOpaque ? shown.reinterpreted(as: .opaque) : shown, colorProfile: structure.sampleProfile,
             format: .gif)
     }
 

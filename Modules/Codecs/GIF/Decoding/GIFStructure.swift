@@ -13,6 +13,9 @@ struct GIFStructure: Sendable {
     var loopCount: Int?
     var metadata = ImageMetadata()
 
+    /// The ICC profile of decoded samples, which are always RGB; nil for sRGB.
+    var sampleProfile: Data? { ICCProfile.ofSamples(metadata.colorProfile, isGray: false) }
+
     /// The number of plays, or `nil` when the animation repeats forever.
     var playCount: Int? { loopCount.map { $0 == 0 ? nil : $0 + 1 } ?? 1 }
 

@@ -80,9 +80,10 @@
             orientation = layout.orientation
             self.metadata = metadata.result
             // An ICC profile takes precedence. Source: ISO/IEC 23008-12, section 6.5.5.
-            let profile = metadata.result.colorProfile
+            let isGray = picture.sequence.chroma == .monochrome
+            let profile = ICCProfile.ofSamples(metadata.result.colorProfile, isGray: isGray)
             colorDescription = profile == nil ? picture.color.description : nil
-            sampleProfile = profile ?? colorDescription?.profile(isGray: picture.sequence.chroma == .monochrome)
+            sampleProfile = profile ?? colorDescription?.profile(isGray: isGray)
             isMissingMetadata = metadata.isMissingBytes
         }
 

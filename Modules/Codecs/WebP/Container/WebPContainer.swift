@@ -35,6 +35,9 @@ struct WebPContainer: Sendable {
     /// before that.
     var firstFrame: WebPFrame? { frames.first ?? arriving }
 
+    /// The ICC profile of decoded samples, which are always RGB; nil for sRGB.
+    var sampleProfile: Data? { ICCProfile.ofSamples(metadata.colorProfile, isGray: false) }
+
     var orientation: ImageOrientation {
         metadata.exif?.withUnsafeBytes { ImageOrientation(exif: $0.bytes) } ?? .up
     }

@@ -175,7 +175,7 @@ final class WebPDecodingState: IncrementalDecodingState {
 
     private func decoded(_ pixels: PixelBuffer) -> DecodedImage {
         DecodedImage(
-            pixels: pixels, colorProfile: container.metadata.colorProfile,
+            pixels: pixels, colorProfile: container.sampleProfile,
             orientation: options.appliesOrientation ? .up : container.orientation, format: .webp)
     }
 }
