@@ -43,7 +43,8 @@
         ///   times larger, and the file; for an animation, also the frames that the AV1 encoder compares.
         package func encode(_ image: DecodedImage) throws(ImageEncodingError) -> Data {
             try Self.check(image.size)
-            let profile = image.colorProfile.flatMap { $0.isEmpty ? nil : $0 } ?? Data()
+            let isGray = image.pixels.format == .gray8
+            let profile = ICCProfile.encoded(image.colorProfile, isGray: isGray) ?? Data()
             // Without EXIF data, the orientation is written only as a property of the image.
             let written = self.exif == nil ? [] : image.orientation.written(in: self.exif)
             // libavif rejects an image whose EXIF data has no TIFF header.
@@ -144,10 +145,11 @@
         /// let data = try ImageEncoder.avif(quality: 70, speed: 8).encode(image)
         /// ```
         ///
-        /// The color profile is kept unchanged. EXIF data without a TIFF header is omitted. Rows keep their stored
-        /// order, and an orientation is written as the properties `irot` and `imir`. Opaque images get no alpha, and
-        /// gray images no color. Images with 16 bits are stored with 10 bits, or losslessly with 12 bits. Color is
-        /// stored with half the resolution below a quality of 90.
+        /// The color profile is kept unchanged, but a gray profile of pixels that are not in gray8 becomes an RGB
+        /// profile with the same curve. EXIF data without a TIFF header is omitted. Rows keep their stored order, and
+        /// an orientation is written as the properties `irot` and `imir`. Opaque images get no alpha, and gray images
+        /// no color. Images with 16 bits are stored with 10 bits, or losslessly with 12 bits. Color is stored with half
+        /// the resolution below a quality of 90.
         ///
         /// Raw delays of frames are stored in milliseconds, rounded down, at most 16,777,215 ms. A side of more than
         /// 65,535 pixels, a frame that does not fill the canvas, and a frame with alpha after an opaque first frame are

@@ -101,6 +101,7 @@ extension ImageEncoding where Self == ImageEncoder {
     /// are written as a whole. Raw delays are rounded to hundredths of a second, at most 655.35 seconds. The number of
     /// repeats becomes a NETSCAPE2.0 loop count of at most 65,535, or 0 for endless repeats; a single play has none.
     /// GIF has no orientation, so images are made upright. The ICC profile is written in an ICCRGBG1012 extension.
+    /// A gray profile becomes an RGB profile with the same curve.
     ///
     /// A side of more than 65,535 pixels, or a frame of another size than the first one, is an error with the code
     /// `unsupportedImage`. Memory: several copies of the pixels of a frame, regardless of the number of frames, and the
@@ -131,7 +132,7 @@ private final class GIFOutput {
             throw ImageEncodingError(.outOfMemory, "GIF: cannot create the encoder: out of memory")
         }
         self.encoder = encoder
-        let profile = colorProfile ?? Data()
+        let profile = ICCProfile.encoded(colorProfile, isGray: false) ?? Data()
         let isWritten = profile.bytes.withUnsafeBytes { icc in
             alcedo_gif_encoder_begin(
                 encoder, UInt32(clamping: size.width), UInt32(clamping: size.height),

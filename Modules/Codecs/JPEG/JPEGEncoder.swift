@@ -82,10 +82,11 @@ extension ImageEncoding where Self == ImageEncoder {
     /// alpha: transparent pixels are blended with a background color. Only the first frame of an animation is encoded.
     ///
     /// The color profile is kept when it describes gray for a gray image, or RGB for any other, and has at most
-    /// 16,707,345 bytes, which is the limit of the format. The pixels keep their stored order. Their orientation is
-    /// written to the orientation tag of the EXIF data passed to `embedding(exif:)`. If there is no such tag, one is
-    /// added unless the image is upright. If the result has more than 65,527 bytes, only an orientation other than
-    /// upright is written.
+    /// 16,707,345 bytes, which is the limit of the format. A gray profile of another image, for example with alpha,
+    /// becomes an RGB profile with the same curve. The pixels keep their stored order. Their orientation is written to
+    /// the orientation tag of the EXIF data passed to `embedding(exif:)`. If there is no such tag, one is added unless
+    /// the image is upright. If the result has more than 65,527 bytes, only an orientation other than upright is
+    /// written.
     ///
     /// A side of more than 65,500 pixels is an error with the code `unsupportedImage`. A row encoder needs O(*w*)
     /// memory, unless the image is progressive or its Huffman tables are optimized.
@@ -181,7 +182,7 @@ private final class JPEGRowEncoder: PixelRowConsumer {
 
     private func begin(_ header: PixelRowHeader, _ shim: OpaquePointer) throws {
         let isGray = header.format == .gray8
-        var profile = header.colorProfile ?? Data()
+        var profile = ICCProfile.encoded(header.colorProfile, isGray: isGray) ?? Data()
         // A profile is split over at most 255 APP2 markers with up to 65,519 bytes each.
         if profile.count > 255 * 65_519 || !ICCProfile.describes(gray: isGray, profile) { profile = Data() }
         var exif = header.orientation.written(in: exif)

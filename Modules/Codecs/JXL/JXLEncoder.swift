@@ -57,7 +57,8 @@
         package func encode(_ image: DecodedImage) throws(ImageEncodingError) -> Data {
             try Self.check(image.size)
             let isGray = image.pixels.format == .gray8
-            let profile = image.colorProfile.flatMap { ICCProfile.describes(gray: isGray, $0) ? $0 : nil } ?? Data()
+            let usable = ICCProfile.encoded(image.colorProfile, isGray: isGray)
+            let profile = usable.flatMap { ICCProfile.describes(gray: isGray, $0) ? $0 : nil } ?? Data()
             // Without EXIF data, the orientation is written only in the codestream.
             let exif = self.exif == nil ? Data() : Data(image.orientation.written(in: self.exif))
             // Absent data is empty instead of nil, so both addresses are valid during the call.
@@ -138,11 +139,12 @@
         /// let data = try ImageEncoder.jxl(quality: 80, effort: 5).encode(image)
         /// ```
         ///
-        /// A lossless file has the unchanged color profile, if its color space is that of the pixels. A lossy file
-        /// stores colors independently of the profile, and decoders give them in an equal space, such as Display P3, or
-        /// in sRGB for a profile that libjxl does not recognize. A profile that libjxl cannot read is omitted. Rows
-        /// keep their stored order, and an orientation is written in the codestream. Opaque images get no alpha, and
-        /// gray images no color. Images with 16 bits are stored with 16 bits.
+        /// A lossless file has the unchanged color profile, if its color space is that of the pixels. A gray profile of
+        /// pixels that are not in gray8 becomes an RGB profile with the same curve. A lossy file stores colors
+        /// independently of the profile, and decoders give them in an equal space, such as Display P3, or in sRGB for a
+        /// profile that libjxl does not recognize. A profile that libjxl cannot read is omitted. Rows keep their stored
+        /// order, and an orientation is written in the codestream. Opaque images get no alpha, and gray images no
+        /// color. Images with 16 bits are stored with 16 bits.
         ///
         /// Raw delays of frames are stored in milliseconds, rounded down, at least 1 ms. A frame that does not fill the
         /// canvas, and a frame with alpha after an opaque first frame are errors with the code `unsupportedImage`. A

@@ -79,10 +79,10 @@ extension ImageEncoding where Self == ImageEncoder {
     /// ```
     ///
     /// Encoding is lossless, except that premultiplied color is divided by alpha. Without a palette, RGBA8 and RGBA16
-    /// are written with alpha unless they are marked as opaque, RGBX8 without alpha, and gray8 as gray. A color profile
-    /// is left out when libpng rejects it or its color space differs from the image's. The pixels are not rotated; an
-    /// orientation other than upright is written as EXIF. Animations are written as their first frame. A row encoder
-    /// needs O(*w*) memory.
+    /// are written with alpha unless they are marked as opaque, RGBX8 without alpha, and gray8 as gray. A gray profile
+    /// of an image that is not in gray8 becomes an RGB profile with the same curve. A color profile is left out when
+    /// libpng rejects it or its color space differs from the image's. The pixels are not rotated; an orientation other
+    /// than upright is written as EXIF. Animations are written as their first frame. A row encoder needs O(*w*) memory.
     ///
     /// - Parameters:
     ///   - compressionLevel: The zlib compression level, from 0 (no compression) to 9 (smallest file). Values outside

@@ -28,7 +28,8 @@ final class PNGWriter {
         rowByteCount = Int(settings.width) * (hasOneSample ? 1 : 4) * (settings.bit_depth == 16 ? 2 : 1)
         // Some versions of libpng write a profile even when its color space differs from the image's.
         let isGray = settings.color_type & 2 == 0
-        let profile = colorProfile.flatMap { ICCProfile.describes(gray: isGray, $0) ? [UInt8]($0) : nil } ?? []
+        let usable = ICCProfile.encoded(colorProfile, isGray: isGray)
+        let profile = usable.flatMap { ICCProfile.describes(gray: isGray, $0) ? [UInt8]($0) : nil } ?? []
         let status = palette.withUnsafeBufferPointer { palette in
             profile.withUnsafeBufferPointer { icc in
                 exif.withUnsafeBufferPointer { exif in

@@ -67,9 +67,10 @@ extension ImageEncoding where Self == ImageEncoder {
     /// let data = try ImageEncoder.webp(quality: 80).encode(image)
     /// ```
     ///
-    /// The color profile is kept unchanged. Rows keep their stored order, and an orientation other than upright is
-    /// written as EXIF. Opaque still images get no alpha. Gray is written as color, 16-bit samples lose their low byte,
-    /// and premultiplied samples are divided by alpha.
+    /// The color profile is kept unchanged, but a gray profile becomes an RGB profile with the same curve, because gray
+    /// is written as color. Rows keep their stored order, and an orientation other than upright is written as EXIF.
+    /// Opaque still images get no alpha, 16-bit samples lose their low byte, and premultiplied samples are divided by
+    /// alpha.
     ///
     /// Raw delays of frames are stored in milliseconds, rounded down, at most 16,777,215 ms. A number of plays above
     /// 65,535 is stored as 65,535. An animation whose frames are all equal usually becomes a still image.
@@ -185,7 +186,7 @@ private struct WebPMetadata {
     private let chunks: [(id: String, payload: Data)]
 
     init(colorProfile: Data?, exif: [UInt8]) {
-        let profile = colorProfile.flatMap { $0.isEmpty ? nil : ("ICCP", $0) }
+        let profile = ICCProfile.encoded(colorProfile, isGray: false).flatMap { $0.isEmpty ? nil : ("ICCP", $0) }
         let exif = exif.isEmpty ? nil : ("EXIF", Data(exif))
         chunks = [profile, exif].compactMap { $0 }
     }

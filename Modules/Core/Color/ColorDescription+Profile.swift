@@ -20,10 +20,7 @@ extension ColorDescription {
         if isGray {
             writer.add(["kTRC"], curve)
         } else if let colorants = primaries.colorants {
-            for (index, tag) in ["rXYZ", "gXYZ", "bXYZ"].enumerated() {
-                writer.add([tag], ICCWriter.xyz(colorants.rows.map { $0[index] }))
-            }
-            writer.add(["rTRC", "gTRC", "bTRC"], curve)
+            writer.add(colorants, curve: curve)
         }
         if let codePoints {
             let range: UInt8 = isFullRange ? 1 : 0
@@ -47,6 +44,45 @@ extension ColorDescription {
             let value = Int((light * 65_535).rounded())
             bytes += [UInt8(truncatingIfNeeded: value >> 8), UInt8(truncatingIfNeeded: value)]
         }
+    }
+}
+
+extension ICCProfile {
+    /// Returns the profile that a file with samples of this kind needs for the colors of an image.
+    ///
+    /// A gray profile of an image that is stored as RGB becomes an RGB profile with the same curve, in which equal
+    /// samples have the same colors as before. It has the primary colors of sRGB, which do not matter for gray. The
+    /// result is nil for a gray profile without a curve, or with tables. All other profiles are returned unchanged.
+    ///
+    /// - Parameters:
+    ///   - profile: The profile of the image; nil for none.
+    ///   - isGray: Whether the file stores gray samples.
+    package static func encoded(_ profile: Data?, isGray: Bool) -> Data? {
+        guard !isGray, let gray = profile, describes(gray: true, gray) else { return profile }
+        // Curves to Lab instead of XYZ are those of lightness. Tables take precedence over a curve.
+        guard let table = ICCTagTable(gray), table.header[20..<24].elementsEqual("XYZ ".utf8),
+            let curve = table.tags.first(where: { $0.name == "kTRC" }),
+            !table.tags.contains(where: { $0.name.hasPrefix("A2B") || $0.name.hasPrefix("D2B") }),
+            let colorants = ColorPrimaries.bt709.colorants
+        else { return nil }
+        var header = Array(table.header)
+        header.replaceSubrange(16..<20, with: Array("RGB ".utf8))
+        var writer = ICCWriter(header: header[...])
+        for tag in table.tags where ["chad", "cprt", "desc", "wtpt"].contains(tag.name) {
+            writer.add([tag.name], Array(table.bytes[tag.range]))
+        }
+        writer.add(colorants, curve: Array(table.bytes[curve.range]))
+        return writer.data
+    }
+}
+
+extension ICCWriter {
+    /// Adds a matrix and a curve for red, green and blue.
+    fileprivate mutating func add(_ colorants: Matrix3, curve: [UInt8]) {
+        for (index, tag) in ["rXYZ", "gXYZ", "bXYZ"].enumerated() {
+            add([tag], Self.xyz(colorants.rows.map { $0[index] }))
+        }
+        add(["rTRC", "gTRC", "bTRC"], curve)
     }
 }
 
