@@ -186,6 +186,23 @@ struct InspectTests {
         #expect(people.output.contains(", Display P3, overridden by the file's color space\n"))
     }
 
+    @Test func `a gray profile in a file with colors is reported as unusable`() async throws {
+        var image = DecodedImage.coordinates(PixelSize(width: 4, height: 4))
+        image.colorProfile = OutputColorSpace.displayP3.colorProfile
+        var data = try ImageEncoder.webp(lossless: true).encode(image)
+        let space = try #require(data.range(of: Data("mntrRGB XYZ ".utf8)))
+        data.replaceSubrange(space, with: Data("mntrGRAYXYZ ".utf8))
+        let file = directory.url.appending(path: "gray.webp")
+        try data.write(to: file)
+
+        let outcome = try await alcedo.run(["inspect", "--json", file.path])
+
+        let objects = try JSONLines.objects(outcome.output)
+        #expect(objects.map { $0["profileUse"] as? String } == ["unusable"])
+        let errors = objects.map { $0["profileError"] as? String }
+        #expect(errors == ["color: the profile describes gray, and the image has colors"])
+    }
+
     @Test func `requests follow the network options`() async throws {
         let png = try SampleImages.data("tiles.png")
         let origin = try LoopbackOrigin { request in

@@ -32,8 +32,18 @@ struct ProfileReport: Sendable {
             error = nil
             return
         }
+        let hasInks = info.colorModel == .cmyk || info.colorModel == .ycck
+        // Decoders drop these profiles. Only the decoder of JPEG returns inks.
+        guard info.sampleProfile != nil, !hasInks || info.format == .jpeg else {
+            use = .unusable
+            error =
+                hasInks
+                ? "color: inks of this format are converted by a formula"
+                : "color: the profile describes gray, and the image has colors"
+            return
+        }
         var header = PixelRowHeader(size: info.size, format: .rgba8, alphaMode: .straight, colorProfile: profile)
-        header.hasInks = info.colorModel == .cmyk || info.colorModel == .ycck
+        header.hasInks = hasInks
         do throws(ColorConversionError) {
             let conversion = try LittleCMSColorConverter().conversion(of: header, to: .sRGB)
             use = conversion == nil ? .sRGB : .converted
