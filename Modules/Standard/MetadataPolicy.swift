@@ -6,7 +6,8 @@ import FoundationEssentials
 /// Every policy writes the color profile that the pixels need, if the encoder can store it, because the colors depend
 /// on it. Pixels in sRGB need none. When the colors are converted, the color space in EXIF becomes that of the result.
 ///
-/// No policy keeps XMP, IPTC or comments, because no encoder writes them. They may repeat the location in EXIF.
+/// XMP, IPTC and comments are never written, not even by ``keep``. They may repeat the location in EXIF, and XMP
+/// describes the original: its orientation, its color space, its size and the edits that a program shall apply again.
 public enum MetadataPolicy: Sendable, Hashable {
     /// No metadata, except an orientation that the converter does not apply. This is the default of ``ImageConverter``:
     /// an uploaded photo usually contains its location, date, camera and owner, which a server should publish only on
@@ -31,7 +32,8 @@ public enum MetadataPolicy: Sendable, Hashable {
     /// All EXIF, including location and preview image. The orientation tag is set to the orientation of the result. A
     /// color profile is kept unchanged.
     ///
-    /// GIF holds no EXIF. JPEG holds at most 65,527 bytes of EXIF, and larger data is omitted.
+    /// XMP and IPTC are removed, as by all policies. GIF holds no EXIF. JPEG holds at most 65,527 bytes of EXIF, and
+    /// larger data is omitted.
     case keep
 
     /// Returns the EXIF of an image that the policy keeps, or nil if there is none.
