@@ -286,7 +286,7 @@ package.targets += [
         linkerSettings: [.linkedLibrary("heif", .when(traits: ["HEIF"]))]),
     .executableTarget(
         name: "conformance",
-        dependencies: ["AlcedoCodecs", "AlcedoColor", "AlcedoCore", "AlcedoTesting"] + traitModules,
+        dependencies: ["Alcedo", "AlcedoCodecs", "AlcedoColor", "AlcedoCore", "AlcedoTesting"] + traitModules,
         path: "Tests/Conformance"),
     .target(name: "TestSupport", dependencies: ["AlcedoCore", "AlcedoTesting"], path: "Tests/Support"),
     .testTarget(

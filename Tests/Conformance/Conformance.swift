@@ -24,6 +24,7 @@ enum Conformance {
         var table = ConformanceTable()
         let valid = ValidCheck(directory: directory)
         var color = ColorCheck(directory: directory)
+        let metadata = MetadataCheck()
         var bad = BadCheck()
         if isEmulated { bad.timeLimit *= 20 }
         for file in try Manifest.files(in: directory) where word.map(file.path.contains) ?? true {
@@ -38,9 +39,11 @@ enum Conformance {
                 color.convert(data)
                 let code = outcome.error?.code.rawValue ?? "decoded"
                 if isVerbose { print("  \(expectation): \(code) \(outcome.error?.message ?? "")") }
-                table.add(file.path, row: "bad: \(expectation)", outcome: code, problems)
+                let all = problems + metadata.problems(file, data)
+                table.add(file.path, row: "bad: \(expectation)", outcome: code, all)
             } else {
-                let problems = valid.problems(file, data) + color.problems(file, data)
+                var problems = valid.problems(file, data) + color.problems(file, data)
+                problems += metadata.problems(file, data)
                 let row = file.settled == false ? "\(file.directory), unsettled" : file.directory
                 table.add(file.path, row: row, outcome: "decoded", problems, peer: file.wrongPeer)
             }
