@@ -6,8 +6,8 @@ import FoundationEssentials
 /// Every policy writes the color profile that the pixels need, if the encoder can store it, because the colors depend
 /// on it. Pixels in sRGB need none. When the colors are converted, the color space in EXIF becomes that of the result.
 ///
-/// XMP, IPTC and comments are never written, not even by ``keep``. They may repeat the location in EXIF, and XMP
-/// describes the original: its orientation, its color space, its size and the edits that a program shall apply again.
+/// XMP, IPTC and comments are never written, not even by ``keep``. They may repeat the location in EXIF. XMP also
+/// describes the original file, such as its orientation, its color space, its size and its edits.
 public enum MetadataPolicy: Sendable, Hashable {
     /// No metadata, except an orientation that the converter does not apply. This is the default of ``ImageConverter``:
     /// an uploaded photo usually contains its location, date, camera and owner, which a server should publish only on

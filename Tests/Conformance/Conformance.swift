@@ -3,7 +3,8 @@ import AlcedoLibc
 import FoundationEssentials
 
 /// Runs all decoders over a corpus of valid and bad files with expectations made by other decoders. Files of formats
-/// whose package trait is not enabled are skipped and counted.
+/// whose package trait is not enabled are skipped and counted. Files with metadata are also converted by each metadata
+/// policy.
 ///
 /// usage: conformance DIRECTORY [--verbose] [--emulated] [WORD]
 ///   DIRECTORY    has a manifest.json, and a manifest-formats.json for further formats and for color profiles
