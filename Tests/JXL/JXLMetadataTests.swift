@@ -60,6 +60,21 @@
             }
         }
 
+        @Test func `compressed metadata that ends too early is omitted`() throws {
+            let stored = BoxedFile.compressed("xml ", xmp)
+            for (box, range) in [(stored, 1...stored.count - 13), (BoxedFile.expandingXMP, 1...13)] {
+                // The header of the box and the type have 12 bytes.
+                for missingCount in range {
+                    let contents = Data(box.dropFirst(8).dropLast(missingCount))
+                    let file = try BoxedFile.data(
+                        SampleFile.lossless.data(), before: [BoxedFile.box("brob", contents)])
+                    #expect(try metadata(file).xmp == nil, "\(missingCount) bytes are missing")
+                }
+                let file = try BoxedFile.data(SampleFile.lossless.data(), before: [box])
+                #expect(try metadata(file).xmp != nil)
+            }
+        }
+
         @Test func `metadata over a limit is omitted`() throws {
             let boxes = [BoxedFile.compressed("xml ", Data(repeating: 0x20, count: 300))]
             let file = try BoxedFile.data(SampleFile.lossless.data(), before: boxes)

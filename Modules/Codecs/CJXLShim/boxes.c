@@ -68,16 +68,17 @@ static alcedo_jxl_status read_box(JxlDecoder *decoder, uint8_t *out, size_t capa
     }
 }
 
-alcedo_jxl_status alcedo_jxl_decompress_box(
-    const uint8_t *contents, size_t count, uint8_t *out, size_t capacity, size_t *size) {
+/// Decompresses the contents of a box, followed by zero bytes.
+static alcedo_jxl_status decompress(
+    const uint8_t *contents, size_t count, size_t zero_count, uint8_t *out, size_t capacity, size_t *size) {
     *size = 0;
     // libjxl decompresses boxes of a file only. This file has no image.
     const size_t start = sizeof file_start;
-    if (count > UINT32_MAX - 8) return ALCEDO_JXL_EXCEEDS_LIMIT;
-    uint8_t *file = malloc(start + 8 + count);
+    if (count > UINT32_MAX - 8 - zero_count) return ALCEDO_JXL_EXCEEDS_LIMIT;
+    const uint32_t box_size = (uint32_t)(8 + count + zero_count);
+    uint8_t *file = calloc(1, start + box_size);
     if (!file) return ALCEDO_JXL_OUT_OF_MEMORY;
     memcpy(file, file_start, start);
-    const uint32_t box_size = (uint32_t)count + 8;
     for (int byte = 0; byte < 4; byte++) file[start + (size_t)byte] = (uint8_t)(box_size >> (24 - 8 * byte));
     memcpy(file + start + 4, "brob", 4);
     memcpy(file + start + 8, contents, count);
@@ -87,12 +88,24 @@ alcedo_jxl_status alcedo_jxl_decompress_box(
         status = ALCEDO_JXL_CORRUPT;
         if (JxlDecoderSubscribeEvents(decoder, JXL_DEC_BOX) == JXL_DEC_SUCCESS &&
             JxlDecoderSetDecompressBoxes(decoder, JXL_TRUE) == JXL_DEC_SUCCESS &&
-            JxlDecoderSetInput(decoder, file, start + 8 + count) == JXL_DEC_SUCCESS) {
+            JxlDecoderSetInput(decoder, file, start + box_size) == JXL_DEC_SUCCESS) {
             status = read_box(decoder, out, capacity, size);
         }
         JxlDecoderDestroy(decoder);
     }
     free(file);
     return status;
+}
+
+alcedo_jxl_status alcedo_jxl_decompress_box(
+    const uint8_t *contents, size_t count, uint8_t *out, size_t capacity, size_t *size) {
+    alcedo_jxl_status status = decompress(contents, count, 0, out, capacity, size);
+    if (status != ALCEDO_JXL_OK) return status;
+    // libjxl before 0.11 does not report whether the compressed data is complete. Zero bytes after complete data are not
+    // read. After incomplete data, they give more output or an error.
+    size_t continued_size = 0;
+    status = decompress(contents, count, 4096, out, capacity, &continued_size);
+    if (status == ALCEDO_JXL_OUT_OF_MEMORY) return status;
+    return status == ALCEDO_JXL_OK && continued_size == *size ? ALCEDO_JXL_OK : ALCEDO_JXL_CORRUPT;
 }
 #endif

@@ -169,7 +169,8 @@ alcedo_jxl_status alcedo_jxl_read_jpeg(
     alcedo_jxl_decoder *_Nonnull decoder, uint8_t *_Nonnull out, size_t capacity, size_t *_Nonnull written);
 
 /// Decompresses the contents of a box of the type `brob`, without its header. Sets `size` to the number of bytes.
-/// Returns ALCEDO_JXL_EXCEEDS_LIMIT when there are more than `capacity`.
+/// Returns ALCEDO_JXL_EXCEEDS_LIMIT when there are more than `capacity`, and ALCEDO_JXL_CORRUPT also for contents that
+/// end too early.
 alcedo_jxl_status alcedo_jxl_decompress_box(
     const uint8_t *_Nonnull contents, size_t count, uint8_t *_Nonnull out, size_t capacity, size_t *_Nonnull size);
 
