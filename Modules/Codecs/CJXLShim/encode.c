@@ -95,9 +95,9 @@ static int set_color(alcedo_jxl_encoder *e, const alcedo_jxl_encoder_settings *s
 }
 
 /// Adds a box with EXIF data, after the four bytes that state where it begins.
-static int add_exif(alcedo_jxl_encoder *e, const alcedo_jxl_encoder_settings *settings) {
+static alcedo_jxl_status add_exif(alcedo_jxl_encoder *e, const alcedo_jxl_encoder_settings *settings) {
     uint8_t *contents = malloc(settings->exif_size + 4);
-    if (!contents) return 0;
+    if (!contents) return ALCEDO_JXL_OUT_OF_MEMORY;
     memset(contents, 0, 4);
     memcpy(contents + 4, settings->exif, settings->exif_size);
     const int is_added =
@@ -105,7 +105,7 @@ static int add_exif(alcedo_jxl_encoder *e, const alcedo_jxl_encoder_settings *se
         JxlEncoderAddBox(e->encoder, "Exif", contents, settings->exif_size + 4, JXL_FALSE) == JXL_ENC_SUCCESS;
     JxlEncoderCloseBoxes(e->encoder);
     free(contents);
-    return is_added;
+    return is_added ? ALCEDO_JXL_OK : failure(e);
 }
 
 static int set_compression(alcedo_jxl_encoder *e, const alcedo_jxl_encoder_settings *settings) {
@@ -127,7 +127,10 @@ alcedo_jxl_status alcedo_jxl_encoder_begin(alcedo_jxl_encoder *e, const alcedo_j
     e->height = settings->height;
     e->stride = alcedo_jxl_stride(settings->format, settings->width);
     e->is_animated = settings->is_animated;
-    if (settings->exif && !add_exif(e, settings)) return failure(e);
+    if (settings->exif) {
+        const alcedo_jxl_status status = add_exif(e, settings);
+        if (status != ALCEDO_JXL_OK) return status;
+    }
     if (!set_basic_info(e, settings) || !set_color(e, settings) || !set_compression(e, settings)) return failure(e);
     return ALCEDO_JXL_OK;
 }
