@@ -33,24 +33,6 @@
             }
         }
 
-        /// Writes numbers with the lowest bit first.
-        private struct BitWriter {
-            private var bits: [Bool] = []
-
-            mutating func append(_ value: Int, _ count: Int) {
-                for bit in 0..<count { bits.append(value >> bit & 1 == 1) }
-            }
-
-            /// The bytes, after the last one was filled with zeros.
-            var data: Data {
-                let filled = bits + Array(repeating: false, count: (8 - bits.count % 8) % 8)
-                return Data(
-                    stride(from: 0, to: filled.count, by: 8).map { start in
-                        (0..<8).reduce(UInt8(0)) { filled[start + $1] ? $0 | 1 << UInt8($1) : $0 }
-                    })
-            }
-        }
-
         /// Returns a header of a file with a size and opaque extra channels, whose other fields have their defaults.
         /// Source: ISO/IEC 18181-1, sections D.2 and D.3.
         private func header(width: Int, height: Int, extraCount: Int = 0) -> Data {
@@ -89,9 +71,7 @@
             for (value, count) in [(1, 2), (1, 1), (0, 2), (1, 1), (0, 2)] { bits.append(value, count) }
             let file = header(width: 20, height: 10) + bits.data + Data(count: 20_000)
 
-            // Newer versions of libjxl limit the memory of each frame, so only the missing last frame is reported.
-            let code = decoder.errorCode(file)
-            #expect(code == .exceedsLimit || code == .truncated)
+            #expect(decoder.errorCode(file) == .exceedsLimit)
         }
 
         @Test func `layers with too many pixels in total are refused`() {

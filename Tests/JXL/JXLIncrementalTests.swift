@@ -63,6 +63,27 @@
             #expect(try pieces.finish().pixels == whole)
         }
 
+        @Test(arguments: [5, 64, 1_000])
+        func `the codestream of a preview is read from several boxes`(pieceSize: Int) throws {
+            var rest = try animationFile(frameCount: 3)
+            var boxes: [Data] = []
+            while !rest.isEmpty {
+                boxes.append(BoxedFile.part(Data(rest.prefix(100)), index: boxes.count, isLast: rest.count <= 100))
+                rest = rest.dropFirst(100)
+            }
+            let file = BoxedFile.file(boxes)
+            let pieces = decoder.makeIncrementalDecoder(options: DecodingOptions())
+            var last: PixelBuffer?
+
+            for start in stride(from: 0, to: file.count, by: pieceSize) {
+                try pieces.append(Data(file[start..<min(start + pieceSize, file.count)]))
+                if let preview = try pieces.preview() { last = preview.image.pixels }
+            }
+
+            #expect(try last == animationFrame(0))
+            #expect(try pieces.finish().frames?.frameCount == 3)
+        }
+
         @Test func `a preview has the requested orientation and size`() throws {
             let data = try SampleFile.rotated.data()
             let options = DecodingOptions(target: TargetSize(width: 5, height: 7))

@@ -97,6 +97,24 @@
         return try Data(contentsOf: tests.appending(path: path))
     }
 
+    /// Writes numbers with the lowest bit first.
+    struct BitWriter {
+        private var bits: [Bool] = []
+
+        mutating func append(_ value: Int, _ count: Int) {
+            for bit in 0..<count { bits.append(value >> bit & 1 == 1) }
+        }
+
+        /// The bytes, after the last one was filled with zeros.
+        var data: Data {
+            let filled = bits + Array(repeating: false, count: (8 - bits.count % 8) % 8)
+            return Data(
+                stride(from: 0, to: filled.count, by: 8).map { start in
+                    (0..<8).reduce(UInt8(0)) { filled[start + $1] ? $0 | 1 << UInt8($1) : $0 }
+                })
+        }
+    }
+
     /// A file with boxes around a codestream.
     enum BoxedFile {
         /// Returns a file with boxes before and after the codestream.

@@ -3,7 +3,6 @@
 
 #include <stdlib.h>
 
-#if JPEGXL_NUMERIC_VERSION < JPEGXL_COMPUTE_NUMERIC_VERSION(0, 11, 0)  // libjxl 0.11 counts the memory of all frames
 /// A reader of the bits of a codestream, the lowest bit of each byte first.
 typedef struct {
     const uint8_t *bytes;
@@ -237,64 +236,98 @@ static alcedo_jxl_status skip_sections(bit_reader *r, const frame_header *f) {
     return ALCEDO_JXL_OK;
 }
 
-/// Checks the frames that the reader reads next.
-static alcedo_jxl_status check_frames(
-    const JxlBasicInfo *basic, bit_reader *reader, alcedo_jxl_frame_limits limits) {
-    JxlBasicInfo image = *basic;
-    int is_preview = basic->have_preview;
-    uint64_t total = 0;
-    for (;;) {
-        if (is_preview) {
-            image.xsize = basic->preview.xsize;
-            image.ysize = basic->preview.ysize;
-        }
-        frame_header frame;
-        read_frame_header(reader, &image, &frame);
-        // libjxl rejects what cannot be read here.
-        if (reader->is_over || frame.width == 0 || frame.height == 0) return ALCEDO_JXL_OK;
-        const uint64_t limit = frame.type == REGULAR ? limits.layer : limits.hidden;
-        if (frame.width > limit / frame.height) return ALCEDO_JXL_EXCEEDS_LIMIT;
-        const uint64_t pixel_count = frame.width * frame.height;
-        if (pixel_count > limits.total - total) return ALCEDO_JXL_EXCEEDS_LIMIT;
-        total = frame.is_shown ? 0 : total + pixel_count;
-        if (frame.is_last && !is_preview) return ALCEDO_JXL_OK;
-        const alcedo_jxl_status status = skip_sections(reader, &frame);
-        if (status != ALCEDO_JXL_OK) return status;
-        is_preview = 0;
-        image.xsize = basic->xsize;
-        image.ysize = basic->ysize;
-    }
+struct alcedo_jxl_frame_check {
+    alcedo_jxl_frame_limits limits;
+    JxlBasicInfo basic;
+    int has_header;
+    /// Whether the next frame is the preview.
+    int is_preview;
+    /// Whether the following frames are not checked.
+    int is_complete;
+    /// The offset in the codestream of the next frame.
+    size_t offset;
+    /// The number of pixels since the previous shown frame.
+    uint64_t total;
+};
+
+alcedo_jxl_frame_check *alcedo_jxl_frame_check_create(alcedo_jxl_frame_limits limits) {
+    alcedo_jxl_frame_check *c = calloc(1, sizeof *c);
+    if (c) c->limits = limits;
+    return c;
 }
 
-alcedo_jxl_status alcedo_jxl_check_frames(
-    const uint8_t *codestream, size_t count, alcedo_jxl_frame_limits limits) {
+void alcedo_jxl_frame_check_destroy(alcedo_jxl_frame_check *c) { free(c); }
+
+size_t alcedo_jxl_frame_check_offset(const alcedo_jxl_frame_check *c) { return c->offset; }
+
+int alcedo_jxl_frame_check_is_complete(const alcedo_jxl_frame_check *c) { return c->is_complete; }
+
+/// Reads the header of a codestream. Does nothing when it is incomplete or damaged.
+static alcedo_jxl_status read_header(alcedo_jxl_frame_check *c, const uint8_t *codestream, size_t count) {
     const alcedo_jxl_decoder_settings settings = {
         .purpose = ALCEDO_JXL_LAYERS, .memory_limit = (size_t)64 << 20, .threads = 1};
     alcedo_jxl_decoder *d = alcedo_jxl_create(&settings);
     if (!d) return ALCEDO_JXL_OUT_OF_MEMORY;
     alcedo_jxl_feed(d, codestream, count);
     alcedo_jxl_info info;
-    alcedo_jxl_status status = ALCEDO_JXL_OK;
     if (alcedo_jxl_read_header(d, &info) == ALCEDO_JXL_OK) {
+        c->basic = d->basic;
+        c->has_header = 1;
+        c->is_preview = d->basic.have_preview;
         // The next byte is the first one of the first frame.
-        const size_t start = count - alcedo_jxl_remaining(d);
-        bit_reader reader = {codestream, count * 8, start * 8, 0};
-        status = check_frames(&d->basic, &reader, limits);
+        c->offset = count - alcedo_jxl_remaining(d);
     }
     alcedo_jxl_destroy(d);
-    return status;
-}
-
-int alcedo_jxl_needs_frame_check(void) { return 1; }
-#else
-alcedo_jxl_status alcedo_jxl_check_frames(
-    const uint8_t *codestream, size_t count, alcedo_jxl_frame_limits limits) {
-    (void)codestream;
-    (void)count;
-    (void)limits;
     return ALCEDO_JXL_OK;
 }
 
-int alcedo_jxl_needs_frame_check(void) { return 0; }
+/// Checks the next frame, and advances to the following one. Sets `is_over` when its bytes are incomplete.
+static alcedo_jxl_status check_frame(alcedo_jxl_frame_check *c, bit_reader *reader) {
+    JxlBasicInfo image = c->basic;
+    if (c->is_preview) {
+        image.xsize = c->basic.preview.xsize;
+        image.ysize = c->basic.preview.ysize;
+    }
+    const size_t start = reader->position;
+    frame_header frame;
+    read_frame_header(reader, &image, &frame);
+    // libjxl rejects what cannot be read here.
+    if (frame.width == 0 || frame.height == 0) reader->is_over = 1;
+    if (reader->is_over) return ALCEDO_JXL_OK;
+    const uint64_t limit = frame.type == REGULAR ? c->limits.layer : c->limits.hidden;
+    if (frame.width > limit / frame.height) return ALCEDO_JXL_EXCEEDS_LIMIT;
+    const uint64_t pixel_count = frame.width * frame.height;
+    if (pixel_count > c->limits.total - c->total) return ALCEDO_JXL_EXCEEDS_LIMIT;
+    if (frame.is_last && !c->is_preview) {
+        c->is_complete = 1;
+        return ALCEDO_JXL_OK;
+    }
+    const alcedo_jxl_status status = skip_sections(reader, &frame);
+#if JPEGXL_NUMERIC_VERSION >= JPEGXL_COMPUTE_NUMERIC_VERSION(0, 11, 0)  // libjxl 0.11 limits the memory of all frames
+    if (status == ALCEDO_JXL_UNSUPPORTED) {
+        c->is_complete = 1;
+        return ALCEDO_JXL_OK;
+    }
 #endif
+    if (status != ALCEDO_JXL_OK || reader->is_over) return status;
+    c->total = frame.is_shown ? 0 : c->total + pixel_count;
+    c->is_preview = 0;
+    c->offset += (reader->position - start) / 8;
+    return ALCEDO_JXL_OK;
+}
+
+alcedo_jxl_status alcedo_jxl_check_frames(alcedo_jxl_frame_check *c, const uint8_t *bytes, size_t count) {
+    size_t start = 0;
+    if (!c->has_header) {
+        const alcedo_jxl_status status = read_header(c, bytes, count);
+        if (status != ALCEDO_JXL_OK || !c->has_header) return status;
+        start = c->offset;
+    }
+    bit_reader reader = {bytes, count * 8, start * 8, 0};
+    while (!c->is_complete && !reader.is_over) {
+        const alcedo_jxl_status status = check_frame(c, &reader);
+        if (status != ALCEDO_JXL_OK) return status;
+    }
+    return ALCEDO_JXL_OK;
+}
 #endif

@@ -115,10 +115,6 @@ alcedo_jxl_status alcedo_jxl_read_header(alcedo_jxl_decoder *_Nonnull decoder, a
 /// Sets the maximum number of bytes that libjxl may hold.
 void alcedo_jxl_set_memory_limit(alcedo_jxl_decoder *_Nonnull decoder, size_t limit);
 
-/// Returns whether this version of libjxl has no limit for the memory of frames, so that alcedo_jxl_check_frames must
-/// be called before frames are decoded.
-int alcedo_jxl_needs_frame_check(void);
-
 /// The maximum numbers of pixels of frames.
 typedef struct {
     /// The limit of a layer.
@@ -129,10 +125,27 @@ typedef struct {
     uint64_t total;
 } alcedo_jxl_frame_limits;
 
-/// Returns ALCEDO_JXL_EXCEEDS_LIMIT when frames of the codestream exceed the limits, and ALCEDO_JXL_UNSUPPORTED when
-/// this cannot be known. Damaged frames are left to libjxl.
+typedef struct alcedo_jxl_frame_check alcedo_jxl_frame_check;
+
+/// Creates a check of the sizes of frames. Returns NULL when memory is exhausted.
+alcedo_jxl_frame_check *_Nullable alcedo_jxl_frame_check_create(alcedo_jxl_frame_limits limits);
+
+void alcedo_jxl_frame_check_destroy(alcedo_jxl_frame_check *_Nonnull check);
+
+/// Returns the offset in the codestream of the bytes that alcedo_jxl_check_frames expects next.
+size_t alcedo_jxl_frame_check_offset(const alcedo_jxl_frame_check *_Nonnull check);
+
+/// Returns whether no more bytes are checked.
+int alcedo_jxl_frame_check_is_complete(const alcedo_jxl_frame_check *_Nonnull check);
+
+/// Checks the frames of a codestream, or of the beginning of one, from the offset of the check. Must be called before
+/// the bytes are decoded.
+///
+/// Returns ALCEDO_JXL_EXCEEDS_LIMIT when frames exceed the limits. After a frame whose sections have a coded order,
+/// the sizes of frames are unknown: returns ALCEDO_JXL_UNSUPPORTED in libjxl before 0.11, whose allocator has no limit
+/// for pixels. Damaged frames are left to libjxl.
 alcedo_jxl_status alcedo_jxl_check_frames(
-    const uint8_t *_Nonnull codestream, size_t count, alcedo_jxl_frame_limits limits);
+    alcedo_jxl_frame_check *_Nonnull check, const uint8_t *_Nonnull bytes, size_t count);
 
 /// Returns the number of passed bytes that libjxl has not consumed. The bytes are then released.
 size_t alcedo_jxl_remaining(alcedo_jxl_decoder *_Nonnull decoder);

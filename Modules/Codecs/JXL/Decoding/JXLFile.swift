@@ -35,7 +35,7 @@
             let layers = try JXLLayers(reader, limits: limits)
             header.add(layers, metadata: container.metadata(bytes, limits: limits))
             try header.checkChannels(limits)
-            try container.checkFrames(bytes, header, limits)
+            try JXLFrameCheck(header, limits).check(bytes, in: container)
             self.header = header
             let isTruncated = container.isTruncated || layers.damage?.code == .truncated
             damage =
@@ -62,49 +62,6 @@
         func image(_ options: DecodingOptions) throws(ImageDecodingError) -> DecodedImage {
             let reader = try makeReader(ALCEDO_JXL_PIXELS)
             return try header.image(header.pixels(of: reader, options), options)
-        }
-    }
-
-    extension JXLContainer {
-        /// Throws `exceedsLimit` for frames that are larger than the limits, also for those that are not shown. Only
-        /// versions of libjxl need this check whose allocator has no limit for pixels. `unsupportedVariant` when the
-        /// sizes of all frames cannot be known. The header must have been read within the limits.
-        func checkFrames(
-            _ bytes: UnsafeBufferPointer<UInt8>, _ header: JXLHeader, _ limits: DecodingLimits
-        ) throws(ImageDecodingError) {
-            guard alcedo_jxl_needs_frame_check() != 0 else { return }
-            let layer = limits.maximumPixelCount
-            let frameLimits = alcedo_jxl_frame_limits(
-                layer: UInt64(layer), hidden: UInt64(min(layer, header.maximumHiddenPixelCount(limits))),
-                total: UInt64(JXLLayers.maximumPixelCount(limits)))
-            let status: alcedo_jxl_status
-            if codestream.count == 1 {
-                status = Self.check(UnsafeBufferPointer(rebasing: bytes[codestream[0]]), frameLimits)
-            } else {
-                var joined: [UInt8] = []
-                for part in codestream { joined.append(contentsOf: bytes[part]) }
-                status = joined.withUnsafeBufferPointer { Self.check($0, frameLimits) }
-            }
-            switch status {
-            case ALCEDO_JXL_OK: return
-            case ALCEDO_JXL_OUT_OF_MEMORY:
-                throw ImageDecodingError(.outOfMemory, "JPEG XL: cannot create a decoder: out of memory")
-            case ALCEDO_JXL_UNSUPPORTED:
-                throw ImageDecodingError(
-                    .unsupportedVariant,
-                    "JPEG XL: frames with a coded order of sections need libjxl 0.11, except for the last frame")
-            default:
-                throw ImageDecodingError(
-                    .exceedsLimit,
-                    "JPEG XL: a frame exceeds the limit of \(layer) pixels, or has too many hidden pixels")
-            }
-        }
-
-        private static func check(
-            _ codestream: UnsafeBufferPointer<UInt8>, _ limits: alcedo_jxl_frame_limits
-        ) -> alcedo_jxl_status {
-            guard let base = codestream.baseAddress, !codestream.isEmpty else { return ALCEDO_JXL_OK }
-            return alcedo_jxl_check_frames(base, codestream.count, limits)
         }
     }
 

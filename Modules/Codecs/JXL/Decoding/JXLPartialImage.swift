@@ -10,6 +10,7 @@
         private let header: JXLHeader
         private let options: DecodingOptions
         private let format: PixelFormat
+        private let frames: JXLFrameCheck
         /// The rows of a pixel buffer, which libjxl writes.
         private let memory: UnsafeMutableRawBufferPointer
         private var stage = Stage.frame
@@ -29,6 +30,7 @@
             header = file.header
             self.options = options
             format = header.format(for: options.pixelFormat)
+            frames = try JXLFrameCheck(file.header, options.limits)
             reader = try file.makeReader(ALCEDO_JXL_PASSES)
             guard let count = PixelBuffer.byteCount(size: header.size, format: format), let base = calloc(count, 1)
             else { throw ImageDecodingError.noMemory(for: header.size) }
@@ -49,7 +51,7 @@
         ) throws(ImageDecodingError) -> Bool {
             guard stage == .frame || stage == .pixels else { return false }
             do throws(ImageDecodingError) {
-                try JXLContainer(bytes).checkFrames(bytes, header, options.limits)
+                try frames.check(bytes, in: JXLContainer(bytes))
                 reader.feed(bytes)
                 return try decode(byteCount: bytes.count, isEnd: isEnd)
             } catch {
