@@ -16,8 +16,8 @@
         private var stage = Stage.frame
         /// The number of bytes at the last call of ``advance(_:isEnd:)`` that produced pixels.
         private var shownByteCount = 0
-        /// The digest of the pixels at that call.
-        private var shownDigest: UInt64 = 0
+        /// The digest of the pixels at that call, or that of the cleared memory.
+        private var shownDigest: UInt64
         /// The number of complete passes.
         private var passCount = 0
 
@@ -35,6 +35,9 @@
             guard let count = PixelBuffer.byteCount(size: header.size, format: format), let base = calloc(count, 1)
             else { throw ImageDecodingError.noMemory(for: header.size) }
             memory = UnsafeMutableRawBufferPointer(start: base, count: count)
+            // libjxl reports success also when it has drawn nothing yet. Cleared memory can be a black gray image, but
+            // no image with opaque pixels.
+            shownDigest = format == .gray8 ? 0 : alcedo_jxl_digest(base, count)
         }
 
         deinit { free(memory.baseAddress) }
