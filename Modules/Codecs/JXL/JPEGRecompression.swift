@@ -13,9 +13,12 @@
     /// let same = try JPEGRecompression.reconstruct(smaller)
     /// ```
     ///
+    /// All metadata of the JPEG file is kept, including a location in EXIF or XMP, because the same bytes are
+    /// reconstructed. No metadata policy applies. To omit metadata, remove it from the JPEG file before.
+    ///
     /// Calls block while they work. Source: ISO/IEC 18181-2, annex A.
     public enum JPEGRecompression {
-        /// Returns a JPEG XL file with the image and the metadata of a JPEG file.
+        /// Returns a JPEG XL file with the image and all metadata of a JPEG file.
         ///
         /// The JPEG file is reconstructed once, to be sure that the result has the same bytes.
         ///
