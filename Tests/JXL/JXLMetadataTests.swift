@@ -113,6 +113,23 @@
             #expect(try decoder.decode(SampleFile.lossy.data(), options: DecodingOptions()).colorProfile == nil)
         }
 
+        @Test func `a lossy image with a profile that libjxl does not recognize is decoded to sRGB`() throws {
+            var profile = try testFile("JPEG/Fixtures/profile.icc")
+            // The exponent of the curves of sRGB becomes 1.8. It has 16 bits after the point.
+            for (offset, byte) in ([0, 1, 0xCC, 0xCD] as [UInt8]).enumerated() { profile[532 + offset] = byte }
+            let pixels = try madePixels(PixelSize(width: 16, height: 16), .rgba8, alphaMode: .opaque) { _, _ in
+                [128, 128, 128, 255]
+            }
+
+            let data = try JXLEncoder(effort: 3).encode(DecodedImage(pixels: pixels, colorProfile: profile))
+
+            let decoded = try decoder.decode(data, options: DecodingOptions())
+            #expect(decoded.colorProfile == nil)
+            #expect(try metadata(data).colorProfile == profile)
+            // ((128 / 255 + 0.055) / 1.055) ^ 1.8 is 0.317, which is 153 in sRGB.
+            for sample in decoded.pixels.rgba(8, 8).prefix(3) { #expect(abs(Int(sample) - 153) <= 3) }
+        }
+
         /// Lossless files of 8 x 8 gray pixels, encoded by libjxl 0.7: BT.2020 with PQ, and Display P3 with HLG.
         @Test(arguments: [
             ("/wpBBBCQR484HAAAAAACCAIBAFQASxiLFcJJQV4gAoAAAAAAAAAAAAAA", UInt8(9), UInt8(16)),

@@ -129,6 +129,24 @@
             return start + type + boxes.reduce(Data(), +)
         }
 
+        /// Returns the codestream of a file with or without boxes.
+        static func codestream(of file: Data) -> Data {
+            guard file.starts(with: [0, 0, 0, 12]) else { return file }
+            var rest = [UInt8](file)
+            var result = Data()
+            while rest.count >= 8 {
+                let size = rest[..<4].reduce(0) { $0 << 8 | Int($1) }
+                let end = size < 8 ? rest.count : min(size, rest.count)
+                switch String(decoding: rest[4..<8], as: UTF8.self) {
+                case "jxlc": result.append(contentsOf: rest[8..<end])
+                case "jxlp": result.append(contentsOf: rest[..<end].dropFirst(12))
+                default: break
+                }
+                rest.removeFirst(end)
+            }
+            return result
+        }
+
         /// Returns a box with a part of a codestream.
         static func part(_ codestream: Data, index: Int, isLast: Bool) -> Data {
             box("jxlp", number(isLast ? index | 1 << 31 : index) + codestream)
