@@ -54,6 +54,35 @@
             #expect(decoder.errorCode(builder.data) == .corrupt)
         }
 
+        @Test func `a tile that is much larger than its declared size is corrupt`() throws {
+            let image = try CodedImage(samplePixels(PixelSize(width: 500, height: 500)))
+            let size = PixelSize(width: 400, height: 400)
+            func grid(_ count: Int, _ tileSize: PixelSize) -> Data {
+                AVIFBuilder.grid(columns: count, rows: count, size, of: image, tileSize)
+            }
+
+            // The coded image would be allowed for an image of the size of the grid.
+            #expect(decoder.errorCode(grid(2, PixelSize(width: 200, height: 200))) == .corrupt)
+            #expect(decoder.errorCode(grid(1, image.size)) == nil)
+        }
+
+        @Test func `tiles that take far more memory than the image are refused`() throws {
+            let image = try CodedImage(samplePixels(PixelSize(width: 8, height: 8)))
+            let size = PixelSize(width: 9_000, height: 9_000)
+            func errorCode(tileSize: PixelSize) -> ImageDecodingError.Code? {
+                let data = AVIFBuilder.grid(columns: 8, rows: 5, size, of: image, tileSize)
+                do throws(ImageDecodingError) {
+                    _ = try decoder.inspect(data, limits: DecodingLimits())
+                    return nil
+                } catch {
+                    return error.code
+                }
+            }
+
+            #expect(errorCode(tileSize: size) == .exceedsLimit)
+            #expect(errorCode(tileSize: PixelSize(width: 1_125, height: 1_800)) == nil)
+        }
+
         @Test func `extents that take no bytes are refused before they are listed`() throws {
             var builder = AVIFBuilder()
             builder.add(try CodedImage(samplePixels(PixelSize(width: 8, height: 8))))

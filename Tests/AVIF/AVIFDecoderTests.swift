@@ -313,5 +313,17 @@
             #expect(try count(.lossless) < count(.deep) && count(.lossless) < count(.sequence))
             #expect(try count(.rotated) >= count(.rotated, DecodingOptions(appliesOrientation: false)) + output)
         }
+
+        @Test func `the reported decoding memory grows with the size of tiles`() throws {
+            let image = try CodedImage(samplePixels(PixelSize(width: 8, height: 8)))
+            func count(_ side: Int) throws -> Int {
+                let size = PixelSize(width: 128, height: 100)
+                let data = AVIFBuilder.grid(columns: 2, rows: 2, size, of: image, PixelSize(width: side, height: side))
+                return try decoder.decodingByteCount(data, options: DecodingOptions())
+            }
+
+            // Four tiles of three planes.
+            #expect(try count(640) - count(64) > 4 * 3 * (640 * 640 - 64 * 64))
+        }
     }
 #endif

@@ -60,6 +60,19 @@
             return add("grid", payload, [Self.extents(size)] + properties)
         }
 
+        /// Returns a file with a grid of equal tiles, which declare a size.
+        static func grid(
+            columns: Int, rows: Int, _ size: PixelSize, of tile: CodedImage, _ tileSize: PixelSize
+        ) -> Data {
+            var builder = AVIFBuilder()
+            builder.addGrid(columns: columns, rows: rows, size: size, properties: [rgb])
+            let numbers = (0..<columns * rows).map { _ in
+                builder.add("av01", tile.payload, [extents(tileSize), tile.configuration])
+            }
+            builder.refer("dimg", from: 1, to: numbers)
+            return builder.data
+        }
+
         @discardableResult
         mutating func add(_ type: String, _ payload: [UInt8], _ properties: [[UInt8]] = []) -> Int {
             items.append(Item(type: type, payload: payload, properties: properties))

@@ -100,8 +100,12 @@
             let rotated = isRotated ? PixelBuffer.byteCount(size: header.decodedSize(stored), format: format) ?? 0 : 0
             let strips = 4 << 20
             // The AV1 decoder keeps up to eight reference frames of a sequence. For a still image, these are the planes
-            // of the decoder, those of a grid, and the properties of each block.
-            let planes = (header.frameCount > 1 ? 10 : 3) * header.planeByteCount
+            // of the decoder, those of a grid, and the properties of each block. The tiles of a grid are larger than
+            // the image, and each has its own decoder.
+            let planes =
+                header.frameCount > 1
+                ? 10 * header.planeByteCount
+                : max(3 * header.planeByteCount, header.planeByteCount + 2 * header.tileByteCount)
             let items = header.itemCount * AVIFContainer.itemByteCount
             return planes + items + output + rotated + strips + (isIncremental ? output : 0)
         }

@@ -74,6 +74,7 @@ alcedo_avif_decoder *alcedo_avif_create(
     d->count = bytes ? count : 0;
     d->is_stream = settings->is_stream;
     d->ignores_alpha = settings->ignores_alpha;
+    d->frame_pixel_limit = settings->frame_pixel_limit;
     d->message = "";
     d->io.read = read_bytes;
     d->io.sizeHint = settings->is_stream ? STREAM_SIZE_HINT : count;
@@ -131,6 +132,9 @@ static void read_transforms(const avifImage *image, alcedo_avif_info *info) {
 alcedo_avif_status alcedo_avif_read_header(alcedo_avif_decoder *d, alcedo_avif_info *info) {
     const alcedo_avif_status result = status(d, avifDecoderParse(d->decoder));
     if (result != ALCEDO_AVIF_OK) return result;
+    // libavif passes its limit to the AV1 decoder when a frame is decoded. Before, it checks the size of a grid, which
+    // is larger than that of its tiles.
+    if (d->frame_pixel_limit < d->decoder->imageSizeLimit) d->decoder->imageSizeLimit = d->frame_pixel_limit;
     const avifDecoder *decoder = d->decoder;
     const avifImage *image = decoder->image;
     *info = (alcedo_avif_info){0};

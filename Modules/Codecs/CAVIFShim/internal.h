@@ -15,6 +15,7 @@ struct alcedo_avif_decoder {
     size_t count;
     int is_stream;
     int ignores_alpha;
+    uint32_t frame_pixel_limit;
     /// A changed copy of one box, which replaces its bytes, or NULL.
     uint8_t *repaired;
     size_t repaired_start;

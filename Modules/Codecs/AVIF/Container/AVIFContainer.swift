@@ -27,6 +27,8 @@
         private(set) var largestSize: PixelSize?
         /// The number of coded items.
         private(set) var itemCount = 0
+        /// The coded items that are decoded. Their sizes include those of tracks.
+        private(set) var tiles = AVIFTiles()
         /// The tables of the boxes.
         private(set) var tables = AVIFTables()
         /// The tracks of a sequence.
@@ -74,9 +76,12 @@
             return !auxiliary.isEmpty && auxiliary.allSatisfy { $0.isAlpha == false }
         }
 
-        /// The maximum number of pixels of a coded image. A larger one contradicts the declared sizes, from which the
-        /// memory for decoding is computed.
-        var codedPixelLimit: Int { largestSize?.codedPixelCount ?? Int.max }
+        /// The maximum number of pixels that a box may declare for an image.
+        var declaredPixelLimit: Int { largestSize?.codedPixelCount ?? Int.max }
+
+        /// The maximum number of pixels of a coded image. A larger one contradicts the declared sizes of the decoded
+        /// images, from which the memory for decoding is computed.
+        var codedPixelLimit: Int { tiles.codedPixelCount > 0 ? tiles.codedPixelCount : declaredPixelLimit }
 
         private mutating func read(_ box: ISOBox, _ bytes: UnsafeBufferPointer<UInt8>) {
             switch box.type {
@@ -90,7 +95,10 @@
                 let boxes = box.descendants(["trak"], bytes)
                 for track in boxes { tables.addTrack(track, bytes) }
                 tracks = boxes.map { AVIFTrack($0, bytes) }
-                for track in tracks { include(track.size) }
+                for track in tracks {
+                    include(track.size)
+                    tiles.include(track.size)
+                }
             case ISOBox.type("mdat"): hasMediaData = true
             default: break
             }
@@ -113,26 +121,14 @@
             isForeign = !hasBrand
         }
 
-        /// Counts the coded items and finds the largest size. Sources: ISO/IEC 14496-12, section 8.11; ISO/IEC
-        /// 23008-12, section 6.5.3.
+        /// Counts the coded items and finds their sizes.
         private mutating func readItems(_ meta: ISOBox, _ bytes: UnsafeBufferPointer<UInt8>) {
-            let coded = UInt64(ISOBox.type("av01"))
-            let boxes = meta.children(bytes, skipping: 4)
-            for box in boxes where box.type == ISOBox.type("iinf") {
-                let countSize = (box.number(bytes, at: 0, 1) ?? 0) == 0 ? 2 : 4
-                for entry in box.children(bytes, skipping: 4 + countSize) {
-                    let identifierSize = (entry.number(bytes, at: 0, 1) ?? 0) < 3 ? 2 : 4
-                    if entry.number(bytes, at: 4 + identifierSize + 2, 4) == coded { itemCount += 1 }
-                }
-            }
-            for box in boxes where box.type == ISOBox.type("iprp") {
-                let properties = box.child("ipco", bytes)?.children(bytes) ?? []
-                for property in properties where property.type == ISOBox.type("ispe") {
-                    guard let width = property.number(bytes, at: 4, 4), let height = property.number(bytes, at: 8, 4)
-                    else { continue }
-                    include(PixelSize(width: Int(width), height: Int(height)))
-                }
-            }
+            // A file with more entries is refused.
+            guard tables.entryCount <= AVIFTables.maximumEntryCount else { return }
+            let items = AVIFItems(meta, bytes)
+            itemCount += items.codedCount
+            for size in items.declaredSizes { include(size) }
+            tiles.add(items.tiles)
         }
     }
 

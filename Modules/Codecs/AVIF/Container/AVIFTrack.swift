@@ -21,7 +21,8 @@
         /// The number of plays; 0 means forever, and nil means that the file does not state it.
         private(set) var playCount: Int?
 
-        private static let alphaNames = ["urn:mpeg:mpegB:cicp:systems:auxiliary:alpha", "urn:mpeg:hevc:2015:auxid:1"]
+        /// The names of the type of alpha images.
+        static let alphaNames = ["urn:mpeg:mpegB:cicp:systems:auxiliary:alpha", "urn:mpeg:hevc:2015:auxid:1"]
 
         init(_ track: ISOBox, _ bytes: UnsafeBufferPointer<UInt8>) {
             isAuxiliary = track.child("tref", bytes)?.child("auxl", bytes) != nil

@@ -87,8 +87,20 @@
         /// The number of bytes of the planes of a frame, with the rows that AV1 adds at the edges.
         var planeByteCount: Int {
             let planes = (isMonochrome ? 1 : 3) + (hasAlpha ? 1 : 0)
-            return codedSize.codedPixelCount * planes * (bitDepth > 8 ? 2 : 1)
+            return codedSize.codedPixelCount * planes * sampleByteCount
         }
+
+        /// The maximum number of bytes of the planes of the coded items, with the rows and columns that AV1 adds at the
+        /// edges. libavif 0.11 keeps those of all tiles of a grid until the last one is decoded.
+        var tileByteCount: Int { tilePlaneCount * min(tiles.codedPixelCount, Int(UInt32.max)) * sampleByteCount }
+
+        /// The number of bytes of the planes of the coded items as the file declares them: at most eight for each pixel
+        /// of an image that is not a grid.
+        var declaredTileByteCount: Int { tilePlaneCount * min(tiles.pixelCount, Int(UInt32.max)) * sampleByteCount }
+
+        private var tilePlaneCount: Int { (isMonochrome ? 1 : 3) * tiles.colorCount + tiles.alphaCount }
+
+        private var sampleByteCount: Int { bitDepth > 8 ? 2 : 1 }
     }
 
     /// A copy of the bytes of a file at a fixed address, which libavif needs for as long as frames are decoded.

@@ -66,9 +66,16 @@
             return ImageDecodingError(.truncated, "AVIF: the data ends within the image")
         }
 
-        /// Throws `exceedsLimit` for an image that exceeds the limits in a pixel format.
+        /// Throws `exceedsLimit` for an image that exceeds the limits in a pixel format, and for a grid whose tiles
+        /// take more than twice the limit of bytes. Tiles may be larger than the part of them that is shown.
         func check(_ limits: DecodingLimits, format: PixelFormat) throws(ImageDecodingError) {
             try limits.check(header.codedSize, format: format)
+            guard header.declaredTileByteCount / 2 <= limits.maximumByteCount else {
+                throw ImageDecodingError(
+                    .exceedsLimit,
+                    "AVIF: tiles of \(header.declaredTileByteCount) bytes exceed twice the limit of "
+                        + "\(limits.maximumByteCount) bytes")
+            }
         }
 
         /// Returns the number of frames, from the first, whose bytes are present. O(frames × log frames).

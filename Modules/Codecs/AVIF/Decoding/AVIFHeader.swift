@@ -25,6 +25,8 @@
         let layerCount: Int
         /// The number of coded items, such as tiles.
         let itemCount: Int
+        /// The coded items that are decoded.
+        let tiles: AVIFTiles
         let metadata: ImageMetadata
         /// The color space of the code points, when the file has no ICC profile; nil when they are reserved.
         private let colorDescription: ColorDescription?
@@ -56,6 +58,7 @@
             }
             layerCount = Int(info.layer_count)
             itemCount = container.itemCount
+            tiles = container.tiles
             metadata = ImageMetadata(info, limits)
             // An ICC profile takes precedence. The planes have been converted to RGB of the full range. Source: ISO/IEC
             // 23008-12, section 6.5.5.

@@ -16,7 +16,9 @@
             threadCount: Int = 1, readsMetadata: Bool
         ) throws(ImageDecodingError) {
             var settings = alcedo_avif_decoder_settings()
-            settings.pixel_limit = UInt32(clamping: max(1, min(limits.maximumPixelCount, container.codedPixelLimit)))
+            settings.pixel_limit = UInt32(clamping: max(1, min(limits.maximumPixelCount, container.declaredPixelLimit)))
+            settings.frame_pixel_limit = UInt32(
+                clamping: max(1, min(limits.maximumPixelCount, container.codedPixelLimit)))
             settings.frame_limit = UInt32(clamping: max(1, limits.maximumFrameCount))
             settings.threads = Int32(clamping: threadCount)
             settings.is_stream = bytes == nil ? 1 : 0

@@ -26,8 +26,10 @@ typedef enum {
 } alcedo_avif_format;
 
 typedef struct {
-    /// The maximum number of pixels of the image and of each coded frame, at least 1.
+    /// The maximum number of pixels that the file may declare for an image, at least 1.
     uint32_t pixel_limit;
+    /// The maximum number of pixels of each coded frame and of each tile of a grid, at least 1.
+    uint32_t frame_pixel_limit;
     /// The maximum number of frames.
     uint32_t frame_limit;
     /// The number of threads, at least 1.
