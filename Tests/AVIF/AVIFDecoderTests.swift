@@ -236,6 +236,8 @@
 
             #expect(try decoder.inspect(builder.data, limits: DecodingLimits()).colorModel == .yCbCr)
             #expect(decoder.errorCode(builder.data) == .unsupportedVariant)
+            let error = #expect(throws: ImageDecodingError.self) { try decode(builder.data) }
+            #expect(error?.message.contains("cannot convert the pixels: ") == true)
         }
 
         @Test func `a profile over the metadata limit is omitted`() throws {

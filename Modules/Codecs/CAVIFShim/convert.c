@@ -119,9 +119,17 @@ static uint8_t *row_memory(alcedo_avif_decoder *d, size_t size) {
     return d->rows;
 }
 
+/// Keeps the message for a result, and returns its status.
+static alcedo_avif_status status(alcedo_avif_decoder *d, avifResult result) {
+    if (result != AVIF_RESULT_OK) d->message = avifResultToString(result);
+    return alcedo_avif_status_of(result);
+}
+
 alcedo_avif_status alcedo_avif_convert(
     alcedo_avif_decoder *d, alcedo_avif_format format, uint32_t first, uint32_t count, void *out, size_t stride) {
     const avifImage *image = d->decoder->image;
+    // Otherwise, an error below would have the message of an earlier one.
+    d->message = "";
     if (image->depth < 8 || image->depth > 12 || !image->yuvPlanes[AVIF_CHAN_Y]) return ALCEDO_AVIF_UNSUPPORTED;
     const size_t pixel_size = format == ALCEDO_AVIF_GRAY8 ? 1 : format == ALCEDO_AVIF_RGBA8 ? 4 : 8;
     if (first > image->height || count > image->height - first) return ALCEDO_AVIF_CORRUPT;
@@ -131,7 +139,7 @@ alcedo_avif_status alcedo_avif_convert(
         return convert_monochrome(d, format, first, count, out, stride);
     }
     if (format == ALCEDO_AVIF_GRAY8) return ALCEDO_AVIF_UNSUPPORTED;
-    if (count == image->height) return alcedo_avif_status_of(convert_part(d, 0, count, format, out, stride));
+    if (count == image->height) return status(d, convert_part(d, 0, count, format, out, stride));
 
     // Two more rows at each end, whose chroma is needed to interpolate, make the result the same as that of all rows.
     uint32_t start = first & ~1u;
@@ -142,7 +150,7 @@ alcedo_avif_status alcedo_avif_convert(
     uint8_t *rows = row_memory(d, (end - start) * row_size);
     if (!rows) return ALCEDO_AVIF_OUT_OF_MEMORY;
     const avifResult result = convert_part(d, start, end, format, rows, row_size);
-    if (result != AVIF_RESULT_OK) return alcedo_avif_status_of(result);
+    if (result != AVIF_RESULT_OK) return status(d, result);
     for (uint32_t y = 0; y < count; y++) {
         memcpy((uint8_t *)out + y * stride, rows + (first - start + y) * row_size, row_size);
     }

@@ -113,7 +113,7 @@ alcedo_avif_status alcedo_avif_convert(
     alcedo_avif_decoder *_Nonnull decoder, alcedo_avif_format format, uint32_t first, uint32_t count,
     void *_Nonnull out, size_t stride);
 
-/// Returns libavif's message for the last error.
+/// Returns libavif's message for the last error, or an empty string when it has none.
 const char *_Nonnull alcedo_avif_message(const alcedo_avif_decoder *_Nonnull decoder);
 
 typedef struct {
