@@ -72,6 +72,7 @@ public struct ImagePreview: Sendable {
     /// for formats that store each row once.
     package var pass: Int
     /// The number of rows, from the top, that this pass has decoded. Equal to the height when the pass is complete.
+    /// Rows are counted as stored, before the orientation is applied.
     package var rowCount: Int
 
     /// Creates a preview. By default, it shows the first pass.
