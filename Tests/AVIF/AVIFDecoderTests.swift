@@ -98,12 +98,7 @@
             let size = PixelSize(width: 21, height: 15)
             let straight = try samplePixels(size, alpha: true)
             let premultiplied = straight.converted(to: .premultiplied)
-            let alpha = try #require(
-                PixelBuffer(size: size, format: .gray8, alphaMode: .opaque) { memory, stride in
-                    for y in 0..<size.height {
-                        for x in 0..<size.width { memory[y * stride + x] = straight.rgba(x, y)[3] }
-                    }
-                })
+            let alpha = try alphaPixels(straight)
             func file(isPremultiplied: Bool) throws -> Data {
                 var builder = AVIFBuilder()
                 builder.add(try CodedImage(premultiplied), [AVIFBuilder.rgb])
@@ -158,6 +153,22 @@
 
             let whole = try samplePixels(PixelSize(width: 128, height: 128))
             #expect(try image.pixels == cropped(whole, x: 0, y: 0, width: 128, height: 100))
+        }
+
+        @Test func `tiles of color and tiles of alpha are joined`() throws {
+            let size = PixelSize(width: 128, height: 64)
+            let whole = try samplePixels(size, alpha: true)
+            let tiles = try [0, 64].map { try cropped(whole, x: $0, y: 0, width: 64, height: 64) }
+            var builder = AVIFBuilder()
+            builder.addGrid(columns: 2, rows: 1, size: size, properties: [AVIFBuilder.rgb])
+            for tile in tiles { builder.add(try CodedImage(tile), [AVIFBuilder.rgb]) }
+            builder.addGrid(columns: 2, rows: 1, size: size, properties: [AVIFBuilder.alpha])
+            for tile in tiles { builder.add(try CodedImage(alphaPixels(tile))) }
+            builder.refer("dimg", from: 1, to: [2, 3])
+            builder.refer("dimg", from: 4, to: [5, 6])
+            builder.refer("auxl", from: 4, to: [1])
+
+            #expect(try decode(builder.data).pixels == whole)
         }
 
         @Test func `a file without the property pixi is decoded`() throws {

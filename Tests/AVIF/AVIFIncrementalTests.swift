@@ -70,6 +70,45 @@
             #expect(try pieces.finish().size == PixelSize(width: 128, height: 40))
         }
 
+        @Test func `rows of a rotated grid are counted as stored`() throws {
+            let data = try SampleFile.gridBuilder(properties: [AVIFBuilder.rotation(1)]).data
+            let pieces = decoder.makeIncrementalDecoder(options: DecodingOptions())
+            var rowCounts: [Int] = []
+
+            for byte in data {
+                try pieces.append(Data([byte]))
+                guard let preview = try pieces.preview() else { continue }
+                rowCounts.append(preview.rowCount)
+                #expect(preview.image.size == PixelSize(width: 100, height: 128))
+            }
+
+            #expect(rowCounts == [64, 100])
+        }
+
+        @Test func `layers become visible one after another`() throws {
+            // The frames of a sequence are the layers of an item.
+            let file = try sequenceFile(frameCount: 2)
+            let sizes = try CodedImage.box("stsz", in: file)
+            let firstByteCount = sizes[20..<24].reduce(0) { $0 << 8 | Int($1) }
+            let payload = Array(try CodedImage.box("mdat", in: file).dropFirst(8))
+            let configuration = try CodedImage.box("av1C", in: file)
+            let properties = [AVIFBuilder.extents(PixelSize(width: 21, height: 15)), configuration, AVIFBuilder.rgb]
+            var builder = AVIFBuilder()
+            builder.add("av01", payload, properties + AVIFBuilder.layers(firstByteCount: firstByteCount))
+            let pieces = decoder.makeIncrementalDecoder(options: DecodingOptions())
+            var passes: [Int] = []
+
+            for byte in builder.data {
+                try pieces.append(Data([byte]))
+                guard let preview = try pieces.preview() else { continue }
+                passes.append(preview.pass)
+                #expect(preview.rowCount == 15)
+                #expect(try preview.image.pixels == sequenceFrame(preview.pass - 1))
+            }
+
+            #expect(passes == [1, 2])
+        }
+
         @Test func `a still image is visible when its bytes are complete`() throws {
             let data = try SampleFile.alpha.data()
             let pieces = decoder.makeIncrementalDecoder(options: DecodingOptions())

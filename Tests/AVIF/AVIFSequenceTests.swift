@@ -115,34 +115,63 @@
             #expect(try frames(file).frame(at: 1) == sequenceFrame(1))
         }
 
-        /// Returns a file with an edit list. The old movie box becomes free space, so no offset changes.
+        @Test func `color of a sequence that is stored premultiplied is divided by alpha`() throws {
+            let whole = try samplePixels(PixelSize(width: 22, height: 9), alpha: true)
+            let pixels = try (0..<2).map { index in
+                try cropped(whole, x: index, y: 0, width: 21, height: 9).converted(to: .premultiplied)
+            }
+            let stored = pixels.map { $0.reinterpreted(as: .straight) }
+            let source = MadeFrames(
+                stored[0].size, stored.map { (pixels: Optional($0), delay: .milliseconds(40)) })
+            let data = try AVIFEncoder(compression: .lossless, speed: 10).encode(
+                DecodedImage(pixels: stored[0], frames: source))
+            // The track of color is the first, and that of alpha is the second.
+            let reference = AVIFBuilder.box("tref", AVIFBuilder.box("prem", AVIFBuilder.number(2, 4)))
+
+            let frames = try frames(adding(reference, to: data))
+
+            for index in 0..<2 { #expect(try frames.frame(at: index) == pixels[index].converted(to: .straight)) }
+        }
+
+        /// Returns a file with an edit list.
         private func repeated(_ data: Data, flags: Int, edit: Int, whole: Int) throws -> Data {
-            var file = data
-            var movie = try CodedImage.box("moov", in: data)
-            let start = try #require(data.range(of: Data("moov".utf8))).lowerBound
-            file.replaceSubrange(start..<start + 4, with: Data("free".utf8))
-            let track = try #require(Data(movie).range(of: Data("tkhd".utf8))).lowerBound - 4
-            let headerSize = Int(movie[track + 3])
-            let isLong = movie[track + 8] == 1
             let number = AVIFBuilder.number
-            // A 64-bit duration is unlimited when all of its bits are set.
-            let limited =
-                isLong && whole == 0xFFFF_FFFF ? [UInt8](repeating: 0xFF, count: 8) : number(whole, isLong ? 8 : 4)
-            movie.replaceSubrange(
-                track + 8 + (isLong ? 28 : 20)..<track + 8 + (isLong ? 36 : 24), with: limited)
             let list = AVIFBuilder.box(
                 "edts",
                 AVIFBuilder.box(
                     "elst", [0, 0, 0, UInt8(flags)] + number(1, 4) + number(edit, 4) + number(0, 4) + [0, 1, 0, 0]))
-            // Encoders of libavif 1.x write a list, which this one replaces.
-            if let old = Data(movie).range(of: Data("edts".utf8)) {
-                movie.replaceSubrange(old.lowerBound..<old.upperBound, with: Array("free".utf8))
+            return try adding(list, to: data) { movie, header in
+                let isLong = movie[header + 8] == 1
+                // A 64-bit duration is unlimited when all of its bits are set.
+                let limited =
+                    isLong && whole == 0xFFFF_FFFF ? [UInt8](repeating: 0xFF, count: 8) : number(whole, isLong ? 8 : 4)
+                movie.replaceSubrange(
+                    header + 8 + (isLong ? 28 : 20)..<header + 8 + (isLong ? 36 : 24), with: limited)
+                // Encoders of libavif 1.x write a list, which this one replaces.
+                if let old = Data(movie).range(of: Data("edts".utf8)) {
+                    movie.replaceSubrange(old.lowerBound..<old.upperBound, with: Array("free".utf8))
+                }
             }
-            movie.insert(contentsOf: list, at: track + headerSize)
-            movie.replaceSubrange(0..<4, with: number(movie.count, 4))
-            let trackBox = track - 8
-            let trackSize = movie[trackBox..<trackBox + 4].reduce(0) { $0 << 8 | Int($1) }
-            movie.replaceSubrange(trackBox..<trackBox + 4, with: number(trackSize + list.count, 4))
+        }
+
+        /// Returns a file with a box after the header of the first track. The old movie box becomes free space, so no
+        /// offset changes.
+        ///
+        /// - Parameter change: Changes the movie box without moving bytes. Receives the position of the track's header.
+        private func adding(
+            _ box: [UInt8], to data: Data, _ change: (inout [UInt8], Int) -> Void = { _, _ in }
+        ) throws -> Data {
+            var file = data
+            var movie = try CodedImage.box("moov", in: data)
+            let start = try #require(data.range(of: Data("moov".utf8))).lowerBound
+            file.replaceSubrange(start..<start + 4, with: Data("free".utf8))
+            let header = try #require(Data(movie).range(of: Data("tkhd".utf8))).lowerBound - 4
+            change(&movie, header)
+            movie.insert(contentsOf: box, at: header + Int(movie[header + 3]))
+            movie.replaceSubrange(0..<4, with: AVIFBuilder.number(movie.count, 4))
+            let track = header - 8
+            let trackSize = movie[track..<track + 4].reduce(0) { $0 << 8 | Int($1) }
+            movie.replaceSubrange(track..<track + 4, with: AVIFBuilder.number(trackSize + box.count, 4))
             return file + Data(movie)
         }
     }

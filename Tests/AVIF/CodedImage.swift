@@ -106,7 +106,7 @@
                 associations += Self.number(index + 1, 2) + [UInt8(item.properties.count)]
                 for property in item.properties {
                     propertyIndex += 1
-                    let isEssential = ["clap", "irot", "imir", "av1C"].contains {
+                    let isEssential = ["clap", "irot", "imir", "av1C", "lsel"].contains {
                         property[4..<8].elementsEqual($0.utf8)
                     }
                     associations.append(UInt8(propertyIndex) | (isEssential ? 0x80 : 0))
@@ -153,6 +153,11 @@
             "auxC", [0, 0, 0, 0] + Array("urn:mpeg:mpegB:cicp:systems:auxiliary:alpha".utf8) + [0])
         /// RGB in green, blue and red planes with the full range.
         static let rgb = box("colr", Array("nclx".utf8) + [0, 1, 0, 13, 0, 0, 0x80])
+
+        /// The properties of an image of two layers that are shown one after another.
+        static func layers(firstByteCount: Int) -> [[UInt8]] {
+            [box("lsel", [0xFF, 0xFF]), box("a1lx", [0] + number(firstByteCount, 2) + [0, 0, 0, 0])]
+        }
 
         static func rotation(_ quarterTurns: Int) -> [UInt8] { box("irot", [UInt8(quarterTurns)]) }
 

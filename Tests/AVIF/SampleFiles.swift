@@ -51,6 +51,17 @@
         return part
     }
 
+    /// Returns the alpha of RGBA8 pixels as gray pixels.
+    func alphaPixels(_ pixels: PixelBuffer) throws -> PixelBuffer {
+        let alpha = PixelBuffer(size: pixels.size, format: .gray8, alphaMode: .opaque) { memory, stride in
+            for y in 0..<pixels.height {
+                for x in 0..<pixels.size.width { memory[y * stride + x] = pixels.rgba(x, y)[3] }
+            }
+        }
+        guard let alpha else { throw CocoaError(.fileReadUnknown) }
+        return alpha
+    }
+
     /// Files that are made by the encoder and by ``AVIFBuilder``, each of another kind.
     enum SampleFile: String, CaseIterable, Sendable {
         case lossless, alpha, subsampled, deep, gray, sequence, grid, rotated, metadata
