@@ -105,12 +105,14 @@
 
         @Test(arguments: [
             (
-                "<s:svg xmlns:s='http://www.w3.org/2000/svg' width='8' height='8'><s:rect width='9' height='9'/></s:svg>",
+                "<s:svg xmlns:s='http://www.w3.org/2000/svg' width='8' height='8'>"
+                    + "<s:rect width='9' height='9'/></s:svg>",
                 true
             ),
             ("<svg width='8' height='8'><rect width='9' height='9'/></svg>", true),
             (
-                "<svg xmlns='http://www.w3.org/2000/svg' width='8' height='8'><x:rect xmlns:x='urn:x' width='9'/></svg>",
+                "<svg xmlns='http://www.w3.org/2000/svg' width='8' height='8'>"
+                    + "<x:rect xmlns:x='urn:x' width='9'/></svg>",
                 false
             ),
         ])

@@ -99,9 +99,11 @@
 
         @Test(arguments: [
             "<g id='a'><use href='#a'/></g>", "<mask id='a' mask='url(#a)'/><g mask='url(#a)'/>",
-            "<pattern id='a' width='9' height='9'><rect width='9' height='9' fill='url(#a)'/></pattern><rect fill='url(#a)'/>",
+            "<pattern id='a' width='9' height='9'><rect width='9' height='9' fill='url(#a)'/></pattern>"
+                + "<rect fill='url(#a)'/>",
             "<clipPath id='a' clip-path='url(#b)'/><clipPath id='b' clip-path='url(#a)'/><g clip-path='url(#a)'/>",
-            "<marker id='a'><path d='M0 0L1 1' marker-end='url(#a)'/></marker><path d='M0 0L1 1' marker-end='url(#a)'/>",
+            "<marker id='a'><path d='M0 0L1 1' marker-end='url(#a)'/></marker>"
+                + "<path d='M0 0L1 1' marker-end='url(#a)'/>",
         ])
         func `references in a cycle end`(content: String) {
             #expect(code(content) == nil)

@@ -41,8 +41,8 @@
                 Data(
                     """
                     <?xml version="1.0"?><!DOCTYPE svg [<!ENTITY c "red"><!ENTITY r "<rect width='9' height='9' \
-                    fill='&c;'/>">]><svg xmlns="http://www.w3.org/2000/svg" width="20" height="10">&r;<text>&#65;</text>\
-                    </svg>
+                    fill='&c;'/>">]><svg xmlns="http://www.w3.org/2000/svg" width="20" height="10">&r;\
+                    <text>&#65;</text></svg>
                     """.utf8)
             case .embedded:
                 document(#"<image width="9" height="9" xlink:href="data:image/png;base64,\#(Self.bluePNG)"/>"#)
