@@ -29,6 +29,13 @@
             #expect(code(element(1_001)) == .exceedsLimit)
         }
 
+        @Test func `more classes of an element than the limit are refused`() {
+            func element(_ count: Int) -> String { "<g class='" + (0..<count).map { "a\($0)  " }.joined() + "'/>" }
+
+            #expect(code(element(1_000)) == nil)
+            #expect(code(element(1_001)) == .exceedsLimit)
+        }
+
         @Test func `many declarations of namespaces do not slow elements down`() {
             let declarations = (0..<500).map { " xmlns:a\($0)='b'" }.joined()
 

@@ -2,19 +2,29 @@
     import AlcedoCore
 
     extension DrawingElement {
+        /// The maximum number of names in the attribute `class`. Each is compared with the selectors of style sheets.
+        private static let maximumClassCount = 1_000
+
         /// Reads the attributes that determine how much work it is to draw the element.
         ///
         /// - Parameters:
         ///   - attributes: The attributes as they are written.
         ///   - viewport: The reference length of percentages.
-        mutating func read(_ attributes: [XMLAttribute], viewport: Double) {
+        /// - Throws: `exceedsLimit` for too many names of classes.
+        mutating func read(_ attributes: [XMLAttribute], viewport: Double) throws(ImageDecodingError) {
             for attribute in attributes {
                 let value = attribute.value[...]
                 switch attribute.name {
                 case "id": id = String(decoding: value, as: UTF8.self)
                 case "class":
-                    let names = value.split(whereSeparator: XMLCharacter.isSpace)
-                        .map { String(decoding: $0, as: UTF8.self) }
+                    // A long attribute is split only as far as the limit needs it. The last part can be white space.
+                    let parts = value.split(
+                        maxSplits: Self.maximumClassCount + 1, whereSeparator: XMLCharacter.isSpace)
+                    guard parts.count <= Self.maximumClassCount else {
+                        throw ImageDecodingError(
+                            .exceedsLimit, "SVG: more than \(Self.maximumClassCount) classes of an element")
+                    }
+                    let names = parts.map { String(decoding: $0, as: UTF8.self) }
                     // A class that is repeated counts once.
                     classes = names.count > 1 ? Array(Set(names)) : names
                 case "style": properties.add(declarations: value, viewport: viewport)

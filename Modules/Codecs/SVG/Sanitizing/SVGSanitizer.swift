@@ -177,7 +177,7 @@
                 // A result with a name exists until the filter ends.
                 graph.changeOpenElement { $0.properties.surfaceCount += 1 }
             }
-            element.read(attributes, viewport: viewport)
+            try element.read(attributes, viewport: viewport)
             graph.open(element)
         }
 
