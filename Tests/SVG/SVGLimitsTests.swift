@@ -36,6 +36,19 @@
             #expect(code(element(1_001)) == .exceedsLimit)
         }
 
+        @Test func `the elements of a document count as bytes`() throws {
+            let data = document(String(repeating: "<g/>", count: 1_000))
+            let count = try decoder.decodingByteCount(data, options: DecodingOptions())
+            // The elements take up most of the memory.
+            #expect(count > 1_000_000)
+
+            let cases: [(limit: Int, code: ImageDecodingError.Code?)] = [(count, nil), (count - 1, .exceedsLimit)]
+            for (limit, code) in cases {
+                let options = DecodingOptions(limits: DecodingLimits(maximumByteCount: limit))
+                #expect(decoder.errorCode(data, options: options) == code)
+            }
+        }
+
         @Test func `many declarations of namespaces do not slow elements down`() {
             let declarations = (0..<500).map { " xmlns:a\($0)='b'" }.joined()
 

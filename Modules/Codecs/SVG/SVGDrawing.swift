@@ -54,10 +54,10 @@
                     .exceedsLimit, "SVG: \(size) pixels exceed the limit of \(ALCEDO_SVG_MAXIMUM_SIDE) pixels on a side"
                 )
             }
-            guard pixelByteCount <= limits.maximumByteCount else {
+            guard byteCount <= limits.maximumByteCount else {
                 throw ImageDecodingError(
                     .exceedsLimit,
-                    "SVG: \(pixelByteCount) bytes of layers, patterns and images exceed the limit of "
+                    "SVG: \(byteCount) bytes of pixels, layers, patterns, images and elements exceed the limit of "
                         + "\(limits.maximumByteCount) bytes")
             }
             let time = document.cost.time(pixelCount: size.pixelCount, scale: scale)
