@@ -2,11 +2,13 @@
     import AlcedoCore
     import AlcedoLibc
     import AlcedoRuntime
-    import AlcedoSandbox
     import AlcedoTesting
+    import CSandboxShim
     import Foundation
     import TestSupport
     import Testing
+
+    @testable import AlcedoSandbox
 
     /// Threads that may block, for calls of decoders.
     enum Threads {
@@ -87,6 +89,30 @@
                 try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: program)
                 try sandbox.checkOrdinaryImage()
                 #expect(sandbox.statistics.crashes == 0)
+            }
+
+            @Test func `a worker whose decoder sleeps ends with the app`() async throws {
+                let configuration = try SandboxConfiguration.testing()
+                let memory = try SharedMemory(
+                    input: InputLayout(capacity: configuration.maximumInputByteCount).byteCount,
+                    output: OutputLayout(capacity: configuration.maximumOutputByteCount).byteCount)
+                defer { memory.unmap() }
+                let files = try WorkerFiles(memory, configuration)
+                _ = try files.receiveReady()
+                let id = try #require(Workers.ids.first)
+                let (name, data) = (Data("hostile".utf8), Data("sleep".utf8))
+                let image = UnsafeMutableRawBufferPointer(rebasing: memory.input[InputLayout.dataOffset...])
+                name.withUnsafeBytes { memory.input.copyMemory(from: $0) }
+                data.withUnsafeBytes { image.copyMemory(from: $0) }
+                var request = alcedo_sandbox_request(.decode, DecodingOptions())
+                (request.name_count, request.input_count) = (UInt64(name.count), UInt64(data.count))
+                #expect(try files.send(request))
+
+                // The socket of an app that has ended is closed.
+                shutdown(files.socket, Int32(SHUT_RDWR))
+
+                try await eventually { Workers.field("State", of: id)?.hasPrefix("Z") == true }
+                #expect(files.end() == 256)
             }
 
             @Test func `a released sandbox ends its workers`() async throws {

@@ -3,6 +3,8 @@
 #include <fcntl.h>
 #include <linux/capability.h>
 #include <malloc.h>
+#include <poll.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stddef.h>
 #include <stdlib.h>
@@ -76,6 +78,32 @@ static int drop_capabilities(void) {
     return (int)syscall(SYS_capset, &header, none);
 }
 
+static void *await_end_of_app(void *context) {
+    (void)context;
+    // No events: only the end of the connection and errors are reported, and no message.
+    struct pollfd socket = {ALCEDO_SANDBOX_SOCKET, 0, 0};
+    while (poll(&socket, 1, -1) <= 0) {
+        if (errno != EINTR) return NULL;
+    }
+    _exit(0);
+}
+
+// Starts a thread that ends the process when the app has ended, also while a decoder waits without end.
+static int end_with_app(void) {
+    pthread_attr_t attributes;
+    int error = pthread_attr_init(&attributes);
+    if (!error) {
+        pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+        // The memory limit counts the stack.
+        pthread_attr_setstacksize(&attributes, (size_t)256 << 10);
+        pthread_t thread;
+        error = pthread_create(&thread, &attributes, await_end_of_app, NULL);
+        pthread_attr_destroy(&attributes);
+    }
+    errno = error;
+    return error ? -1 : 0;
+}
+
 int alcedo_sandbox_confine(uint64_t memory_limit, int *landlock) {
     clearenv();
     // A service manager can send this signal to all processes of a service. The worker ends with the app, which may
@@ -95,6 +123,7 @@ int alcedo_sandbox_confine(uint64_t memory_limit, int *landlock) {
         return ALCEDO_SANDBOX_PRIVILEGES;
     *landlock = alcedo_sandbox_landlock();
     if (*landlock < 0) return ALCEDO_SANDBOX_LANDLOCK;
+    if (end_with_app() != 0) return ALCEDO_SANDBOX_LIMITS;
     // After this limit, no descriptor can be opened, with or without the filter.
     if (limit(RLIMIT_NOFILE, 0) != 0) return ALCEDO_SANDBOX_LIMITS;
     return alcedo_sandbox_filter() == 0 ? 0 : ALCEDO_SANDBOX_FILTER;

@@ -51,7 +51,7 @@
         /// The open file /proc/N/statm, or -1.
         let statm: Int32
         private let pidfd: Int32
-        private let socket: Int32
+        let socket: Int32
 
         /// The time that a worker has to confine itself.
         private static let startLimit = Duration.seconds(20)

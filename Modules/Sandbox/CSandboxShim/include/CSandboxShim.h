@@ -102,8 +102,8 @@ enum {
 /// Confines this process and all its threads, irrevocably. Returns 0, or the step that failed, with the reason in
 /// errno. Landlock and the loss of capabilities apply only to the calling thread and those that it starts later.
 ///
-/// `memory_limit` is in bytes, in addition to what is mapped now. `landlock` receives the version of Landlock, or 0 if
-/// the kernel has none.
+/// The process ends when the other end of the socket is closed. `memory_limit` is in bytes, in addition to what is
+/// mapped now. `landlock` receives the version of Landlock, or 0 if the kernel has none.
 int alcedo_sandbox_confine(uint64_t memory_limit, int *_Nonnull landlock);
 
 /// Returns the name of a system call, which the caller frees, or NULL.
