@@ -23,8 +23,9 @@
         /// The maximum number of bytes that a worker maps in addition to the program itself (`RLIMIT_AS`). Default: 2
         /// GiB.
         public var memoryLimit = 2 << 30
-        /// The maximum time that the app waits for the replies to one request. The time in which the request waits for
-        /// an idle worker, and the time in which the app consumes rows, do not count. Default: 30 seconds.
+        /// The maximum time that the app waits for the replies to one request. The time in which the app consumes rows
+        /// does not count. Before that, a request waits for an idle worker, at most for this limit plus 20 seconds for
+        /// itself and for each time that all workers serve requests before it. Default: 30 seconds.
         public var timeLimit = Duration.seconds(30)
         /// The maximum CPU time of all threads of a worker during one request (`RLIMIT_CPU`), rounded up by as much as
         /// two seconds. Default: 60 seconds; at most half an hour.
@@ -35,6 +36,9 @@
         /// The maximum number of bytes in a decoded image, including row padding. Memory is used only as far as images
         /// need it. Default: 512 MiB.
         public var maximumOutputByteCount = 512 << 20
+
+        /// The maximum time in which a worker starts and confines itself.
+        var startLimit = Duration.seconds(20)
 
         /// Creates a configuration with the default values.
         public init() {}

@@ -15,7 +15,7 @@
     /// ``/AlcedoCore/ImageDecodingError`` with one of these codes:
     ///
     /// - `decoderFailed`: the decoder crashed, made a forbidden system call, or sent impossible values.
-    /// - `decoderUnavailable`: no worker could be started, or the sandbox is shut down.
+    /// - `decoderUnavailable`: no worker could be started or became idle in time, or the sandbox is shut down.
     /// - `exceedsLimit`: the decoder exceeded a limit of time, or the image one of the sizes of
     ///   ``SandboxConfiguration``.
     /// - `outOfMemory`: the decoder exceeded ``SandboxConfiguration/memoryLimit``.
@@ -56,8 +56,8 @@
 
         /// Decodes an image in a worker, and passes its rows on in pieces of about 256 KiB.
         ///
-        /// The worker is in use while the consumer processes rows, so a consumer that decodes in the same sandbox can
-        /// wait forever.
+        /// The worker is in use while the consumer processes rows. If the consumer decodes in the same sandbox, it can
+        /// therefore wait for a worker in vain.
         ///
         /// Throws the errors that the type's description lists, or the error that the consumer throws.
         public func decodeRows(_ data: Data, options: DecodingOptions, into consumer: any PixelRowConsumer) throws {

@@ -91,6 +91,46 @@
                 #expect(sandbox.statistics.crashes == 0)
             }
 
+            @Test func `a request waits as long as those before it can take`() {
+                var state = PoolState(maximumCount: 2)
+                let waiters = (0..<5).map { _ in Waiter() }
+                var rounds: [Int] = []
+                for waiter in waiters {
+                    if case .wait(_, let count) = state.admit(waiter, preferring: nil) { rounds.append(count) }
+                }
+
+                #expect(rounds == [1, 1, 2, 2, 3])
+            }
+
+            @Test func `a waiter leaves the list once`() {
+                var state = PoolState(maximumCount: 1)
+                let waiter = Waiter()
+                _ = state.admit(waiter, preferring: nil)
+
+                let outcome = waiter.wait(within: .zero)
+                let wasWaiting = [state.abandon(waiter), state.abandon(waiter)]
+                let rest = state.remove()
+
+                #expect(outcome == nil)
+                #expect(wasWaiting == [true, false])
+                #expect(rest.isEmpty)
+            }
+
+            @Test func `a request that finds no idle worker in time is an error`() throws {
+                let sandbox = try Sandbox.testing {
+                    $0.timeLimit = .seconds(1)
+                    $0.startLimit = .seconds(3)
+                }
+                defer { sandbox.shutDown() }
+                let consumer = DecodingConsumer(sandbox)
+
+                try SandboxedDecoder(.hostile, in: sandbox)
+                    .decodeRows(Data("rows 4".utf8), options: DecodingOptions(), into: consumer)
+
+                #expect(consumer.code == .decoderUnavailable)
+                try sandbox.checkOrdinaryImage()
+            }
+
             @Test func `a worker whose decoder sleeps ends with the app`() async throws {
                 let configuration = try SandboxConfiguration.testing()
                 let memory = try SharedMemory(
@@ -162,5 +202,19 @@
                 #expect(Workers.descriptorCount == 0)
             }
         }
+    }
+
+    /// Decodes an image in the sandbox whose worker sends the rows.
+    private final class DecodingConsumer: PixelRowConsumer {
+        private let sandbox: Sandbox
+        private(set) var code: ImageDecodingError.Code?
+
+        init(_ sandbox: Sandbox) { self.sandbox = sandbox }
+
+        func begin(_ header: PixelRowHeader) throws { code = sandbox.error(of: "gray 3")?.code }
+
+        func consume(_ row: RawSpan) throws {}
+
+        func finish() throws {}
     }
 #endif

@@ -8,8 +8,9 @@
         /// The result of a request for a worker.
         enum Admission {
             case worker(WorkerProcess)
-            /// The caller waits; if `startsWorker` is true, it starts another worker first.
-            case wait(startsWorker: Bool)
+            /// The caller waits; if `startsWorker` is true, it starts another worker first. At most `rounds` times, all
+            /// workers serve one request each before it is the caller's turn.
+            case wait(startsWorker: Bool, rounds: Int)
             case shutDown
         }
 
@@ -37,7 +38,14 @@
             if let index = idle.firstIndex(where: { $0.id == id }) { return .worker(idle.remove(at: index)) }
             if let last = idle.popLast() { return .worker(last) }
             waiters.append(waiter)
-            return .wait(startsWorker: reserve())
+            return .wait(startsWorker: reserve(), rounds: (waiters.count - 1) / maximumCount + 1)
+        }
+
+        /// Removes a waiter. Returns false if its outcome is already on the way.
+        mutating func abandon(_ waiter: Waiter) -> Bool {
+            guard let index = waiters.firstIndex(where: { $0 === waiter }) else { return false }
+            waiters.remove(at: index)
+            return true
         }
 
         /// Counts one more worker, which the caller starts. Returns false if there are enough.
@@ -85,10 +93,17 @@
             semaphore.signal()
         }
 
-        func wait() throws(ImageDecodingError) -> WorkerProcess {
-            semaphore.wait()
-            guard let outcome else { throw ImageDecodingError(.decoderUnavailable, "sandbox: no worker") }
-            return try outcome.get()
+        /// Waits for the outcome. Returns nil if it does not arrive within the time limit; without one, waits until it
+        /// arrives.
+        func wait(within limit: Duration? = nil) -> Result<WorkerProcess, ImageDecodingError>? {
+            guard let limit else {
+                semaphore.wait()
+                return outcome
+            }
+            // A year at most, because longer times could overflow.
+            let (seconds, attoseconds) = min(max(limit, .zero), .seconds(31_536_000)).components
+            let nanoseconds = Int(seconds) * 1_000_000_000 + Int(attoseconds / 1_000_000_000)
+            return semaphore.wait(timeout: .now() + .nanoseconds(nanoseconds)) == .success ? outcome : nil
         }
     }
 #endif

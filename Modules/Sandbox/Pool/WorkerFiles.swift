@@ -52,9 +52,7 @@
         let statm: Int32
         private let pidfd: Int32
         let socket: Int32
-
-        /// The time that a worker has to confine itself.
-        private static let startLimit = Duration.seconds(20)
+        private let startLimit: Duration
 
         /// Starts the process. Owns the descriptors of the memory, also after an error.
         init(_ memory: SharedMemory, _ configuration: SandboxConfiguration) throws(SandboxError) {
@@ -83,6 +81,7 @@
                 throw SandboxError(
                     .cannotStart, "sandbox: cannot start a worker: \(String(cString: strerror(error)))")
             }
+            startLimit = configuration.startLimit
             statm = open("/proc/\(process)/statm", O_RDONLY | O_CLOEXEC)
             (self.process, self.pidfd, socket) = (process, pidfd, near)
             (self.input, self.output) = (input, output)
@@ -141,7 +140,7 @@
 
         /// Waits for the message that the worker is confined. Returns the version of Landlock.
         func receiveReady() throws(SandboxError) -> Int {
-            var remaining = Self.startLimit
+            var remaining = startLimit
             let reply = try? receive(within: &remaining)
             if let reply, reply.kind == ReplyKind.ready.rawValue { return Int(clamping: reply.value) }
             if let reply, reply.kind == ReplyKind.failure.rawValue {

@@ -85,10 +85,22 @@
             switch state.withLock({ $0.admit(waiter, preferring: id) }) {
             case .worker(let worker): return worker
             case .shutDown: throw Self.isShutDown
-            case .wait(let startsWorker):
+            case .wait(let startsWorker, let rounds):
                 if startsWorker { startLater() }
-                return try waiter.wait()
+                return try wait(waiter, rounds: rounds)
             }
+        }
+
+        /// Waits as long as the requests before this one can take, including the start of new workers. Only consumers
+        /// of rows can use a worker for longer.
+        private func wait(_ waiter: Waiter, rounds: Int) throws(ImageDecodingError) -> WorkerProcess {
+            let round = max(configuration.timeLimit, .zero) + configuration.startLimit
+            // Durations of many years could overflow.
+            let limit = min(round, .seconds(31_536_000)) * min(rounds, 1_000)
+            if let outcome = waiter.wait(within: limit) { return try outcome.get() }
+            // If the waiter is no longer in the list, another thread is about to resume it.
+            if !state.withLock({ $0.abandon(waiter) }), let outcome = waiter.wait() { return try outcome.get() }
+            throw ImageDecodingError(.decoderUnavailable, "sandbox: no worker became idle within \(limit)")
         }
 
         private func giveBack(_ worker: WorkerProcess) {
