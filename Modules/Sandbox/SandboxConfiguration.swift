@@ -17,8 +17,8 @@
         /// The number of requests after which a worker is replaced. Default: 1,000. With 1, every image has a process
         /// of its own.
         public var requestsPerWorker = 1_000
-        /// The growth of a worker's private memory, in bytes, after which it is replaced when it is idle. Default: 256
-        /// MiB.
+        /// The growth of a worker's private memory, in bytes, after which it is replaced when it is idle. While the app
+        /// uses an animation whose frames the worker decodes, growth does not count. Default: 256 MiB.
         public var growthLimit = 256 << 20
         /// The maximum number of bytes that a worker maps in addition to the program itself (`RLIMIT_AS`). Default: 2
         /// GiB.

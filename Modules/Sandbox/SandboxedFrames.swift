@@ -15,7 +15,7 @@
         private let options: DecodingOptions
         private let sandbox: Sandbox
         private let session: UInt64
-        private let lastWorker = Locked<Int?>(nil)
+        private let lastWorker = Locked<WorkerProcess?>(nil)
 
         init(
             _ list: FrameList, of data: Data, _ format: ImageFormat, _ options: DecodingOptions, _ sandbox: Sandbox
@@ -28,6 +28,8 @@
             session = sandbox.makeSession()
         }
 
+        deinit { use(nil) }
+
         var canvasSize: PixelSize { list.canvasSize }
         var frameCount: Int { list.delays.count }
         var playCount: Int? { list.playCount }
@@ -38,7 +40,7 @@
         func rawDelay(at index: Int) -> Duration { list.rawDelays[index] }
 
         func frame(at index: Int) throws -> PixelBuffer {
-            let last = lastWorker.withLock { $0 }
+            let last = lastWorker.withLock { $0?.id }
             return try sandbox.pool.withWorker(preferring: last) { worker in
                 // A worker that has not had the animation needs the file.
                 try worker.send(.frame, format, worker.id == last ? nil : data, options, session: session, index: index)
@@ -56,8 +58,17 @@
                 guard pixels.size == canvasSize else {
                     throw WorkerFailure.violation("a frame of \(pixels.size) pixels")
                 }
-                lastWorker.withLock { $0 = worker.id }
+                use(worker)
                 return pixels
+            }
+        }
+
+        /// Records the worker that has the state of the animation, which may have ended meanwhile.
+        private func use(_ worker: WorkerProcess?) {
+            lastWorker.withLock { last in
+                last?.countAnimation(-1)
+                worker?.countAnimation(1)
+                last = worker
             }
         }
     }

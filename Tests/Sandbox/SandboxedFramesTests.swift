@@ -63,6 +63,20 @@
                 #expect(sandbox.statistics.startedWorkers == 1)
             }
 
+            @Test func `growth does not replace a worker whose animation is in use`() throws {
+                let sandbox = try Sandbox.testing { $0.growthLimit = 0 }
+                defer { sandbox.shutDown() }
+                var frames = try CodecRegistry.standard.sandboxed(in: sandbox).decode(try Self.file()).frames
+                let count = sandbox.statistics.recycledWorkers
+
+                for index in 0..<Self.count { _ = try #require(try frames?.frame(at: index)) }
+
+                #expect(sandbox.statistics.recycledWorkers == count)
+                frames = nil
+                try sandbox.checkOrdinaryImage()
+                #expect(sandbox.statistics.recycledWorkers == count + 1)
+            }
+
             @Test func `without its animation, an image is still`() throws {
                 let sandbox = try Sandbox.testing()
                 defer { sandbox.shutDown() }

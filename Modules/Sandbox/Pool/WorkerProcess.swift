@@ -3,6 +3,7 @@
     import AlcedoLibc
     import CSandboxShim
     import FoundationEssentials
+    import Synchronization
 
     /// A worker process, seen from the app: its socket, and the memory that both share.
     ///
@@ -19,6 +20,8 @@
         private let memory: SharedMemory
         private let configuration: SandboxConfiguration
         private let baseline: UInt64
+        /// The number of animations of the app whose state the worker has.
+        private let animationCount = Atomic(0)
         private var requestCount = 0
         /// The CPU time that the worker had used before the last request.
         private var usedSeconds: Int64 = 0
@@ -64,10 +67,31 @@
         }
 
         /// Whether the worker must be replaced, because it has served enough requests or has grown.
+        ///
+        /// Growth does not count while the app uses an animation of the worker. Another worker would decode each frame
+        /// from the beginning of the animation, and grow as much.
         var isWorn: Bool {
             requestCount >= configuration.requestsPerWorker || largestInput > Self.keptByteCount
-                || usedSeconds > Self.keptSeconds
-                || alcedo_sandbox_private_bytes(files.statm) > baseline + UInt64(max(0, configuration.growthLimit))
+                || usedSeconds > Self.keptSeconds || animationCount.load(ordering: .relaxed) == 0 && hasGrown
+        }
+
+        private var hasGrown: Bool {
+            alcedo_sandbox_private_bytes(files.statm) > baseline + UInt64(max(0, configuration.growthLimit))
+        }
+
+        /// Counts an animation whose state the worker has (1) or no longer needs (-1).
+        func countAnimation(_ change: Int) { animationCount.add(change, ordering: .relaxed) }
+
+        /// The memory that a worker uses; zero if it is unknown.
+        private struct Memory {
+            let ownByteCount: UInt64
+            let mappedByteCount: UInt64
+
+            init(_ statm: Int32) {
+                var mapped: UInt64 = 0
+                ownByteCount = alcedo_sandbox_private_bytes(statm, &mapped)
+                mappedByteCount = mapped
+            }
         }
 
         // MARK: Messages
