@@ -44,6 +44,15 @@
                 try sandbox.checkOrdinaryImage()
             }
 
+            @Test func `a worker whose address space is almost full is replaced`() throws {
+                let sandbox = try Sandbox.testing { $0.memoryLimit = 256 << 20 }
+                defer { sandbox.shutDown() }
+
+                #expect(sandbox.error(of: "reserve")?.code == .unsupportedVariant)
+                #expect(sandbox.statistics.recycledWorkers == 1)
+                try sandbox.checkOrdinaryImage()
+            }
+
             // Without WNOWAIT, the number of the process is free before the sandbox uses the worker again.
             @Test(arguments: [WEXITED | WNOWAIT, WEXITED])
             func `idle workers that were killed cost no image`(options: Int32) throws {

@@ -129,14 +129,17 @@ int64_t alcedo_sandbox_limit_cpu(int process, int pidfd, uint64_t seconds) {
     return prlimit(process, RLIMIT_CPU, &limit, NULL) == 0 ? (int64_t)used.tv_sec : -1;
 }
 
-uint64_t alcedo_sandbox_private_bytes(int statm) {
+uint64_t alcedo_sandbox_private_bytes(int statm, uint64_t *mapped) {
+    *mapped = 0;
     char text[128];
     ssize_t count = pread(statm, text, sizeof text - 1, 0);
     if (count <= 0) return 0;
     text[count] = 0;
     unsigned long long size, resident, shared;
     if (sscanf(text, "%llu %llu %llu", &size, &resident, &shared) != 3 || resident < shared) return 0;
-    return (resident - shared) * (uint64_t)sysconf(_SC_PAGESIZE);
+    const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+    *mapped = size * page;
+    return (resident - shared) * page;
 }
 #else
 typedef int alcedo_sandbox_no_process;

@@ -19,7 +19,7 @@
         private let files: WorkerFiles
         private let memory: SharedMemory
         private let configuration: SandboxConfiguration
-        private let baseline: UInt64
+        private let baseline: Memory
         /// The number of animations of the app whose state the worker has.
         private let animationCount = Atomic(0)
         private var requestCount = 0
@@ -55,7 +55,7 @@
             self.id = id
             self.configuration = configuration
             self.memory = memory
-            baseline = alcedo_sandbox_private_bytes(files.statm)
+            baseline = Memory(files.statm)
         }
 
         /// Kills the worker, waits for its end, and releases everything. Returns the signal that ended it, or 256 plus
@@ -76,7 +76,10 @@
         }
 
         private var hasGrown: Bool {
-            alcedo_sandbox_private_bytes(files.statm) > baseline + UInt64(max(0, configuration.growthLimit))
+            let memory = Memory(files.statm)
+            // Fonts that stay mapped are not private. Without address space, a library could leave one out.
+            return memory.ownByteCount > baseline.ownByteCount + UInt64(max(0, configuration.growthLimit))
+                || memory.mappedByteCount > baseline.mappedByteCount + UInt64(max(0, configuration.memoryLimit / 4 * 3))
         }
 
         /// Counts an animation whose state the worker has (1) or no longer needs (-1).

@@ -56,7 +56,7 @@
 
     /// Uses more than its share.
     enum Excess: String {
-        case loop, sleep, allocate, blocks, leak, threads
+        case loop, sleep, allocate, blocks, leak, reserve, threads
 
         func run() throws(ImageDecodingError) {
             switch self {
@@ -71,6 +71,13 @@
             case .leak:
                 guard Memory.take(32 << 20) else { throw ImageDecodingError(.outOfMemory, "no memory") }
                 throw ImageDecodingError(.unsupportedVariant, "leaked")
+            case .reserve:
+                // Address space without memory, like that of mapped files.
+                let address = mmap(nil, 200 << 20, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
+                guard address != UnsafeMutableRawPointer(bitPattern: -1) else {
+                    throw ImageDecodingError(.outOfMemory, "no address space")
+                }
+                throw ImageDecodingError(.unsupportedVariant, "reserved")
             case .threads:
                 for _ in 0..<3 {
                     var thread = pthread_t()

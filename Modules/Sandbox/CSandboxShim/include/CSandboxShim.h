@@ -87,7 +87,8 @@ int alcedo_sandbox_end(int pidfd);
 int64_t alcedo_sandbox_limit_cpu(int process, int pidfd, uint64_t seconds);
 
 /// Returns the bytes of memory that the process has for itself, from its open file /proc/N/statm; 0 if unknown.
-uint64_t alcedo_sandbox_private_bytes(int statm);
+/// `mapped` receives the bytes of its address space, or 0.
+uint64_t alcedo_sandbox_private_bytes(int statm, uint64_t *_Nonnull mapped);
 
 // MARK: Confinement
 
