@@ -41,14 +41,16 @@
         public func inspect(_ data: Data, limits: DecodingLimits) throws(ImageDecodingError) -> ImageInfo {
             try request(.inspect, data, DecodingOptions(limits: limits), expecting: .info) { worker, reply in
                 var payload = try worker.payload(of: reply)
-                return try ImageInfo(from: &payload, limits: limits)
+                let info = try ImageInfo(from: &payload, limits: limits)
+                guard info.format == format else { throw WorkerFailure.violation("another format") }
+                return info
             }
         }
 
         /// Decodes an image in a worker. Throws the errors that the type's description lists.
         public func decode(_ data: Data, options: DecodingOptions) throws(ImageDecodingError) -> DecodedImage {
             try request(.decode, data, options, expecting: .image) { worker, reply in
-                try DecodedImage(reply, in: worker.output, limits: options.limits) { list in
+                try DecodedImage(reply, in: worker.output, of: format, options) { list in
                     SandboxedFrames(list, of: data, format, options, sandbox)
                 }
             }
@@ -63,7 +65,7 @@
         public func decodeRows(_ data: Data, options: DecodingOptions, into consumer: any PixelRowConsumer) throws {
             try sandbox.pool.withWorker { worker in
                 try worker.send(.rows, format, data, options)
-                var receiver = RowReceiver(consumer, options.limits)
+                var receiver = RowReceiver(consumer, options)
                 try receiver.receive(from: worker)
             }
         }

@@ -64,9 +64,56 @@
 
         @Test func `inks are accepted in pixels of four bytes only`() throws {
             let bytes = Self.written { $0.append(1) }
+            let options = Self.generousOptions
 
-            #expect(try Self.read(bytes) { try $0.hasInks(in: .rgba8) })
-            #expect(throws: WorkerFailure.self) { try Self.read(bytes) { try $0.hasInks(in: .rgba16) } }
+            #expect(try Self.read(bytes) { try $0.hasInks(in: .rgba8, options) })
+            #expect(throws: WorkerFailure.self) { try Self.read(bytes) { try $0.hasInks(in: .rgba16, options) } }
+        }
+
+        /// Options that allow inks and partial images.
+        private static let generousOptions: DecodingOptions = {
+            var options = DecodingOptions(allowsPartial: true)
+            options.keepsInks = true
+            return options
+        }()
+
+        /// Returns an image as the app reads it from the memory of a worker.
+        private static func readImage(
+            _ image: DecodedImage, as format: ImageFormat, _ options: DecodingOptions
+        ) throws -> DecodedImage {
+            let layout = OutputLayout(capacity: 1)
+            let memory = UnsafeMutableRawBufferPointer.allocate(byteCount: layout.byteCount, alignment: 8)
+            defer { memory.deallocate() }
+            var payload = PayloadWriter(memory)
+            image.write(to: &payload)
+            var reply = alcedo_sandbox_reply(.image)
+            reply.payload_count = UInt64(payload.count)
+            reply.offset = UInt64(layout.copyOffset)
+            reply.describe(image.size, image.pixels.format, image.pixels.alphaMode, image.orientation)
+            return try DecodedImage(reply, in: UnsafeRawBufferPointer(memory), of: format, options) { _ in
+                preconditionFailure("the image is still")
+            }
+        }
+
+        @Test func `inks, a partial image and another format are violations unless they are requested`() throws {
+            let pixels = DecodedImage.coordinates(PixelSize(width: 4, height: 4)).pixels
+            let plain = DecodedImage(pixels: pixels, format: .png)
+            var inks = plain
+            inks.hasInks = true
+            var partial = plain
+            partial.partialError = ImageDecodingError(.truncated, "the data ends")
+
+            for image in [plain, inks, partial] {
+                let result = try Self.readImage(image, as: .png, Self.generousOptions)
+                #expect(result.hasInks == image.hasInks && result.partialError == image.partialError)
+            }
+            #expect(try Self.readImage(plain, as: .png, DecodingOptions()).format == .png)
+            for image in [inks, partial] {
+                #expect(throws: WorkerFailure.self) { try Self.readImage(image, as: .png, DecodingOptions()) }
+            }
+            for options in [DecodingOptions(), Self.generousOptions] {
+                #expect(throws: WorkerFailure.self) { try Self.readImage(plain, as: .jpeg, options) }
+            }
         }
 
         @Test func `every prefix of the properties is a violation`() {

@@ -25,27 +25,34 @@
             }
         }
 
-        /// Copies an image from the memory of a worker. Throws if it is impossible or exceeds the limits.
+        /// Copies an image from the memory of a worker. Throws if it is impossible, exceeds the limits, or is not what
+        /// the request allows: an image of another format, inks, or a partial image.
         init(
-            _ reply: alcedo_sandbox_reply, in output: UnsafeRawBufferPointer, limits: DecodingLimits,
-            frames makeFrames: (FrameList) -> any ImageFrameSource
+            _ reply: alcedo_sandbox_reply, in output: UnsafeRawBufferPointer, of requested: ImageFormat,
+            _ options: DecodingOptions, frames makeFrames: (FrameList) -> any ImageFrameSource
         ) throws {
+            let limits = options.limits
             self.init(pixels: try reply.pixels(in: output, limits: limits), orientation: try reply.checkedOrientation())
             var payload = try PayloadReader(output, count: reply.checkedPayloadCount())
             colorProfile = try payload.metadata(limits)
-            hasInks = try payload.hasInks(in: pixels.format)
+            hasInks = try payload.hasInks(in: pixels.format, options)
             scale = Double(bitPattern: UInt64(bitPattern: try payload.number()))
             guard scale.isFinite, scale > 0 else { throw WorkerFailure.violation("an invalid scale") }
             format = try payload.isPresent() ? payload.format() : nil
+            guard format == nil || format == requested else { throw WorkerFailure.violation("another format") }
             partialError = try payload.isPresent() ? ImageDecodingError(from: &payload) : nil
+            guard partialError == nil || options.allowsPartial else {
+                throw WorkerFailure.violation("a partial image that was not requested")
+            }
             if try payload.isPresent() { frames = makeFrames(try FrameList(from: &payload, limits: limits)) }
         }
     }
 
     extension PayloadReader {
-        /// Reads whether the samples are inks. Throws if the format cannot hold them.
-        mutating func hasInks(in format: PixelFormat) throws(WorkerFailure) -> Bool {
+        /// Reads whether the samples are inks. Throws if the format cannot hold them or the request excludes them.
+        mutating func hasInks(in format: PixelFormat, _ options: DecodingOptions) throws(WorkerFailure) -> Bool {
             let hasInks = try isPresent()
+            guard !hasInks || options.keepsInks else { throw .violation("inks that were not requested") }
             guard !hasInks || format == .rgba8 else { throw .violation("inks in \(format)") }
             return hasInks
         }

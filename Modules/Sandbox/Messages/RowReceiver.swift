@@ -6,16 +6,16 @@
     /// worker could change it while the consumer reads it.
     struct RowReceiver {
         private let consumer: any PixelRowConsumer
-        private let limits: DecodingLimits
+        private let options: DecodingOptions
         private var header: PixelRowHeader?
         private var rowCount = 0
         private var rows: [UInt8] = []
         /// The error of the consumer, after which rows are received but not passed on.
         private var consumerError: (any Error)?
 
-        init(_ consumer: any PixelRowConsumer, _ limits: DecodingLimits) {
+        init(_ consumer: any PixelRowConsumer, _ options: DecodingOptions) {
             self.consumer = consumer
-            self.limits = limits
+            self.options = options
         }
 
         /// Receives messages until the worker has finished the image. Throws `WorkerFailure`, the error of the decoder
@@ -40,12 +40,12 @@
 
         private mutating func begin(_ reply: alcedo_sandbox_reply, _ worker: WorkerProcess) throws {
             guard header == nil else { throw WorkerFailure.violation("two headers") }
-            let (size, format, alphaMode) = try reply.checkedHeader(limits)
+            let (size, format, alphaMode) = try reply.checkedHeader(options.limits)
             var payload = try worker.payload(of: reply)
             var header = PixelRowHeader(
-                size: size, format: format, alphaMode: alphaMode, colorProfile: try payload.metadata(limits),
+                size: size, format: format, alphaMode: alphaMode, colorProfile: try payload.metadata(options.limits),
                 orientation: try reply.checkedOrientation())
-            header.hasInks = try payload.hasInks(in: format)
+            header.hasInks = try payload.hasInks(in: format, options)
             self.header = header
             do {
                 try consumer.begin(header)
