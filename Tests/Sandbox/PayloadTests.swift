@@ -139,13 +139,25 @@
             }
         }
 
-        @Test(arguments: Codes.errors)
+        @Test(arguments: [
+            ImageDecodingError.Code.empty, .unknownFormat, .truncated, .corrupt, .unsupportedVariant, .exceedsLimit,
+            .outOfMemory, .decoderFailed, .decoderUnavailable,
+        ])
         func `an error keeps its code and message`(code: ImageDecodingError.Code) throws {
             let error = ImageDecodingError(code, "the reason")
 
             let result = try Self.read(Self.written { error.write(to: &$0) }) { try ImageDecodingError(from: &$0) }
 
             #expect(result == error)
+        }
+
+        @Test func `an unknown code of an error is a violation`() {
+            let bytes = Self.written {
+                $0.append("invented")
+                $0.append("the reason")
+            }
+
+            #expect(throws: WorkerFailure.self) { try Self.read(bytes) { try ImageDecodingError(from: &$0) } }
         }
 
         @Test func `a message for logs is short and has no control characters`() throws {

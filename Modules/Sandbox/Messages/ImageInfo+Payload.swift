@@ -1,5 +1,6 @@
 #if Sandbox
     import AlcedoCore
+    import FoundationEssentials
 
     extension ImageInfo {
         func write(to payload: inout PayloadWriter) {
@@ -50,12 +51,12 @@
 
     extension ImageDecodingError {
         func write(to payload: inout PayloadWriter) {
-            payload.append(Int64(Codes.code(of: code, in: Codes.errors)))
+            payload.append(code.rawValue)
             payload.append(message)
         }
 
         init(from payload: inout PayloadReader) throws(WorkerFailure) {
-            guard let code = Codes.value(try payload.number(), in: Codes.errors) else {
+            guard let code = Code(rawValue: String(decoding: try payload.data(), as: UTF8.self)) else {
                 throw .violation("an invalid error code")
             }
             self.init(code, try payload.message())

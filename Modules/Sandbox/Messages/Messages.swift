@@ -61,10 +61,6 @@
     enum Codes {
         static let alphaModes: [AlphaMode] = [.opaque, .straight, .premultiplied]
         static let colorModels: [ColorModel] = [.gray, .grayAlpha, .rgb, .rgba, .palette, .yCbCr, .cmyk, .ycck]
-        static let errors: [ImageDecodingError.Code] = [
-            .empty, .unknownFormat, .truncated, .corrupt, .unsupportedVariant, .exceedsLimit, .outOfMemory,
-            .decoderFailed, .decoderUnavailable,
-        ]
 
         static func code<Value: Equatable>(of value: Value, in values: [Value]) -> UInt8 {
             UInt8(truncatingIfNeeded: values.firstIndex(of: value) ?? 0)
