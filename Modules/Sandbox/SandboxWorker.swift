@@ -18,15 +18,22 @@
         /// SandboxWorker.runIfRequested(.standard)
         /// ```
         ///
+        /// Workers that draw text in SVG need fonts: `SandboxWorker.runIfRequested(codecs, prepare: SVGFonts.load)`.
+        ///
         /// The worker removes its environment, limits its memory, gives up all privileges, and denies itself every
         /// system call that decoding does not need, before it receives the first image. Threads that decoders start are
         /// allowed.
         ///
         /// - Parameters:
         ///   - codecs: The formats that the worker decodes. It finds the decoder by the format's name.
-        ///   - prepare: Work that needs files, such as loading fonts, and that runs before the confinement. Images that
-        ///     take over the worker can use the descriptors and the threads that it leaves. Default: none.
-        public static func runIfRequested(_ codecs: CodecRegistry, prepare: () -> Void = {}) {
+        ///   - prepare: Work that needs files and runs before the confinement. It returns the absolute paths of files
+        ///     that decoders read later, such as fonts. The worker opens these files before the confinement, at most
+        ///     8,192 and as many as the hard limit of descriptors allows. Later, opening exactly such a path gives a
+        ///     duplicate of the open file, and opening one that could not be kept ends the worker. Images that take
+        ///     over the worker can read these files and use the descriptors and the threads that the closure leaves.
+        ///     Landlock does not apply to these threads, but the filter of system calls does. The worker has 20 seconds
+        ///     to start, including this work. Default: no work and no files.
+        public static func runIfRequested(_ codecs: CodecRegistry, prepare: () -> [String] = { [] }) {
             guard isRequested else { return }
             let numbers = CommandLine.arguments.dropFirst(2).first?.split(separator: ",").map { Int($0) ?? 0 } ?? []
             guard numbers.count == 4, numbers[0] == Int(ALCEDO_SANDBOX_VERSION), numbers[1...].allSatisfy({ $0 > 0 }),
@@ -35,9 +42,11 @@
             else { _exit(64) }
             close(inputFile)
             close(outputFile)
-            prepare()
+            let hasMemory = prepare().allSatisfy { alcedo_sandbox_keep_file($0) == 0 }
             var landlock: Int32 = 0
-            let failedStep = alcedo_sandbox_confine(UInt64(numbers[1]), &landlock)
+            let failedStep =
+                hasMemory
+                ? alcedo_sandbox_confine(UInt64(numbers[1]), &landlock) : Int32(ALCEDO_SANDBOX_LIMITS)
             let reason = errno
             var reply = alcedo_sandbox_reply(failedStep == 0 ? .ready : .failure)
             reply.code = UInt32(failedStep)

@@ -112,6 +112,7 @@ int alcedo_sandbox_confine(uint64_t memory_limit, int *landlock) {
     rank_below_app();
     // Each arena of the allocator reserves 64 MiB of the address space, which the memory limit counts.
     mallopt(M_ARENA_MAX, 2);
+    alcedo_sandbox_sort_files();
     if (alcedo_sandbox_report_faults(memory_limit) != 0) return ALCEDO_SANDBOX_LIMITS;
     uint64_t mapped = alcedo_sandbox_mapped_bytes();
     // Without /proc, the size of the program is unknown and counts as part of the limit.
@@ -124,8 +125,8 @@ int alcedo_sandbox_confine(uint64_t memory_limit, int *landlock) {
     *landlock = alcedo_sandbox_landlock();
     if (*landlock < 0) return ALCEDO_SANDBOX_LANDLOCK;
     if (end_with_app() != 0) return ALCEDO_SANDBOX_LIMITS;
-    // After this limit, no descriptor can be opened, with or without the filter.
-    if (limit(RLIMIT_NOFILE, 0) != 0) return ALCEDO_SANDBOX_LIMITS;
+    // After this limit, no descriptor can be opened, with or without the filter, except for duplicates of kept files.
+    if (limit(RLIMIT_NOFILE, (rlim_t)alcedo_sandbox_descriptor_limit()) != 0) return ALCEDO_SANDBOX_LIMITS;
     return alcedo_sandbox_filter() == 0 ? 0 : ALCEDO_SANDBOX_FILTER;
 }
 #else

@@ -1,6 +1,7 @@
 #ifdef ALCEDO_SANDBOX
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -58,30 +59,77 @@ static int is_system_information(const char *path) {
     return path && (strncmp(path, "/sys/", 5) == 0 || strncmp(path, "/proc/", 6) == 0);
 }
 
+// The result of a call that the process does not survive.
+#define NO_RESULT LONG_MIN
+
+// Opens a kept file by duplicating its descriptor. Duplicates share their offset, so threads that read the same file
+// without mapping it can disturb each other.
+static long open_kept(const char *path, int flags) {
+    if ((flags & O_ACCMODE) != O_RDONLY || flags & O_CREAT) return NO_RESULT;
+    if (is_system_information(path)) return -ENOENT;
+    if (flags & (O_DIRECTORY | O_PATH | O_TRUNC)) return NO_RESULT;
+    int kept = alcedo_sandbox_find_file(path);
+    int file = kept < 0 ? -1 : fcntl(kept, F_DUPFD_CLOEXEC, 0);
+    if (file < 0) return NO_RESULT;
+    lseek(file, 0, SEEK_SET);
+    return file;
+}
+
+static long check_access(const char *path, int mode) {
+    int kept = alcedo_sandbox_find_file(path);
+    if (kept == ALCEDO_SANDBOX_UNAVAILABLE) return NO_RESULT;
+    return kept >= 0 && (mode & ~R_OK) == 0 ? 0 : -EACCES;
+}
+
+// Returns the status of an open descriptor or of a kept file.
+static long check_status(int file, const char *path, long status, int flags) {
+    if (!(flags & AT_EMPTY_PATH) || (path && *path)) {
+        // The kept file is the target of a link, so the status of the link itself is not known.
+        file = flags & AT_SYMLINK_NOFOLLOW ? ALCEDO_SANDBOX_UNLISTED : alcedo_sandbox_find_file(path);
+        if (file == ALCEDO_SANDBOX_UNAVAILABLE) return NO_RESULT;
+        if (file < 0) return -EACCES;
+    }
+    return syscall(SYS_fstat, file, status) == 0 ? 0 : -errno;
+}
+
+// Returns the result of a call, a negative error number, or NO_RESULT. Runs in the handler of SIGSYS, so it uses only
+// memory that does not change, and calls that the filter allows and that are safe in a handler.
+static long result_of(int call, const long *arguments) {
+    switch (call) {
+    case SYS_openat: return open_kept((const char *)arguments[1], (int)arguments[2]);
+#ifdef SYS_access
+    case SYS_access: return check_access((const char *)arguments[0], (int)arguments[1]);
+#endif
+#ifdef SYS_faccessat2
+    case SYS_faccessat2:
+#endif
+    case SYS_faccessat: return check_access((const char *)arguments[1], (int)arguments[2]);
+    case SYS_newfstatat:
+        return check_status((int)arguments[0], (const char *)arguments[1], arguments[2], (int)arguments[3]);
+    default: return NO_RESULT;
+    }
+}
+
 static void on_illegal_call(int number, siginfo_t *info, void *context) {
     ucontext_t *state = context;
-    // The path of an attempt to open a file for reading; the attempt fails and the program continues.
-    const char *path = NULL;
+    int reason = errno;
 #if defined(__x86_64__)
     greg_t *registers = state->uc_mcontext.gregs;
-    int is_reading = (registers[REG_RDX] & O_ACCMODE) == O_RDONLY && !(registers[REG_RDX] & O_CREAT);
-    if (info->si_syscall == SYS_openat && is_reading) path = (const char *)registers[REG_RSI];
-    if (is_system_information(path)) {
-        registers[REG_RAX] = -ENOENT;
-        return;
-    }
+    const long arguments[] = {registers[REG_RDI], registers[REG_RSI], registers[REG_RDX], registers[REG_R10]};
+    greg_t *result = &registers[REG_RAX];
 #elif defined(__aarch64__)
     unsigned long long *registers = state->uc_mcontext.regs;
-    int is_reading = (registers[2] & O_ACCMODE) == O_RDONLY && !(registers[2] & O_CREAT);
-    if (info->si_syscall == SYS_openat && is_reading) path = (const char *)registers[1];
-    if (is_system_information(path)) {
-        registers[0] = (unsigned long long)-ENOENT;
-        return;
-    }
+    const long arguments[] = {
+        (long)registers[0], (long)registers[1], (long)registers[2], (long)registers[3],
+    };
+    unsigned long long *result = &registers[0];
 #else
 #error "the sandbox supports x86-64 and aarch64"
 #endif
-    end(number, info->si_syscall);
+    const long value = result_of(info->si_syscall, arguments);
+    if (value == NO_RESULT) end(number, info->si_syscall);
+    *result = value;
+    errno = reason;
 }
 
 static int handle(int number, void (*handler)(int, siginfo_t *, void *), int flags) {

@@ -1,5 +1,6 @@
 #ifdef ALCEDO_SANDBOX
 #include <errno.h>
+#include <fcntl.h>
 #include <sched.h>
 #include <seccomp.h>
 #include <sys/mman.h>
@@ -47,6 +48,17 @@ static const struct {
     {SCMP_SYS(clone3), ENOSYS},
 };
 
+// Whether libraries use the call to read kept files. Without a rule, it traps, and the handler returns its result.
+static int is_answered(int call) {
+    static const int answered[] = {
+        SCMP_SYS(access), SCMP_SYS(faccessat), SCMP_SYS(faccessat2), SCMP_SYS(newfstatat), SCMP_SYS(fstat),
+    };
+    for (size_t i = 0; i < sizeof answered / sizeof *answered; i++) {
+        if (answered[i] == call) return alcedo_sandbox_keeps_files();
+    }
+    return 0;
+}
+
 // Both functions return 0 or a negative error number, as libseccomp does.
 static int add_plain(scmp_filter_ctx filter) {
     for (size_t i = 0; i < sizeof allowed / sizeof *allowed; i++) {
@@ -54,6 +66,7 @@ static int add_plain(scmp_filter_ctx filter) {
         if (result != 0) return result;
     }
     for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
+        if (is_answered(refused[i].call)) continue;
         int result = seccomp_rule_add(filter, SCMP_ACT_ERRNO(refused[i].error), refused[i].call, 0);
         if (result != 0) return result;
     }
@@ -82,6 +95,14 @@ static int add_conditional(scmp_filter_ctx filter) {
     failed |= allow_if(filter, SCMP_SYS(prlimit64), SCMP_A2(SCMP_CMP_EQ, 0));
     failed |= allow_if(filter, SCMP_SYS(prctl), SCMP_A0(SCMP_CMP_EQ, PR_SET_NAME));
     failed |= allow_if(filter, SCMP_SYS(prctl), SCMP_A0(SCMP_CMP_EQ, NAME_MEMORY));
+    if (alcedo_sandbox_keeps_files()) {
+        // The handler of SIGSYS, and libraries, with descriptors that the process has.
+        static const int commands[] = {F_DUPFD_CLOEXEC, F_GETFD, F_SETFD, F_GETFL};
+        for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
+            failed |= allow_if(filter, SCMP_SYS(fcntl), SCMP_A1(SCMP_CMP_EQ, (scmp_datum_t)commands[i]));
+        }
+        failed |= seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(fstat), 0);
+    }
     return failed ? -EINVAL : 0;
 }
 

@@ -21,6 +21,7 @@
                 if let forgery = Forgery(rawValue: word) { forgery.run() }
                 try Excess(rawValue: word)?.run()
                 try Permitted(rawValue: word)?.run()
+                try KeptFile(rawValue: word)?.run()
                 throw ImageDecodingError(.corrupt, "the misbehavior \(word) had no effect")
             }
             let side = Self.side(data)

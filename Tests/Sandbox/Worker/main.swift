@@ -4,6 +4,7 @@
     import AlcedoSandbox
 
     SandboxWorker.runIfRequested(
-        CodecRegistry.standard.adding(CodecRegistry.Entry(format: HostileDecoder.format, decoder: HostileDecoder())))
+        CodecRegistry.standard.adding(CodecRegistry.Entry(format: HostileDecoder.format, decoder: HostileDecoder())),
+        prepare: KeptFile.prepare)
 #endif
 print("This program only runs as a worker of the tests of AlcedoSandbox, with the package trait Sandbox.")

@@ -100,6 +100,14 @@ enum {
     ALCEDO_SANDBOX_FILTER = 4,
 };
 
+/// Opens a file that the confined process may read, and keeps its descriptor. Call it before the confinement, on one
+/// thread. Returns 0, or -1 if there is no memory.
+///
+/// After the confinement, `openat` with exactly this path returns a duplicate of the descriptor, and `access` and
+/// `stat` succeed. If the file cannot be opened, is not a regular file, or exceeds the limit of descriptors or 8,192
+/// files, these calls end the process.
+int alcedo_sandbox_keep_file(const char *_Nonnull path);
+
 /// Confines this process and all its threads, irrevocably. Returns 0, or the step that failed, with the reason in
 /// errno. Landlock and the loss of capabilities apply only to the calling thread and those that it starts later.
 ///
