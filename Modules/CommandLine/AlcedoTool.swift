@@ -47,7 +47,7 @@ enum AlcedoTool {
     static func main() {
         #if Sandbox
             // The sandbox starts this program again for its workers, which never return from this call.
-            SandboxWorker.runIfRequested(.programs)
+            SandboxWorker.runIfRequested(.programs, prepare: ProgramWorker.prepare)
         #endif
         EarlyInterruption.install(
             "alcedo: interrupted\n", isQuiet: CommandLine.arguments.contains { $0 == "--quiet" || $0 == "-q" })

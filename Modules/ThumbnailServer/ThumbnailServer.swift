@@ -12,7 +12,7 @@ enum ThumbnailServer {
     static func main() {
         #if Sandbox
             // The sandbox starts this program again for its workers, which never return from this call.
-            SandboxWorker.runIfRequested(.programs)
+            SandboxWorker.runIfRequested(.programs, prepare: ProgramWorker.prepare)
         #endif
         // Writing to a disconnected client must return an error instead of ending the process.
         signal(SIGPIPE, SIG_IGN)

@@ -68,6 +68,46 @@ struct SandboxedServerTests {
             #expect(metrics.contains("\nthumbnail_sandbox_failures_total{reason=\"crash\"} 0\n"))
             #expect(outcome.status == 0 && outcome.problems == "")
         }
+
+        #if SVG
+            @Test(.enabled(if: !keepsFreedMemory && !recordsAccesses, "sanitizers map terabytes"))
+            func `text in SVG is drawn in confined processes as without them`() async throws {
+                // The second text is drawn on a thread of its own, because it is long.
+                let texts = ["Aa \u{E01}", String(repeating: "word ", count: 2_000)]
+                let origin = try LoopbackOrigin { request in
+                    let text = texts[request.path == "/0.svg" ? 0 : 1]
+                    let content = "<text y='40' font-size='30' font-weight='bold'>\(text)</text>"
+                    let root = "<svg xmlns='http://www.w3.org/2000/svg' width='64' height='64'>"
+                    return .ok(Data("\(root)\(content)</svg>".utf8), type: "image/svg+xml")
+                }
+                defer { origin.stop() }
+                var results: [[Data]] = []
+
+                for mode in ["--sandbox", "--no-sandbox"] {
+                    let running = try program.start([
+                        "--listen", "127.0.0.1:0", "--no-cache", "--allow-private", mode, "--jobs", "1",
+                    ])
+                    try await running.waitUntil("the server listens") { try running.outputSoFar.hasSuffix("\n") }
+                    let address = try running.outputSoFar.split(separator: ":")
+                    let port = try #require(address.last.flatMap { Int($0.dropLast()) })
+                    let client = CURLTransport()
+                    var bodies: [Data] = []
+                    for index in texts.indices {
+                        let url = QueryItems.encoded(origin.url(for: "/\(index).svg").absoluteString)
+                        let response = try await TestServer.get("/thumbnail?url=\(url)&w=64", from: port, by: client)
+                        #expect(response.status == 200)
+                        bodies.append(response.body)
+                    }
+                    results.append(bodies)
+                    running.process.send(SIGTERM)
+                    let outcome = try await running.outcome()
+                    #expect(outcome.status == 0)
+                }
+
+                // The same fonts are selected if the user has none of his own.
+                #expect(results[0] == results[1])
+            }
+        #endif
     #else
         @Test func `a program without the trait reports that the sandbox is off`() async throws {
             let reason = "the program was built without the package trait Sandbox"

@@ -36,3 +36,16 @@ extension CodecRegistry {
             .adding(.svg)
         #endif
 }
+
+/// The worker processes of the programs.
+package enum ProgramWorker {
+    /// Loads what the codecs need files for, and returns the paths of the files that they read later. A worker process
+    /// calls it before it confines itself.
+    package static func prepare() -> [String] {
+        #if SVG
+            return SVGFonts.load()
+        #else
+            return []
+        #endif
+    }
+}

@@ -60,4 +60,10 @@ void alcedo_svg_copy(
 /// Releases a drawing, with its pixels.
 void alcedo_svg_release(alcedo_svg_drawing *_Nonnull drawing);
 
+/// Returns the number of fonts in fontconfig's list. Several fonts can be in one file.
+size_t alcedo_svg_font_count(void);
+
+/// Returns the path of the file of a font, or NULL for a font without a file. The list, which does not change, owns it.
+const char *_Nullable alcedo_svg_font_path(size_t index);
+
 #endif

@@ -1,0 +1,23 @@
+// Without the trait SVG, the package builds without librsvg.
+#ifdef ALCEDO_SVG
+#include "internal.h"
+
+#include <fontconfig/fontconfig.h>
+
+/// Returns the fonts of the current configuration, which owns them and loads them on the first call.
+static const FcFontSet *fonts(void) { return FcConfigGetFonts(NULL, FcSetSystem); }
+
+size_t alcedo_svg_font_count(void) {
+    const FcFontSet *set = fonts();
+    return set && set->nfont > 0 ? (size_t)set->nfont : 0;
+}
+
+const char *alcedo_svg_font_path(size_t index) {
+    const FcFontSet *set = fonts();
+    FcChar8 *path = NULL;
+    if (!set || set->nfont < 0 || index >= (size_t)set->nfont) return NULL;
+    return FcPatternGetString(set->fonts[index], FC_FILE, 0, &path) == FcResultMatch ? (const char *)path : NULL;
+}
+#else
+typedef int alcedo_svg_no_fonts;
+#endif
