@@ -104,7 +104,7 @@ struct SandboxedServerTests {
                     #expect(outcome.status == 0)
                 }
 
-                // The same fonts are selected if the user has none of his own.
+                // Both select the same fonts, unless the user has installed further ones.
                 #expect(results[0] == results[1])
             }
         #endif
