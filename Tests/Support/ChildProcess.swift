@@ -58,10 +58,10 @@ package final class ChildProcess: Sendable {
         var attributes = posix_spawnattr_t()
         posix_spawnattr_init(&attributes)
         defer { posix_spawnattr_destroy(&attributes) }
-        // A shell ignores these signals in its background jobs, and child processes inherit that.
+        // A shell ignores the first two signals in its background jobs, and nohup the third. Child processes inherit that.
         var signals = sigset_t()
         sigemptyset(&signals)
-        for signal in [SIGINT, SIGQUIT] { sigaddset(&signals, signal) }
+        for signal in [SIGINT, SIGQUIT, SIGHUP] { sigaddset(&signals, signal) }
         posix_spawnattr_setsigdefault(&attributes, &signals)
         let flags = POSIX_SPAWN_SETSIGDEF | (hasOwnGroup ? POSIX_SPAWN_SETPGROUP : 0)
         posix_spawnattr_setflags(&attributes, Int16(flags))
