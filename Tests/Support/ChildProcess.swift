@@ -58,7 +58,7 @@ package final class ChildProcess: Sendable {
         var attributes = posix_spawnattr_t()
         posix_spawnattr_init(&attributes)
         defer { posix_spawnattr_destroy(&attributes) }
-        // A shell ignores the first two signals in its background jobs, and nohup the third. Child processes inherit that.
+        // Shells ignore the first two signals in background jobs, and nohup the third. Child processes inherit that.
         var signals = sigset_t()
         sigemptyset(&signals)
         for signal in [SIGINT, SIGQUIT, SIGHUP] { sigaddset(&signals, signal) }
