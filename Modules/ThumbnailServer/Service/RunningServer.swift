@@ -6,8 +6,8 @@ struct RunningServer: Sendable {
     private let server: HTTPServer
     private let clock: any TimeSource
 
-    /// Starts to listen. The clock measures the times of the stack and of ``stop(grace:storeTimeout:)``; by default, it
-    /// is the system's clock.
+    /// Starts to listen. The clock measures the times of the stack and of the server; by default, it is the system's
+    /// clock.
     ///
     /// - Throws: `HTTPServer.CannotListen` if the server cannot listen on the address, or if no file descriptor is
     ///   available.
@@ -16,7 +16,7 @@ struct RunningServer: Sendable {
     ) throws {
         self.clock = clock
         stack = ServerStack(settings, clock: clock)
-        server = try HTTPServer(listening, handler: stack.service)
+        server = try HTTPServer(listening, handler: stack.service, clock: clock)
     }
 
     var port: Int { server.port }
