@@ -125,7 +125,8 @@ let package = Package(
             name: "CMicroHTTPD", path: "Modules/ThumbnailServer/CMicroHTTPD",
             providers: [.apt(["libmicrohttpd-dev"]), .yum(["libmicrohttpd-devel"]), .brew(["libmicrohttpd"])]),
 
-        // Examples: like another package, they use only public modules and have no package access.
+        // Examples: like another package, they use only products and have no package access. The gallery also uses two
+        // system modules: CGTK, because Swift has none for GTK, and a module of its own for mallopt.
         .executableTarget(
             name: "quickstart", dependencies: ["Alcedo", "AlcedoTesting"],
             path: "Examples/Quickstart", exclude: ["README.md", "contact-sheet.png"], resources: [.copy("Pictures")],
@@ -149,8 +150,9 @@ let package = Package(
         // Without the trait, the program only prints how to enable it.
         .executableTarget(
             name: "gallery",
-            dependencies: ["Alcedo", "AlcedoGTK", "AlcedoHTTP", "AlcedoTesting", "CMalloc", gtkLibrary],
-            path: "Examples/Gallery", exclude: ["README.md", "gallery.png"], packageAccess: false),
+            dependencies: ["Alcedo", "AlcedoGTK", "AlcedoHTTP", "AlcedoTesting", "CMallocOptions", gtkLibrary],
+            path: "Examples/Gallery", exclude: ["CMallocOptions", "README.md", "gallery.png"], packageAccess: false),
+        .systemLibrary(name: "CMallocOptions", path: "Examples/Gallery/CMallocOptions"),
 
         // C: the shims of this package, and system libraries
         .target(
