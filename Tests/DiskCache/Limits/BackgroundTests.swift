@@ -193,6 +193,9 @@ struct BackgroundTests {
 
         // More listings than there are threads for reads.
         let listings = (0..<4).map { _ in Task { await cache.items().count } }
+        // The first listing waits for the lock on the writer's thread. The others wait for that thread.
+        let writer = try #require(cache.engine).writer
+        try await eventually { writer.waitingCount == 3 }
         for _ in 0..<100 { #expect(await cache.data(for: key("a")) == bytes(10)) }
         lock.release()
 
