@@ -109,7 +109,7 @@ struct BackgroundTests {
         #expect(await cache.trim().removals.count == 1)
     }
 
-    @Test func `a sweep shares its uses with other caches`() async throws {
+    @Test func `a sweep writes the uses of entries for other caches`() async throws {
         let cache = cache()
         for name in ["a", "b"] { try await cache.store(bytes(10), for: key(name)) }
         try await clock.waitForSleepers(count: 1)
