@@ -56,12 +56,14 @@ let package = Package(
 
         // Downloads
         .target(
-            name: "AlcedoDownloader", dependencies: ["AlcedoCore", "AlcedoHTTP"], path: "Modules/Downloader/Downloader"),
+            name: "AlcedoDownloader", dependencies: ["AlcedoCore", "AlcedoHTTP"],
+            path: "Modules/Downloader/Downloader"),
         .target(
             name: "AlcedoCURL", dependencies: ["AlcedoCore", "AlcedoHTTP", "CCURLShim"], path: "Modules/Downloader/CURL"
         ),
         .target(
-            name: "AlcedoURLSession", dependencies: ["AlcedoCore", "AlcedoHTTP"], path: "Modules/Downloader/URLSession"),
+            name: "AlcedoURLSession", dependencies: ["AlcedoCore", "AlcedoHTTP"],
+            path: "Modules/Downloader/URLSession"),
 
         // Codecs
         .target(
