@@ -36,8 +36,8 @@ package final class ChildProcess: Sendable {
     ///   - name: The executable: one that lies beside the test runner's, or the whole path of another.
     ///   - environment: Variables besides those of this process. By default, programs print no colors.
     ///   - directory: The working directory.
-    ///   - hasOwnGroup: Whether the process has a process group of its own. Ctrl-Z needs one: the kernel does not stop a
-    ///     process whose group has no parent in its session, as when the tests run without a shell.
+    ///   - hasOwnGroup: Whether the process has a process group of its own. Ctrl-Z needs one: the kernel does not stop
+    ///     a process whose group has no parent in its session, as when the tests run without a shell.
     package init(
         _ name: String, _ arguments: [String] = [], environment: [String: String] = [:], directory: String,
         input: Stream,
