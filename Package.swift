@@ -78,12 +78,14 @@ let package = Package(
 
         // Downloads
         .target(
-            name: "AlcedoDownloader", dependencies: ["AlcedoCore", "AlcedoHTTP"], path: "Modules/Downloader/Downloader"),
+            name: "AlcedoDownloader", dependencies: ["AlcedoCore", "AlcedoHTTP"],
+            path: "Modules/Downloader/Downloader"),
         .target(
             name: "AlcedoCURL", dependencies: ["AlcedoCore", "AlcedoHTTP", "CCURLShim"], path: "Modules/Downloader/CURL"
         ),
         .target(
-            name: "AlcedoURLSession", dependencies: ["AlcedoCore", "AlcedoHTTP"], path: "Modules/Downloader/URLSession"),
+            name: "AlcedoURLSession", dependencies: ["AlcedoCore", "AlcedoHTTP"],
+            path: "Modules/Downloader/URLSession"),
 
         // Codecs
         .target(
@@ -162,7 +164,8 @@ let package = Package(
             // The library is linked here, because no Swift module imports it.
             linkerSettings: [.linkedLibrary("microhttpd")]),
 
-        // Examples: like another package, they use only public modules and have no package access.
+        // Examples: like another package, they use only products and have no package access. The gallery also uses two
+        // system modules: CGTK, because Swift has none for GTK, and a module of its own for mallopt.
         .executableTarget(
             name: "quickstart", dependencies: ["Alcedo", "AlcedoTesting"],
             path: "Examples/Quickstart", exclude: ["README.md", "contact-sheet.png"], resources: [.copy("Pictures")],
@@ -186,8 +189,9 @@ let package = Package(
         // Without the trait, the program only prints how to enable it.
         .executableTarget(
             name: "gallery",
-            dependencies: ["Alcedo", "AlcedoGTK", "AlcedoHTTP", "AlcedoTesting", "CMalloc", gtkLibrary],
-            path: "Examples/Gallery", exclude: ["README.md", "gallery.png"], packageAccess: false),
+            dependencies: ["Alcedo", "AlcedoGTK", "AlcedoHTTP", "AlcedoTesting", "CMallocOptions", gtkLibrary],
+            path: "Examples/Gallery", exclude: ["CMallocOptions", "README.md", "gallery.png"], packageAccess: false),
+        .systemLibrary(name: "CMallocOptions", path: "Examples/Gallery/CMallocOptions"),
 
         // C: the shims of this package, and system libraries
         .target(

@@ -4,18 +4,15 @@ import Synchronization
 
 /// Values in the order in which they were stored. The oldest values are removed when the total size exceeds a limit.
 private struct SizedValues<Value: Sendable>: Sendable {
-    private var values: [ImageKey: (value: Value, size: Int)] = [:]
+    private(set) var values: [ImageKey: (value: Value, size: Int)] = [:]
     private var order: [ImageKey] = []
-    private(set) var size = 0
+    private var size = 0
 
-    var count: Int { values.count }
-
-    func value(for key: ImageKey) -> Value? { values[key]?.value }
-
-    /// Replaces the value of the key, and removes the oldest values until the new value fits. The caller checks that
-    /// the size of the new value is within the limit.
+    /// Replaces the value of the key, and removes the oldest values until the new value fits. A value that exceeds the
+    /// limit is not stored.
     mutating func store(_ value: Value, size newSize: Int, for key: ImageKey, limit: Int) {
         remove(key)
+        guard newSize <= limit else { return }
         trim(to: limit - newSize)
         values[key] = (value, newSize)
         order.append(key)
@@ -33,7 +30,7 @@ private struct SizedValues<Value: Sendable>: Sendable {
         order.filter { $0.resource == resource }.count { remove($0) }
     }
 
-    mutating func trim(to limit: Int) {
+    private mutating func trim(to limit: Int) {
         while size > limit, let oldest = order.first { remove(oldest) }
     }
 }
@@ -49,18 +46,12 @@ final class FirstInFirstOutMemoryCache: MemoryCaching {
     /// - Parameter costLimit: The maximum number of bytes of all images together.
     init(costLimit: Int) { self.costLimit = costLimit }
 
-    var totalCost: Int { images.withLock { $0.size } }
+    func image(for key: ImageKey) -> DecodedImage? { images.withLock { $0.values[key]?.value } }
 
-    func image(for key: ImageKey) -> DecodedImage? { images.withLock { $0.value(for: key) } }
-
-    func contains(_ key: ImageKey) -> Bool { images.withLock { $0.value(for: key) != nil } }
+    func contains(_ key: ImageKey) -> Bool { images.withLock { $0.values[key] != nil } }
 
     func store(_ image: DecodedImage, for key: ImageKey) {
-        images.withLock { images in
-            images.remove(key)
-            guard image.cost <= costLimit else { return }
-            images.store(image, size: image.cost, for: key, limit: costLimit)
-        }
+        images.withLock { $0.store(image, size: image.cost, for: key, limit: costLimit) }
     }
 
     func remove(_ key: ImageKey) -> Bool { images.withLock { $0.remove(key) } }
@@ -68,8 +59,6 @@ final class FirstInFirstOutMemoryCache: MemoryCaching {
     func removeAll(of resource: ResourceKey) -> Int { images.withLock { $0.removeAll(of: resource) } }
 
     func removeAll() { images.withLock { $0 = SizedValues() } }
-
-    func trim(toCost cost: Int) { images.withLock { $0.trim(to: cost) } }
 }
 
 /// A data cache in memory, for a process without a disk. The protocol's methods are asynchronous, so the cache is an
@@ -83,12 +72,8 @@ actor FirstInFirstOutDataCache: DataCaching {
     /// - Parameter sizeLimit: The maximum number of bytes of all entries together.
     init(sizeLimit: Int) { self.sizeLimit = sizeLimit }
 
-    var totalSize: Int { entries.size }
-
-    var count: Int { entries.count }
-
     func entry(for key: ImageKey) -> CachedData? {
-        entries.value(for: key).flatMap { Self.isCurrent($0) ? $0 : nil }
+        entries.values[key].flatMap { Self.isCurrent($0.value) ? $0.value : nil }
     }
 
     func contains(_ key: ImageKey) -> Bool { entry(for: key) != nil }

@@ -2,8 +2,7 @@ import Alcedo
 import Foundation
 
 /// A program that adds a codec for a custom format to the registry, and encodes and decodes an image with it.
-@main
-enum CustomCodec {
+@main enum CustomCodec {
     static func main() throws {
         let codecs = CodecRegistry.standard.adding(.farbfeld)
         print("formats: \(codecs.entries.map(\.format.rawValue).joined(separator: ", "))")

@@ -27,12 +27,8 @@ private enum Farbfeld {
 /// A decoder of farbfeld. Decodes images at their full size, with 8 or 16 bits a sample.
 struct FarbfeldDecoder: ImageDecoding {
     func inspect(_ data: Data, limits: DecodingLimits) throws(ImageDecodingError) -> ImageInfo {
-        guard data.count >= Farbfeld.headerLength else {
-            throw ImageDecodingError(.truncated, "the header is truncated")
-        }
-        guard data.starts(with: Farbfeld.signature) else {
-            throw ImageDecodingError(.corrupt, "the signature is missing")
-        }
+        guard data.count >= Farbfeld.headerLength else { throw ImageDecodingError(.truncated, "truncated header") }
+        guard data.starts(with: Farbfeld.signature) else { throw ImageDecodingError(.corrupt, "missing signature") }
         let size = data.withUnsafeBytes { header in
             PixelSize(
                 width: Int(UInt32(bigEndian: header.loadUnaligned(fromByteOffset: 8, as: UInt32.self))),
@@ -66,9 +62,7 @@ struct FarbfeldDecoder: ImageDecoding {
             }
         }
         guard let pixels else { throw ImageDecodingError(.outOfMemory, "cannot allocate the pixels: out of memory") }
-        return DecodedImage(
-            pixels: options.alphaMode == .premultiplied ? pixels.converted(to: .premultiplied) : pixels,
-            format: .farbfeld)
+        return DecodedImage(pixels: pixels.converted(to: options.alphaMode), format: .farbfeld)
     }
 }
 
@@ -78,16 +72,14 @@ struct FarbfeldEncoder: ImageEncoding {
     var format: ImageFormat { .farbfeld }
 
     func encode(_ image: DecodedImage) throws(ImageEncodingError) -> Data {
-        guard image.orientation == .up, let width = UInt32(exactly: image.size.width),
-            let height = UInt32(exactly: image.size.height)
-        else {
-            throw ImageEncodingError(
-                .unsupportedImage, "farbfeld stores only upright images with sides of at most 32 bits")
+        let sides = [image.size.width, image.size.height].compactMap { UInt32(exactly: $0) }
+        guard image.orientation == .up, sides.count == 2 else {
+            throw ImageEncodingError(.unsupportedImage, "farbfeld stores upright images with sides of at most 32 bits")
         }
         let pixels = image.pixels.converted(to: .straight)
         var file = Data(Farbfeld.signature)
         file.reserveCapacity(Farbfeld.headerLength + pixels.size.pixelCount * Farbfeld.bytesPerPixel)
-        for side in [width, height] { withUnsafeBytes(of: side.bigEndian) { file.append(contentsOf: $0) } }
+        for side in sides { withUnsafeBytes(of: side.bigEndian) { file.append(contentsOf: $0) } }
         pixels.withUnsafeBytes { memory in
             for y in 0..<pixels.size.height {
                 for index in 0..<pixels.size.width * 4 {

@@ -4,7 +4,7 @@ import Foundation
     import Alcedo
     import AlcedoGTK
     import CGTK
-    import CMalloc
+    import CMallocOptions
 #endif
 
 /// A window that shows thousands of images. Requires the package trait `GTK`.

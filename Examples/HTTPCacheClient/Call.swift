@@ -21,15 +21,11 @@ struct Call: Decodable {
     ]
 
     /// Sends the request, and returns the JSON object of the response line. Throws `HTTPTransportError`: `timedOut`
-    /// when the response is not complete within the time limit, by default 10 seconds; `invalidRequest` for invalid
-    /// options; or the error of the transport.
+    /// after the time limit, by default 10 seconds; `invalidRequest` for invalid options; or the transport's error.
     func response(for id: any Sendable, over transport: CachingTransport) async throws -> [String: any Sendable] {
         guard op ?? "fetch" == "fetch", let policy = Self.policies[cache ?? "default"],
             ["follow", "manual"].contains(redirect ?? "follow"), headers?.allSatisfy({ $0.count == 2 }) ?? true
-        else {
-            throw HTTPTransportError(
-                .invalidRequest, "invalid request: unknown op or mode, or headers that are not pairs")
-        }
+        else { throw HTTPTransportError(.invalidRequest, "unknown op or mode, or headers that are not pairs") }
         let limit = Duration.milliseconds(min(max(timeout_ms ?? 10_000, 1), 3_600_000))
         let request = HTTPRequest(
             method: HTTPMethod(rawValue: method ?? "GET"), url: url,

@@ -4,13 +4,9 @@ import AlcedoHTTP
 import AlcedoURLResponseCache
 import Foundation
 
-/// A test client for HTTP cache test suites. It reads requests as JSON lines and sends them through the HTTP cache over
-/// real sockets.
+/// A client for HTTP cache test suites. It reads requests as JSON lines and sends them through the HTTP cache.
 @main enum HTTPCacheClient {
-    /// The version of the tested package, which the first line of output contains.
-    private static let version = "0.1.0"
-    /// The permits for concurrent calls. A call holds a permit from the reading of its line until its response is
-    /// written.
+    /// The permits for concurrent calls. A call holds one from the reading of its line until its response is written.
     private static let permits = DispatchSemaphore(value: 64)
     /// The queue that writes the output. Writing may block, so it does not run on the threads of tasks.
     private static let output = DispatchQueue(label: "standard output")
@@ -37,7 +33,7 @@ import Foundation
         }
         // Test runners with an event loop may pass nonblocking streams.
         for file in [STDIN_FILENO, STDOUT_FILENO] { _ = fcntl(file, F_SETFL, fcntl(file, F_GETFL) & ~O_NONBLOCK) }
-        write(["hello": ["name": "Alcedo", "version": version]])
+        write(["hello": ["name": "Alcedo", "version": "0.1.0"]])
         let (lines, sink) = AsyncStream.makeStream(of: String.self)
         let isFinished = DispatchSemaphore(value: 0)
         // The main thread reads lines, so the main actor is not available.
@@ -82,14 +78,11 @@ import Foundation
         }
         do {
             return try await decoder.decode(Call.self, from: line).response(for: id, over: transport)
+        } catch let error as HTTPTransportError {
+            let kind: String = [.timedOut: "timeout", .badRedirect: "redirect"][error.code] ?? error.code.rawValue
+            return ["id": id, "error": "\(error)", "error_kind": kind]
         } catch {
-            let kind =
-                switch error {
-                case is DecodingError: "invalidRequest"
-                case let error as HTTPTransportError:
-                    [.timedOut: "timeout", .badRedirect: "redirect"][error.code] ?? error.code.rawValue
-                default: error is CancellationError ? "cancelled" : "other"
-                }
+            let kind = error is DecodingError ? "invalidRequest" : error is CancellationError ? "cancelled" : "other"
             return ["id": id, "error": "\(error)", "error_kind": kind]
         }
     }

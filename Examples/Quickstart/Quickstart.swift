@@ -2,8 +2,7 @@ import Alcedo
 import AlcedoTesting
 import Foundation
 
-/// A program that loads each image twice and prints the layer of each response. Without arguments, it loads its
-/// samples.
+/// A program that loads URLs, by default those of its samples, twice and prints the layer of each response.
 @main enum Quickstart {
     static func main() async throws {
         let names = CommandLine.arguments.dropFirst()

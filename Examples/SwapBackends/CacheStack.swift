@@ -16,11 +16,7 @@ enum CacheStack: String, CaseIterable {
     /// HTTP responses in memory and on disk, reused as their servers allow. Images are decoded on each load.
     case responses
 
-    /// Returns a configuration with newly opened caches, as after a process start.
-    ///
-    /// - Parameters:
-    ///   - directory: A directory that only this stack uses.
-    ///   - network: The transport of the network.
+    /// Returns a configuration with newly opened caches, as after a process start. Only this stack uses the directory.
     func configuration(in directory: URL, network: some HTTPTransport) -> ImagePipeline.Configuration {
         var configuration = ImagePipeline.Configuration(
             downloader: Downloader(transport: network), codecs: .standard,
@@ -43,7 +39,6 @@ enum CacheStack: String, CaseIterable {
 final class CountedNetwork: HTTPTransport {
     private let transport = CURLTransport()
     private let count = Atomic(0)
-
     var responseCount: Int { count.load(ordering: .relaxed) }
 
     func send(_ request: HTTPRequest) async throws -> HTTPResponse {

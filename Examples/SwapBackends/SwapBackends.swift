@@ -3,8 +3,7 @@ import AlcedoTesting
 import Foundation
 
 /// A program that runs the same small app on several stacks of caches and prints the layers that served the images.
-@main
-enum SwapBackends {
+@main enum SwapBackends {
     static func main() async {
         var (stacks, urls): ([CacheStack], [URL]) = ([], [])
         var words = CommandLine.arguments.dropFirst()
@@ -25,11 +24,10 @@ enum SwapBackends {
         let interruption = DispatchSource.makeSignalSource(signal: SIGINT)
         interruption.setEventHandler { loads.cancel() }
         interruption.resume()
-        do {
-            exit(try await loads.value ? 0 : 1)
-        } catch {
-            if error is CancellationError { exit(130) }
-            end(1, "\(error)")
+        switch await loads.result {
+        case .success(let succeeded): exit(succeeded ? 0 : 1)
+        case .failure(is CancellationError): exit(130)
+        case .failure(let error): end(1, "\(error)")
         }
     }
 
@@ -37,9 +35,8 @@ enum SwapBackends {
     /// Without URLs, loads twelve images from a local server.
     private static func run(_ stacks: [CacheStack], _ urls: [URL]) async throws -> Bool {
         let image = try ImageEncoder.jpeg().encode(.coordinates(PixelSize(width: 240, height: 240)))
-        let origin = try LoopbackOrigin { _ in
-            .ok(image, type: "image/jpeg", fields: ["Cache-Control": "max-age=3600"])
-        }
+        let reply = OriginReply.ok(image, type: "image/jpeg", fields: ["Cache-Control": "max-age=3600"])
+        let origin = try LoopbackOrigin { _ in reply }
         let urls = urls.isEmpty ? (1...12).map { origin.url(for: "/picture-\($0).jpg") } : urls
         var succeeded = true
         // A database is still written while it closes, which must not happen while its directory is removed. Therefore
@@ -64,7 +61,7 @@ enum SwapBackends {
             pipelines.append(pipeline)
             for run in runs {
                 let before = network.responseCount
-                results = await load(urls, with: pipeline)
+                results = await load(urls, by: pipeline)
                 await pipeline.flush()
                 let images = results.compactMap { try? $0.get() }
                 // An image from a response cache, revalidated or not, has no transfer metrics.
@@ -77,18 +74,16 @@ enum SwapBackends {
             await pipeline.shutDown()
             try Task.checkCancellation()
         }
-        print("\(stack)\n")
-        for row in rows { print(row.map { $0.padding(toLength: 17, withPad: " ", startingAt: 0) }.joined()) }
-        print()
+        let lines = rows.map { row in row.map { $0.padding(toLength: 17, withPad: " ", startingAt: 0) }.joined() }
+        print("\(stack)\n\n\(lines.joined(separator: "\n"))\n")
         for case (let url, .failure(let error)) in zip(urls, results) {
-            problem("\(stack): \(url.isFileURL ? url.path : url.absoluteString): \(error)")
+            report("\(stack): \(url.isFileURL ? url.path : url.absoluteString): \(error)")
         }
         return results.allSatisfy { (try? $0.get()) != nil }
     }
 
     /// Loads the images, as an app does. The code does not depend on the caches.
-    private static func load(_ urls: [URL], with loader: some ImageLoading) async -> [Result<ImageResponse, any Error>]
-    {
+    private static func load(_ urls: [URL], by loader: some ImageLoading) async -> [Result<ImageResponse, any Error>] {
         var results: [Result<ImageResponse, any Error>] = []
         for url in urls {
             do { results.append(.success(try await loader.load(url))) } catch { results.append(.failure(error)) }
@@ -96,12 +91,10 @@ enum SwapBackends {
         return results
     }
 
-    private static func problem(_ text: String) {
-        FileHandle.standardError.write(Data("swap-backends: \(text)\n".utf8))
-    }
+    private static func report(_ text: String) { FileHandle.standardError.write(Data("swap-backends: \(text)\n".utf8)) }
 
     private static func end(_ status: Int32, _ text: String) -> Never {
-        problem(text)
+        report(text)
         exit(status)
     }
 }

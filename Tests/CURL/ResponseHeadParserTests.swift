@@ -32,7 +32,7 @@ import Testing
         #expect(error?.code == .invalidResponse && error.map { "\($0)".contains(" of http://a/ ") } == true)
     }
 
-    @Test func `a line that continues nothing is dropped`() throws {
+    @Test func `a continuation line without a field is dropped`() throws {
         #expect(try fields([" x", "A: 1"]) == ["A": "1"])
     }
 }

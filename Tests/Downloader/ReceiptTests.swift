@@ -32,6 +32,7 @@ struct ReceiptTests {
         let downloader = downloader(FakeTransport(body: Data(count: 5)))
         try start("a", on: downloader)
         try await outcomes.waitFor(1)
+        await downloader.shutDown()
         #expect(outcomes.texts == ["a": ["5 bytes"]])
     }
 

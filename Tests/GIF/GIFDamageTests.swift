@@ -57,7 +57,8 @@ import Testing
         let three = file([pixel, pixel, pixel])
 
         #expect(try decoder.inspect(three, limits: DecodingLimits(maximumFrameCount: 3)).frameCount == 3)
-        #expect(throws: ImageDecodingError(.exceedsLimit, "3 frames exceed the limit of 2")) {
+        let message = "the animation has at least 3 frames; the limit is 2 (DecodingLimits.maximumFrameCount)"
+        #expect(throws: ImageDecodingError(.exceedsLimit, message)) {
             try decoder.inspect(three, limits: DecodingLimits(maximumFrameCount: 2))
         }
     }

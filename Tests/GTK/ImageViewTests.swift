@@ -125,7 +125,7 @@
 
         @Test func `a widget keeps its image after its view is released`() throws {
             var view: ImageView? = ImageView()
-            view?.onSizeChange = { Issue.record("nobody listens any more") }
+            view?.onSizeChange = { Issue.record("onSizeChange was called after the release") }
             let widget = try #require(view?.widget)
             g_object_ref(UnsafeMutableRawPointer(widget))
             let weakImage = try {

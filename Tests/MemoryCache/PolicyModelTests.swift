@@ -147,7 +147,7 @@ struct PolicyModelTests {
     ) -> Int? {
         let extends = reference.limits.extendsExpiryOnUse
         if let entry = reference.stored[key] {
-            #expect(!entry.isOver(at: now), "what is too old was not taken out")
+            #expect(!entry.isOver(at: now), "an expired entry was not removed")
             reference.stored[key]?.use(at: now, extends: extends)
             return entry.value
         }

@@ -94,7 +94,7 @@ struct LayerTests {
         await pipeline.flush()
     }
 
-    @Test func `priority reaches the downloader and progress the caller`() async throws {
+    @Test func `the downloader receives the priority, and the caller receives the progress`() async throws {
         let stack = Stack(
             FakeDownloader { _, progress in
                 progress(DownloadProgress(received: 3, expected: 7))

@@ -63,7 +63,7 @@ struct PolicyTests {
         #expect(stack.memory.count == 1)
     }
 
-    struct Wish: Sendable {
+    struct PolicyCase: Sendable {
         var access: CachePolicy.Access
         var given: HTTPCachePolicy
         var sent: HTTPCachePolicy
@@ -71,23 +71,25 @@ struct PolicyTests {
     }
 
     @Test(arguments: [
-        Wish(access: .all, given: .useProtocolCachePolicy, sent: .useProtocolCachePolicy, allowsStoring: true),
-        Wish(access: .write, given: .useProtocolCachePolicy, sent: .reloadIgnoringLocalCacheData, allowsStoring: true),
-        Wish(access: .read, given: .useProtocolCachePolicy, sent: .useProtocolCachePolicy, allowsStoring: false),
-        Wish(access: .none, given: .useProtocolCachePolicy, sent: .reloadIgnoringLocalCacheData, allowsStoring: false),
+        PolicyCase(access: .all, given: .useProtocolCachePolicy, sent: .useProtocolCachePolicy, allowsStoring: true),
+        PolicyCase(
+            access: .write, given: .useProtocolCachePolicy, sent: .reloadIgnoringLocalCacheData, allowsStoring: true),
+        PolicyCase(access: .read, given: .useProtocolCachePolicy, sent: .useProtocolCachePolicy, allowsStoring: false),
+        PolicyCase(
+            access: .none, given: .useProtocolCachePolicy, sent: .reloadIgnoringLocalCacheData, allowsStoring: false),
         // The caller's choice is kept.
-        Wish(access: .all, given: .returnCacheDataElseLoad, sent: .returnCacheDataElseLoad, allowsStoring: true),
-        Wish(
+        PolicyCase(access: .all, given: .returnCacheDataElseLoad, sent: .returnCacheDataElseLoad, allowsStoring: true),
+        PolicyCase(
             access: .write, given: .reloadRevalidatingCacheData, sent: .reloadRevalidatingCacheData, allowsStoring: true
         ),
-        Wish(
+        PolicyCase(
             access: .none, given: .reloadIgnoringLocalAndRemoteCacheData, sent: .reloadIgnoringLocalAndRemoteCacheData,
             allowsStoring: false),
     ])
-    func `the request's cache policy reaches response caches without header fields`(wish: Wish) async throws {
-        var request = try request(CachePolicy(response: wish.access))
+    func `the request's cache policy reaches response caches without header fields`(row: PolicyCase) async throws {
+        var request = try request(CachePolicy(response: row.access))
         if case .http(var http) = request.source {
-            http.cachePolicy = wish.given
+            http.cachePolicy = row.given
             http.fields["Cache-Control"] = "max-age=5"
             request.source = .http(http)
         }
@@ -97,7 +99,7 @@ struct PolicyTests {
             Issue.record("nothing was requested")
             return
         }
-        #expect(http.cachePolicy == wish.sent && http.allowsStoring == wish.allowsStoring)
+        #expect(http.cachePolicy == row.sent && http.allowsStoring == row.allowsStoring)
         #expect(http.fields == ["Cache-Control": "max-age=5"])
     }
 

@@ -119,12 +119,19 @@ struct RedisPoolTests {
 
     @Test func `a mandatory call waits for its turn`() async throws {
         let held = await hold()
-        let removal = Task { await pool.runToEnd { _ in "removed" } }
+        let removal = Task.immediate { await pool.runToEnd { _ in "removed" } }
+        async let waiting = run()
+        // The other call has begun to wait, so its limit elapses below.
+        try await clock.waitForSleepers(count: 1)
+
         removal.cancel()
         clock.advance(by: Self.limit * 100)
+
+        #expect(try await waiting == nil)
         gate.signal()
         #expect(try await held.value == "held")
         #expect(await removal.value == "removed")
+        #expect(ran.value == 0)
     }
 
     @Test func `a timeout on a reused connection is not retried on another`() async throws {

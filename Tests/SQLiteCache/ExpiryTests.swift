@@ -61,7 +61,7 @@ struct ExpiryTests {
         #expect(await cache.data(for: key("b")) == nil)
     }
 
-    @Test func `a written use counts for the next cache`() async throws {
+    @Test func `a use that was written keeps the entry from expiring in the next cache`() async throws {
         let cache = make(DataCacheLimits(maximumAge: .seconds(100)))
         for name in ["a", "b"] { try await cache.store(bytes(10), for: key(name)) }
         clock.advance(by: .seconds(60))

@@ -75,7 +75,7 @@ struct ReadOnlyTests {
         withExtendedLifetime((view, writer)) {}
     }
 
-    @Test func `changes by others are found`() async throws {
+    @Test func `a read-only cache finds entries that another cache stores`() async throws {
         try fill([10])
         let view = try #require(try ReadOnlyMount(of: directory))
         let cache = SQLiteDiskCache(directory: view.url)

@@ -20,11 +20,11 @@ struct TrimTests {
         cache = SQLiteDiskCache(directory: directory.url, sizeLimit: entrySize * 10)
     }
 
-    @Test func `an entry counts with more than its bytes`() {
+    @Test func `the size of an entry exceeds its number of bytes`() {
         #expect((1_100..<2_000).contains(entrySize))
     }
 
-    @Test func `the least recently stored are evicted first, down to nine tenths`() async throws {
+    @Test func `the least recently stored entries are evicted first, down to nine tenths of the limit`() async throws {
         for index in 0..<10 { try await cache.store(Data(count: 1_000), for: key("\(index)")) }
         #expect(await cache.totalSize == entrySize * 10)
 
@@ -36,7 +36,7 @@ struct TrimTests {
         #expect(await presence(of: ["0", "1", "2", "9", "x"]) == [false, false, true, true, true])
     }
 
-    @Test func `reading an entry protects it`() async throws {
+    @Test func `an entry that was read is evicted after unread ones`() async throws {
         for index in 0..<10 { try await cache.store(Data(count: 1_000), for: key("\(index)")) }
         _ = await cache.entry(for: key("0"))
 

@@ -36,8 +36,8 @@ package final class ChildProcess: Sendable {
     ///   - name: The executable: one that lies beside the test runner's, or the whole path of another.
     ///   - environment: Variables besides those of this process. By default, programs print no colors.
     ///   - directory: The working directory.
-    ///   - hasOwnGroup: Whether the process has a process group of its own. Ctrl-Z needs one: the kernel does not stop a
-    ///     process whose group has no parent in its session, as when the tests run without a shell.
+    ///   - hasOwnGroup: Whether the process has a process group of its own. Ctrl-Z needs one: the kernel does not stop
+    ///     a process whose group has no parent in its session, as when the tests run without a shell.
     package init(
         _ name: String, _ arguments: [String] = [], environment: [String: String] = [:], directory: String,
         input: Stream,
@@ -58,10 +58,10 @@ package final class ChildProcess: Sendable {
         var attributes = posix_spawnattr_t()
         posix_spawnattr_init(&attributes)
         defer { posix_spawnattr_destroy(&attributes) }
-        // A shell ignores these signals in its background jobs, and child processes inherit that.
+        // Shells ignore the first two signals in background jobs, and nohup the third. Child processes inherit that.
         var signals = sigset_t()
         sigemptyset(&signals)
-        for signal in [SIGINT, SIGQUIT] { sigaddset(&signals, signal) }
+        for signal in [SIGINT, SIGQUIT, SIGHUP] { sigaddset(&signals, signal) }
         posix_spawnattr_setsigdefault(&attributes, &signals)
         let flags = POSIX_SPAWN_SETSIGDEF | (hasOwnGroup ? POSIX_SPAWN_SETPGROUP : 0)
         posix_spawnattr_setflags(&attributes, Int16(flags))

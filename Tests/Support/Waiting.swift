@@ -29,7 +29,8 @@ package func eventually(
 
 /// Suspends the task until a thread of Dispatch resumes it, so that other tasks run.
 ///
-/// Varies the order of events in tests with many tasks. Not a way to wait: no assertion may rely on what the others did.
+/// Varies the order of events in tests with many tasks. Not a way to wait: no assertion may rely on what the others
+/// did.
 package func letOthersRun() async {
     await withCheckedContinuation { continuation in DispatchQueue.global().async { continuation.resume() } }
 }

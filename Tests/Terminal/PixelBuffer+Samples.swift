@@ -12,7 +12,7 @@ extension PixelBuffer {
                 for x in 0..<used { memory[y * bytesPerRow + x] = samples[y * used + x] }
             }
         }
-        guard let buffer else { fatalError("test pictures are small") }
+        guard let buffer else { fatalError("test images are small") }
         return buffer
     }
 

@@ -133,25 +133,34 @@ import Testing
     @Test func `another image and stopping end an animation`() async throws {
         view.display(.image(animation, from: .memory))
         try await nextFrame()
+        try await clock.waitForSleepers(count: 1)
+        // It returns when the animation's task has ended.
+        let replaced = Task.immediate { await view.finish() }
         view.display(.placeholder(DecodedImage(pixels: .grays([255], width: 1))))
-        await view.finish()
-        clock.advance(by: .seconds(10))
+        try #require(clock.sleeperCount == 0)
+        await replaced.value
         #expect(screen.output == [" \n", up + "+\n", up + "@\n"])
 
         view.display(.image(animation, from: .memory))
+        try await clock.waitForSleepers(count: 1)
+        let stopped = Task.immediate { await view.finish() }
         view.stop()
-        await view.finish()
+        try #require(clock.sleeperCount == 0)
+        await stopped.value
         #expect(screen.output.last == up + " \n")
     }
 
     @Test func `canceling the waiting task ends the animation`() async throws {
         view.display(.image(animation, from: .memory))
         try await nextFrame()
-        let end = Task { await view.finish() }
+        try await clock.waitForSleepers(count: 1)
+        let end = Task.immediate { await view.finish() }
 
         end.cancel()
         await end.value
-        clock.advance(by: .seconds(10))
+        try #require(clock.sleeperCount == 0)
+        // It returns when the animation's task has ended.
+        await view.finish()
 
         #expect(screen.output == [" \n", up + "+\n"])
     }

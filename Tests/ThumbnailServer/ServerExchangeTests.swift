@@ -11,11 +11,12 @@ struct ServerExchangeTests {
     private let resumed = Watched(0)
     private let closes = Watched(0)
     private let executor = ManualExecutor()
+    private let clock = ManualClock()
 
     private func exchange(on executor: ManualExecutor? = nil) -> ServerExchange {
         ServerExchange(
             number: 1, head: RequestHead(method: "GET", target: "/"), close: { [closes] in closes.update { $0 += 1 } },
-            resume: { [resumed] in resumed.update { $0 += 1 } }, taskExecutor: executor)
+            resume: { [resumed] in resumed.update { $0 += 1 } }, taskExecutor: executor, clock: clock)
     }
 
     private func status(_ exchange: ServerExchange) -> Int? {
@@ -95,11 +96,11 @@ struct ServerExchangeTests {
 
     @Test func `a slow send is cut, and only while it sends`() {
         let exchange = exchange()
-        let later = ContinuousClock.now + .seconds(3_600)
+        let later = clock.uptime + .seconds(3_600)
         exchange.closeIfSlow(later, limit: .seconds(60))
         #expect(closes.value == 0)
         exchange.willSend(ServerResponse(status: 200))
-        exchange.closeIfSlow(.now, limit: .seconds(60))
+        exchange.closeIfSlow(clock.uptime, limit: .seconds(60))
         #expect(closes.value == 0)
         exchange.closeIfSlow(later, limit: .seconds(60))
         #expect(closes.value == 1)

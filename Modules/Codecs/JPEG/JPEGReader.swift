@@ -191,8 +191,9 @@ final class JPEGReader {
         else {
             throw ImageDecodingError(
                 .exceedsLimit,
-                "JPEG: \(header.size) pixels in several scans need \(coefficientByteCount) bytes for coefficients"
-            )
+                "JPEG: cannot decode \(header.size) pixels in several scans: \(coefficientByteCount) bytes of "
+                    + "coefficients and the result exceed the limit of \(limits.maximumByteCount) bytes "
+                    + "(DecodingLimits.maximumByteCount)")
         }
     }
 

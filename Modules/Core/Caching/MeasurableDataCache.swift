@@ -18,7 +18,8 @@ extension MeasurableDataCache {
 /// A data cache whose entries can be listed and trimmed, for example by a tool or a settings page.
 ///
 /// The disk caches of this package conform. Caches outside this package cannot create the reports that these methods
-/// return. They conform to ``DataCaching``, and to ``MeasurableDataCache`` if they can measure their entries.
+/// return. They conform to ``DataCaching``, and to ``MeasurableDataCache`` if they can measure their entries. A cache
+/// that wraps a conforming cache may conform too: it passes each call to the wrapped cache.
 public protocol MaintainableDataCache: MeasurableDataCache {
     /// The counts of lookups, stores and evictions since the cache was created.
     var statistics: CacheStatistics { get }
@@ -34,20 +35,15 @@ public protocol MaintainableDataCache: MeasurableDataCache {
     /// If both parameters are nil, the call enforces the limits of the cache, which the cache also does by itself. If
     /// only one parameter is nil, it sets no bound.
     @discardableResult func trim(toSize size: Int?, count: Int?) async -> DataCacheTrimReport
-}
-
-/// A data cache that reports its trims.
-///
-/// A trim removes expired entries, and the least recently used entries when the limits of the cache or of a caller's
-/// request are exceeded or the disk is full. It runs in the background or at the request of a caller. Each removal is
-/// reported once. A report excludes entries that callers remove, entries that are replaced or damaged, and expired
-/// entries found by a read.
-///
-/// The cache calls the handlers on any thread, outside its locks. A requested trim returns after the handlers have
-/// returned. A background trim is reported without waiting for earlier calls, so calls may overlap. No report is
-/// dropped.
-package protocol TrimReportingDataCache: MaintainableDataCache {
-    /// Calls `handler` after each trim that has removed entries.
+    /// Calls `handler` after each trim that has removed entries, in the background or at the request of a caller.
+    ///
+    /// A trim removes expired entries, and the least recently used entries when the limits of the cache or of a
+    /// caller's request are exceeded or the disk is full. Each removal is reported once. A report excludes entries that
+    /// callers remove, entries that are replaced or damaged, and expired entries found by a read.
+    ///
+    /// The cache calls the handlers on any thread, outside its locks. A requested trim returns after the handlers have
+    /// returned. A background trim is reported without waiting for earlier calls, so calls may overlap. No report is
+    /// dropped.
     ///
     /// - Returns: A token. The handler is called until the token is released.
     func observeTrims(_ handler: @escaping @Sendable (DataCacheTrimReport) -> Void) -> any Sendable

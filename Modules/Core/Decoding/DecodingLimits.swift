@@ -54,8 +54,11 @@ public struct DecodingLimits: Sendable, Hashable {
     /// many.
     package func check(frameCount: Int) throws(ImageDecodingError) {
         guard frameCount <= maximumFrameCount else {
+            // Decoders may stop reading after the first frame beyond the limit.
             throw ImageDecodingError(
-                .exceedsLimit, "\(frameCount) frames exceed the limit of \(maximumFrameCount)")
+                .exceedsLimit,
+                "the animation has at least \(frameCount) frames; the limit is \(maximumFrameCount) "
+                    + "(DecodingLimits.maximumFrameCount)")
         }
     }
 
@@ -69,11 +72,16 @@ public struct DecodingLimits: Sendable, Hashable {
         }
         guard size.pixelCount <= maximumPixelCount else {
             throw ImageDecodingError(
-                .exceedsLimit, "\(size) pixels exceed the limit of \(maximumPixelCount) pixels")
+                .exceedsLimit,
+                "\(size) pixels exceed the limit of \(maximumPixelCount) pixels (DecodingLimits.maximumPixelCount)")
         }
-        guard let bytes = PixelBuffer.byteCount(size: size, format: format), bytes <= maximumByteCount else {
-            throw ImageDecodingError(
-                .exceedsLimit, "\(size) pixels exceed the limit of \(maximumByteCount) bytes")
-        }
+        let byteCount = PixelBuffer.byteCount(size: size, format: format)
+        if let byteCount, byteCount <= maximumByteCount { return }
+        // The count is nil if it overflows.
+        let needed = byteCount.map { "\($0)" } ?? "more than \(Int.max)"
+        throw ImageDecodingError(
+            .exceedsLimit,
+            "\(size) pixels need \(needed) bytes with row padding; the limit is \(maximumByteCount) bytes "
+                + "(DecodingLimits.maximumByteCount)")
     }
 }

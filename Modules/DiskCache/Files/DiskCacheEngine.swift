@@ -33,7 +33,7 @@ final class DiskCacheEngine: Sendable {
 
     let store: EntryStore
     private let readers = BlockingExecutor(name: "alcedo.disk.read", maxConcurrent: 2)
-    private let writer = BlockingExecutor(name: "alcedo.disk.write", maxConcurrent: 1)
+    let writer = BlockingExecutor(name: "alcedo.disk.write", maxConcurrent: 1)
     private let state = Locked(State())
     private let sweeping: RepeatingTask
     private let trims: TrimObservers

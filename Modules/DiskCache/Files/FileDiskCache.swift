@@ -47,7 +47,7 @@ public import FoundationEssentials
 ///   after a boot or after damage, the next change, count, listing or trim lists the names of all files. This operation
 ///   reads a part of each file that the index lacks. After damage, the operation also reads the sizes and dates of the
 ///   other files. A read waits for this work only if it has to read a file again.
-public final class FileDiskCache: MaintainableDataCache, TrimReportingDataCache {
+public final class FileDiskCache: MaintainableDataCache {
     /// The directory that contains the files.
     package let directory: URL
     /// The limits of the cache.
@@ -253,7 +253,10 @@ public final class FileDiskCache: MaintainableDataCache, TrimReportingDataCache 
 
     // MARK: Maintaining
 
-    package func observeTrims(_ handler: @escaping @Sendable (DataCacheTrimReport) -> Void) -> any Sendable {
+    /// Calls `handler` after each trim that has removed entries, in the background or at the request of a caller.
+    ///
+    /// - Returns: A token. The handler is called until the token is released.
+    public func observeTrims(_ handler: @escaping @Sendable (DataCacheTrimReport) -> Void) -> any Sendable {
         trims.add(handler)
     }
 

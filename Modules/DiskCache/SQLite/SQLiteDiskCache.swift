@@ -36,7 +36,7 @@ public import FoundationEssentials
 /// used entries. Reads have two threads and connections of their own. Lookups usually do not wait for writes. A lookup
 /// may wait while the database is opened or replaced. It may also wait if its entry is expired, damaged or being
 /// replaced. The cache writes the uses of entries later and in groups, so a process that ends may lose its last uses.
-public final class SQLiteDiskCache: MaintainableDataCache, TrimReportingDataCache {
+public final class SQLiteDiskCache: MaintainableDataCache {
     /// The directory that contains the database `alcedo.sqlite` and the directory `values`.
     package let directory: URL
     /// The limits of the cache.
@@ -198,7 +198,10 @@ extension SQLiteDiskCache {
         return await storage.trim(toSize: size ?? .max, count: count ?? .max)
     }
 
-    package func observeTrims(_ handler: @escaping @Sendable (DataCacheTrimReport) -> Void) -> any Sendable {
+    /// Calls `handler` after each trim that has removed entries, in the background or at the request of a caller.
+    ///
+    /// - Returns: A token. The handler is called until the token is released.
+    public func observeTrims(_ handler: @escaping @Sendable (DataCacheTrimReport) -> Void) -> any Sendable {
         storage.trims.add(handler)
     }
 

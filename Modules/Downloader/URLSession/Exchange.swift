@@ -32,10 +32,12 @@ final class Exchange: Sendable {
             return (pipe, piece)
         }
 
-        /// The error if the body is shorter than its declared length. The session does not always detect this.
-        var missingBytes: HTTPTransportError? {
+        /// Returns the error for a body from `url` that is shorter than its declared length; nil for a complete body.
+        /// The session does not always detect this.
+        func missingBytes(of url: URL) -> HTTPTransportError? {
             guard let declared, received < declared else { return nil }
-            return HTTPTransportError(.connectionLost, "the connection ended after \(received) of \(declared) bytes")
+            return HTTPTransportError(
+                .connectionLost, "the connection to \(url.origin) ended after \(received) of \(declared) bytes")
         }
     }
 
@@ -125,7 +127,8 @@ final class Exchange: Sendable {
         guard state.withLock({ $0.unreadCount > maximumUnreadByteCount }) else { return }
         end(
             HTTPTransportError(
-                .bodyTooLarge, "more than \(maximumUnreadByteCount) received bytes of the body were not read"))
+                .bodyTooLarge,
+                "more than \(maximumUnreadByteCount) received bytes of the body of \(request.url.shown) were not read"))
     }
 
     /// Processes the end of the transfer.
@@ -139,14 +142,19 @@ final class Exchange: Sendable {
         let hasHead = state.withLock { $0.head == nil }
         let failure = error.map { HTTPTransportError($0, url: request.url, hasHead: hasHead) }
         let continuation = state.withLock { state -> CheckedContinuation<HTTPResponse, any Error>? in
-            state.completion = (failure ?? state.missingBytes).map { .failure($0) } ?? .success(())
+            state.completion = (failure ?? state.missingBytes(of: request.url)).map { .failure($0) } ?? .success(())
             state.task = nil
             defer { state.head = nil }
             return state.head
         }
         order.willResume()
-        continuation?.resume(throwing: failure ?? HTTPTransportError(.failed, "the session ended without a response"))
+        continuation?.resume(throwing: failure ?? missingResponse)
         drain()
+    }
+
+    /// The error for a session that ends without an error and without a response.
+    private var missingResponse: HTTPTransportError {
+        HTTPTransportError(.failed, "the session ended without a response from \(request.url.origin)")
     }
 
     /// Ends the exchange immediately. Does not block.

@@ -43,6 +43,9 @@ import AlcedoRuntime
 /// exceeds the capacity, or that `shouldCache` rejects, is not stored and evicts no other image. The image previously
 /// stored under its key is removed.
 ///
+/// **Names.** `memoryCapacity` and `preferredMemoryUsageAfterPurge` keep AFNetworking's names on purpose, so that its
+/// users find them. Other memory caches of this package call their capacity `costLimit`.
+///
 /// Source: AFNetworking 4, `AFAutoPurgingImageCache.h` and `.m`; AlamofireImage 4, `ImageCache.swift`.
 public final class AutoPurgingImageCache: Sendable {
     /// A function that receives an image, its request and the additional identifier, and returns whether to store the

@@ -98,7 +98,17 @@ where Key == ImageKey, Value == CachedData {
         let expiration = entry.expiry.map { Duration.seconds(Self.clamped($0.timeIntervalSince(clock.now))) }
         guard !store(entry, for: key, cost: size, timeToLive: expiration) else { return }
         if let expiration, expiration <= .zero { return }
-        throw DataCacheError(.tooLarge, "an entry of \(size) bytes exceeds the limits of the memory cache")
+        throw DataCacheError(.tooLarge, rejection(of: size))
+    }
+
+    /// Returns the message for an entry of `size` bytes that was not stored.
+    private func rejection(of size: Int) -> String {
+        guard limits.countLimit > 0 else { return "the memory cache has a limit of \(limits.countLimit) entries" }
+        guard !limits.admits(cost: size) else {
+            return "the policy or the time to live of the memory cache rejects an entry of \(size) bytes"
+        }
+        let limit = min(limits.costLimit, limits.entryCostLimit)
+        return "an entry of \(size) bytes exceeds the limit of \(limit) bytes of the memory cache"
     }
 
     /// The size of all entries, their metadata and their keys, in bytes.

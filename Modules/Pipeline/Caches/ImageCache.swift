@@ -34,7 +34,7 @@ public final class ImageCache: Sendable {
     private let serializer: any CacheSerializer
     private let decoding: DecodingOptions
     private let threads: DecodingThreads
-    /// The observation of the disk cache's trims; nil without a handler, or when the disk cache does not report trims.
+    /// The observation of the disk cache's trims; nil without a handler, or when the disk cache has no `maintenance`.
     private let trims: (any Sendable)?
     private let counts = Locked(CacheStatistics())
     let generations: GenerationCounter
@@ -85,8 +85,7 @@ public final class ImageCache: Sendable {
         trims = onClean.flatMap { onClean in
             // The `maintenance` of a cache that wraps another one can be the wrapped cache, whose trims are then
             // observed.
-            let disk = diskCache?.maintenance as? any TrimReportingDataCache
-            return disk?.observeTrims { report in onClean(report.removals.map(\.name)) }
+            diskCache?.maintenance?.observeTrims { report in onClean(report.removals.map(\.name)) }
         }
     }
 

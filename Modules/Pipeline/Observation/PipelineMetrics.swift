@@ -53,12 +53,12 @@ public final class PipelineMetrics: PipelineObserving, CustomStringConvertible {
 
         package init() {}
 
-        /// A line for a log, such as `finished 12, failed 1, cancelled 0; memory 3 of 15, disk 2 of 12, downloads 10
+        /// A line for a log, such as `finished 12, failed 1, canceled 0; memory 3 of 15, disk 2 of 12, downloads 10
         /// (5120 bytes)`. The numbers of a cache are its hits and its lookups.
         public var description: String {
             let memory = Self.hits(memoryHits, memoryMisses)
             let disk = Self.hits(diskHits.count, diskMisses)
-            return "finished \(finished), failed \(failed), cancelled \(cancelled); memory \(memory), disk \(disk), "
+            return "finished \(finished), failed \(failed), canceled \(cancelled); memory \(memory), disk \(disk), "
                 + "downloads \(downloads.count) (\(downloadedByteCount) bytes)"
         }
 

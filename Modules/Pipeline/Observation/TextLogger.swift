@@ -38,7 +38,7 @@ public struct TextLogger: PipelineObserving {
         case .processed(let identifier): "processed \(printable(identifier))"
         case .finished(let layer): "finished from \(layer.rawValue)"
         case .failed(let error): "failed, \(printable("\(error)"))"
-        case .cancelled: "cancelled"
+        case .cancelled: "canceled"
         }
     }
 

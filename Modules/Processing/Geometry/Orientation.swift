@@ -78,12 +78,12 @@ extension DecodedImage {
     func oriented(from stored: ImageOrientation) throws(ImageProcessingError) -> DecodedImage {
         let size = stored.swapsSides ? size.transposed : size
         let sourceByteCount = PixelBuffer.byteCount(size: self.size, format: pixels.format) ?? 0
-        guard let byteCount = PixelBuffer.byteCount(size: size, format: pixels.format),
-            byteCount <= max(PixelLimits.maximumOrientedByteCount, sourceByteCount)
-        else {
+        let limit = max(PixelLimits.maximumOrientedByteCount, sourceByteCount)
+        let byteCount = PixelBuffer.byteCount(size: size, format: pixels.format) ?? Int.max
+        guard byteCount <= limit else {
             throw ImageProcessingError(
                 .tooLarge,
-                "a result of \(size) pixels exceeds the limit of \(PixelLimits.maximumOrientedByteCount) bytes")
+                "a result of \(size) pixels needs \(byteCount) bytes with row padding; the limit is \(limit) bytes")
         }
         do {
             return still(try pixels.upright(from: stored))

@@ -31,6 +31,9 @@ package final class BlockingExecutor: Sendable {
         state = Locked(JobQueue(lanes: laneCount))
     }
 
+    /// The number of jobs that wait for a lane.
+    package var waitingCount: Int { state.withLock { $0.waitingCount } }
+
     /// Runs `work` on one of the threads and returns its result. The default priority is 0.
     ///
     /// - Throws: The error of `work`, or `CancellationError` if the task is canceled before the work starts. Work that
@@ -127,6 +130,8 @@ private struct JobQueue: Sendable {
     init(lanes: Int) {
         idleLanes = Array((0..<lanes).reversed())
     }
+
+    var waitingCount: Int { waiting.count }
 
     mutating func makeID() -> Int {
         lastID += 1

@@ -110,7 +110,7 @@ public final class ManualExecutor: TaskExecutor {
     }
 }
 
-/// A recursive lock.
+/// A recursive lock. It replaces `Locked`, which is not recursive, because a job may drain the executor that runs it.
 ///
 /// `@unchecked` because of the pointer to a lock of the system's library. The pointer never changes.
 private final class RecursiveLock: @unchecked Sendable {

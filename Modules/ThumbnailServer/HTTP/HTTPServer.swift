@@ -41,8 +41,9 @@ final class HTTPServer: @unchecked Sendable {
     private static let stopping = BlockingExecutor(name: "thumbnail.stop", maxConcurrent: 1)
 
     private let handler: any HTTPHandling
+    private let clock: any TimeSource
     private let exchanges = ServerExchangeTable()
-    private let connections = OpenConnections()
+    private let connections: OpenConnections
     private let bodies: ResponseBodyPool
     private let idleGracePeriod: Duration
     private let isStopping = Locked(false)
@@ -52,18 +53,22 @@ final class HTTPServer: @unchecked Sendable {
     /// The port on which the server listens.
     private(set) var port = 0
 
-    /// Starts to listen.
+    /// Starts to listen. The clock measures all times except the client timeout; by default, it is the system's clock.
     ///
     /// - Throws: ``CannotListen`` if the server cannot listen on the address, or if no file descriptor is available.
-    init(_ settings: Settings, handler: any HTTPHandling) throws(CannotListen) {
+    init(
+        _ settings: Settings, handler: any HTTPHandling, clock: any TimeSource = SystemClock()
+    ) throws(CannotListen) {
         guard let clients = DisconnectMonitor() else {
             throw CannotListen(description: "cannot listen: too many open files")
         }
         self.handler = handler
+        self.clock = clock
         self.clients = clients
+        connections = OpenConnections(clock: clock)
         bodies = ResponseBodyPool(limit: settings.maximumSendingByteCount)
         idleGracePeriod = settings.idleGracePeriod
-        timeoutMonitor = Self.timeoutMonitor(of: exchanges, handler, settings)
+        timeoutMonitor = Self.timeoutMonitor(of: exchanges, handler, settings, clock)
         var error: Int32 = 0
         // The context stays alive, because the server must be stopped before it is released.
         let callbacks = Self.callbacks(Unmanaged.passUnretained(self).toOpaque())
@@ -115,11 +120,11 @@ final class HTTPServer: @unchecked Sendable {
     /// had its own sleep, the sleep would stay in memory until its end, even after cancellation. At thousands of
     /// requests a second, these sleeps would occupy about 100 MB.
     private static func timeoutMonitor(
-        of exchanges: ServerExchangeTable, _ handler: any HTTPHandling, _ settings: Settings
+        of exchanges: ServerExchangeTable, _ handler: any HTTPHandling, _ settings: Settings, _ clock: any TimeSource
     ) -> Task<Void, Never> {
         Task {
-            while (try? await Task.sleep(for: min(settings.responseTimeout, .milliseconds(250)))) != nil {
-                let now = ContinuousClock.now
+            while (try? await clock.sleep(for: min(settings.responseTimeout, .milliseconds(250)))) != nil {
+                let now = clock.uptime
                 for exchange in exchanges.all {
                     if exchange.outcome == nil, now - exchange.begin > settings.responseTimeout {
                         exchange.settle(.response(handler.timeoutResponse(to: exchange.head)))
@@ -160,7 +165,7 @@ final class HTTPServer: @unchecked Sendable {
             resume: {
                 clients.unwatch(socket)
                 if let request = OpaquePointer(bitPattern: address) { alcedo_http_resume(request) }
-            })
+            }, clock: clock)
         exchanges.add(exchange)
         alcedo_http_set_token(request, Unmanaged.passRetained(exchange).toOpaque())
         switch head.hasBody ? .response(Self.rejectBody(head)) : handler.respond(to: head) {
@@ -194,7 +199,7 @@ final class HTTPServer: @unchecked Sendable {
         let sent = exchange.end().flatMap { isSent ? $0 : nil }
         handler.requestEnded(
             exchange.head, status: sent?.status, byteCount: sent?.byteCount ?? 0,
-            duration: ContinuousClock.now - exchange.begin)
+            duration: clock.uptime - exchange.begin)
         exchanges.remove(exchange)
     }
 
@@ -268,7 +273,11 @@ final class OpenConnections: Sendable {
         var waiters: [CheckedContinuation<Void, Never>] = []
     }
 
+    private let clock: any TimeSource
     private let state = Locked(State())
+
+    /// Creates a count of zero. The clock measures the limits of waits; by default, it is the system's clock.
+    init(clock: any TimeSource = SystemClock()) { self.clock = clock }
 
     func opened() { state.withLock { $0.count += 1 } }
 
@@ -293,7 +302,7 @@ final class OpenConnections: Sendable {
             // The alarm starts after the waiter is registered, because it would otherwise miss the waiter.
             alarm = Task {
                 // A canceled alarm must not resume later waiters.
-                guard (try? await Task.sleep(for: limit)) != nil else { return }
+                guard (try? await clock.sleep(for: limit)) != nil else { return }
                 for waiter in state.withLock({ Self.takeWaiters(&$0) }) { waiter.resume() }
             }
         }

@@ -16,13 +16,15 @@ final class ServerExchange: Sendable {
         var outcome: Outcome?
         /// The status and the body length of the response that is being sent.
         var sent: (status: Int, byteCount: Int)?
-        var sendingSince: ContinuousClock.Instant?
+        /// The uptime at which sending began.
+        var sendingSince: Duration?
         var isOver = false
     }
 
     let number: UInt64
     let head: RequestHead
-    let begin = ContinuousClock.now
+    /// The uptime at which the request began.
+    let begin: Duration
     /// The closure that resumes the suspended request. Called at most once, and only while the request is suspended,
     /// because a request that is not suspended may already have ended.
     private let resume: @Sendable () -> Void
@@ -30,17 +32,21 @@ final class ServerExchange: Sendable {
     private let close: @Sendable () -> Void
     /// The executor of the operation; nil for the default executor.
     private let taskExecutor: (any TaskExecutor)?
+    private let clock: any TimeSource
     private let state = Locked(State())
 
     init(
         number: UInt64, head: RequestHead, close: @escaping @Sendable () -> Void,
-        resume: @escaping @Sendable () -> Void, taskExecutor: (any TaskExecutor)? = nil
+        resume: @escaping @Sendable () -> Void, taskExecutor: (any TaskExecutor)? = nil,
+        clock: any TimeSource = SystemClock()
     ) {
         self.number = number
         self.head = head
         self.close = close
         self.resume = resume
         self.taskExecutor = taskExecutor
+        self.clock = clock
+        begin = clock.uptime
     }
 
     /// Whether the response has no body because of the request's method or the response's status.
@@ -81,16 +87,17 @@ final class ServerExchange: Sendable {
 
     func willSend(_ response: ServerResponse) {
         let count = hasNoBody(response) ? 0 : response.body.count
+        let now = clock.uptime
         state.withLock { state in
             state.sent = (response.status, count)
-            state.sendingSince = .now
+            state.sendingSince = now
             // The exchange no longer needs the body, which the sender now holds.
             state.outcome = .response(ServerResponse(status: response.status))
         }
     }
 
-    /// Closes the connection if its client has not received the response within `limit`.
-    func closeIfSlow(_ now: ContinuousClock.Instant, limit: Duration) {
+    /// Closes the connection if its client has not received the response within `limit`, at the uptime `now`.
+    func closeIfSlow(_ now: Duration, limit: Duration) {
         state.withLock { state in
             guard !state.isOver, let since = state.sendingSince, now - since > limit else { return }
             // The lock is held, because the system may reuse the socket for another connection after the request has

@@ -7,7 +7,7 @@ struct RunningServer: Sendable {
     private let clock: any TimeSource
 
     /// Starts to listen. By default, decoders run in the process of the server. The clock measures the times of the
-    /// stack and of ``stop(grace:storeTimeout:)``; by default, it is the system's clock.
+    /// stack and of the server; by default, it is the system's clock.
     ///
     /// - Throws: `HTTPServer.CannotListen` if the server cannot listen on the address, or if no file descriptor is
     ///   available.
@@ -17,7 +17,7 @@ struct RunningServer: Sendable {
     ) throws {
         self.clock = clock
         stack = ServerStack(settings, codecs: codecs, clock: clock)
-        server = try HTTPServer(listening, handler: stack.service)
+        server = try HTTPServer(listening, handler: stack.service, clock: clock)
     }
 
     var port: Int { server.port }

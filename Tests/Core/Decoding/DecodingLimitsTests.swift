@@ -38,16 +38,24 @@ import Testing
         let error = #expect(throws: ImageDecodingError.self) {
             try DecodingLimits(maximumPixelCount: 5).check(PixelSize(width: 3, height: 2), format: .gray8)
         }
-        #expect(error?.message == "3 x 2 pixels exceed the limit of 5 pixels")
+        #expect(error?.message == "3 x 2 pixels exceed the limit of 5 pixels (DecodingLimits.maximumPixelCount)")
+    }
+
+    @Test func `the message names the bytes with their padding and the limit`() {
+        let error = #expect(throws: ImageDecodingError.self) {
+            try DecodingLimits(maximumByteCount: 127).check(PixelSize(width: 3, height: 2), format: .rgba8)
+        }
+        let size = "3 x 2 pixels need 128 bytes with row padding"
+        #expect(error?.message == "\(size); the limit is 127 bytes (DecodingLimits.maximumByteCount)")
     }
 
     @Test func `the number of frames may equal the limit and not exceed it`() throws {
         let limits = DecodingLimits(maximumFrameCount: 3)
         for count in 0...3 { try limits.check(frameCount: count) }
         for count in [4, Int.max] {
-            #expect(throws: ImageDecodingError(.exceedsLimit, "\(count) frames exceed the limit of 3")) {
-                try limits.check(frameCount: count)
-            }
+            let limit = "the limit is 3 (DecodingLimits.maximumFrameCount)"
+            let error = ImageDecodingError(.exceedsLimit, "the animation has at least \(count) frames; \(limit)")
+            #expect(throws: error) { try limits.check(frameCount: count) }
         }
         try DecodingLimits().check(frameCount: 10_000)
         #expect(throws: ImageDecodingError.self) { try DecodingLimits().check(frameCount: 10_001) }

@@ -89,7 +89,7 @@ struct ListingTests {
         #expect(await cache.key(named: key("b").fileName) == key("b"))
     }
 
-    @Test func `a path is where the file is or would be`() async throws {
+    @Test func `the path of an entry is the location of its file, even before the store`() async throws {
         let cache = cache(pathExtension: "png")
         let url = try #require(cache.path(for: key("a")))
         #expect(url.path == directory.file("a") + ".png")

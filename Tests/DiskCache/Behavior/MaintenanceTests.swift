@@ -145,7 +145,7 @@ struct MaintenanceTests {
         #expect(FileManager.default.contents(atPath: mine.path + "/index") == Data("mine".utf8))
     }
 
-    @Test func `without an index the order of storing applies`() async throws {
+    @Test func `a cache without an index lists entries in the order of storing`() async throws {
         for number in 0..<30 {
             try await cache.store(entry(number), for: key("\(number)"))
             clock.advance(by: .milliseconds(2))

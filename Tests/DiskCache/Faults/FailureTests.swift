@@ -119,7 +119,7 @@ struct FailureTests {
         #expect(FileManager.default.contents(atPath: precious + "/letter") == Data("precious".utf8))
     }
 
-    @Test func `files that a dead writer left are removed, those of a living one are kept`() async throws {
+    @Test func `unfinished files of an ended writer are removed, and those of a running one are kept`() async throws {
         try FileManager.default.createDirectory(
             at: directory.url.appending(path: "unfinished"), withIntermediateDirectories: true)
         // Whatever process has this ID now, it does not have these files open.
@@ -135,7 +135,7 @@ struct FailureTests {
         #expect(directory.unfinished == ["entry-2-2"])
     }
 
-    @Test func `files of a dead process with the same ID do not block a store`() async throws {
+    @Test func `files of an ended process with the same ID do not block a store`() async throws {
         try FileManager.default.createDirectory(
             at: directory.url.appending(path: "unfinished"), withIntermediateDirectories: true)
         // In containers every process may have the same ID, and serial numbers restart with each.

@@ -37,7 +37,7 @@ struct ReadOnlyTests {
         #expect(await cache.entry(for: key("nobody")) == nil)
     }
 
-    @Test func `all entries are found and counted`() async throws {
+    @Test func `a read-only cache finds and counts all entries`() async throws {
         try await expectAll()
         #expect(await cache.count == 10)
         #expect(await cache.totalSize == directory.fileSizes)
@@ -45,7 +45,7 @@ struct ReadOnlyTests {
         #expect(await cache.key(named: key("3").fileName) == key("3"))
     }
 
-    @Test func `all entries are found also without an index or with a damaged one`() async throws {
+    @Test func `a read-only cache finds all entries without an index or with a damaged one`() async throws {
         try FileManager.default.removeItem(at: directory.url.appending(path: "index"))
         try await expectAll()
         try Data(count: 500).write(to: directory.url.appending(path: "index"))
@@ -74,7 +74,7 @@ struct ReadOnlyTests {
         #expect(directory.files.count == 10)
     }
 
-    @Test func `maintenance reports what it could not do`() async throws {
+    @Test func `maintenance of a read-only directory reports errors`() async throws {
         let verified = await FileDiskCache(directory: view.url, clock: clock).verify()
         #expect(verified.checkedCount == 10 && verified.byteCount == directory.fileSizes)
         #expect(verified.error?.code == .notWritable)

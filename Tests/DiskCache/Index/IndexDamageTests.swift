@@ -105,7 +105,7 @@ struct IndexDamageTests {
         }
     }
 
-    @Test func `any value of the written-record count loses nothing`() async throws {
+    @Test func `a wrong count of written records loses no entry`() async throws {
         for number in [0, 1, UInt64(recordCount + 1), 1 << 40, .max] {
             var bytes = Array(whole)
             var field: [UInt8] = []

@@ -29,7 +29,7 @@ enum Child {
         let nobody: uid_t = 65534
         let paths = [directory + "/..", directory]
         guard paths.allSatisfy({ chown($0, nobody, nobody) == 0 }), setgid(nobody) == 0, setuid(nobody) == 0 else {
-            say("cannot become somebody else")
+            say("cannot change the user")
             exit(2)
         }
     }

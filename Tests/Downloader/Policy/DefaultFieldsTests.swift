@@ -47,7 +47,7 @@ struct DefaultFieldsTests {
         #expect(try await sent { $0.defaultFields = HTTPFields() }.fields == HTTPFields())
     }
 
-    @Test func `the app's closure sees its own fields, and those it sets replace the default ones`() async throws {
+    @Test func `a request modifier receives no default fields, and its own fields replace them`() async throws {
         let seen = Watched<[HTTPFields]>([])
 
         let sent = try await sent {

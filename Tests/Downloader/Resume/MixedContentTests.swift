@@ -71,7 +71,7 @@ struct MixedContentTests {
 
     /// - Parameter isCached: Whether there is a response cache, which keeps parts and requests the rest itself.
     @Test(arguments: [false, true])
-    func `whatever the server does, the download is one of its contents`(isCached: Bool) async throws {
+    func `a download never mixes two contents, whatever the server does`(isCached: Bool) async throws {
         // Of equal length, so that the length does not distinguish them.
         let contents = [sample(3_000, seed: 1), sample(3_000, seed: 2), sample(2_000, seed: 3)]
         var (rangeCount, doneCount) = (0, 0)

@@ -108,7 +108,9 @@ import Testing
         (200, PartialContent.Continuation.newResponse), (416, .unusable), (404, .newResponse), (503, .newResponse),
         (304, .newResponse),
     ])
-    func `another status is a new response`(status: Int, continuation: PartialContent.Continuation) throws {
+    func `a response with a status other than 206 is a new response, and 416 makes the part unusable`(
+        status: Int, continuation: PartialContent.Continuation
+    ) throws {
         let fields: HTTPFields = ["ETag": "\"a\"", "Content-Range": "bytes */100"]
         #expect(try self.continuation(status, fields) == continuation)
     }

@@ -36,11 +36,11 @@ import Testing
             ["Last-Modified": date, "Date": minuteBefore],
             ["Last-Modified": "yesterday", "Date": date], ["Last-Modified": minuteBefore, "Date": "0"],
         ] as [HTTPFields])
-    func `other values are not strong validators`(fields: HTTPFields) {
+    func `a weak or malformed validator is not a strong validator`(fields: HTTPFields) {
         #expect(StrongValidator(fields, now: now) == nil)
     }
 
-    @Test func `two lines are not a strong validator`() {
+    @Test func `a repeated field is not a strong validator`() {
         for name in ["ETag", "Date", "Last-Modified"] {
             var fields: HTTPFields =
                 name == "ETag" ? ["ETag": "\"a\""] : ["Last-Modified": Self.minuteBefore, "Date": Self.date]

@@ -65,7 +65,7 @@ import Testing
         #expect(failures.failure(of: try request("http://h/a", ["X-Api-Key": "good"]), at: .zero) == nil)
     }
 
-    @Test func `every field counts, and the case of its name does not`() throws {
+    @Test func `a failure applies to requests with equal fields, whatever the case of the names`() throws {
         let failures = FailureCache()
         let keyed = try request("http://h/a", ["X-Api-Key": "bad"])
         failures.record(notFound, of: keyed, at: .zero)

@@ -75,7 +75,7 @@ struct RetryTests {
         #expect(script.requests.value.count == 1)
     }
 
-    @Test func `a delay lasts as long as the clock says`() async throws {
+    @Test func `a retry begins when the clock has advanced by the delay`() async throws {
         let clock = ManualClock()
         let script = Script([.failure(.cannotConnect), ok])
         let fetcher = HTTPFetcher.make(script, clock: clock) { $0.retries() }

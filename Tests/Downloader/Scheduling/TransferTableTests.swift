@@ -37,7 +37,7 @@ struct TransferTableTests {
         try #require(table.begin(at: .zero).beginnings.first)
     }
 
-    @Test func `a transfer that is not yet known has not ended`() throws {
+    @Test func `a transfer without an attached task counts until it finishes`() throws {
         let table = table()
         join(table, "a")
         let id = try #require(table.begin(at: .zero).beginnings.first).id

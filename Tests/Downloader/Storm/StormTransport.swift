@@ -35,7 +35,7 @@ struct StormTransport: HTTPTransport {
         case .missing: return response(404, HTTPFields(), Data("no".utf8))
         case .redirect: return response(302, ["Location": "/\(number)"], Data())
         case .silent: throw HTTPTransportError(.timedOut, "nothing came")
-        case .rejected: throw HTTPTransportError(.cannotConnect, "nobody is there")
+        case .rejected: throw HTTPTransportError(.cannotConnect, "no server")
         }
     }
 

@@ -54,7 +54,7 @@ struct LoopTests {
         #expect(request(loop(2000..<2200, turns: 5), of: cache) > 0.95)
     }
 
-    @Test func `after one loop a cache keeps a part of another, even of one too long to be remembered`() {
+    @Test func `a cache keeps a part of a second loop, even if the loop is too long to be remembered`() {
         let cache = Cache(costLimit: 100)
         request(loop(0..<1000, turns: 5), of: cache)
         request(loop(1000..<2000, turns: 15), of: cache)

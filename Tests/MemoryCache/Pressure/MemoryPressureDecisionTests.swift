@@ -14,7 +14,7 @@ import Testing
         return readings
     }
 
-    @Test func `the level is normal without any sign`() {
+    @Test func `the level is normal without readings or stalls`() {
         #expect(decision.level(at: .zero) == .normal)
         #expect(decision.nextChange(after: .zero) == nil)
     }
@@ -30,7 +30,7 @@ import Testing
         #expect(decision.nextChange(after: .seconds(110)) == nil)
     }
 
-    @Test mutating func `each sign restarts the hold duration`() {
+    @Test mutating func `each stall restarts the hold duration`() {
         for second in stride(from: 0, through: 60, by: 2) { decision.recordStall(.warning, at: .seconds(second)) }
 
         #expect(decision.level(at: .seconds(69)) == .warning)
@@ -95,7 +95,7 @@ import Testing
         #expect(decision.level(at: .seconds(3)) == .warning)
     }
 
-    @Test func `without new signs the level only falls, at the predicted times, down to normal`() {
+    @Test func `without new readings or stalls the level falls to normal at the predicted times`() {
         var random = SeededGenerator(seed: 3)
         for _ in 0..<300 {
             var decision = MemoryPressureDecision(holdDuration: .seconds(Int.random(in: 0...20, using: &random)))

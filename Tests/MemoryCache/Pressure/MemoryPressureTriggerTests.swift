@@ -144,7 +144,7 @@ struct MemoryPressureTriggerTests {
         defer { if other >= 0 { close(other) } }
         let looks = CountingTimeSource()
         let system = WatchedSystem(
-            interval: .milliseconds(20), time: looks, triggers: [{ [watched] in StallTriggers(warning: watched) }])
+            interval: .milliseconds(20), clock: looks, triggers: [{ [watched] in StallTriggers(warning: watched) }])
         let observation = system.observe()
 
         try await system.figures.waitUntil { $0.readCount >= 10 }

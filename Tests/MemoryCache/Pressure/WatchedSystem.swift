@@ -36,14 +36,14 @@ final class WatchedSystem: Sendable {
     static let holdDuration = Duration.seconds(10)
 
     init(
-        interval: Duration = .milliseconds(2), time: (any TimeSource)? = nil,
+        interval: Duration = .milliseconds(2), clock: (any TimeSource)? = nil,
         triggers: [@Sendable () -> StallTriggers] = []
     ) {
-        let clock = ManualClock()
-        self.clock = clock
+        let manualClock = ManualClock()
+        self.clock = manualClock
         let configuration = SystemMemoryPressureSource.Configuration(
             interval: interval, holdDuration: Self.holdDuration)
-        source = SystemMemoryPressureSource(configuration: configuration, clock: time ?? clock) { [figures] in
+        source = SystemMemoryPressureSource(configuration: configuration, clock: clock ?? manualClock) { [figures] in
             let presence = Presence(figures)
             var sensors = MemoryPressureSensors()
             sensors.triggers = triggers

@@ -8,12 +8,18 @@ import TestSupport
 import Testing
 
 /// A cache that forwards all calls to another.
-private struct Wrapper: MeasurableDataCache {
+private struct Wrapper: MaintainableDataCache {
     let cache: any MaintainableDataCache
+    /// Whether the maintenance is the other cache rather than this one.
+    let delegatesMaintenance: Bool
 
-    var maintenance: (any MaintainableDataCache)? { cache }
+    var maintenance: (any MaintainableDataCache)? {
+        if delegatesMaintenance { return cache }
+        return self
+    }
     var totalSize: Int { get async { await cache.totalSize } }
     var count: Int { get async { await cache.count } }
+    var statistics: CacheStatistics { cache.statistics }
 
     func entry(for key: ImageKey) async -> CachedData? { await cache.entry(for: key) }
     func contains(_ key: ImageKey) async -> Bool { await cache.contains(key) }
@@ -22,6 +28,14 @@ private struct Wrapper: MeasurableDataCache {
     func removeAll(of resource: ResourceKey) async -> Int { await cache.removeAll(of: resource) }
     func removeAll() async { await cache.removeAll() }
     func flush() async { await cache.flush() }
+    func items() async -> [DataCacheItem] { await cache.items() }
+    func key(named name: String) async -> ImageKey? { await cache.key(named: name) }
+    func trim(toSize size: Int?, count: Int?) async -> DataCacheTrimReport {
+        await cache.trim(toSize: size, count: count)
+    }
+    func observeTrims(_ handler: @escaping @Sendable (DataCacheTrimReport) -> Void) -> any Sendable {
+        cache.observeTrims(handler)
+    }
 }
 
 /// An image cache reports what its disk cache removes in the background.
@@ -96,9 +110,10 @@ struct ImageCacheTrimTests {
         #expect(told.value.sorted() == removed.sorted())
     }
 
-    @Test(arguments: Storage.allCases)
-    func `a cache that wraps a disk cache reports its cleans`(storage: Storage) async throws {
-        let disk = Wrapper(cache: disk(storage, DataCacheLimits(maximumAge: .seconds(90))))
+    @Test(arguments: Storage.allCases, [true, false])
+    func `a cache that wraps a disk cache reports its cleans`(storage: Storage, delegates: Bool) async throws {
+        let disk = Wrapper(
+            cache: disk(storage, DataCacheLimits(maximumAge: .seconds(90))), delegatesMaintenance: delegates)
         let cache = ImageCache(
             codecs: parts.codec.registry, diskCache: disk, onClean: { [told] names in told.update { $0 += names } })
         try await store(0..<1, in: cache)

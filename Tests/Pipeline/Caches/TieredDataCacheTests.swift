@@ -164,17 +164,31 @@ struct TieredDataCacheTests {
         let slow = FakeDataCache(beforeStore: { [clock] number in
             if number == 1 { try await clock.sleep(for: .seconds(1)) }
         })
-        let cache = TieredDataCache([DataCacheTier(slow)])
-        let store = Task { try await cache.store(entry("1"), for: key) }
-        try await clock.waitForSleepers(count: 1)
+        let executor = ManualExecutor()
+        let cache = TieredDataCache([DataCacheTier(slow)], taskExecutor: executor)
+        let other = ImageKey(ResourceKey("b"))
+        let store = Task(executorPreference: executor) { try await cache.store(entry("1"), for: key) }
+        executor.drain()
+        #expect(clock.sleeperCount == 1)
 
-        try await cache.store(entry("2"), for: ImageKey(ResourceKey("b")))
-        let flush = Task { await cache.flush() }
+        let otherStore = Task(executorPreference: executor) { try await cache.store(entry("2"), for: other) }
+        executor.drain()
+        #expect(slow.entries.value[other] == entry("2"))
+        let isFlushed = Watched(false)
+        let flush = Task(executorPreference: executor) {
+            await cache.flush()
+            isFlushed.update { $0 = true }
+        }
+        executor.drain()
+        #expect(!isFlushed.value)
         clock.advance(by: .seconds(1))
-        await flush.value
+        executor.drain()
+        #expect(isFlushed.value)
 
-        #expect(slow.entries.value[key] == entry("1"))
+        await flush.value
         try await store.value
+        try await otherStore.value
+        #expect(slow.entries.value[key] == entry("1"))
     }
 
     @Test func `a store reaches the tiers that take stores and removes the entry from the others`() async throws {

@@ -36,7 +36,7 @@ struct MetricsTests {
         #expect(counts.decodes.count == 3 && counts.processingSteps.count == 1)
         #expect(
             metrics.description
-                == "finished 3, failed 0, cancelled 0; memory 1 of 4, disk 1 of 3, downloads 2 (14 bytes)")
+                == "finished 3, failed 0, canceled 0; memory 1 of 4, disk 1 of 3, downloads 2 (14 bytes)")
     }
 
     @Test func `a successful load that misses empty caches is one load and no failure`() async throws {

@@ -26,7 +26,7 @@ import Testing
         }
     }
 
-    @Test func `every file belongs to a case`() throws {
+    @Test func `every golden image is used by a test case`() throws {
         let files = try FileManager.default.contentsOfDirectory(atPath: Self.directory).filter { $0.hasSuffix(".png") }
 
         let known = cases.flatMap { [$0.file, $0.source] } + ["upper"]

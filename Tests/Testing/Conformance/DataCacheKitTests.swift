@@ -15,7 +15,7 @@ struct DataCacheKitTests {
     private static let checks = DataCacheConformance.checks + DataCacheConformance.persistenceChecks
 
     enum Fault: CaseIterable {
-        case losesNotes, findsSomethingInNothing, givesSlices, dropsEmptyEntries, keepsWhatItShouldReplace
+        case losesMetadata, findsSomethingInNothing, givesSlices, dropsEmptyEntries, keepsWhatItShouldReplace
         case ignoresVariants, makesNamesOfKeys, removesAlways, keepsTheSizeOfAll, hasNoLimit, evictsTheNewest
         case storesOversized, refusesOversizedWrongly, oversizedEvictsAll, tearsEntries, heedsCancellation
         case forgetsAtTheEnd, hasOneStorage, removesLikeResources, countsNothing, containsAlways, forgetsExpiries
@@ -23,7 +23,7 @@ struct DataCacheKitTests {
 
         var broken: Set<String> {
             switch self {
-            case .losesNotes:
+            case .losesMetadata:
                 ["a stored entry is returned with its metadata", "entries persist after the cache is deinitialized"]
             case .findsSomethingInNothing:
                 [

@@ -48,7 +48,7 @@ final class FaultyDataCache: MeasurableDataCache {
         let entries = storage.value
         if fault == .findsSomethingInNothing, entries.list.isEmpty { return CachedData(Data([1])) }
         guard var found = entries.list.first(where: { $0.key == key })?.entry else { return nil }
-        if fault == .losesNotes { found.metadata = Data() }
+        if fault == .losesMetadata { found.metadata = Data() }
         if fault == .forgetsExpiries { found.expiry = nil }
         if fault == .givesSlices { found.data = (Data([0]) + found.data).dropFirst() }
         return found

@@ -9,16 +9,16 @@ import Testing
 @Suite(.timeLimit(.minutes(10)))
 struct ResponseStoreKitTests {
     enum Fault: CaseIterable {
-        case forgetsNotes, ignoresVariants, keepsTheOld, storesWhatItMayNot, ignoresItsLimit, removesTheResource
+        case losesMetadata, ignoresVariants, keepsTheOld, storesForbiddenEntries, ignoresItsLimit, removesTheResource
         case forgetsVariants, keepsTheDateItself, keepsVariants, mixesBodies
 
         /// The check that must fail.
         var broken: String {
             switch self {
-            case .forgetsNotes: "a stored entry is returned unchanged, and only under its key"
+            case .losesMetadata: "a stored entry is returned unchanged, and only under its key"
             case .ignoresVariants: "a variant and the entry of the resource are separate"
             case .keepsTheOld: "storing under an existing key replaces the entry"
-            case .storesWhatItMayNot: "storing an entry that must not be stored removes the entry under its key"
+            case .storesForbiddenEntries: "storing an entry that must not be stored removes the entry under its key"
             case .ignoresItsLimit: "storing an entry above the limit removes the entry under its key"
             case .removesTheResource: "remove removes only its entry"
             case .forgetsVariants: "removing a resource removes all its variants and no other resource"
@@ -67,7 +67,7 @@ struct ResponseStoreKitTests {
                     entries[key] = entry
                     return
                 }
-                let isAllowed = response.storagePolicy != .notAllowed || fault == .storesWhatItMayNot
+                let isAllowed = response.storagePolicy != .notAllowed || fault == .storesForbiddenEntries
                 guard isAllowed, response.body.count <= byteLimit || fault == .ignoresItsLimit else {
                     entries[key] = nil
                     return
@@ -81,7 +81,7 @@ struct ResponseStoreKitTests {
                 if fault == .mixesBodies, response.body.count == 100, case .response(let old) = entries[key] {
                     response.body = old.body.prefix(50) + response.body.suffix(50)
                 }
-                if fault == .forgetsNotes, key.resource.description.hasSuffix("/a"), entries.isEmpty,
+                if fault == .losesMetadata, key.resource.description.hasSuffix("/a"), entries.isEmpty,
                     key.variant.isEmpty, response.body == Data("a".utf8), response.userInfo["note"] == "a"
                 {
                     response.head.status = 203

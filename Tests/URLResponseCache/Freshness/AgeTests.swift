@@ -38,7 +38,9 @@ struct AgeTests {
             FreshnessRow(["Cache-Control": "max-age=60", "Date": "nonsense"], after: 59, .both),
             FreshnessRow(["Cache-Control": "max-age=60", "Date": date(-90), "date": date(-90)], after: 59, .both),
         ])
-    func `the age on arrival counts`(role: CacheRole, row: FreshnessRow) async throws { try await row.check(in: role) }
+    func `the age of a response on arrival reduces its freshness`(role: CacheRole, row: FreshnessRow) async throws {
+        try await row.check(in: role)
+    }
 
     @Test(arguments: Roles.all) func `the response delay counts as age`(role: CacheRole) async throws {
         let bench = Bench(role)

@@ -172,7 +172,8 @@ struct StalenessTests {
         }
     }
 
-    @Test(arguments: Roles.all) func `rules that require a response change nothing else`(role: CacheRole) async throws {
+    @Test(arguments: Roles.all)
+    func `respondsWhenDisconnected does not change other requests`(role: CacheRole) async throws {
         let bench = Bench(role) { $0.respondsWhenDisconnected = true }
         // Nothing is stored.
         await #expect(throws: HTTPTransportError.self) { try await bench.send() }
@@ -231,7 +232,7 @@ struct StalenessTests {
             ("stale-while-revalidate=30", [:], false), ("stale-while-revalidate=130", [:], true),
             ("public", ["Cache-Control": "max-stale=50"], false), ("public", ["Cache-Control": "max-stale=130"], true),
         ] as [(String, HTTPFields, Bool)])
-    func `an Expires before Date counts from Date`(
+    func `a response that expired before its Date has been stale since then`(
         control: String, request: HTTPFields, isServed: Bool
     ) async throws {
         let bench = Bench()

@@ -13,7 +13,7 @@ import Testing
         // Invalid by the grammar, but sent by servers.
         ("a", true), ("W/a", true), ("*", false), ("a,b", false),
     ])
-    func `an entity tag is one quoted string as a rule`(text: String, isTag: Bool) {
+    func `an entity tag is a quoted string or a single bare word`(text: String, isTag: Bool) {
         #expect((EntityTag(text) != nil) == isTag)
     }
 

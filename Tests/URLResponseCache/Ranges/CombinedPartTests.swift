@@ -99,7 +99,7 @@ struct CombinedPartTests {
             ("bytes=6-", "234", "bytes 6-8/9"), ("bytes=-1", "4", "bytes 8-8/9"), ("bytes=9-9", nil, nil),
             ("bytes=-6", nil, nil), ("bytes=3-", nil, nil),
         ] as [(String, String?, String?)])
-    func `content of unknown length ends where the message with its end ends`(
+    func `a complete message with the end of the content determines its length`(
         role: CacheRole, row: (range: String, body: String?, place: String?)
     ) async throws {
         for range in ["bytes=-5", "bytes=4-"] {

@@ -136,7 +136,7 @@ struct CompletionTests {
             ["Last-Modified": date(-60), "Date": date(-1)],
             ["Last-Modified": date(-60), "Date": date(0), "ETag": "\"v\""],
         ] as [HTTPFields])
-    func `a rest without the same strong date is not appended`(
+    func `a rest whose Last-Modified is missing, different or weak is not appended`(
         role: CacheRole, fields: HTTPFields
     ) async throws {
         let bench = Bench(role)

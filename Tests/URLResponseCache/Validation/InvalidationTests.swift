@@ -76,7 +76,7 @@ struct InvalidationTests {
         }
     }
 
-    @Test(arguments: Roles.all) func `an unsafe method without a response invalidates, too`(
+    @Test(arguments: Roles.all) func `an unsafe request without a response invalidates the stored response`(
         role: CacheRole
     ) async throws {
         let bench = Bench(role)

@@ -51,7 +51,7 @@ struct NotModifiedTests {
         #expect(try await bench.send().fields["Age"] == "0")
     }
 
-    @Test(arguments: Roles.all) func `the age and date of a 304 apply from then on`(role: CacheRole) async throws {
+    @Test(arguments: Roles.all) func `a 304 replaces the stored age and date`(role: CacheRole) async throws {
         let bench = Bench(role)
         try await bench.load(["Cache-Control": "max-age=60", "ETag": "\"v\""])
         bench.advance(100)

@@ -233,6 +233,7 @@ import Testing
         #expect(log.endings == [.cancelled])
         binder?.load(ImageRequest(image: 2, serial: 2)) { log($0) }
         #expect(log.endings == [.cancelled, .cancelled])
+        #expect(binder?.isLoading == false)
         #expect(loader.started == [1])
     }
 

@@ -75,7 +75,7 @@ final class DatabasePool<Queries>: Sendable {
 /// A connection that passes from one piece of work to the next.
 ///
 /// Only one thread at a time has the connection, so the lock never blocks. The lock lets the compiler check the
-/// isolation.
+/// isolation. It is a `Mutex`, because a connection is not `Sendable`, as the value of `Locked` must be.
 private final class ConfinedFile<Queries>: Sendable {
     private let file: Mutex<DatabaseFile<Queries>>
 

@@ -138,7 +138,9 @@ final class HTTPFetcher: Sendable {
     private func firstSuccess<Value: Sendable>(
         _ request: HTTPRequest, _ fetch: @escaping @Sendable (HTTPRequest) async throws -> Value
     ) async throws -> Value {
-        let deadline = Deadline(limit: configuration.totalTimeout, clock: clock, subject: "the transfer did not finish")
+        let deadline = Deadline(
+            limit: configuration.totalTimeout, clock: clock,
+            subject: "the transfer of \(request.url.shown) did not finish")
         do {
             return try await deadline.run { [self] in
                 do {

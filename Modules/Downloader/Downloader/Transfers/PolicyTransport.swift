@@ -42,7 +42,7 @@ final class PolicyTransport: Sendable {
     }
 
     private func send(_ request: HTTPRequest, within limit: Duration) async throws -> HTTPResponse {
-        let deadline = Deadline(limit: limit, clock: clock, subject: "no response")
+        let deadline = Deadline(limit: limit, clock: clock, subject: "no response for \(request.url.shown)")
         return try await deadline.run { [follower] in try await follower.send(request) }
     }
 
@@ -110,8 +110,21 @@ struct Deadline: Sendable {
     /// The maximum duration; nil, zero or less is no limit.
     let limit: Duration?
     let clock: any TimeSource
-    /// The first words of the error message, as in "no response within 5 seconds".
-    let subject: String
+    /// A closure that returns the first words of the error message.
+    private let subject: @Sendable () -> String
+
+    /// Creates a time limit.
+    ///
+    /// - Parameters:
+    ///   - limit: The maximum duration; nil, zero or less is no limit.
+    ///   - clock: The clock.
+    ///   - subject: The first words of the error message, as in "no response within 5 seconds". Evaluated only for an
+    ///     error.
+    init(limit: Duration?, clock: any TimeSource, subject: @autoclosure @escaping @Sendable () -> String) {
+        self.limit = limit
+        self.clock = clock
+        self.subject = subject
+    }
 
     /// Runs work and cancels it after the limit.
     ///
@@ -128,7 +141,7 @@ struct Deadline: Sendable {
             }
             if let value = try await group.next() ?? nil { return value }
             try Task.checkCancellation()
-            throw HTTPTransportError(.timedOut, "\(subject) within \(limit)")
+            throw HTTPTransportError(.timedOut, "\(subject()) within \(limit)")
         }
     }
 }

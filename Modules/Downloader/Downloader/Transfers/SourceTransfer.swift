@@ -151,12 +151,12 @@ struct SourceTransfer<Sink: ContentSink> {
         for try await piece in response.body {
             guard piece.count <= limit - sink.count else { throw TransferFailure.tooLarge(limit, head) }
             try await sink.append(piece)
-            if let expected, sink.count > expected { throw TransferFailure.tooMany(expected) }
+            if let expected, sink.count > expected { throw TransferFailure.tooMany(expected, head) }
             if !isChecked, sink.count >= CodecRegistry.sniffedByteCount { try check(head) }
             if recorder != nil { await recorder?.append(piece) }
             meter.update(DownloadProgress(received: sink.count, expected: expected))
         }
-        if let expected, sink.count != expected { throw TransferFailure.tooFew(sink.count, expected) }
+        if let expected, sink.count != expected { throw TransferFailure.tooFew(sink.count, expected, head) }
         guard sink.count > 0 else { throw TransferFailure.empty(head) }
         if !isChecked { try check(head) }
         meter.mark(DownloadProgress(received: sink.count, expected: expected))
@@ -238,7 +238,8 @@ private enum TransferFailure {
     @inline(never)
     static func part(_ head: HTTPResponseHead) -> any Error {
         DownloadError(
-            .transport(.invalidResponse), "the server sent partial content for a request without a range", head: head)
+            .transport(.invalidResponse), "\(head.url.origin) sent partial content for a request without a range",
+            head: head)
     }
 
     @inline(never)
@@ -256,13 +257,14 @@ private enum TransferFailure {
     }
 
     @inline(never)
-    static func tooMany(_ expected: Int) -> any Error {
-        HTTPTransportError(.invalidResponse, "received more than the declared \(expected) bytes")
+    static func tooMany(_ expected: Int, _ head: HTTPResponseHead) -> any Error {
+        HTTPTransportError(.invalidResponse, "\(head.url.origin) sent more than the declared \(expected) bytes")
     }
 
     @inline(never)
-    static func tooFew(_ count: Int, _ expected: Int) -> any Error {
-        HTTPTransportError(.connectionLost, "the connection ended after \(count) of \(expected) bytes")
+    static func tooFew(_ count: Int, _ expected: Int, _ head: HTTPResponseHead) -> any Error {
+        HTTPTransportError(
+            .connectionLost, "the connection to \(head.url.origin) ended after \(count) of \(expected) bytes")
     }
 
     @inline(never)

@@ -1,5 +1,6 @@
-// The plain C loops over the codec libraries, written as in the libraries' manuals, that the decoders are compared with.
-// Each function decodes into its own memory and discards the pixels. It returns the number of pixels, or 0 on any error.
+// The plain C loops over the codec libraries, written as in the libraries' manuals, that the decoders are compared
+// with. Each function decodes into its own memory and discards the pixels. It returns the number of pixels, or 0 on any
+// error.
 #ifndef ALCEDO_CREFERENCEDECODERS_H
 #define ALCEDO_CREFERENCEDECODERS_H
 

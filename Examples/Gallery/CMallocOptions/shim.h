@@ -1,0 +1,2 @@
+// Swift's module of the C library does not include this header.
+#include <malloc.h>
