@@ -29,8 +29,8 @@ struct alcedo_avif_decoder {
     size_t rows_size;
 };
 
-/// Makes a changed copy of a box of a complete file that libavif 0.11 would reject: a box `meta` that extends to the end
-/// of the file, or a movie with tracks that are not images.
+/// Makes a changed copy of a box of a complete file that libavif 0.11 would reject: a box `meta` that extends to the
+/// end of the file, or a movie with tracks that are not images.
 void alcedo_avif_repair(alcedo_avif_decoder *d);
 
 /// Returns the status for a result of libavif.

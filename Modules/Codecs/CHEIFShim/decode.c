@@ -131,7 +131,8 @@ static alcedo_heif_status decode(
     return image && read_planes(image, &p->planes) ? ALCEDO_HEIF_OK : ALCEDO_HEIF_CORRUPT;
 }
 
-/// Keeps the tables of libde265, which take two milliseconds to compute. Otherwise they are freed with the last decoder.
+/// Keeps the tables of libde265, which take two milliseconds to compute. Otherwise they are freed with the last
+/// decoder.
 static void keep_tables(void) { de265_init(); }
 
 alcedo_heif_status alcedo_heif_decode(

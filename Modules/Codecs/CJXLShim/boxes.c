@@ -101,8 +101,8 @@ alcedo_jxl_status alcedo_jxl_decompress_box(
     const uint8_t *contents, size_t count, uint8_t *out, size_t capacity, size_t *size) {
     alcedo_jxl_status status = decompress(contents, count, 0, out, capacity, size);
     if (status != ALCEDO_JXL_OK) return status;
-    // libjxl before 0.11 does not report whether the compressed data is complete. Zero bytes after complete data are not
-    // read. After incomplete data, they give more output or an error.
+    // libjxl before 0.11 does not report whether the compressed data is complete. Zero bytes after complete data are
+    // not read. After incomplete data, they give more output or an error.
     size_t continued_size = 0;
     status = decompress(contents, count, 4096, out, capacity, &continued_size);
     if (status == ALCEDO_JXL_OUT_OF_MEMORY) return status;

@@ -79,8 +79,8 @@ typedef struct {
     size_t xmp_size;
 } alcedo_avif_info;
 
-/// Creates a decoder of a complete file. `bytes` must outlive it. For a stream, the bytes are passed later. Returns NULL
-/// when memory is exhausted.
+/// Creates a decoder of a complete file. `bytes` must outlive it. For a stream, the bytes are passed later. Returns
+/// NULL when memory is exhausted.
 alcedo_avif_decoder *_Nullable alcedo_avif_create(
     const uint8_t *_Nullable bytes, size_t count, const alcedo_avif_decoder_settings *_Nonnull settings);
 
