@@ -19,7 +19,8 @@
                 try SVGDecoder().decode(Data(document.utf8), options: DecodingOptions())
             }
 
-            #expect(images.map { $0.pixels.rgba(4, 4) } == [[0, 0, 255, 255], [128, 128, 128, 255], [255, 0, 0, 255]])
+            #expect(
+                images.map { $0.pixels.rgba(4, 4) } == [[0, 0, 255, 255], [128, 128, 128, 255], [255, 0, 0, 255]])
         }
     }
 #endif
