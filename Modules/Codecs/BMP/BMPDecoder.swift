@@ -63,8 +63,8 @@ extension CodecRegistry.Entry {
     /// The result is RGBA8, or RGBA16 when it is requested and samples have more than 8 bits. Bits without a mask are
     /// unused: 32-bit pixels have alpha only in bit fields with an alpha mask. Pixels that run lengths skip are
     /// transparent black, as in browsers. Indices beyond the palette are opaque black. An embedded color profile is
-    /// kept and not applied. Linked profiles, and the primaries and gamma values of headers, are ignored. With a target
-    /// size, square cells of pixels are averaged. There are no previews.
+    /// that of the result, unless it is a gray one. Linked profiles, and the primaries and gamma values of headers, are
+    /// ignored. With a target size, square cells of pixels are averaged. There are no previews.
     ///
     /// Embedded JPEG and PNG, and the compressions of OS/2, are errors with the code `unsupportedVariant`.
     public static var bmp: Self {
