@@ -15,11 +15,12 @@ public import FoundationEssentials
 /// **Memory.** A still image is decoded near the requested size, and its rows pass from the decoder through the resizer
 /// to the encoder one after another. The whole image is held in memory only in these cases:
 ///
-/// - The source is an interlaced or progressive file, a WebP file that is lossless or has alpha, or a GIF file whose
-///   first frame does not fill the canvas exactly.
+/// - The source is an interlaced or progressive file, a WebP file that is lossless or has alpha, a GIF file whose first
+///   frame does not fill the canvas exactly, an AVIF, JPEG XL or SVG file, or a HEIF file without tiles.
 /// - An orientation other than `up` is applied.
 /// - A processor needs the whole image.
-/// - The result is a WebP or GIF file, or a JPEG file that is progressive or has optimized Huffman tables.
+/// - The result is a WebP, GIF, AVIF or JPEG XL file, or a JPEG file that is progressive or has optimized Huffman
+///   tables.
 ///
 /// **Animations.** An animation stays an animation when the encoder and all processors support animations, and its
 /// frames are decoded one at a time. Otherwise its first frame is converted.
