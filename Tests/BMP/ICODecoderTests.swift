@@ -121,6 +121,22 @@ import Testing
         #expect(throws: ImageDecodingError.self) { try decoder.inspect(file, limits: DecodingLimits()) }
     }
 
+    @Test func `an image beyond the limits is skipped when another one is within them`() throws {
+        let huge: ICOWriter.Image = (0, 24, BMPWriter(width: 60_000, height: 60_000, bits: 24).icon(mask: []))
+        let large: ICOWriter.Image = (0, 8, try png(side: 300, level: 3))
+        let file = ICOWriter.file([large, huge, (2, 24, bitmap(bits: 24))])
+        let options = DecodingOptions(limits: DecodingLimits(maximumPixelCount: 300 * 300 - 1))
+        let fewBytes = DecodingLimits(maximumByteCount: 4 * 300 * 300 - 1)
+        let size = PixelSize(width: 2, height: 2)
+
+        #expect(try decoder.decode(file, options: DecodingOptions()).size == PixelSize(width: 300, height: 300))
+        #expect(try decoder.decode(file, options: options).size == size)
+        #expect(try decoder.inspect(file, limits: options.limits).size == size)
+        #expect(try decoder.inspect(file, limits: fewBytes).size == size)
+        #expect(try decoder.decodingByteCount(file, options: options) < 300 * 300)
+        #expect(decoder.errorCode(ICOWriter.file([large, huge]), options: options) == .exceedsLimit)
+    }
+
     @Test func `damaged directories are errors`() {
         let cursor = Data([0, 0, 2, 0, 1, 0]) + Data(count: 64)
         var lying = ICOWriter.file([(2, 24, bitmap(bits: 24))])

@@ -14,7 +14,7 @@ package struct ICODecoder: ImageDecoding {
     ///
     /// - Throws: ``/AlcedoCore/ImageDecodingError``; `truncated` when the data ends before one of the images does.
     package func inspect(_ data: Data, limits: DecodingLimits) throws(ImageDecodingError) -> ImageInfo {
-        let (directory, part) = try bestImage(in: data)
+        let (directory, part) = try bestImage(in: data, within: limits)
         if let problem = directory.problem { throw problem }
         if let png = pngDecoder(for: directory) {
             var info = try png.inspect(part, limits: limits)
@@ -32,7 +32,7 @@ package struct ICODecoder: ImageDecoding {
     }
 
     package func decode(_ data: Data, options: DecodingOptions) throws(ImageDecodingError) -> DecodedImage {
-        let (directory, part) = try bestImage(in: data)
+        let (directory, part) = try bestImage(in: data, within: options.limits)
         if let problem = directory.problem, !options.allows(problem) { throw problem }
         var image: DecodedImage
         if let png = pngDecoder(for: directory) {
@@ -53,7 +53,7 @@ package struct ICODecoder: ImageDecoding {
     ///
     /// - Throws: ``/AlcedoCore/ImageDecodingError``, and the errors of the consumer.
     package func decodeRows(_ data: Data, options: DecodingOptions, into consumer: any PixelRowConsumer) throws {
-        let (directory, part) = try bestImage(in: data)
+        let (directory, part) = try bestImage(in: data, within: options.limits)
         if let problem = directory.problem { throw problem }
         if let png = pngDecoder(for: directory) {
             return try png.decodeRows(part, options: options.forRows, into: consumer)
@@ -65,7 +65,7 @@ package struct ICODecoder: ImageDecoding {
     }
 
     package func decodingByteCount(_ data: Data, options: DecodingOptions) throws(ImageDecodingError) -> Int {
-        let (directory, part) = try bestImage(in: data)
+        let (directory, part) = try bestImage(in: data, within: options.limits)
         if let problem = directory.problem { throw problem }
         if let png = pngDecoder(for: directory) { return try png.decodingByteCount(part, options: options.forRows) }
         return try part.withDecoderInput(of: "ICO") { bytes throws(ImageDecodingError) in
@@ -82,10 +82,10 @@ package struct ICODecoder: ImageDecoding {
     /// Returns the directory and the bytes from the beginning of the best image. The part of a bitmap extends to the
     /// end of the file, because some writers do not count the mask.
     private func bestImage(
-        in data: Data
+        in data: Data, within limits: DecodingLimits
     ) throws(ImageDecodingError) -> (directory: IconDirectory, part: Data) {
         let directory = try data.withDecoderInput(of: "ICO") { bytes throws(ImageDecodingError) in
-            try IconDirectory(ByteReader(bytes: bytes, format: "ICO"), readsPNG: png != nil)
+            try IconDirectory(ByteReader(bytes: bytes, format: "ICO"), readsPNG: png != nil, limits: limits)
         }
         let rest = data.dropFirst(directory.best.range.lowerBound)
         return (directory, directory.best.isPNG ? rest.prefix(directory.best.range.count) : rest)
@@ -99,9 +99,11 @@ extension CodecRegistry.Entry {
     /// let codecs = CodecRegistry([.png, .bmp, .ico(png: .png)])
     /// ```
     ///
-    /// The result is the image with the most pixels. Of several such images, it is the one with the most bits per
-    /// pixel. Bitmaps are decoded as by `bmp`, but run lengths are not supported. The mask makes pixels transparent
-    /// black, except in 32-bit images with alpha. The given codec decodes PNG images, without their animations.
+    /// The result is the image with the most pixels among those within the limits. Of several such images, it is the
+    /// one with the most bits per pixel. If every image exceeds the limits, decoding throws an error with the code
+    /// `exceedsLimit`. Bitmaps are decoded as by `bmp`, but run lengths are not supported. The mask makes pixels
+    /// transparent black, except in 32-bit images with alpha. The given codec decodes PNG images, without their
+    /// animations.
     ///
     /// The format is recognized by its first six bytes: the type, and a number of images below 256. Cursors are not
     /// decoded. A file that ends before one of its images does is an error with the code `truncated`, even if the image

@@ -18,17 +18,20 @@ struct IconDirectory {
     private static let entryByteCount = 16
     private static let pngSignature: [UInt8] = [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]
 
-    /// The image with the most pixels. Of several such images, it is the one with the most bits per pixel, and then the
-    /// first.
+    /// The image with the most pixels among those within the limits, or among all if every image exceeds them. Of
+    /// several such images, it is the one with the most bits per pixel, and then the first.
     let best: Entry
     /// The error when the bytes end before one of the images does.
     private(set) var problem: ImageDecodingError?
 
     /// Reads the directory and the header of each image.
     ///
-    /// - Parameter readsPNG: Whether PNG images can be decoded. If not, they are not considered.
+    /// - Parameters:
+    ///   - reader: The bytes of the file.
+    ///   - readsPNG: Whether PNG images can be decoded. If not, they are not considered.
+    ///   - limits: The limits of the image to select.
     /// - Throws: `truncated`, `corrupt`, and `unsupportedVariant` when no image can be decoded.
-    init(_ reader: ByteReader, readsPNG: Bool) throws(ImageDecodingError) {
+    init(_ reader: ByteReader, readsPNG: Bool, limits: DecodingLimits) throws(ImageDecodingError) {
         for (index, byte) in [UInt8(0), 0, 1, 0].enumerated() where index < reader.bytes.count {
             guard reader.bytes[index] == byte else {
                 throw ImageDecodingError(.corrupt, "ICO: the signature is missing")
@@ -54,7 +57,7 @@ struct IconDirectory {
                     throw ImageDecodingError(
                         .unsupportedVariant, "ICO: a PNG image, which cannot be decoded without a codec of PNG")
                 }
-                if let other = best, !entry.isBetter(than: other) { continue }
+                if let other = best, !entry.isBetter(than: other, within: limits) { continue }
                 best = entry
             } catch {
                 failure = failure ?? error
@@ -91,8 +94,14 @@ struct IconDirectory {
 }
 
 private extension IconDirectory.Entry {
-    func isBetter(than other: Self) -> Bool {
+    func isBetter(than other: Self, within limits: DecodingLimits) -> Bool {
+        let (fits, otherFits) = (isWithin(limits), other.isWithin(limits))
+        guard fits == otherFits else { return fits }
         let (pixels, others) = (size.pixelCount, other.size.pixelCount)
         return pixels != others ? pixels > others : bitsPerPixel > other.bitsPerPixel
     }
+
+    /// Whether the limits allow the image in RGBA8. The format does not depend on the options of decoding, so that
+    /// inspecting and decoding select the same image.
+    private func isWithin(_ limits: DecodingLimits) -> Bool { (try? limits.check(size, format: .rgba8)) != nil }
 }
