@@ -14,8 +14,8 @@
         /// The path of the executable that workers run. It must call ``SandboxWorker/runIfRequested(_:prepare:)``.
         /// Default: nil, the executable of this process. The program `alcedo` of this package is such an executable.
         public var executable: String?
-        /// The number of requests after which a worker is replaced. Default: 1,000. With 1, every image has a process
-        /// of its own.
+        /// The number of requests after which a worker is replaced. Default: 1,000. With 1, every request has a process
+        /// of its own. Inspecting an image, estimating its memory and decoding it are separate requests.
         public var requestsPerWorker = 1_000
         /// The growth of a worker's private memory, in bytes, after which it is replaced when it is idle. While the app
         /// uses an animation whose frames the worker decodes, growth does not count. Default: 256 MiB.
