@@ -15,8 +15,9 @@ struct ServerOptions {
         SIGTERM, SIGINT or SIGHUP stops the server after the requests in progress.
 
         Formats:
-          --formats NAME,...          formats of format=auto, in order of preference; if the Accept field names none of
-                                      them, the format is png for an image with alpha and jpeg for others
+          --formats NAME,...          formats of format=auto, in order of preference; image/* and */* in the Accept
+                                      field count for jpeg and png only; if the field accepts none of the formats,
+                                      the format is png for an image with alpha and jpeg for others
                                       (default: \(ThumbnailFormat.negotiated.map(\.rawValue).joined(separator: ",")))
 
         Access:

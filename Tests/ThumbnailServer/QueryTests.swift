@@ -152,7 +152,7 @@ struct QueryTests {
         ("*/*", false), ("", false), ("image/webpx", false), ("image/webp;q=x", false), (",,;;q=,", false),
     ])
     func `webp is accepted by name with a weight above zero`(field: String, isAccepted: Bool) throws {
-        #expect(AcceptField(field).names("image/webp") == isAccepted)
+        #expect(AcceptField(field).accepts(.webp) == isAccepted)
         let query = try query("w=10", accept: field)
         #expect(query.format == (isAccepted ? .webp : .plain) && query.isNegotiated)
     }
@@ -165,7 +165,24 @@ struct QueryTests {
 
         #expect(try format([.webp, .jpeg, .png], "image/png,image/jpeg;q=0.5,image/webp;q=0") == .jpeg)
         #expect(try format([.png, .webp], "image/webp,image/png;q=0.1") == .png)
-        #expect(try format([.png, .webp], "image/jpeg,*/*") == .plain)
+        #expect(try format([.png, .webp], "image/jpeg,*/*") == .png)
+        #expect(try format([.webp, .png], "image/jpeg") == .plain)
+    }
+
+    @Test(
+        arguments: [
+            ("image/*", true), ("*/*", true), ("image/webp, IMAGE/* ;q=0.5", true), ("image/webp,*/*;q=0.8", true),
+            ("image/jpeg;q=0,image/*", false), ("image/jpeg;q=0.1,image/*;q=0", true), ("image/*;q=0,*/*", false),
+            ("*/*;q=0", false), ("text/*", false), ("image/webp", false), ("", false), (nil, true),
+        ] as [(String?, Bool)])
+    func `ranges count for the formats that every client supports`(field: String?, isAccepted: Bool) throws {
+        let items = try QueryItems("url=https://a.test/p.png&w=10")
+        let formats: [ThumbnailFormat] = [.jpeg, .webp]
+
+        let query = try ThumbnailQuery(items, accept: field, maximumSide: 100, negotiated: formats)
+
+        #expect((query.format == .jpeg) == isAccepted)
+        #expect(query.isNegotiated)
     }
 
     @Test func `the formats of the package traits precede WebP by default`() {

@@ -57,7 +57,7 @@ struct ThumbnailQuery: Sendable {
         isNegotiated = name == "auto"
         if isNegotiated {
             let field = AcceptField(accept)
-            format = negotiated.first { field.names($0.mediaType) } ?? .plain
+            format = negotiated.first { field.accepts($0) } ?? .plain
         } else if let named = ThumbnailFormat(name: name) {
             format = named
         } else {
@@ -156,6 +156,9 @@ enum ThumbnailFormat: String, CaseIterable, Sendable {
     /// The media type that an `Accept` field names.
     var mediaType: String { "image/\(rawValue)" }
 
+    /// Whether every client supports the format.
+    var isUniversal: Bool { self == .jpeg || self == .png }
+
     /// Whether the quality may have an effect.
     var isLossy: Bool { self != .png }
 
@@ -195,17 +198,29 @@ struct AcceptField {
 
     init(_ text: String?) { self.text = text }
 
-    /// Whether the field names a type with a weight above zero. Ranges such as `image/*` do not count, because old
-    /// browsers send them without supporting newer formats.
-    func names(_ type: String) -> Bool {
-        guard let text else { return false }
-        return text.split(separator: ",").contains { member in
+    /// Whether the client accepts a format.
+    ///
+    /// The field must name the type with a weight above zero. Ranges such as `image/*` count only for a format that
+    /// every client supports, because old browsers send them without supporting newer formats. A type takes precedence
+    /// over `image/*`, and `image/*` over `*/*`. Without the field, the client accepts the formats that every client
+    /// supports.
+    func accepts(_ format: ThumbnailFormat) -> Bool {
+        guard format.isUniversal else { return isAccepted(format.mediaType) ?? false }
+        guard text != nil else { return true }
+        return isAccepted(format.mediaType) ?? isAccepted("image/*") ?? isAccepted("*/*") ?? false
+    }
+
+    /// Returns whether a weight of a media range is above zero, or nil if the field does not contain the range.
+    private func isAccepted(_ range: String) -> Bool? {
+        guard let text else { return nil }
+        let members = text.split(separator: ",").compactMap { member -> Bool? in
             let parts = member.split(separator: ";", omittingEmptySubsequences: false)
-            guard let name = parts.first, Self.trimmed(name).lowercased() == type else { return false }
+            guard let name = parts.first, Self.trimmed(name).lowercased() == range else { return nil }
             let weights = parts.dropFirst().map { Self.trimmed($0).lowercased() }.filter { $0.hasPrefix("q=") }
-            // An invalid weight counts as zero, so the type is not treated as accepted.
+            // An invalid weight counts as zero, so the range is not treated as accepted.
             return weights.allSatisfy { (Double($0.dropFirst(2)) ?? 0) > 0 }
         }
+        return members.isEmpty ? nil : members.contains(true)
     }
 
     private static func trimmed(_ text: Substring) -> Substring {
