@@ -32,7 +32,7 @@ struct ServerOptions {
         Isolation:
           --sandbox                   decode originals in confined processes, or exit if this is impossible (default:
                                       decode in confined processes if this is possible)
-          --no-sandbox                decode originals in the process of the server
+          --no-sandbox                decode originals in the process of the server, except HEIF
 
         Caching:
           --cache DIR                 cache originals and thumbnails in DIR (default: thumbnail-server in the user's

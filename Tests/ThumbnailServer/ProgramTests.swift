@@ -59,7 +59,8 @@ struct ProgramTests {
         try await running.waitUntil("the server listens") { try running.outputSoFar.hasSuffix("\n") }
         running.process.send(number)
         let outcome = try await running.outcome()
-        #expect(outcome.status == 0 && outcome.problems == "")
+        // With sanitizers, no processes start that can decode HEIF.
+        #expect(outcome.status == 0 && (outcome.problems == "" || keepsFreedMemory || recordsAccesses))
         #expect(outcome.output.hasPrefix("listening on http://127.0.0.1:"))
     }
 }

@@ -21,12 +21,46 @@ struct SandboxedServerTests {
         #expect(throws: UsageError.self) { try ServerOptions(["--no-sandbox", "--sandbox"]) }
     }
 
-    @Test func `a server without sandbox has no processes and no notice`() throws {
-        let codecs = try ServerCodecs.start(.off, ServerStack.Settings())
+    #if HEIF && Sandbox
+        @Test func `a server without sandbox has processes for HEIF`() {
+            let settings = ServerStack.Settings()
 
-        #expect(codecs.notice == nil && codecs.sandboxCounts == nil)
-        #expect(ServerCodecs.workerCount(.off, ServerStack.Settings()) == 0)
-    }
+            #expect(ServerCodecs.workerCount(.off, settings) == settings.maxConcurrentDecodes)
+        }
+
+        @Test(.enabled(if: !keepsFreedMemory && !recordsAccesses, "sanitizers map terabytes"))
+        func `HEIF is decoded in processes with the settings of the server, also without sandbox`() async throws {
+            let tests = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            let image = try Data(contentsOf: tests.appending(path: "HEIF/Fixtures/half.heic"))
+            let origin = try LoopbackOrigin { _ in .ok(image, type: "image/heic") }
+            defer { origin.stop() }
+            let running = try program.start([
+                "--listen", "127.0.0.1:0", "--no-cache", "--allow-private", "--no-sandbox", "--jobs", "1",
+            ])
+            try await running.waitUntil("the server listens") { try running.outputSoFar.hasSuffix("\n") }
+            let address = try running.outputSoFar.split(separator: ":")
+            let port = try #require(address.last.flatMap { Int($0.dropLast()) })
+            let client = CURLTransport()
+            let url = QueryItems.encoded(origin.url(for: "/half.heic").absoluteString)
+
+            let response = try await TestServer.get("/thumbnail?url=\(url)&w=16", from: port, by: client)
+            let metrics = try await TestServer.get("/metrics", from: port, by: client).text
+            running.process.send(SIGTERM)
+            let outcome = try await running.outcome()
+
+            #expect(response.status == 200)
+            #expect(try CodecRegistry.standard.inspect(response.body).size == PixelSize(width: 16, height: 16))
+            #expect(metrics.contains("\nthumbnail_sandbox_workers_started_total 1\n"))
+            #expect(outcome.status == 0 && outcome.problems == "")
+        }
+    #else
+        @Test func `a server without sandbox has no processes and no notice`() throws {
+            let codecs = try ServerCodecs.start(.off, ServerStack.Settings())
+
+            #expect(codecs.notice == nil && codecs.sandboxCounts == nil)
+            #expect(ServerCodecs.workerCount(.off, ServerStack.Settings()) == 0)
+        }
+    #endif
 
     @Test func `the metrics contain the counts of the sandbox`() {
         let counts = ServerCodecs.SandboxCounts(failures: [("crash", 2), ("time", 0)], startedWorkers: 3)

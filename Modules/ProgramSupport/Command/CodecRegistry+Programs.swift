@@ -6,10 +6,12 @@ import AlcedoCodecs
 package import AlcedoCore
 #if HEIF && Sandbox
     import AlcedoHEIF
-    import AlcedoSandbox
 #endif
 #if JXL
     import AlcedoJXL
+#endif
+#if Sandbox
+    package import AlcedoSandbox
 #endif
 #if SVG
     import AlcedoSVG
@@ -36,6 +38,32 @@ extension CodecRegistry {
             .adding(.svg)
         #endif
 }
+
+#if Sandbox
+    extension CodecRegistry {
+        /// Whether HEIF is one of the formats of the programs, which is decoded only in worker processes.
+        package static var programsHaveHEIF: Bool {
+            #if HEIF
+                return true
+            #else
+                return false
+            #endif
+        }
+
+        /// Returns the codecs with a decoder of HEIF that uses the caller's worker processes instead of its own.
+        /// Without the package trait `HEIF`, returns the codecs unchanged.
+        ///
+        /// - Parameter sandbox: The worker processes, or the error that prevented them from starting. With an error,
+        ///   every HEIF is an error with the code `decoderUnavailable`.
+        package func decodingHEIF(in sandbox: Result<Sandbox, SandboxError>) -> CodecRegistry {
+            #if HEIF
+                return adding(.heif(decodedBy: SandboxedHEIFDecoder(in: sandbox)))
+            #else
+                return self
+            #endif
+        }
+    }
+#endif
 
 /// The worker processes of the programs.
 package enum ProgramWorker {

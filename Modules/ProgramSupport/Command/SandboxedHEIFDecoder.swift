@@ -4,15 +4,26 @@
     import AlcedoSandbox
     import FoundationEssentials
 
-    /// The decoder of HEIF in confined worker processes, which start with the first image, because most commands decode
-    /// none.
+    /// The decoder of HEIF in confined worker processes.
     ///
     /// Where the kernel does not allow confined processes, every image is an error. No image is decoded without them.
     struct SandboxedHEIFDecoder: ImageDecoding {
-        private static let sandbox = Result { () throws(SandboxError) in try Sandbox() }
+        private static let defaultSandbox = Result { () throws(SandboxError) in try Sandbox() }
+
+        /// Returns the worker processes, or the error that prevented them from starting.
+        private let sandbox: @Sendable () -> Result<Sandbox, SandboxError>
+
+        /// Creates a decoder with the default worker processes, which start with the first image, because most commands
+        /// decode none.
+        init() { sandbox = { Self.defaultSandbox } }
+
+        /// Creates a decoder.
+        ///
+        /// - Parameter sandbox: The worker processes, or the error that prevented them from starting.
+        init(in sandbox: Result<Sandbox, SandboxError>) { self.sandbox = { sandbox } }
 
         private func decoder() throws(ImageDecodingError) -> SandboxedDecoder {
-            switch Self.sandbox {
+            switch sandbox() {
             case .success(let sandbox): return SandboxedDecoder(.heif, in: sandbox)
             case .failure(let error):
                 throw ImageDecodingError(

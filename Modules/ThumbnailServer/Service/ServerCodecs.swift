@@ -13,7 +13,7 @@ struct ServerCodecs: Sendable {
         case automatic
         /// The server does not start without confined processes.
         case required
-        /// Decoders run in the process of the server.
+        /// Decoders run in the process of the server, except that of HEIF.
         case off
     }
 
@@ -32,46 +32,52 @@ struct ServerCodecs: Sendable {
         var startedWorkers: Int
     }
 
-    /// The codecs whose decoders run in the process of the server.
+    /// The codecs whose decoders run in the process of the server. In a build with HEIF, ``start(_:_:)`` does not
+    /// return them, because their decoder of HEIF starts worker processes without the settings of the server.
     static let unconfined = ServerCodecs(registry: .programs)
 
     let registry: CodecRegistry
-    /// A message for standard error if the sandbox is off although the command line does not disable it.
+    /// A message for standard error if the sandbox cannot start although the mode or HEIF needs it.
     var notice: String?
-    /// A closure that returns the counts of the sandbox; nil if the sandbox is off.
+    /// A closure that returns the counts of the sandbox; nil if there is no sandbox.
     var sandboxCounts: (@Sendable () -> SandboxCounts)?
 
-    /// Starts the processes of the sandbox, if the mode allows it. Blocks for some 20 milliseconds.
+    /// Starts the processes of the sandbox, if the mode or HEIF needs it. Blocks for some 20 milliseconds.
+    ///
+    /// With the mode `off`, only HEIF is decoded in the sandbox. If the sandbox cannot start, HEIF is not decoded.
     ///
     /// - Throws: ``SandboxUnavailable`` if the mode is `required` and the sandbox cannot start.
     static func start(_ mode: SandboxMode, _ settings: ServerStack.Settings) throws(SandboxUnavailable) -> Self {
-        guard mode != .off else { return unconfined }
-        do throws(SandboxUnavailable) {
-            return try confined(settings)
-        } catch {
-            guard mode == .automatic else { throw error }
-            var codecs = unconfined
-            codecs.notice = "the sandbox is off: \(error.reason)"
-            return codecs
-        }
+        let (codecs, problem) = make(mode, settings)
+        if mode == .required, let problem { throw problem }
+        return codecs
     }
 
     #if Sandbox
         /// Returns the number of processes that ``start(_:_:)`` starts.
         static func workerCount(_ mode: SandboxMode, _ settings: ServerStack.Settings) -> Int {
-            mode == .off ? 0 : settings.maxConcurrentDecodes
+            mode == .off && !CodecRegistry.programsHaveHEIF ? 0 : settings.maxConcurrentDecodes
         }
 
-        private static func confined(_ settings: ServerStack.Settings) throws(SandboxUnavailable) -> Self {
-            let sandbox: Sandbox
-            do throws(SandboxError) {
-                sandbox = try Sandbox(configuration(settings))
-            } catch {
-                throw SandboxUnavailable(reason: String(error.message.trimmingPrefix("sandbox: ")))
+        private static func make(
+            _ mode: SandboxMode, _ settings: ServerStack.Settings
+        ) -> (codecs: Self, problem: SandboxUnavailable?) {
+            guard workerCount(mode, settings) > 0 else { return (unconfined, nil) }
+            let result = Result { () throws(SandboxError) in try Sandbox(configuration(settings)) }
+            // Decoders run in the process of the server, except that of HEIF.
+            var codecs = ServerCodecs(registry: CodecRegistry.programs.decodingHEIF(in: result))
+            switch result {
+            case .success(let sandbox):
+                if mode != .off { codecs = ServerCodecs(registry: CodecRegistry.programs.sandboxed(in: sandbox)) }
+                codecs.sandboxCounts = { Self.counts(sandbox.statistics) }
+                return (codecs, nil)
+            case .failure(let error):
+                let problem = SandboxUnavailable(reason: String(error.message.trimmingPrefix("sandbox: ")))
+                let loss = CodecRegistry.programsHaveHEIF ? ", and HEIF is not decoded" : ""
+                codecs.notice =
+                    mode == .off ? "HEIF is not decoded: \(problem)" : "the sandbox is off\(loss): \(problem.reason)"
+                return (codecs, problem)
             }
-            return ServerCodecs(
-                registry: CodecRegistry.programs.sandboxed(in: sandbox),
-                sandboxCounts: { Self.counts(sandbox.statistics) })
         }
 
         private static func counts(_ statistics: SandboxStatistics) -> SandboxCounts {
@@ -99,8 +105,12 @@ struct ServerCodecs: Sendable {
         /// Returns the number of processes that ``start(_:_:)`` starts.
         static func workerCount(_ mode: SandboxMode, _ settings: ServerStack.Settings) -> Int { 0 }
 
-        private static func confined(_ settings: ServerStack.Settings) throws(SandboxUnavailable) -> Self {
-            throw SandboxUnavailable(reason: "the program was built without the package trait Sandbox")
+        private static func make(
+            _ mode: SandboxMode, _ settings: ServerStack.Settings
+        ) -> (codecs: Self, problem: SandboxUnavailable?) {
+            guard mode != .off else { return (unconfined, nil) }
+            let problem = SandboxUnavailable(reason: "the program was built without the package trait Sandbox")
+            return (ServerCodecs(registry: .programs, notice: "the sandbox is off: \(problem.reason)"), problem)
         }
     #endif
 }

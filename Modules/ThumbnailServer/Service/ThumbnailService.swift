@@ -36,7 +36,7 @@ final class ThumbnailService: HTTPHandling {
     ///   - cache: The cache of the thumbnails.
     ///   - pipelineMetrics: The metrics of the generator's pipeline.
     ///   - sharedStore: The monitor of the store that several servers share; nil if there is none.
-    ///   - sandboxCounts: A closure that returns the counts of the sandbox; nil if the sandbox is off.
+    ///   - sandboxCounts: A closure that returns the counts of the sandbox; nil if there is no sandbox.
     ///   - clock: The clock. Default: the system's clock.
     init(
         _ settings: Settings, generator: ThumbnailGenerator, cache: ThumbnailCache, pipelineMetrics: PipelineMetrics,
