@@ -90,7 +90,7 @@ public struct ImageConverter: Sendable {
         _ data: Data, to encoder: any ImageEncoding, fitting size: PixelSize? = nil
     ) throws -> Data {
         let info = try codecs.inspect(data, limits: limits)
-        let encoder = self.encoder(encoder, for: info)
+        let encoder = metadata.encoder(encoder, for: info, in: colorSpace)
         let options = options(for: info, encoder.format, fitting: size)
         // When the orientation is not applied, the rows keep their stored order, so the size must match that order.
         let swapsSides = !appliesOrientation && info.orientation.swapsSides
@@ -135,14 +135,6 @@ public struct ImageConverter: Sendable {
 
     private static let threads = BlockingExecutor(
         name: "alcedo.convert", maxConcurrent: ProcessInfo.processInfo.activeProcessorCount)
-
-    /// Returns the encoder with the EXIF that the policy keeps, whose color space is that of the result.
-    private func encoder(_ encoder: any ImageEncoding, for info: ImageInfo) -> any ImageEncoding {
-        guard let exif = metadata.exif(of: info) else { return encoder }
-        // Samples without a profile are taken for sRGB and not converted, so EXIF still describes them.
-        let isConverted = info.sampleProfile != nil || colorSpace == .displayP3
-        return encoder.embedding(exif: isConverted ? colorSpace.written(in: exif) : exif)
-    }
 
     private func options(for info: ImageInfo, _ format: ImageFormat, fitting size: PixelSize?) -> DecodingOptions {
         var options = DecodingOptions(

@@ -1,5 +1,5 @@
-import AlcedoCore
-import FoundationEssentials
+package import AlcedoCore
+package import FoundationEssentials
 
 /// The metadata of a converted image.
 ///
@@ -37,7 +37,7 @@ public enum MetadataPolicy: Sendable, Hashable {
     case keep
 
     /// Returns the EXIF of an image that the policy keeps, or nil if there is none.
-    func exif(of info: ImageInfo) -> Data? {
+    private func exif(of info: ImageInfo) -> Data? {
         switch self {
         case .strip: nil
         case .keepCopyright: info.metadata.exifWithCopyright
@@ -46,8 +46,23 @@ public enum MetadataPolicy: Sendable, Hashable {
         }
     }
 
+    /// Returns the encoder with the EXIF that the policy keeps, whose color space is that of the result.
+    ///
+    /// - Parameters:
+    ///   - encoder: The encoder of the result.
+    ///   - info: The properties of the source.
+    ///   - colorSpace: The color space to which the pixels are converted.
+    package func encoder(
+        _ encoder: any ImageEncoding, for info: ImageInfo, in colorSpace: OutputColorSpace
+    ) -> any ImageEncoding {
+        guard let kept = exif(of: info) else { return encoder }
+        // Samples without a profile are taken for sRGB and not converted, so EXIF still describes them.
+        let isConverted = info.sampleProfile != nil || colorSpace == .displayP3
+        return encoder.embedding(exif: isConverted ? colorSpace.written(in: kept) : kept)
+    }
+
     /// Returns the color profile of the result for the profile of its pixels. Nil stands for sRGB.
-    func colorProfile(of profile: Data?) -> Data? {
+    package func colorProfile(of profile: Data?) -> Data? {
         switch self {
         case .strip, .keepCopyright, .keepWithoutLocation: profile.flatMap(ICCProfile.withoutPrivateTags)
         case .keep: profile
