@@ -1,17 +1,17 @@
-import Foundation
+package import Foundation
 
 /// EXIF data of a photo with a location.
-enum MadeEXIF {
-    static let maker = Data("Alcedo Cameras\0\0".utf8)
-    static let date = Data("2026:01:02 03:04:05\0".utf8)
-    static let artist = Data("Ada Photographer\0\0".utf8)
-    static let copyright = Data("All rights: Ada\0".utf8)
+package enum MadeEXIF {
+    package static let maker = Data("Alcedo Cameras\0\0".utf8)
+    package static let date = Data("2026:01:02 03:04:05\0".utf8)
+    package static let artist = Data("Ada Photographer\0\0".utf8)
+    package static let copyright = Data("All rights: Ada\0".utf8)
     /// Camera makers repeat the location in their own tag.
-    static let makerNote = Data("maker knows the place\0".utf8) + latitude
-    static let comment = Data("ASCII\0\0\0in the garden at home\0".utf8)
-    static let latitude = Data([0, 0, 0, 47, 0, 0, 0, 1, 0, 0, 0, 11, 0, 0, 0, 13, 0, 0, 0, 59, 0, 0, 0, 1])
-    static let preview = Data("a preview of the garden\0".utf8)
-    static let photo = made(orientation: 6)
+    package static let makerNote = Data("maker knows the place\0".utf8) + latitude
+    package static let comment = Data("ASCII\0\0\0in the garden at home\0".utf8)
+    package static let latitude = Data([0, 0, 0, 47, 0, 0, 0, 1, 0, 0, 0, 11, 0, 0, 0, 13, 0, 0, 0, 59, 0, 0, 0, 1])
+    package static let preview = Data("a preview of the garden\0".utf8)
+    package static let photo = made(orientation: 6)
 
     private struct Value {
         var tag: Int
@@ -44,7 +44,7 @@ enum MadeEXIF {
         return bytes + number(next, 4) + long
     }
 
-    static func made(orientation: Int) -> Data {
+    package static func made(orientation: Int) -> Data {
         func first(photo: Int, place: Int, preview: Int) -> Data {
             directory(
                 [
@@ -68,7 +68,7 @@ enum MadeEXIF {
     }
 
     /// Returns the tags of a directory in big-endian data, each with its value or the value's offset.
-    static func tags(of exif: Data, at start: Int) -> [(tag: Int, value: Int)] {
+    package static func tags(of exif: Data, at start: Int) -> [(tag: Int, value: Int)] {
         let bytes = [UInt8](exif)
         func number(_ offset: Int, _ count: Int) -> Int {
             bytes[offset..<offset + count].reduce(0) { $0 << 8 | Int($1) }
