@@ -12,9 +12,9 @@ struct ConvertCommand: ProgramCommand {
                alcedo convert URL|FILE --output FILE [options]
 
         Writes each image in another format, upright and at full size. Color profiles are kept. png keeps 16 bits per
-        sample, and \(OutputFormat.animatedNames) keep animations. EXIF and XMP are not kept; the orientation is
-        applied to the pixels. Lost properties are reported. An image that fails is reported on standard error, and the
-        others are written.
+        sample, and \(OutputFormat.animatedNames) keep animations. EXIF is kept only as --metadata says, and XMP is not
+        kept; the orientation is applied to the pixels. Lost properties are reported. An image that fails is reported on
+        standard error, and the others are written.
 
           --output, -o DIR|FILE   write files with the images' names to DIR, with a number after repeated names; or
                                   write one image to FILE, whose extension selects the format, or to standard output
@@ -56,7 +56,8 @@ struct ConvertCommand: ProgramCommand {
             }
             guard let format else { throw UsageError("convert needs --format") }
             let encoder = try encoding.encoder(of: format, defaultQuality: 85)
-            return ConversionMaker(format: format, encoder: encoder, processors: options.processors)
+            return ConversionMaker(
+                format: format, encoder: encoder, metadata: encoding.metadata, processors: options.processors)
         }
     }
 
@@ -78,6 +79,7 @@ struct ConvertCommand: ProgramCommand {
 private struct ConversionMaker: FileMaking {
     let format: OutputFormat
     let encoder: any ImageEncoding
+    let metadata: MetadataPolicy
     /// The processors applied before encoding, in order.
     let processors: [any ImageProcessing]
 
@@ -93,12 +95,15 @@ private struct ConversionMaker: FileMaking {
         let (original, loaded) = try await tools.exactImage(
             of: request, applying: processors, keepsDepth: format.holdsDeepSamples,
             includesAnimation: format.holdsAnimations, progress: progress)
+        // The pixels keep the color space of the file.
+        let encoder = metadata.encoder(self.encoder, for: original.info, in: .embedded)
         var image = loaded
+        image.colorProfile = metadata.colorProfile(of: image.colorProfile)
         let frames = image.frames.map { CancellableFrames($0) }
         image.frames = frames
         let (count, losses) = try await withTaskCancellationHandler {
             try await tools.files.run { [image] in
-                let data = try encode(image, frames)
+                let data = try encode(image, frames, by: encoder)
                 let losses = try tools.losses(from: original.info, image, in: data)
                 try sink.write(data, frame: nil)
                 return (data.count, losses)
@@ -111,7 +116,9 @@ private struct ConversionMaker: FileMaking {
     }
 
     /// Encodes the image. If the frames were stopped, throws `CancellationError` instead of the encoder's error.
-    private func encode(_ image: DecodedImage, _ frames: CancellableFrames?) throws -> Data {
+    private func encode(
+        _ image: DecodedImage, _ frames: CancellableFrames?, by encoder: any ImageEncoding
+    ) throws -> Data {
         do {
             return try encoder.encode(image)
         } catch {

@@ -47,7 +47,7 @@ struct ThumbnailCommand: ProgramCommand {
             let format = encoding.format ?? .jpeg
             return ThumbnailMaker(
                 side: side, processors: options.processors,
-                encoder: try encoding.encoder(of: format, defaultQuality: 80),
+                encoder: try encoding.encoder(of: format, defaultQuality: 80), metadata: encoding.metadata,
                 fileExtension: format.fileExtension)
         }
     }
@@ -65,6 +65,7 @@ private struct ThumbnailMaker: FileMaking {
     /// The processors applied after resizing, in order.
     let processors: [any ImageProcessing]
     let encoder: any ImageEncoding
+    let metadata: MetadataPolicy
     let fileExtension: String
 
     var makesFrames: Bool { false }
@@ -81,8 +82,10 @@ private struct ThumbnailMaker: FileMaking {
         request.decoding.target = TargetSize(size)
         request.decoding.includesAnimation = false
         request.processors += [.resize(fitting: size)] + processors
-        let image = try await tools.pipeline.load(request).image
-        let (count, losses) = try await tools.files.run {
+        var image = try await tools.pipeline.load(request).image
+        image.colorProfile = metadata.colorProfile(of: image.colorProfile)
+        let encoder = metadata.encoder(self.encoder, for: original.info, in: .sRGB)
+        let (count, losses) = try await tools.files.run { [image] in
             let data = try encoder.encode(image)
             // The pipeline has converted the colors to sRGB, which needs no profile.
             let losses = try tools.losses(from: original.info, image, in: data).filter { $0 != .profile }

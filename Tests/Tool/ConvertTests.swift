@@ -109,6 +109,47 @@ struct ConvertTests {
         #expect(alpha.status == 0 && alpha.problems.hasSuffix("rings.png: not kept: transparency\n"))
     }
 
+    /// Converts a photo with a location in its EXIF to a format. Returns the written metadata and the reported losses.
+    private func convertPhoto(_ words: [String], to ending: String) async throws -> (ImageMetadata, lost: [String]?) {
+        var image = DecodedImage.coordinates(PixelSize(width: 16, height: 8))
+        image.orientation = .right
+        image.colorProfile = OutputColorSpace.displayP3.colorProfile?.addingICCTag("mmod", Data("serial 7".utf8))
+        let photo = directory.url.appending(path: "photo.jpg")
+        try ImageEncoder.jpeg().embedding(exif: MadeEXIF.photo).encode(image).write(to: photo)
+        let format = ending == "jpg" ? "jpeg" : ending
+        let outcome = try await convert([photo.path, "--format", format, "--force", "--json"] + words)
+        #expect(outcome.status == 0 && outcome.problems == "")
+        let object = try JSONLines.objects(outcome.output).first
+        return (try info("photo.\(ending)").metadata, lost: object?["lost"] as? [String])
+    }
+
+    @Test(arguments: ["jpg", "png", "webp"])
+    func `the option for metadata selects the EXIF that is kept`(ending: String) async throws {
+        let (stripped, strippedLosses) = try await convertPhoto([], to: ending)
+        let (kept, keptLosses) = try await convertPhoto(["--metadata", "keep"], to: ending)
+        let (reduced, reducedLosses) = try await convertPhoto(["--metadata", "without-location"], to: ending)
+        let (credit, _) = try await convertPhoto(["--metadata=copyright"], to: ending)
+
+        #expect(stripped.exif == nil && strippedLosses == ["exif"])
+        // The pixels are upright.
+        #expect(kept.exif == MadeEXIF.made(orientation: 1) && keptLosses == [])
+        let rest = try #require(reduced.exif)
+        #expect(rest.range(of: MadeEXIF.maker) != nil && rest.range(of: MadeEXIF.latitude) == nil)
+        #expect(reducedLosses == ["exif"])
+        let names = try #require(credit.exif)
+        #expect(names.range(of: MadeEXIF.artist) != nil && names.range(of: MadeEXIF.maker) == nil)
+        #expect(names.range(of: MadeEXIF.latitude) == nil)
+        #expect(try await convertPhoto(["--metadata", "strip"], to: ending).0 == stripped)
+    }
+
+    @Test func `a profile loses what identifies a device, unless all metadata is kept`() async throws {
+        let plain = try #require(OutputColorSpace.displayP3.colorProfile)
+
+        #expect(try await convertPhoto([], to: "webp").0.colorProfile == plain)
+        let (kept, _) = try await convertPhoto(["--metadata", "keep"], to: "webp")
+        #expect(kept.colorProfile == plain.addingICCTag("mmod", Data("serial 7".utf8)))
+    }
+
     @Test func `the loss of a color profile that is too large for a JPEG is reported`() async throws {
         // An RGB profile of one byte more than the 255 markers of a JPEG hold.
         var profile = Data(count: 255 * 65_519 + 1)
@@ -184,6 +225,7 @@ struct ConvertTests {
         ["a.png", "--output", "x", "--format", "png", "--quality", "3"],
         ["a.png", "--output", "x", "--format", "webp", "--effort", "7"],
         ["a.png", "--output", "x", "--format", "gif", "--progressive"],
+        ["a.png", "--output", "x", "--format", "png", "--metadata", "none"],
         ["a.png", "b.png", "--output", "x.png"], ["a.png", "--output", "x.png", "--format", "jpeg"],
         ["a.png", "b.png", "--output", "-", "--format", "png"],
         ["a.png", "--output", "-", "--format", "png", "--json"],

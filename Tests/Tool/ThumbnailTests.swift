@@ -93,6 +93,24 @@ struct ThumbnailTests {
         #expect(try JSONLines.objects(outcome.output).first?["lost"] as? [String] == [])
     }
 
+    @Test func `a thumbnail keeps the EXIF that the option selects, in sRGB`() async throws {
+        var image = DecodedImage.coordinates(PixelSize(width: 16, height: 8))
+        image.orientation = .right
+        image.colorProfile = OutputColorSpace.displayP3.colorProfile
+        let photo = directory.url.appending(path: "photo.png")
+        try ImageEncoder.png().embedding(exif: MadeEXIF.photo).encode(image).write(to: photo)
+
+        let usual = try await thumbnail([photo.path, "--json"])
+        #expect(usual.status == 0)
+        #expect(try info("photo.jpg").metadata == ImageMetadata())
+        #expect(try JSONLines.objects(usual.output).first?["lost"] as? [String] == ["exif"])
+
+        let kept = try await thumbnail([photo.path, "--json", "--force", "--metadata", "keep"])
+        #expect(kept.status == 0)
+        #expect(try info("photo.jpg").metadata == ImageMetadata(exif: MadeEXIF.made(orientation: 1)))
+        #expect(try JSONLines.objects(kept.output).first?["lost"] as? [String] == [])
+    }
+
     @Test func `images with one name do not overwrite each other`() async throws {
         let file = SampleImages.path("dunes.jpg")
         let copy = directory.url.appending(path: "dunes.png")

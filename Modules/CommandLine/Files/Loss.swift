@@ -1,4 +1,5 @@
 import Alcedo
+import FoundationEssentials
 
 /// A property of an image that its written file does not preserve.
 enum Loss: String, Sendable, CaseIterable {
@@ -20,7 +21,7 @@ enum Loss: String, Sendable, CaseIterable {
     var isCommon: Bool { self == .exif || self == .xmp }
 
     /// Returns the properties of the original file that the written file lacks. EXIF and XMP data that changed counts
-    /// as lost.
+    /// as lost, except for an orientation and a color space that changed with the pixels.
     ///
     /// - Parameters:
     ///   - before: The properties of the original file.
@@ -35,11 +36,19 @@ enum Loss: String, Sendable, CaseIterable {
             case .alpha: after.format == .jpeg && image.pixels.hasTransparency
             case .depth: before.bitDepth > max(8, after.bitDepth)
             case .profile: old.colorProfile != nil && new.colorProfile == nil
-            case .exif: old.exif != nil && new.exif != old.exif
+            case .exif: old.exif.map { !isKept($0, as: new.exif) } ?? false
             case .xmp: old.xmp != nil && new.xmp != old.xmp
             }
         }
     }
+}
+
+/// Returns whether EXIF data is that of the original, or that with the orientation and the color space of pixels that
+/// are upright and in sRGB.
+private func isKept(_ exif: Data, as written: Data?) -> Bool {
+    guard let written else { return false }
+    let upright = Data(ImageOrientation.up.written(in: exif))
+    return written == exif || written == upright || written == OutputColorSpace.sRGB.written(in: upright)
 }
 
 extension PixelBuffer {

@@ -13,10 +13,15 @@ struct EncodingOptions: Sendable {
           --effort N              set the effort: \(OutputFormat.efforts)
           --lossless              encode \(OutputFormat.losslessNames) without loss
           --progressive           encode progressive jpeg
+          --metadata POLICY       keep all EXIF (keep), EXIF without its location (without-location), the artist and
+                                  the copyright only (copyright), or no EXIF (strip, the default); color profiles
+                                  lose what identifies a device or an owner, except with keep
 
         """
 
     private(set) var format: OutputFormat?
+    /// The metadata that the written files keep. Default: none.
+    private(set) var metadata = MetadataPolicy.strip
     private var quality: Int?
     private var effort: Int?
     private var isLossless = false
@@ -30,6 +35,7 @@ struct EncodingOptions: Sendable {
         case "--effort": effort = try arguments.number(of: option, in: 0...9)
         case "--lossless": isLossless = true
         case "--progressive": isProgressive = true
+        case "--metadata": metadata = try MetadataPolicy(option, arguments.value(of: option))
         default: return false
         }
         return true
@@ -68,6 +74,19 @@ struct EncodingOptions: Sendable {
     private func check(_ isGiven: Bool, _ option: String, _ isSupported: Bool, _ format: OutputFormat) throws {
         if isGiven, !isSupported {
             throw UsageError("\(isLossless ? "lossless " : "")\(format.rawValue) does not support \(option)")
+        }
+    }
+}
+
+extension MetadataPolicy {
+    /// Creates the policy whose name is the value of an option. Throws ``UsageError`` if no policy has the name.
+    fileprivate init(_ option: String, _ name: String) throws {
+        switch name {
+        case "keep": self = .keep
+        case "without-location": self = .keepWithoutLocation
+        case "copyright": self = .keepCopyright
+        case "strip": self = .strip
+        default: throw UsageError("\(option) needs keep, without-location, copyright or strip, not '\(name)'")
         }
     }
 }
