@@ -31,7 +31,7 @@ import Foundation
         }
     }
 
-    /// Loads the images, or twelve of a local server, three times with each stack. Returns whether all loaded in the end.
+    /// Loads the images, or twelve of a local server, three times with each stack. Returns whether all loaded at last.
     private static func run(_ stacks: [CacheStack], _ urls: [URL]) async throws -> Bool {
         let jpeg = try ImageEncoder.jpeg().encode(.coordinates(PixelSize(width: 240, height: 240)))
         let origin = try LoopbackOrigin { _ in .ok(jpeg, type: "image/jpeg", fields: ["Cache-Control": "max-age=600"]) }
