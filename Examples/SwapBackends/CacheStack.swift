@@ -4,8 +4,7 @@ import AlcedoSQLiteCache
 import Foundation
 import Synchronization
 
-/// A stack of caches for an app. The app's code is the same with each stack; only the values of its configuration
-/// differ.
+/// A stack of caches for an app, whose code is the same with each stack. Only the configurations differ.
 enum CacheStack: String, CaseIterable {
     /// Decoded images in memory.
     case memory
@@ -16,22 +15,24 @@ enum CacheStack: String, CaseIterable {
     /// HTTP responses in memory and on disk, reused as their servers allow. Images are decoded on each load.
     case responses
 
-    /// Returns a configuration with newly opened caches, as after a process start. Only this stack uses the directory.
-    func configuration(in directory: URL, network: some HTTPTransport) -> ImagePipeline.Configuration {
-        var configuration = ImagePipeline.Configuration(
-            downloader: Downloader(transport: network), codecs: .standard,
-            memoryCache: ImageMemoryCache(costLimit: 64 << 20))
+    /// Returns a newly opened cache on disk, as after a process start. Only this stack uses the directory.
+    func diskCache(in directory: URL) -> (any MeasurableDataCache)? {
         switch self {
-        case .memory: break
-        case .files: configuration.diskCache = FileDiskCache(directory: directory, sizeLimit: 64 << 20)
-        case .sqlite: configuration.diskCache = SQLiteDiskCache(directory: directory, sizeLimit: 64 << 20)
-        case .responses:
-            let responses = URLResponseCache(disk: FileDiskCache(directory: directory, sizeLimit: 64 << 20))
-            configuration.downloader = Downloader(transport: CachingTransport(wrapping: network, cache: responses))
-            configuration.responseCache = responses
-            configuration.memoryCache = nil
+        case .memory: nil
+        case .files, .responses: FileDiskCache(directory: directory, sizeLimit: 64 << 20)
+        case .sqlite: SQLiteDiskCache(directory: directory, sizeLimit: 64 << 20)
         }
-        return configuration
+    }
+
+    func configuration(disk: (any MeasurableDataCache)?, network: some HTTPTransport) -> ImagePipeline.Configuration {
+        guard self == .responses else {
+            return ImagePipeline.Configuration(
+                downloader: Downloader(transport: network), codecs: .standard,
+                memoryCache: ImageMemoryCache(costLimit: 64 << 20), diskCache: disk)
+        }
+        let responses = URLResponseCache(disk: disk)
+        let downloader = Downloader(transport: CachingTransport(wrapping: network, cache: responses))
+        return ImagePipeline.Configuration(downloader: downloader, codecs: .standard, responseCache: responses)
     }
 }
 

@@ -31,16 +31,13 @@ import Foundation
         }
     }
 
-    /// Loads the images with each stack, in three runs. Returns whether the last run of each stack loaded all images.
-    /// Without URLs, loads twelve images from a local server.
+    /// Loads the images, or twelve of a local server, three times with each stack. Returns whether all loaded at last.
     private static func run(_ stacks: [CacheStack], _ urls: [URL]) async throws -> Bool {
-        let image = try ImageEncoder.jpeg().encode(.coordinates(PixelSize(width: 240, height: 240)))
-        let reply = OriginReply.ok(image, type: "image/jpeg", fields: ["Cache-Control": "max-age=3600"])
-        let origin = try LoopbackOrigin { _ in reply }
+        let jpeg = try ImageEncoder.jpeg().encode(.coordinates(PixelSize(width: 240, height: 240)))
+        let origin = try LoopbackOrigin { _ in .ok(jpeg, type: "image/jpeg", fields: ["Cache-Control": "max-age=600"]) }
         let urls = urls.isEmpty ? (1...12).map { origin.url(for: "/picture-\($0).jpg") } : urls
         var succeeded = true
-        // A database is still written while it closes, which must not happen while its directory is removed. Therefore
-        // the pipelines stay open.
+        // A database is written while it closes, which must not happen during the removal, so the pipelines stay open.
         var pipelines: [ImagePipeline] = []
         for stack in stacks {
             let directory = FileManager.default.temporaryDirectory.appending(path: "swap-backends-\(UUID().uuidString)")
@@ -57,7 +54,8 @@ import Foundation
         var rows = [["", "memory", "disk", "responses", "network", "bytes fetched"]]
         var results: [Result<ImageResponse, any Error>] = []
         for runs in [["first run", "again"], ["after a restart"]] {
-            let pipeline = ImagePipeline(stack.configuration(in: directory, network: network))
+            let disk = stack.diskCache(in: directory)
+            let pipeline = ImagePipeline(stack.configuration(disk: disk, network: network))
             pipelines.append(pipeline)
             for run in runs {
                 let before = network.responseCount
@@ -70,8 +68,9 @@ import Foundation
                 let layers = [.memory, .disk, .network].map { layer in stored.count { $0.layer == layer } }
                 rows.append([run] + (layers + [network.responseCount - before, fetched]).map(String.init))
             }
-            // The directory is removed afterwards, so all writes must have ended.
+            // The directory is removed afterwards, so all writes must have ended, also those of a trim.
             await pipeline.shutDown()
+            await disk?.flush()
             try Task.checkCancellation()
         }
         let lines = rows.map { row in row.map { $0.padding(toLength: 17, withPad: " ", startingAt: 0) }.joined() }
