@@ -81,10 +81,12 @@
             #expect(pixels.alphaMode == .straight)
             for y in 0..<SampleFile.size.height {
                 for x in 0..<SampleFile.size.width {
-                    let (before, after) = (stored.rgba(x, y).map(Int.init), pixels.rgba(x, y).map(Int.init))
+                    let before = stored.rgba(x, y).map { Int($0) }
+                    let after = pixels.rgba(x, y).map { Int($0) }
                     #expect(before[3] == after[3])
                     for channel in 0..<3 {
-                        #expect(abs(after[channel] - (before[channel] * 255 + before[3] / 2) / before[3]) <= 1)
+                        let straight = (before[channel] * 255 + before[3] / 2) / before[3]
+                        #expect(abs(after[channel] - straight) <= 1)
                     }
                 }
             }
