@@ -304,7 +304,8 @@
         @Test func `tiles that repeat much of the file are refused`() throws {
             let picture = try CodedPicture("gray.heic")
             // A unit of filler data is not decoded, but counts.
-            let filler = HEIFBuilder.number(1 << 20, 4) + [76, 1] + [UInt8](repeating: 0xFF, count: 1 << 20 - 2)
+            let fillerCount = 1 << 20
+            let filler = HEIFBuilder.number(fillerCount, 4) + [76, 1] + [UInt8](repeating: 0xFF, count: fillerCount - 2)
             var builder = HEIFBuilder()
             builder.addGrid(columns: 8, rows: 9, size: PixelSize(width: 512, height: 576))
             let size = HEIFBuilder.extents(picture.size)
