@@ -125,7 +125,8 @@ import Testing
         let expected = try converter.converted(pixel)
         func address() -> UInt { pixel.pixels.withUnsafeBytes { UInt(bitPattern: $0.baseAddress) } }
         let before = address()
-        ColorConversionPlan(pixel.rowHeader, to: .sRGB, by: converter).apply(to: &pixel, by: converter, .sRGB)
+        let plan = ColorConversionPlan(pixel.rowHeader, to: .sRGB, by: converter)
+        plan.apply(to: &pixel, by: converter, .sRGB)
         #expect(pixel.pixels == expected.pixels && address() == before)
     }
 

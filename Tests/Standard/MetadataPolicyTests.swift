@@ -19,14 +19,16 @@ struct MetadataPolicyTests {
 
     init() throws {
         let image = DecodedImage.coordinates(PixelSize(width: 16, height: 8))
-        let file = try ImageEncoder.jpeg().embedding(exif: MadeEXIF.photo).encode(image)
+        var file = try ImageEncoder.jpeg().embedding(exif: MadeEXIF.photo).encode(image)
         // An image resource with the identifier of IPTC, an empty name, and its size.
         let resource = Data("Photoshop 3.0\08BIM".utf8) + Data([4, 4, 0, 0, 0, 0, 0, UInt8(Self.city.count)])
         let segments = [
             Self.segment(0xE1, Data("http://ns.adobe.com/xap/1.0/\0".utf8) + Self.packet),
             Self.segment(0xED, resource + Self.city), Self.segment(0xFE, Self.remark),
         ]
-        photo = Data(file.prefix(2)) + segments.reduce(Data(), +) + Data(file.dropFirst(2))
+        // The first two bytes are the marker of the start of the image.
+        file.insert(contentsOf: segments.joined(), at: 2)
+        photo = file
     }
 
     private static func segment(_ marker: UInt8, _ content: Data) -> Data {
