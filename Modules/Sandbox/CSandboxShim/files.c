@@ -81,7 +81,7 @@ void alcedo_sandbox_sort_files(void) {
 int alcedo_sandbox_keeps_files(void) { return file_count > 0; }
 
 uint64_t alcedo_sandbox_descriptor_limit(void) {
-    return highest_descriptor < 0 ? 0 : (uint64_t)highest_descriptor + 1 + DUPLICATES;
+    return highest_descriptor < 0 ? 1 : (uint64_t)highest_descriptor + 1 + DUPLICATES;
 }
 
 int alcedo_sandbox_find_file(const char *path) {

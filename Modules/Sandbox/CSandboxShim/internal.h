@@ -32,7 +32,8 @@ void alcedo_sandbox_sort_files(void);
 /// Returns whether the process keeps files, including files that could not be opened.
 int alcedo_sandbox_keeps_files(void);
 
-/// Returns the number of descriptors that the process needs for duplicates of kept files; 0 without such files.
+/// Returns the limit of descriptors that leaves room for duplicates of kept files. Without such files, it is 1, because
+/// `poll` fails for more descriptors than the limit, and descriptor 0 is in use.
 uint64_t alcedo_sandbox_descriptor_limit(void);
 
 /// Returns the descriptor of the kept file with exactly this path, or one of the values above. Safe in a signal
