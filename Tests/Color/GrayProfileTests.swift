@@ -37,7 +37,7 @@ import Testing
     @Test(arguments: targets.indices)
     func `the gray profile of pixels that are stored as RGB becomes an RGB profile`(target: Int) throws {
         let levels: [UInt16] = [0, 90, 200, 255]
-        let original = try image(levels.flatMap { [$0, $0, $0, 255] }, profile: gray)
+        let original = try image(levels.flatMap { level -> [UInt16] in [level, level, level, 255] }, profile: gray)
         let stored = try CodecRegistry.standard.decode(Self.targets[target].encode(original)).colorProfile
         #expect(stored != nil && stored == ICCProfile.encoded(gray, isGray: false))
         #expect(ICCProfile.encoded(gray, isGray: true) == gray)
@@ -45,7 +45,7 @@ import Testing
 
     @Test func `the RGB profile gives gray pixels the colors of the gray profile`() throws {
         let levels = Array(UInt16(0)...255)
-        let samples = levels.flatMap { [$0, $0, $0, 255] }
+        let samples = levels.flatMap { level -> [UInt16] in [level, level, level, 255] }
         let curves = [ProfileMaker.gamma(1), ProfileMaker.gamma(2.2), ProfileMaker.curve(1_024, ProfileMaker.light)]
         for curve in curves {
             let gray = ProfileMaker.gray(curve).data
