@@ -1,6 +1,7 @@
 #if Sandbox
     import AlcedoCore
     import AlcedoLibc
+    import AlcedoRuntime
     import AlcedoSandbox
     import Foundation
     import Testing
