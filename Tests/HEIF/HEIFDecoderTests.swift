@@ -56,9 +56,9 @@
         ) throws {
             let info = try decoder.inspect(file.data(), limits: DecodingLimits())
 
-            let size = PixelSize(width: 64, height: 64)
-            #expect(
-                info == ImageInfo(format: .heif, size: size, hasAlpha: hasAlpha, bitDepth: depth, colorModel: model))
+            #expect(info.format == .heif && info.size == PixelSize(width: 64, height: 64))
+            #expect(info.hasAlpha == hasAlpha && info.bitDepth == depth && info.colorModel == model)
+            #expect(info.frameCount == 1 && info.orientation == .up && info.metadata.exif == nil)
         }
 
         @Test func `the luminance of the alpha image is the alpha`() throws {

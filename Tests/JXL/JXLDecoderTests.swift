@@ -37,12 +37,13 @@
             #expect(decoder.errorCode(head) == .truncated)
         }
 
-        @Test func `the codestream is read from boxes of each form`() throws {
+        @Test func `files with boxes of each form are read`() throws {
             let codestream = try SampleFile.lossless.data()
             let (head, tail) = (Data(codestream.prefix(20)), Data(codestream.dropFirst(20)))
             let boxes = [
                 [BoxedFile.part(head, index: 0, isLast: false), BoxedFile.part(tail, index: 1, isLast: true)],
-                [BoxedFile.largeBox("jxlc", codestream)], [BoxedFile.openBox("jxlc", codestream)],
+                [BoxedFile.box("jxlc", codestream), BoxedFile.largeBox("xml ", Data("<x/>".utf8))],
+                [BoxedFile.openBox("jxlc", codestream)],
             ]
             for file in boxes.map(BoxedFile.file) {
                 #expect(try decode(file).pixels == samplePixels(SampleFile.size))

@@ -8,7 +8,7 @@
         /// The compression of the pixels.
         package enum Compression: Sendable, Hashable {
             /// Lossy compression with a distance from 0.01 (best) to 25 (smallest). Other values are clamped. Alpha is
-            /// kept exactly.
+            /// kept exactly with libjxl 0.9 and later, and nearly before.
             case distance(Double)
             /// Lossless compression.
             case lossless
@@ -152,8 +152,8 @@
         ///
         /// - Parameters:
         ///   - quality: The quality from 0 (smallest) to 100 (lossless), on the scale of libjxl's tools. Other values
-        ///     are clamped. Has no effect when `lossless` is `true`. Alpha is kept exactly. Default: 90, at which no
-        ///     difference is visible.
+        ///     are clamped. Has no effect when `lossless` is `true`. Alpha is kept exactly with libjxl 0.9 and later,
+        ///     and nearly before. Default: 90, at which no difference is visible.
         ///   - lossless: Whether every sample is kept. Default: `false`.
         ///   - effort: The effort, from 1 (fastest) to 9 (smallest file). Other values are clamped. Default: 7.
         ///   - threads: The maximum number of threads. Default: 1.
