@@ -299,8 +299,8 @@ package.targets += [
     .testTarget(
         name: "AlcedoSandboxTests",
         dependencies: [
-            "AlcedoCodecs", "AlcedoCore", "AlcedoLibc", "AlcedoRuntime", "AlcedoSandbox", "AlcedoTesting",
-            "CSandboxShim", "TestSupport", "sandbox-test-worker",
+            "AlcedoCodecs", "AlcedoCore", "AlcedoSandbox", "AlcedoTesting", "CSandboxShim", "TestSupport",
+            "sandbox-test-worker",
         ],
         path: "Tests/Sandbox", exclude: ["Worker"]),
     .executableTarget(

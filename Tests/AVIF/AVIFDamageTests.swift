@@ -66,6 +66,18 @@
             #expect(decoder.errorCode(grid(1, image.size)) == nil)
         }
 
+        @Test func `a grid of grids exceeds a limit`() throws {
+            let size = PixelSize(width: 64, height: 64)
+            var builder = AVIFBuilder()
+            builder.addGrid(columns: 1, rows: 1, size: size, properties: [AVIFBuilder.rgb])
+            builder.addGrid(columns: 1, rows: 1, size: size, properties: [AVIFBuilder.rgb])
+            builder.add(try CodedImage(samplePixels(size)), [AVIFBuilder.rgb])
+            builder.refer("dimg", from: 1, to: [2])
+            builder.refer("dimg", from: 2, to: [3])
+
+            #expect(decoder.errorCode(builder.data) == .exceedsLimit)
+        }
+
         @Test func `tiles that take far more memory than the image are refused`() throws {
             let image = try CodedImage(samplePixels(PixelSize(width: 8, height: 8)))
             let size = PixelSize(width: 9_000, height: 9_000)

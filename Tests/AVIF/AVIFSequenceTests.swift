@@ -115,6 +115,19 @@
             #expect(try frames(file).frame(at: 1) == sequenceFrame(1))
         }
 
+        @Test(arguments: [0, 6, 7, 8, 9, 10])
+        func `a lossless sequence is exact at every speed`(speed: Int) throws {
+            let whole = try samplePixels(PixelSize(width: 22, height: 9), alpha: true)
+            let pixels = try (0..<3).map { try cropped(whole, x: $0 / 2, y: 0, width: 21, height: 9) }
+            let source = MadeFrames(pixels[0].size, pixels.map { (pixels: Optional($0), delay: .milliseconds(40)) })
+
+            let frames = try frames(
+                AVIFEncoder(compression: .lossless, speed: speed).encode(
+                    DecodedImage(pixels: pixels[0], frames: source)))
+
+            for index in 0..<3 { #expect(try frames.frame(at: index) == pixels[index]) }
+        }
+
         @Test func `color of a sequence that is stored premultiplied is divided by alpha`() throws {
             let whole = try samplePixels(PixelSize(width: 22, height: 9), alpha: true)
             let pixels = try (0..<2).map { index in

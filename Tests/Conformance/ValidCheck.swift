@@ -61,6 +61,8 @@ struct ValidCheck {
             if isFirst, pixels != image.pixels { problems.append("the still image is not the first frame") }
             isFirst = false
             guard try !Digest.of(pixels).matches(expected[index]) else { continue }
+            // Of some files, only the colors in sRGB are known, which the check of colors compares.
+            if expected[index].sha256 == nil, file.boxReference == nil, file.srgbBoxReference != nil { continue }
             // The manifest has means of the first frames only.
             if expected[index].sha256 == nil, let box = file.boxReference, index >= box.frames { continue }
             if try !file.isNear(pixels, file.boxReference, index, in: directory) {

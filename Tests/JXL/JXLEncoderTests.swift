@@ -41,7 +41,7 @@
             let (low, high) = (try result(.init(quality: 5), pixels), try result(.init(quality: 95), pixels))
 
             #expect(low.count < high.count && low.error > high.error)
-            #expect(high.error < 12 * size.pixelCount)
+            #expect(high.error < 18 * size.pixelCount)
             #expect(try result(.distance(8), pixels).count < result(.distance(0.5), pixels).count)
         }
 

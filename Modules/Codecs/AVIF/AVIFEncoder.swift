@@ -158,9 +158,11 @@
         ///
         /// - Parameters:
         ///   - quality: The quality from 0 (smallest) to 100 (best). Other values are clamped. Has no effect when
-        ///     `lossless` is `true`. Alpha is kept exactly. Default: 60.
+        ///     `lossless` is `true`. Alpha is kept exactly; in frames of an animation with a speed above 6, nearly.
+        ///     Default: 60.
         ///   - lossless: Whether every sample is kept, up to 12 bits. Default: `false`.
-        ///   - speed: The speed, from 0 (smallest file) to 10 (fastest). Other values are clamped. Default: 6.
+        ///   - speed: The speed, from 0 (smallest file) to 10 (fastest), or 6 for a lossless animation. Other values
+        ///     are clamped. Default: 6.
         ///   - threads: The maximum number of threads of the AV1 encoder. More than one divides large images into
         ///     tiles. Default: 1.
         public static func avif(quality: Double = 60, lossless: Bool = false, speed: Int = 6, threads: Int = 1) -> Self

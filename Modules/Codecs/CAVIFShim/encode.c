@@ -73,7 +73,9 @@ alcedo_avif_encoder *alcedo_avif_encoder_create(const alcedo_avif_encoder_settin
         settings->is_rgb ? AVIF_MATRIX_COEFFICIENTS_IDENTITY : AVIF_MATRIX_COEFFICIENTS_BT601;
     avifEncoder *encoder = e->encoder;
     encoder->maxThreads = settings->threads;
-    encoder->speed = settings->speed;
+    // From speed 7, libavif encodes sequences with the real-time mode of libaom, which is not exactly lossless.
+    const int is_lossless = settings->quantizer == AVIF_QUANTIZER_LOSSLESS;
+    encoder->speed = is_lossless && settings->is_sequence && settings->speed > 6 ? 6 : settings->speed;
     // Equal bounds fix the quantizer. libavif 1.x derives its quality from their mean.
     encoder->minQuantizer = encoder->maxQuantizer = settings->quantizer;
     encoder->minQuantizerAlpha = encoder->maxQuantizerAlpha = AVIF_QUANTIZER_LOSSLESS;

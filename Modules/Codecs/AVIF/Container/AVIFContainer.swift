@@ -29,6 +29,8 @@
         private(set) var itemCount = 0
         /// The coded items that are decoded. Their sizes include those of tracks.
         private(set) var tiles = AVIFTiles()
+        /// Whether a tile of a shown image is a grid itself.
+        private(set) var hasGridOfGrids = false
         /// The tables of the boxes.
         private(set) var tables = AVIFTables()
         /// The tracks of a sequence.
@@ -129,6 +131,7 @@
             itemCount += items.codedCount
             for size in items.declaredSizes { include(size) }
             tiles.add(items.tiles)
+            if items.hasGridOfGrids { hasGridOfGrids = true }
         }
     }
 

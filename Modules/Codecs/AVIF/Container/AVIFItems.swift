@@ -61,6 +61,14 @@
             return tiles
         }
 
+        /// Whether a tile of the shown image is a grid itself.
+        var hasGridOfGrids: Bool {
+            guard let primary else { return false }
+            let grid = ISOBox.type("dimg")
+            let tiles = union([], tilesOf: [primary])
+            return references.contains { $0.type == grid && tiles.contains($0.from) && !coded.contains($0.from) }
+        }
+
         private func union(_ items: Set<Int>, tilesOf images: Set<Int>) -> Set<Int> {
             let grid = ISOBox.type("dimg")
             return references.reduce(into: items) { result, reference in

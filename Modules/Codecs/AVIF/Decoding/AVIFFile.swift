@@ -92,8 +92,8 @@
     }
 
     extension AVIFContainer {
-        /// Throws `corrupt` for a file of another format, and `exceedsLimit` for more frames, coded items or entries of
-        /// tables than are read. libavif allocates memory for all of them.
+        /// Throws `corrupt` for a file of another format, and `exceedsLimit` for a grid of grids, and for more
+        /// frames, coded items or entries of tables than are read. libavif allocates memory for all of them.
         func check(_ limits: DecodingLimits) throws(ImageDecodingError) {
             // libavif also reads boxes before the brands, which this type does not.
             guard !isForeign else { throw ImageDecodingError(.corrupt, "AVIF: the file has no brand of AVIF") }
@@ -101,6 +101,9 @@
                 throw ImageDecodingError(
                     .exceedsLimit,
                     "AVIF: \(tables.entryCount) entries of tables exceed the limit of \(AVIFTables.maximumEntryCount)")
+            }
+            guard !hasGridOfGrids else {
+                throw ImageDecodingError(.exceedsLimit, "AVIF: a grid of grids exceeds the limit of one level")
             }
             for track in tracks where track.isAV1 {
                 try limits.check(frameCount: max(track.sampleCount, track.runCount))

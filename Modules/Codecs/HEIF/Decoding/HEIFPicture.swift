@@ -100,6 +100,9 @@
             var color: ColorCodePoints?
             var tiles: [CodedPicture] = []
             for number in numbers {
+                guard items.items[number]?.type != "grid" else {
+                    throw ImageDecodingError(.exceedsLimit, "HEIF: a grid of grids exceeds the limit of one level")
+                }
                 guard let item = items.items[number], item.type == "hvc1", let extents = item.extents else {
                     throw ImageDecodingError(.unsupportedVariant, "HEIF: a tile is not coded with HEVC")
                 }
