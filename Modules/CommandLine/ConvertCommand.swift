@@ -95,8 +95,7 @@ private struct ConversionMaker: FileMaking {
         let (original, loaded) = try await tools.exactImage(
             of: request, applying: processors, keepsDepth: format.holdsDeepSamples,
             includesAnimation: format.holdsAnimations, progress: progress)
-        // The pixels keep the color space of the file.
-        let encoder = metadata.encoder(self.encoder, for: original.info, in: .embedded)
+        let encoder = metadata.encoder(self.encoder, for: original.info, in: original.info.exactColorSpace)
         var image = loaded
         image.colorProfile = metadata.colorProfile(of: image.colorProfile)
         let frames = image.frames.map { CancellableFrames($0) }

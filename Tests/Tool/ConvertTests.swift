@@ -107,6 +107,10 @@ struct ConvertTests {
 
         let alpha = try await convert([SampleImages.path("rings.png"), "--format", "jpeg"])
         #expect(alpha.status == 0 && alpha.problems.hasSuffix("rings.png: not kept: transparency\n"))
+        let partial = try await convert([SampleImages.path("rings.png"), "--format", "gif"])
+        #expect(partial.status == 0 && partial.problems.hasSuffix("rings.png: not kept: transparency\n"))
+        let whole = try await convert([Self.animation, "--format", "gif", "--force"])
+        #expect(whole.status == 0 && whole.problems == "")
     }
 
     /// Converts a photo with a location in its EXIF to a format. Returns the written metadata and the reported losses.

@@ -53,8 +53,10 @@ void alcedo_jxl_read_color(alcedo_jxl_decoder *d, alcedo_jxl_info *info) {
     free(d->file_icc);
     d->file_icc = info->has_profile ? copy_profile(d, original, &info->file_icc_size) : NULL;
     info->file_icc = d->file_icc;
-    // Without a request, libjxl decodes XYB with a profile to linear samples, for which 8 bits are too few.
-    if (info->has_profile && !d->basic.uses_original_profile) {
+    // Without a request, libjxl decodes XYB with a profile to linear samples, for which 8 bits are too few. It also
+    // writes a profile that it takes for linear as code points.
+    const int is_linear = !info->has_profile && color.transfer_function == JXL_TRANSFER_FUNCTION_LINEAR;
+    if ((info->has_profile || is_linear) && !d->basic.uses_original_profile) {
         const JxlColorEncoding srgb = {
             .color_space = info->is_gray ? JXL_COLOR_SPACE_GRAY : JXL_COLOR_SPACE_RGB,
             .white_point = JXL_WHITE_POINT_D65,

@@ -115,7 +115,7 @@ static int set_compression(alcedo_jxl_encoder *e, const alcedo_jxl_encoder_setti
     }
     if (settings->is_lossless) return JxlEncoderSetFrameLossless(e->frame, JXL_TRUE) == JXL_ENC_SUCCESS;
     if (JxlEncoderSetFrameDistance(e->frame, settings->distance) != JXL_ENC_SUCCESS) return 0;
-    // Before libjxl 0.9, alpha has the distance of the color, and an error of 1 at a distance of 1.
+    // Before libjxl 0.9, alpha has the distance of the color.
 #if JPEGXL_NUMERIC_VERSION >= JPEGXL_COMPUTE_NUMERIC_VERSION(0, 9, 0)
     if (settings->has_alpha && JxlEncoderSetExtraChannelDistance(e->frame, 0, 0) != JXL_ENC_SUCCESS) return 0;
 #endif

@@ -33,7 +33,9 @@ enum Loss: String, Sendable, CaseIterable {
             switch loss {
             case .animation: before.frameCount > 1 && after.frameCount == 1
             // Encoders of the other formats omit the alpha channel of an opaque image, which is not a loss.
-            case .alpha: after.format == .jpeg && image.pixels.hasTransparency
+            case .alpha:
+                after.format == .jpeg && image.pixels.hasTransparency()
+                    || after.format == .gif && image.pixels.hasTransparency { $0 != 0 }
             case .depth: before.bitDepth > max(8, after.bitDepth)
             case .profile: old.colorProfile != nil && new.colorProfile == nil
             case .exif: old.exif.map { !isKept($0, as: new.exif) } ?? false
@@ -57,14 +59,15 @@ extension PixelBuffer {
 
     /// Whether at least one pixel is not opaque.
     ///
+    /// - Parameter isCounted: Whether a byte of an alpha sample below its maximum counts. Default: each does.
     /// - Complexity: O(*w* × *h*)
-    var hasTransparency: Bool {
+    func hasTransparency(_ isCounted: (UInt8) -> Bool = { _ in true }) -> Bool {
         guard mayBeTransparent else { return false }
         let sampleBytes = format.bytesPerPixel / 4
         return (0..<height).contains { y in
             row(y).withUnsafeBytes { row in
                 stride(from: 3 * sampleBytes, to: row.count, by: 4 * sampleBytes).contains { alpha in
-                    (alpha..<alpha + sampleBytes).contains { row[$0] != 255 }
+                    (alpha..<alpha + sampleBytes).contains { row[$0] != 255 && isCounted(row[$0]) }
                 }
             }
         }

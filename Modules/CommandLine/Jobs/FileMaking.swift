@@ -86,10 +86,15 @@ struct FileTools: Sendable {
         let exact = original.info.exactFormat
         request.decoding.pixelFormat = exact == .rgba16 && !keepsDepth ? .rgba8 : exact
         request.decoding.includesAnimation = includesAnimation
-        request.colorSpace = .embedded
+        request.colorSpace = original.info.exactColorSpace
         request.processors += processors
         return (original, try await pipeline.load(request).image)
     }
+}
+
+extension ImageInfo {
+    /// The color space that preserves the file's colors: sRGB for inks, for which the output formats have no samples.
+    var exactColorSpace: OutputColorSpace { colorModel == .cmyk || colorModel == .ycck ? .sRGB : .embedded }
 }
 
 extension FileTools {

@@ -79,11 +79,9 @@ extension DecodedImage {
         let size = stored.swapsSides ? size.transposed : size
         let sourceByteCount = PixelBuffer.byteCount(size: self.size, format: pixels.format) ?? 0
         let limit = max(PixelLimits.maximumOrientedByteCount, sourceByteCount)
-        let byteCount = PixelBuffer.byteCount(size: size, format: pixels.format) ?? Int.max
-        guard byteCount <= limit else {
+        guard let byteCount = PixelBuffer.byteCount(size: size, format: pixels.format), byteCount <= limit else {
             throw ImageProcessingError(
-                .tooLarge,
-                "a result of \(size) pixels needs \(byteCount) bytes with row padding; the limit is \(limit) bytes")
+                .tooLarge, "a result of \(size) pixels with row padding exceeds the limit of \(limit) bytes")
         }
         do {
             return still(try pixels.upright(from: stored))

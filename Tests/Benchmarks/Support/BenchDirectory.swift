@@ -79,6 +79,7 @@ enum BenchCleanup {
         }
         for child in children { kill(child, SIGTERM) }
         let start = ContinuousClock.now
+        // The tasks that wait for the children remove them from the state, without an event.
         while state.withLock({ !$0.children.isEmpty }), ContinuousClock.now - start < gracePeriod {
             try? await Task.sleep(for: .milliseconds(5))
         }

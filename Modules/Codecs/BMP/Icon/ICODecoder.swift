@@ -18,6 +18,7 @@ package struct ICODecoder: ImageDecoding {
         if let problem = directory.problem { throw problem }
         if let png = pngDecoder(for: directory) {
             var info = try png.inspect(part, limits: limits)
+            try limits.check(info.size, format: .rgba8)
             (info.format, info.frameCount, info.loopCount, info.delays) = (.ico, 1, nil, [])
             return info
         }

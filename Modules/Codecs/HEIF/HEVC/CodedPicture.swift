@@ -45,6 +45,9 @@
             var parameterSetCount = configuration.parameterSetCount
             while !reader.rest.isEmpty {
                 let count = try reader.number(configuration.lengthSize)
+                guard count <= reader.rest.count else {
+                    throw ImageDecodingError(.corrupt, "HEIF: a unit of the bitstream is incomplete")
+                }
                 let range = reader.position..<reader.position + count
                 try reader.skip(count)
                 guard let unit = NALUnit(stream[range]) else {
