@@ -7,7 +7,8 @@ import TestSupport
 import Testing
 
 /// Uses as many bytes as its data states. A decode of at least 50 bytes lasts until no other work is possible, because
-/// it drains the executor of its pipeline. A file that begins with "?" cannot be inspected.
+/// it drains the executor of its pipeline. A file that begins with "?" cannot be inspected, and one
+/// that begins with "!" makes the decoder fail then.
 private struct HeavyCodec: ImageDecoding {
     struct Use: Sendable {
         var running = 0
@@ -31,6 +32,7 @@ private struct HeavyCodec: ImageDecoding {
     }
 
     func decodingByteCount(_ data: Data, options: DecodingOptions) throws(ImageDecodingError) -> Int {
+        if data.first == UInt8(ascii: "!") { throw ImageDecodingError(.decoderFailed, "ended") }
         guard let count = Int(String(decoding: data, as: UTF8.self)) else {
             throw ImageDecodingError(.truncated, "no number")
         }
@@ -113,6 +115,16 @@ struct DecodingBudgetTests {
         #expect(loads.value.count == others.count)
         for load in loads.value { try await load.value }
         return decoded.value
+    }
+
+    @Test func `a decoder that fails while it counts the bytes is not called again`() async throws {
+        let load = start(pipeline(width: 1), try request("!60", id: "a"))
+        executor.drain()
+
+        let error = await #expect(throws: PipelineError.self) { try await load.value }
+
+        #expect(error?.code == .decoding(.decoderFailed))
+        #expect(codec.use.value.decoded == [])
     }
 
     @Test func `decodes over the budget run one after another`() async throws {

@@ -43,11 +43,12 @@
                 #expect(files.split(separator: " ").dropFirst(3).first == "1")
             }
 
-            @Test func `a worker ignores the signal that asks a service to end`() throws {
+            @Test(arguments: [SIGTERM, SIGINT, SIGHUP, SIGQUIT])
+            func `a worker ignores the signals that ask a service to end`(signal: Int32) throws {
                 let sandbox = try Sandbox.testing()
                 defer { sandbox.shutDown() }
 
-                for id in Workers.ids { kill(id, SIGTERM) }
+                for id in Workers.ids { kill(id, signal) }
 
                 try sandbox.checkOrdinaryImage()
                 #expect(sandbox.statistics.lostWorkers == 0 && sandbox.statistics.crashes == 0)

@@ -149,7 +149,9 @@ struct QueryTests {
     @Test(arguments: [
         ("image/webp", true), ("text/html,image/webp,*/*;q=0.8", true), ("IMAGE/WEBP;q=0.1", true),
         ("image/webp ; q=1.000", true), ("image/webp;q=0", false), ("image/webp;q=0.0", false), ("image/*", false),
-        ("*/*", false), ("", false), ("image/webpx", false), ("image/webp;q=x", false), (",,;;q=,", false),
+        ("*/*", false), ("", false), ("image/webpx", false), ("image/webp;q=x", false), ("image/webp;q=inf", false),
+        ("image/webp;q=2", false), ("image/webp;q=0x1p3", false), ("image/webp;q=0.0001", false),
+        ("image/webp;q=0.001", true), ("image/webp;q=1", true), ("image/webp;q=1.001", false), (",,;;q=,", false),
     ])
     func `webp is accepted by name with a weight above zero`(field: String, isAccepted: Bool) throws {
         #expect(AcceptField(field).accepts(.webp) == isAccepted)

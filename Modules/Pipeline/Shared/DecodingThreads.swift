@@ -56,7 +56,7 @@ struct DecodingThreads: Sendable {
     ) async throws -> Value {
         // Usually the bytes are available, and inspecting and decoding then take a single job.
         let attempt = try await executor.run(priority: priority) {
-            let byteCount = byteCount(of: data, options, codecs ?? self.codecs)
+            let byteCount = try byteCount(of: data, options, codecs ?? self.codecs)
             let value = try budget.withReservationNow(of: byteCount, priority: priority.value) { try work() }
             return value.map { .done($0) } ?? Attempt<Value>.needs(byteCount: byteCount)
         }
@@ -89,15 +89,18 @@ struct DecodingThreads: Sendable {
     /// Returns the number of bytes that decoding will hold. Bytes that cannot be inspected need none, because decoding
     /// rejects them before it allocates pixels. When partial images are allowed, truncated or corrupt bytes count with
     /// the maximum of the limits, because they may still be decoded.
-    private func byteCount(of data: Data, _ options: DecodingOptions, _ codecs: CodecRegistry) -> Int {
+    ///
+    /// - Throws: The error of a decoder that failed. It would fail again, and take another worker of a sandbox.
+    private func byteCount(
+        of data: Data, _ options: DecodingOptions, _ codecs: CodecRegistry
+    ) throws(ImageDecodingError) -> Int {
         do throws(ImageDecodingError) {
             return try codecs.decodingByteCount(data, options: options)
         } catch {
-            return switch error.code {
-            case .truncated, .corrupt: options.allowsPartial ? options.limits.maximumByteCount : 0
-            case .empty, .unknownFormat, .unsupportedVariant, .exceedsLimit, .outOfMemory, .decoderFailed,
-                .decoderUnavailable:
-                0
+            switch error.code {
+            case .truncated, .corrupt: return options.allowsPartial ? options.limits.maximumByteCount : 0
+            case .empty, .unknownFormat, .unsupportedVariant, .exceedsLimit, .outOfMemory: return 0
+            case .decoderFailed, .decoderUnavailable: throw error
             }
         }
     }

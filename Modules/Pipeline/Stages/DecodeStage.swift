@@ -95,9 +95,9 @@ struct DecodeStage: Sendable {
     ) async throws -> LoadedImage {
         let key = request.key
         let (codecs, options) = (request.codecs ?? codecs, color.options(request.effectiveDecoding, for: request))
-        return try await threads.decode(original.data, options: options, by: codecs, priority: priority) {
-            let start = report.now
-            do throws(ImageDecodingError) {
+        do {
+            return try await threads.decode(original.data, options: options, by: codecs, priority: priority) {
+                let start = report.now
                 var image = try codecs.decode(original.data, options: options)
                 if request.derivedTarget != nil {
                     // Decodable bytes normally can be inspected. If not, the image is processed at its decoded size.
@@ -108,9 +108,9 @@ struct DecodeStage: Sendable {
                 let origin = LoadedImage.Origin(digest: original.data.digest, allowsStoring: original.allowsStoring)
                 newest.record(origin, for: request.originalKey)
                 return LoadedImage(image: image, layer: original.layer, original: original, origin: origin)
-            } catch {
-                throw PipelineError(.decoding(error.code), error.message, cause: error)
             }
+        } catch let error as ImageDecodingError {
+            throw PipelineError(.decoding(error.code), error.message, cause: error)
         }
     }
 }

@@ -65,9 +65,12 @@ static int limit(__rlimit_resource_t resource, rlim_t value) {
 // If memory runs out, the kernel ends workers before the app. Without /proc, a worker has the rank of the app.
 static void rank_below_app(void) {
     int file = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
-    if (file < 0) return;
-    (void)!write(file, "1000", 4);
-    close(file);
+    if (file >= 0) {
+        (void)!write(file, "1000", 4);
+        close(file);
+    }
+    // The thread that starts a worker can have a higher priority than the others.
+    if (getpriority(PRIO_PROCESS, 0) < 0) setpriority(PRIO_PROCESS, 0, 0);
 }
 
 // Only a worker of root has any.
@@ -106,9 +109,13 @@ static int end_with_app(void) {
 
 int alcedo_sandbox_confine(uint64_t memory_limit, int *landlock) {
     clearenv();
-    // A service manager can send this signal to all processes of a service. The worker ends with the app, which may
-    // first complete its images.
-    if (signal(SIGTERM, SIG_IGN) == SIG_ERR) return ALCEDO_SANDBOX_LIMITS;
+    // A service manager or a terminal can send these signals to all processes of a service. The worker ends with the
+    // app, which may first complete its images.
+    const int stops[] = {SIGTERM, SIGINT, SIGHUP, SIGQUIT};
+    for (size_t index = 0; index < sizeof stops / sizeof *stops; index++) {
+        if (signal(stops[index], SIG_IGN) == SIG_ERR) return ALCEDO_SANDBOX_LIMITS;
+    }
+    prctl(PR_SET_NAME, "sandbox-worker", 0, 0, 0);
     rank_below_app();
     // Each arena of the allocator reserves 64 MiB of the address space, which the memory limit counts.
     mallopt(M_ARENA_MAX, 2);

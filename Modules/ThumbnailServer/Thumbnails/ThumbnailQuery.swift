@@ -218,9 +218,18 @@ struct AcceptField {
             guard let name = parts.first, Self.trimmed(name).lowercased() == range else { return nil }
             let weights = parts.dropFirst().map { Self.trimmed($0).lowercased() }.filter { $0.hasPrefix("q=") }
             // An invalid weight counts as zero, so the range is not treated as accepted.
-            return weights.allSatisfy { (Double($0.dropFirst(2)) ?? 0) > 0 }
+            return weights.allSatisfy { Self.isPositive(weight: $0.dropFirst(2)) }
         }
         return members.isEmpty ? nil : members.contains(true)
+    }
+
+    /// Returns whether a weight is valid and above zero. Source: RFC 9110, section 12.4.2.
+    private static func isPositive(weight: Substring) -> Bool {
+        let parts = weight.split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false)
+        let fraction = parts.count > 1 ? parts[1] : ""
+        guard fraction.count <= 3, fraction.allSatisfy({ "0"..."9" ~= $0 }) else { return false }
+        let hasFraction = fraction.contains { $0 != "0" }
+        return parts[0] == "0" && hasFraction || parts[0] == "1" && !hasFraction
     }
 
     private static func trimmed(_ text: Substring) -> Substring {
