@@ -325,9 +325,8 @@ package.targets += [
         ],
         path: "Tests/URLResponseCacheFaults"),
     .testTarget(
-        name: "ReadmeTests",
-        dependencies: ["Alcedo", "AlcedoCodecs", "AlcedoCore", "AlcedoTesting"], path: "Tests/Readme",
-        packageAccess: false),
+        name: "ReadmeTests", dependencies: ["Alcedo", "AlcedoCodecs", "AlcedoCore", "AlcedoTesting"],
+        path: "Tests/Readme", packageAccess: false),
     .testTarget(
         name: "HTTPCacheClientTests",
         dependencies: ["AlcedoCore", "AlcedoTesting", "TestSupport", "http-cache-client"],
@@ -372,10 +371,8 @@ for target in package.targets where [.regular, .test, .executable].contains(targ
     }
     target.swiftSettings =
         (target.swiftSettings ?? []) + [
-            .swiftLanguageMode(.v6),
-            .enableUpcomingFeature("ExistentialAny"),
-            .enableUpcomingFeature("InternalImportsByDefault"),
-            .enableUpcomingFeature("MemberImportVisibility"),
+            .swiftLanguageMode(.v6), .enableUpcomingFeature("ExistentialAny"),
+            .enableUpcomingFeature("InternalImportsByDefault"), .enableUpcomingFeature("MemberImportVisibility"),
         ] + (warningsAreErrors ? [.treatAllWarnings(as: .error)] : [])
 }
 

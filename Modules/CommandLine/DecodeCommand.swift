@@ -112,7 +112,7 @@ private struct PixelMaker: FileMaking {
                     let pixels = try frame.flatMap { try image.frames?.frame(at: $0) } ?? image.pixels
                     let data = file.data(of: pixels)
                     try sink.write(data, frame: frame)
-                    return (data.count, file == .ppm && pixels.hasTransparency())
+                    return (data.count, file == .ppm && pixels.hasTransparency)
                 }
                 written.frames.append(frame)
                 written.bytesOut += count

@@ -1,6 +1,7 @@
 import AlcedoColor
 import AlcedoCore
 import Foundation
+import TestSupport
 import Testing
 
 @Suite struct ColorDescriptionTests {

@@ -1,6 +1,7 @@
 @testable import AlcedoColor
 import AlcedoCore
 import Foundation
+import TestSupport
 import Testing
 
 @Suite struct ColorTransformCacheTests {

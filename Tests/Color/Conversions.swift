@@ -1,6 +1,7 @@
 import AlcedoColor
 import AlcedoCore
 import Foundation
+import TestSupport
 import Testing
 
 /// Returns an image of one row. `samples` are those of the format.

@@ -18,10 +18,7 @@ import Testing
     /// A CMYK JPEG of the JPEG module's tests, with an ICC profile.
     private func file(_ name: String = "cmyk.jpg", profile: Data) throws -> Data {
         let directory = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../JPEG/Fixtures")
-        let data = try Data(contentsOf: directory.appending(path: name))
-        let content: [UInt8] = Array("ICC_PROFILE\0".utf8) + [1, 1] + Array(profile)
-        let segment: [UInt8] = [0xFF, 0xE2] + ProfileMaker.short(content.count + 2) + content
-        return Data(data.prefix(2)) + Data(segment) + Data(data.dropFirst(2))
+        return ProfileMaker.jpeg(try Data(contentsOf: directory.appending(path: name)), with: profile)
     }
 
     private func options(_ change: (inout DecodingOptions) -> Void = { _ in }) -> DecodingOptions {

@@ -2,6 +2,7 @@ import AlcedoCodecs
 import AlcedoColor
 import AlcedoCore
 import Foundation
+import TestSupport
 import Testing
 
 @Suite struct PNGColorSpaceTests {

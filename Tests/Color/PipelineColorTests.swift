@@ -4,6 +4,7 @@ import AlcedoCore
 import AlcedoPipeline
 import AlcedoTesting
 import Foundation
+import TestSupport
 import Testing
 
 @Suite(.timeLimit(.minutes(1))) struct PipelineColorTests {

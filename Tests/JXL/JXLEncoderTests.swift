@@ -79,6 +79,24 @@
             #expect(errors.count == 33 * 21 && errors.allSatisfy { $0 <= maximum })
         }
 
+        @Test(arguments: [true, false])
+        func `a lossy image with linear samples is decoded with the curve of sRGB`(isGray: Bool) throws {
+            let size = PixelSize(width: 64, height: 64)
+            let primaries: ColorPrimaries = isGray ? .bt709 : .p3
+            let profile = try #require(ColorDescription(primaries, .power(1)).profile(isGray: isGray))
+            let pixels = try madePixels(size, isGray ? .gray8 : .rgba8, alphaMode: .opaque) { _, _ in
+                isGray ? [13] : [13, 13, 13, 255]
+            }
+
+            let data = try JXLEncoder(compression: .distance(0.5), effort: 3)
+                .encode(DecodedImage(pixels: pixels, colorProfile: profile))
+
+            let decoded = try decode(data, DecodingOptions(pixelFormat: isGray ? .gray8 : .rgba8))
+            // The sample of sRGB for 13 / 255 of the light.
+            #expect(decoded.pixels.tightBytes.prefix(3).allSatisfy { abs(Int($0) - 64) <= 2 })
+            #expect(decoded.colorProfile == nil)
+        }
+
         @Test func `a profile of another color space is omitted`() throws {
             let image = DecodedImage(
                 pixels: try grayPixels(SampleFile.size), colorProfile: try testFile("JPEG/Fixtures/profile.icc"))

@@ -113,6 +113,25 @@ struct ConvertTests {
         #expect(whole.status == 0 && whole.problems == "")
     }
 
+    @Test func `inks are converted through their profile`() async throws {
+        let tests = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+        let inks = tests.appending(path: "JPEG/Fixtures/cmyk.jpg")
+        let file = directory.url.appending(path: "inks.jpg")
+        let data = ProfileMaker.jpeg(try Data(contentsOf: inks), with: ProfileMaker.inks.data)
+        try data.write(to: file)
+
+        #expect(try await convert([file.path, "--format", "png"]).status == 0)
+
+        let written = try CodecRegistry.standard.decode(result("inks.png")).pixels
+        let formula = try CodecRegistry.standard.decode(data).pixels
+        var options = DecodingOptions()
+        options.keepsInks = true
+        let stored = try CodecRegistry.standard.decode(data, options: options)
+        let expected = try LittleCMSColorConverter().converted(stored).pixels
+        #expect(written.tightBytes != formula.tightBytes)
+        #expect(written.tightBytes == expected.tightBytes)
+    }
+
     /// Converts a photo with a location in its EXIF to a format. Returns the written metadata and the reported losses.
     private func convertPhoto(_ words: [String], to ending: String) async throws -> (ImageMetadata, lost: [String]?) {
         var image = DecodedImage.coordinates(PixelSize(width: 16, height: 8))

@@ -1,6 +1,7 @@
 #ifdef ALCEDO_JXL
 #include "internal.h"
 
+#include <jxl/encode.h>
 #include <stdlib.h>
 
 #if JPEGXL_NUMERIC_VERSION >= JPEGXL_COMPUTE_NUMERIC_VERSION(0, 9, 0)  // libjxl 0.9 removed an unused parameter
@@ -53,18 +54,13 @@ void alcedo_jxl_read_color(alcedo_jxl_decoder *d, alcedo_jxl_info *info) {
     free(d->file_icc);
     d->file_icc = info->has_profile ? copy_profile(d, original, &info->file_icc_size) : NULL;
     info->file_icc = d->file_icc;
-    // Without a request, libjxl decodes XYB with a profile to linear samples, for which 8 bits are too few. It also
-    // writes a profile that it takes for linear as code points.
+    // Without a request, libjxl decodes XYB to linear samples, for which 8 bits are too few, if the file has a profile
+    // or is linear itself. Of a linear file, the primaries are kept.
     const int is_linear = !info->has_profile && color.transfer_function == JXL_TRANSFER_FUNCTION_LINEAR;
     if ((info->has_profile || is_linear) && !d->basic.uses_original_profile) {
-        const JxlColorEncoding srgb = {
-            .color_space = info->is_gray ? JXL_COLOR_SPACE_GRAY : JXL_COLOR_SPACE_RGB,
-            .white_point = JXL_WHITE_POINT_D65,
-            .primaries = JXL_PRIMARIES_SRGB,
-            .transfer_function = JXL_TRANSFER_FUNCTION_SRGB,
-            .rendering_intent = JXL_RENDERING_INTENT_RELATIVE,
-        };
-        JxlDecoderSetPreferredColorProfile(d->decoder, &srgb);
+        if (info->has_profile) JxlColorEncodingSetToSRGB(&color, info->is_gray);
+        color.transfer_function = JXL_TRANSFER_FUNCTION_SRGB;
+        JxlDecoderSetPreferredColorProfile(d->decoder, &color);
     }
     const JxlColorProfileTarget samples = JXL_COLOR_PROFILE_TARGET_DATA;
     const int is_encoded =

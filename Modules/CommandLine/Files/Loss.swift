@@ -34,8 +34,8 @@ enum Loss: String, Sendable, CaseIterable {
             case .animation: before.frameCount > 1 && after.frameCount == 1
             // Encoders of the other formats omit the alpha channel of an opaque image, which is not a loss.
             case .alpha:
-                after.format == .jpeg && image.pixels.hasTransparency()
-                    || after.format == .gif && image.pixels.hasTransparency { $0 != 0 }
+                after.format == .jpeg && image.pixels.hasTransparency
+                    || after.format == .gif && image.pixels.hasPartialTransparency
             case .depth: before.bitDepth > max(8, after.bitDepth)
             case .profile: old.colorProfile != nil && new.colorProfile == nil
             case .exif: old.exif.map { !isKept($0, as: new.exif) } ?? false
@@ -59,15 +59,22 @@ extension PixelBuffer {
 
     /// Whether at least one pixel is not opaque.
     ///
-    /// - Parameter isCounted: Whether a byte of an alpha sample below its maximum counts. Default: each does.
     /// - Complexity: O(*w* × *h*)
-    func hasTransparency(_ isCounted: (UInt8) -> Bool = { _ in true }) -> Bool {
+    var hasTransparency: Bool { containsAlpha { $0 != 255 } }
+
+    /// Whether at least one pixel is neither opaque nor fully transparent.
+    ///
+    /// - Complexity: O(*w* × *h*)
+    var hasPartialTransparency: Bool { containsAlpha { $0 != 255 && $0 != 0 } }
+
+    /// Returns whether a byte of the alpha samples satisfies a condition.
+    private func containsAlpha(where condition: (UInt8) -> Bool) -> Bool {
         guard mayBeTransparent else { return false }
         let sampleBytes = format.bytesPerPixel / 4
         return (0..<height).contains { y in
             row(y).withUnsafeBytes { row in
                 stride(from: 3 * sampleBytes, to: row.count, by: 4 * sampleBytes).contains { alpha in
-                    (alpha..<alpha + sampleBytes).contains { row[$0] != 255 && isCounted(row[$0]) }
+                    (alpha..<alpha + sampleBytes).contains { condition(row[$0]) }
                 }
             }
         }

@@ -69,7 +69,7 @@ struct FileTools: Sendable {
             request: inMemory, info: info, layer: layers.layer(of: request), byteCount: data.count)
     }
 
-    /// Fetches the bytes of an image and loads it in the pixel format and the color space of its samples.
+    /// Fetches the bytes of an image and loads it in the pixel format of its samples and in its `exactColorSpace`.
     ///
     /// - Parameters:
     ///   - request: The request of the image.

@@ -227,7 +227,7 @@ struct AcceptField {
     private static func isPositive(weight: Substring) -> Bool {
         let parts = weight.split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false)
         let fraction = parts.count > 1 ? parts[1] : ""
-        guard fraction.count <= 3, fraction.allSatisfy({ "0"..."9" ~= $0 }) else { return false }
+        guard fraction.count <= 3, fraction.allSatisfy({ $0.isASCII && $0.isNumber }) else { return false }
         let hasFraction = fraction.contains { $0 != "0" }
         return parts[0] == "0" && hasFraction || parts[0] == "1" && !hasFraction
     }

@@ -60,6 +60,15 @@ struct PipelineBenchCommand: ProgramCommand {
     }
 }
 
+/// Passes on each request that the memory cache cannot serve.
+private struct MissObserver: PipelineObserving {
+    let misses: AsyncStream<Void>.Continuation
+
+    func pipelineDidReport(_ event: PipelineEvent) {
+        if case .memoryMiss = event.stage { misses.yield() }
+    }
+}
+
 /// Sends many concurrent requests for one URL, and counts the downloads and decodes.
 private struct OneImageBenchmark {
     let count: Int
@@ -73,15 +82,13 @@ private struct OneImageBenchmark {
         defer { origin.stop() }
         let metrics = PipelineMetrics()
         var configuration = ImagePipeline.Configuration.standard(cacheDirectory: nil)
-        configuration.observers = [metrics]
+        let (misses, continuation) = AsyncStream.makeStream(of: Void.self)
+        configuration.observers = [metrics, MissObserver(misses: continuation)]
         let pipeline = ImagePipeline(configuration)
         let request = ImageRequest(url: origin.url(for: "/image.png"))
         let duration = try await withThrowingTaskGroup(of: Void.self) { group in
             for _ in 0..<count { group.addTask { _ = try await pipeline.load(request) } }
-            // Observers report no event when a request joins a load, so the misses are polled.
-            while metrics.snapshot.memoryMisses.values.reduce(0, +) < count {
-                try await Task.sleep(for: .milliseconds(1))
-            }
+            for await _ in misses.prefix(count) {}
             try await origin.waitForStalls()
             let start = ContinuousClock.now
             origin.release()
