@@ -29,6 +29,7 @@ final class ColorTransform: @unchecked Sendable {
             throw ColorConversionError(.invalidProfile, "color: the profile is empty")
         }
         let profile = key.profile ?? Data()
+        let tones = ToneTables(profile: profile, depth: key.depth)
         let made = profile.withUnsafeBytes { bytes in
             var settings = alcedo_color_settings()
             settings.profile = bytes.baseAddress?.assumingMemoryBound(to: UInt8.self)
@@ -37,7 +38,8 @@ final class ColorTransform: @unchecked Sendable {
             settings.target = key.space == .displayP3 ? ALCEDO_COLOR_DISPLAY_P3 : ALCEDO_COLOR_SRGB
             settings.depth = Int32(key.depth)
             settings.compensates_black_point = key.compensatesBlackPoint ? 1 : 0
-            return alcedo_color_create(&settings, &status, &message)
+            guard let tones else { return alcedo_color_create(&settings, &status, &message) }
+            return tones.apply(to: &settings) { alcedo_color_create(&$0, &status, &message) }
         }
         guard let made else {
             let text = String(decoding: message.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)

@@ -16,6 +16,12 @@ typedef struct {
     /// The linear values of the samples of red, green and blue: 256 or 65,536 each. Equal curves share memory.
     float *linear[3];
     float matrix[9];
+    /// The factors of HDR for the square root of light; NULL for SDR. Those of the system gamma, which depend on
+    /// luminance, are NULL for a gamma of 1.
+    float *tone_factors;
+    float *system_factors;
+    /// The luminance of red, green and blue of the target.
+    float luminance[3];
     /// The samples for ENCODED_STEPS + 1 linear values, in one of the two tables.
     uint8_t *encoded8;
     float *encoded16;
@@ -38,7 +44,7 @@ struct alcedo_color_transform {
 /// Creates a matrix conversion from a profile with colorants and curves, or from sRGB if `profile` is NULL. Returns
 /// NULL on failure.
 alcedo_color_matrix *alcedo_color_matrix_create(
-    cmsHPROFILE profile, alcedo_color_target target, int depth, alcedo_color_status *status, char *message);
+    cmsHPROFILE profile, const alcedo_color_settings *settings, alcedo_color_status *status, char *message);
 void alcedo_color_matrix_destroy(alcedo_color_matrix *matrix);
 void alcedo_color_matrix_convert8(const alcedo_color_matrix *matrix, uint8_t *pixels, size_t count);
 void alcedo_color_matrix_convert16(const alcedo_color_matrix *matrix, uint16_t *pixels, size_t count);

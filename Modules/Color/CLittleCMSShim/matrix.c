@@ -1,5 +1,10 @@
 // RGB to RGB by curves and a matrix. Little CMS uses such a path for 8 bits only, with tables of fixed-point numbers
 // that are coarse for linear samples. With 16 bits it interpolates in a cube or computes each pixel with generic code.
+//
+// The tones of HDR are mapped between the matrix and the curves of the target. All three components are multiplied by
+// one factor, which depends on the largest of them, as in Chromium. The hue stays, and no component exceeds 1. Curves
+// for each component, which are all that the matrix of a profile permits, would turn a bright red orange. A cube of 33
+// points per side would be up to 18 levels off for grays, because the largest component has a kink there.
 #include "internal.h"
 
 #include <math.h>
@@ -11,6 +16,9 @@ static const double colorants[2][9] = {
     {0.4360747, 0.3850649, 0.1430804, 0.2225045, 0.7168786, 0.0606169, 0.0139322, 0.0971045, 0.7141733},
     {0.5151187, 0.2919778, 0.1571035, 0.2411892, 0.6922441, 0.0665668, -0.0010505, 0.0418791, 0.7840713},
 };
+
+/// The luminance of red, green and blue of the targets for their white D65.
+static const float luminances[2][3] = {{0.2126f, 0.7152f, 0.0722f}, {0.2290f, 0.6917f, 0.0793f}};
 
 static double decode_srgb(double v) { return v <= 0.04045 ? v / 12.92 : pow((v + 0.055) / 1.055, 2.4); }
 
@@ -93,6 +101,28 @@ static int read_curves(alcedo_color_matrix *m, cmsHPROFILE profile, int count) {
     return ALCEDO_COLOR_OK;
 }
 
+/// Copies the tables of HDR, and makes that of the system gamma.
+static int copy_tones(alcedo_color_matrix *m, const alcedo_color_settings *settings) {
+    // One value more than points, for the interpolation at the end.
+    enum { COUNT = ALCEDO_COLOR_TONE_STEPS + 2 };
+    const size_t count = settings->depth == 8 ? 256 : 65536;
+    m->linear[0] = m->linear[1] = m->linear[2] = malloc(count * sizeof(float));
+    m->tone_factors = malloc(COUNT * sizeof(float));
+    if (!m->linear[0] || !m->tone_factors) return ALCEDO_COLOR_OUT_OF_MEMORY;
+    memcpy(m->linear[0], settings->light, count * sizeof(float));
+    memcpy(m->tone_factors, settings->tone_factors, (COUNT - 1) * sizeof(float));
+    m->tone_factors[COUNT - 1] = m->tone_factors[COUNT - 2];
+    memcpy(m->luminance, luminances[settings->target], sizeof m->luminance);
+    if (settings->system_gamma == 1) return ALCEDO_COLOR_OK;
+    m->system_factors = malloc(COUNT * sizeof(float));
+    if (!m->system_factors) return ALCEDO_COLOR_OUT_OF_MEMORY;
+    for (int i = 0; i < COUNT; i++) {
+        const double root = fmin(1, (double)i / ALCEDO_COLOR_TONE_STEPS);
+        m->system_factors[i] = (float)pow(root * root, settings->system_gamma - 1);
+    }
+    return ALCEDO_COLOR_OK;
+}
+
 static int make_encoded(alcedo_color_matrix *m, int depth) {
     // One value more than steps, and one more for the interpolation at the end.
     const size_t count = ENCODED_STEPS + 2;
@@ -108,7 +138,7 @@ static int make_encoded(alcedo_color_matrix *m, int depth) {
 }
 
 alcedo_color_matrix *alcedo_color_matrix_create(
-    cmsHPROFILE profile, alcedo_color_target target, int depth, alcedo_color_status *status, char *message) {
+    cmsHPROFILE profile, const alcedo_color_settings *settings, alcedo_color_status *status, char *message) {
     double source[9];
     memcpy(source, colorants[ALCEDO_COLOR_SRGB], sizeof source);
     *status = ALCEDO_COLOR_INVALID;
@@ -119,9 +149,10 @@ alcedo_color_matrix *alcedo_color_matrix_create(
     *status = ALCEDO_COLOR_OUT_OF_MEMORY;
     alcedo_color_matrix *m = calloc(1, sizeof *m);
     if (!m) return NULL;
-    make_matrix(colorants[target], source, m->matrix);
-    const int result = read_curves(m, profile, depth == 8 ? 256 : 65536);
-    if (result != ALCEDO_COLOR_OK || !make_encoded(m, depth)) {
+    make_matrix(colorants[settings->target], source, m->matrix);
+    const int result = profile && settings->light && settings->tone_factors
+        ? copy_tones(m, settings) : read_curves(m, profile, settings->depth == 8 ? 256 : 65536);
+    if (result != ALCEDO_COLOR_OK || !make_encoded(m, settings->depth)) {
         if (result == ALCEDO_COLOR_INVALID) {
             *status = ALCEDO_COLOR_INVALID;
             alcedo_color_set_message(message, "a tone curve is missing or invalid");
@@ -137,9 +168,35 @@ void alcedo_color_matrix_destroy(alcedo_color_matrix *m) {
     for (int i = 2; i >= 0; i--) {
         if (i == 0 || m->linear[i] != m->linear[0]) free(m->linear[i]);
     }
+    free(m->tone_factors);
+    free(m->system_factors);
     free(m->encoded8);
     free(m->encoded16);
     free(m);
+}
+
+/// Returns the value of a table for `v` from 0 to 1. The table has `steps` + 2 values.
+static float interpolated(const float *table, int steps, float v) {
+    const float position = v * (float)steps;
+    const int i = (int)position;
+    return table[i] + (table[i + 1] - table[i]) * (position - (float)i);
+}
+
+/// Maps the tones of linear light in the target color space.
+static void map_tones(const alcedo_color_matrix *m, float *color) {
+    float system = 1, maximum = 0;
+    if (m->system_factors) {
+        const float *k = m->luminance;
+        const float luminance = clamped(k[0] * color[0] + k[1] * color[1] + k[2] * color[2]);
+        system = interpolated(m->system_factors, ALCEDO_COLOR_TONE_STEPS, sqrtf(luminance));
+    }
+    for (int i = 0; i < 3; i++) {
+        if (color[i] > maximum) maximum = color[i];
+    }
+    const float light = system * maximum;
+    const float factor = light < 1
+        ? system * interpolated(m->tone_factors, ALCEDO_COLOR_TONE_STEPS, sqrtf(light)) : 1 / maximum;
+    for (int i = 0; i < 3; i++) color[i] *= factor;
 }
 
 void alcedo_color_matrix_convert8(const alcedo_color_matrix *m, uint8_t *pixels, size_t count) {
@@ -148,24 +205,22 @@ void alcedo_color_matrix_convert8(const alcedo_color_matrix *m, uint8_t *pixels,
     const uint8_t *encoded = m->encoded8;
     for (uint8_t *p = pixels; p < pixels + 4 * count; p += 4) {
         const float r = red[p[0]], g = green[p[1]], b = blue[p[2]];
-        p[0] = encoded[(int)(clamped(k[0] * r + k[1] * g + k[2] * b) * ENCODED_STEPS + 0.5f)];
-        p[1] = encoded[(int)(clamped(k[3] * r + k[4] * g + k[5] * b) * ENCODED_STEPS + 0.5f)];
-        p[2] = encoded[(int)(clamped(k[6] * r + k[7] * g + k[8] * b) * ENCODED_STEPS + 0.5f)];
+        float color[3] = {
+            k[0] * r + k[1] * g + k[2] * b, k[3] * r + k[4] * g + k[5] * b, k[6] * r + k[7] * g + k[8] * b};
+        if (m->tone_factors) map_tones(m, color);
+        for (int i = 0; i < 3; i++) p[i] = encoded[(int)(clamped(color[i]) * ENCODED_STEPS + 0.5f)];
     }
-}
-
-static uint16_t interpolated(const float *encoded, float v) {
-    const float position = clamped(v) * ENCODED_STEPS;
-    const int i = (int)position;
-    return (uint16_t)(encoded[i] + (encoded[i + 1] - encoded[i]) * (position - (float)i) + 0.5f);
 }
 
 void alcedo_color_matrix_convert16(const alcedo_color_matrix *m, uint16_t *pixels, size_t count) {
     const float *k = m->matrix;
     for (uint16_t *p = pixels; p < pixels + 4 * count; p += 4) {
         const float r = m->linear[0][p[0]], g = m->linear[1][p[1]], b = m->linear[2][p[2]];
+        float color[3] = {
+            k[0] * r + k[1] * g + k[2] * b, k[3] * r + k[4] * g + k[5] * b, k[6] * r + k[7] * g + k[8] * b};
+        if (m->tone_factors) map_tones(m, color);
         for (int i = 0; i < 3; i++) {
-            p[i] = interpolated(m->encoded16, k[3 * i] * r + k[3 * i + 1] * g + k[3 * i + 2] * b);
+            p[i] = (uint16_t)(interpolated(m->encoded16, ENCODED_STEPS, clamped(color[i])) + 0.5f);
         }
     }
 }

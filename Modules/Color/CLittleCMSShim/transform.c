@@ -151,7 +151,7 @@ static alcedo_color_status make(
     alcedo_color_status status = ALCEDO_COLOR_INVALID;
     if (t->source == ALCEDO_COLOR_GRAY) return make_curve(t, profile, settings);
     if (t->source == ALCEDO_COLOR_RGB && (!profile || !has_tables(profile))) {
-        t->matrix = alcedo_color_matrix_create(profile, settings->target, t->depth, &status, t->message);
+        t->matrix = alcedo_color_matrix_create(profile, settings, &status, t->message);
         return status;
     }
     if (t->source == ALCEDO_COLOR_CMYK) {

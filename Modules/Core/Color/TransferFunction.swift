@@ -5,12 +5,14 @@ import AlcedoLibc
 /// The functions of HDR give tone-mapped light, so that each consumer of the description gets an SDR image:
 ///
 /// 1. The sample becomes luminance in cd/m²: PQ by its EOTF, and HLG by its inverse OETF and a system gamma of 1.2 for
-///    a display of 1,000 cd/m².
+///    a display of 1,000 cd/m² (ITU-R BT.2100).
 /// 2. Luminance up to 1,000 cd/m² is compressed by the EETF of ITU-R BT.2390 to 203 cd/m², the reference white of
 ///    ITU-R BT.2408. Luminance below 88 cd/m² stays unchanged, and more than 1,000 cd/m² is clipped.
 /// 3. 203 cd/m² is the white of the SDR image.
 ///
-/// The function is applied to red, green and blue separately, as BT.2390 permits.
+/// A curve can only be applied to red, green and blue separately, as BT.2390 permits, which changes the hue of bright
+/// colors. Converters that recognize PQ and HLG multiply all three by one factor instead, by ``sourceLight(_:)``,
+/// ``systemGamma`` and ``ToneMapping``. Both methods give equal grays.
 package enum TransferFunction: Sendable, Hashable {
     /// (*a* *x* + *b*) to the power of *gamma* where *x* ≥ *d*, and *c* *x* below.
     case parametric(gamma: Double, a: Double, b: Double, c: Double, d: Double)
@@ -21,8 +23,8 @@ package enum TransferFunction: Sendable, Hashable {
 
     /// The function of sRGB. Source: IEC 61966-2-1.
     package static let sRGB = parametric(gamma: 2.4, a: 1 / 1.055, b: 0.055 / 1.055, c: 1 / 12.92, d: 0.04045)
-    private static let bt709 = parametric(gamma: 1 / 0.45, a: 1 / 1.099, b: 0.099 / 1.099, c: 1 / 4.5, d: 0.081)
-    private static let smpte240 = parametric(
+    static let bt709 = parametric(gamma: 1 / 0.45, a: 1 / 1.099, b: 0.099 / 1.099, c: 1 / 4.5, d: 0.081)
+    static let smpte240 = parametric(
         gamma: 1 / 0.45, a: 1 / 1.1115, b: 0.1115 / 1.1115, c: 1 / 4, d: 0.0912)
 
     /// Returns a power function. With a gamma of 1, light is proportional to the sample.
@@ -50,26 +52,44 @@ package enum TransferFunction: Sendable, Hashable {
         switch self {
         case .parametric(let gamma, let a, let b, let c, let d):
             return min(1, sample >= d ? pow(max(0, a * sample + b), gamma) : c * sample)
-        case .pq: return ToneMapping.light(luminance: PQ.luminance(sample))
+        case .pq: return ToneMapping.light(sourceLight(sample))
+        case .hlg: return ToneMapping.light(pow(sourceLight(sample), 1.2))
+        }
+    }
+
+    /// The exponent that turns the light of gray into the luminance of a display; nil for SDR.
+    package var systemGamma: Double? {
+        switch self {
+        case .parametric: nil
+        case .pq: 1
+        case .hlg: 1.2
+        }
+    }
+
+    /// Returns the light of a sample before the system gamma and the tone mapping. 1 becomes 1,000 cd/m². The light of
+    /// PQ is at most 10, and that of HLG and SDR at most 1.
+    package func sourceLight(_ sample: Double) -> Double {
+        switch self {
+        case .parametric: light(sample)
+        case .pq: PQ.luminance(sample) / ToneMapping.sourcePeak
         case .hlg:
-            let scene =
-                sample <= 0.5 ? sample * sample / 3 : (exp((sample - 0.55991073) / 0.17883277) + 0.28466892) / 12
-            return ToneMapping.light(luminance: ToneMapping.sourcePeak * pow(max(0, scene), 1.2))
+            sample <= 0.5 ? sample * sample / 3 : (exp((sample - 0.55991073) / 0.17883277) + 0.28466892) / 12
         }
     }
 }
 
 /// The tone mapping of HDR to SDR. Source: ITU-R BT.2390-11, section 5.4.1.
-private enum ToneMapping {
-    static let sourcePeak = 1_000.0
+package enum ToneMapping {
+    /// The luminance in cd/m² that becomes white. More is clipped.
+    fileprivate static let sourcePeak = 1_000.0
     private static let white = 203.0
+    private static let peak = PQ.sample(sourcePeak)
+    private static let maximum = PQ.sample(white) / peak
+    private static let knee = 1.5 * maximum - 0.5
 
-    /// Returns the light of an SDR image for a luminance in cd/m².
-    static func light(luminance: Double) -> Double {
-        let peak = PQ.sample(sourcePeak)
-        let maximum = PQ.sample(white) / peak
-        let knee = 1.5 * maximum - 0.5
-        var sample = min(1, PQ.sample(luminance) / peak)
+    /// Returns the light of an SDR image, from 0 to 1, for the light of a display, of which 1 is 1,000 cd/m².
+    package static func light(_ light: Double) -> Double {
+        var sample = min(1, PQ.sample(light * sourcePeak) / peak)
         if sample > knee {
             let t = (sample - knee) / (1 - knee)
             let (t2, t3) = (t * t, t * t * t)

@@ -34,9 +34,17 @@ typedef struct {
     /// The number of bits per sample: 8, or 16 in native byte order.
     int depth;
     int compensates_black_point;
+    /// The linear light of all 256 or 65,536 samples of an HDR color space, used instead of the curves of a profile
+    /// with a matrix. NULL for SDR.
+    const float *_Nullable light;
+    /// The factors by which the tones of HDR are mapped, for light of (i / ALCEDO_COLOR_TONE_STEPS)², i from 0 to
+    /// ALCEDO_COLOR_TONE_STEPS. The last factor is 1. NULL for SDR.
+    const float *_Nullable tone_factors;
+    /// The exponent that turns the luminance of HDR light into that of a display: 1 or more.
+    double system_gamma;
 } alcedo_color_settings;
 
-enum { ALCEDO_COLOR_MESSAGE_SIZE = 160 };
+enum { ALCEDO_COLOR_MESSAGE_SIZE = 160, ALCEDO_COLOR_TONE_STEPS = 4096 };
 
 /// Creates a conversion with relative colorimetric intent. Returns NULL on failure, and sets `status` and `message`,
 /// which has ALCEDO_COLOR_MESSAGE_SIZE bytes.
