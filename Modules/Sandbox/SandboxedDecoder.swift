@@ -16,9 +16,10 @@
     ///
     /// - `decoderFailed`: the decoder crashed, made a forbidden system call, or sent impossible values.
     /// - `decoderUnavailable`: no worker could be started or became idle in time, or the sandbox is shut down.
-    /// - `exceedsLimit`: the decoder exceeded a limit of time, or the image one of the sizes of
-    ///   ``SandboxConfiguration``.
-    /// - `outOfMemory`: the decoder exceeded ``SandboxConfiguration/memoryLimit``.
+    /// - `exceedsLimit`: the image exceeded one of the sizes of ``SandboxConfiguration``.
+    /// - `timedOut`: the decoder exceeded ``SandboxConfiguration/timeLimit`` or ``SandboxConfiguration/cpuTimeLimit``.
+    /// - `outOfMemory`: the decoder exceeded ``SandboxConfiguration/memoryLimit``, or the kernel killed the worker
+    ///   because the memory of the system ran out.
     ///
     /// Images whose bytes arrive in pieces are decoded at the end, without previews. Frames of animations are decoded
     /// in the workers on demand; a worker keeps the state of at most four animations.
@@ -39,7 +40,7 @@
 
         /// Reads the properties of an image in a worker. Throws the errors that the type's description lists.
         public func inspect(_ data: Data, limits: DecodingLimits) throws(ImageDecodingError) -> ImageInfo {
-            try request(.inspect, data, DecodingOptions(limits: limits), expecting: .info) { worker, reply in
+            try request(.inspect, data, DecodingOptions(limits: limits), expecting: .info) { worker, reply, _ in
                 var payload = try worker.payload(of: reply)
                 let info = try ImageInfo(from: &payload, limits: limits)
                 guard info.format == format else { throw WorkerFailure.violation("another format") }
@@ -49,8 +50,9 @@
 
         /// Decodes an image in a worker. Throws the errors that the type's description lists.
         public func decode(_ data: Data, options: DecodingOptions) throws(ImageDecodingError) -> DecodedImage {
-            try request(.decode, data, options, expecting: .image) { worker, reply in
-                try DecodedImage(reply, in: worker.output, of: format, options) { list in
+            try request(.decode, data, options, expecting: .image) { worker, reply, receiver in
+                let pixels = try receiver.finish(reply, in: worker.output)
+                return try DecodedImage(reply, pixels, in: worker.output, of: format, options) { list in
                     SandboxedFrames(list, of: data, format, options, sandbox)
                 }
             }
@@ -73,7 +75,7 @@
         /// Returns the bytes that the worker holds, plus the copy of the pixels that the app makes. Throws the errors
         /// that the type's description lists.
         public func decodingByteCount(_ data: Data, options: DecodingOptions) throws(ImageDecodingError) -> Int {
-            try request(.measure, data, options, expecting: .count) { _, reply in
+            try request(.measure, data, options, expecting: .count) { _, reply, _ in
                 guard let count = Int(exactly: reply.value), count >= 0 else {
                     throw WorkerFailure.violation("an invalid number of bytes")
                 }
@@ -83,14 +85,18 @@
 
         private func request<Result>(
             _ kind: RequestKind, _ data: Data, _ options: DecodingOptions, expecting expected: ReplyKind,
-            _ read: (WorkerProcess, alcedo_sandbox_reply) throws -> Result
+            _ read: (WorkerProcess, alcedo_sandbox_reply, inout PixelReceiver) throws -> Result
         ) throws(ImageDecodingError) -> Result {
             do {
                 return try sandbox.pool.withWorker { worker in
                     try worker.send(kind, format, data, options)
-                    let reply = try worker.receive()
+                    var receiver = PixelReceiver(options.limits)
+                    var reply = try worker.receive()
+                    while kind == .decode, try receiver.receive(reply, in: worker.output) {
+                        reply = try worker.receive()
+                    }
                     switch ReplyKind(rawValue: reply.kind) {
-                    case expected: return try read(worker, reply)
+                    case expected: return try read(worker, reply, &receiver)
                     case .failure: throw try worker.decodingError(reply)
                     default: throw WorkerFailure.violation("an unexpected message")
                     }

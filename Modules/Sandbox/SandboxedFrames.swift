@@ -54,7 +54,8 @@
                 case .failure: throw try worker.decodingError(reply)
                 default: throw WorkerFailure.violation("an unexpected message")
                 }
-                let pixels = try reply.pixels(in: worker.output, limits: options.limits)
+                var receiver = PixelReceiver(options.limits)
+                let pixels = try receiver.finish(reply, in: worker.output)
                 guard pixels.size == canvasSize else {
                     throw WorkerFailure.violation("a frame of \(pixels.size) pixels")
                 }

@@ -90,7 +90,10 @@
             reply.payload_count = UInt64(payload.count)
             reply.offset = UInt64(layout.copyOffset)
             reply.describe(image.size, image.pixels.format, image.pixels.alphaMode, image.orientation)
-            return try DecodedImage(reply, in: UnsafeRawBufferPointer(memory), of: format, options) { _ in
+            let output = UnsafeRawBufferPointer(memory)
+            var receiver = PixelReceiver(options.limits)
+            let pixels = try receiver.finish(reply, in: output)
+            return try DecodedImage(reply, pixels, in: output, of: format, options) { _ in
                 preconditionFailure("the image is still")
             }
         }
@@ -141,7 +144,7 @@
 
         @Test(arguments: [
             ImageDecodingError.Code.empty, .unknownFormat, .truncated, .corrupt, .unsupportedVariant, .exceedsLimit,
-            .outOfMemory, .decoderFailed, .decoderUnavailable,
+            .timedOut, .outOfMemory, .decoderFailed, .decoderUnavailable,
         ])
         func `an error keeps its code and message`(code: ImageDecodingError.Code) throws {
             let error = ImageDecodingError(code, "the reason")

@@ -37,6 +37,35 @@
                 #expect(sandbox.statistics.startedWorkers == 1)
             }
 
+            @Test(arguments: [false, true])
+            func `rows that are copied during decoding are those of the image`(isTruncated: Bool) throws {
+                let sandbox = try Sandbox.testing()
+                defer { sandbox.shutDown() }
+                // Several pieces of 512 KiB. The partial image of a truncated file is decoded in a second attempt.
+                var data = try Self.file(.jpeg, PixelSize(width: 1_203, height: 801))
+                if isTruncated { data.removeLast(data.count / 3) }
+                let options = DecodingOptions(allowsPartial: isTruncated)
+
+                let image = try CodecRegistry.standard.sandboxed(in: sandbox).decode(data, options: options)
+
+                #expect(image.pixels == (try CodecRegistry.standard.decode(data, options: options)).pixels)
+                #expect((image.partialError != nil) == isTruncated)
+                #expect(sandbox.statistics.violations == 0)
+            }
+
+            @Test(arguments: [("early", [1, 2]), ("earlyDropped", [3, 3])])
+            func `a decoder can give up rows that it has finished`(file: String, samples: [UInt8]) throws {
+                let sandbox = try Sandbox.testing()
+                defer { sandbox.shutDown() }
+
+                let image = try SandboxedDecoder(.hostile, in: sandbox).decode(
+                    Data(file.utf8), options: DecodingOptions())
+
+                let bytes = image.pixels.tightBytes
+                #expect(bytes.prefix(bytes.count / 2).allSatisfy { $0 == samples[0] })
+                #expect(bytes.suffix(bytes.count / 2).allSatisfy { $0 == samples[1] })
+            }
+
             @Test func `the profile, the orientation and the metadata of an image are kept`() throws {
                 let sandbox = try Sandbox.testing()
                 defer { sandbox.shutDown() }

@@ -149,7 +149,8 @@ alcedo_jpeg_status alcedo_jpeg_start(alcedo_jpeg_decoder *d, alcedo_jpeg_rows ro
 }
 
 alcedo_jpeg_status alcedo_jpeg_read_rows(
-    alcedo_jpeg_decoder *d, uint8_t *out, size_t stride, size_t capacity, size_t *count) {
+    alcedo_jpeg_decoder *d, uint8_t *out, size_t stride, size_t capacity, size_t first, size_t end,
+    size_t *count) {
     struct jpeg_decompress_struct *c = &d->cinfo;
     const int has_inks = is_cmyk(c);
     *count = 0;
@@ -159,20 +160,20 @@ alcedo_jpeg_status alcedo_jpeg_read_rows(
     // the output does not fit in the caches. Small output is soon read again, so colors are decoded through an
     // unaligned row.
     const int is_small = capacity * stride <= MAXIMUM_CACHED_BYTES;
-    while (*count < capacity && c->output_scanline < c->output_height) {
+    while (first + *count < end && c->output_scanline < c->output_height) {
         if (d->row && is_small) {
             JSAMPROW row = d->row;
             if (jpeg_read_scanlines(c, &row, 1) == 0) return ALCEDO_JPEG_SUSPENDED;
-            memcpy(out + *count * stride, row, (size_t)c->output_width * 4);
+            memcpy(out + (first + *count) * stride, row, (size_t)c->output_width * 4);
             ++*count;
             continue;
         }
         // One call reads several rows, because one pass of the upsampler produces them together.
         JSAMPROW rows[8];
-        const size_t left = capacity - *count;
-        const JDIMENSION limit = left < 8 ? (JDIMENSION)left : 8;
-        for (JDIMENSION i = 0; i < limit; i++) rows[i] = out + (*count + i) * stride;
-        const JDIMENSION row_count = jpeg_read_scanlines(c, rows, limit);
+        const size_t left = end - first - *count;
+        const JDIMENSION batch = left < 8 ? (JDIMENSION)left : 8;
+        for (JDIMENSION i = 0; i < batch; i++) rows[i] = out + (first + *count + i) * stride;
+        const JDIMENSION row_count = jpeg_read_scanlines(c, rows, batch);
         if (row_count == 0) return ALCEDO_JPEG_SUSPENDED;
         if (has_inks) {
             for (JDIMENSION i = 0; i < row_count; i++) {

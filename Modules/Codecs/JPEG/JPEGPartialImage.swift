@@ -21,13 +21,21 @@ struct JPEGPartialImage {
 
     /// Reads as many of the missing rows as the reader can provide.
     mutating func read(from reader: JPEGReader) throws(ImageDecodingError) {
+        while !isComplete {
+            let start = rowCount
+            try readPiece(from: reader)
+            guard rowCount > start else { return }
+            pixels.reportRows(rowCount)
+        }
+    }
+
+    private mutating func readPiece(from reader: JPEGReader) throws(ImageDecodingError) {
         let stride = pixels.bytesPerRow
-        let start = rowCount * stride
+        let (first, limit) = (rowCount, pixels.rowsPerReport)
         var count = 0
         defer { rowCount += count }
         try pixels.withUnsafeMutableBytes { memory throws(ImageDecodingError) in
-            try reader.readRows(
-                into: UnsafeMutableRawBufferPointer(rebasing: memory[start...]), bytesPerRow: stride, count: &count)
+            try reader.readRows(into: memory, bytesPerRow: stride, from: first, limit: limit, count: &count)
         }
     }
 

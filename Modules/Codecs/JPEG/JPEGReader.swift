@@ -197,19 +197,24 @@ final class JPEGReader {
         }
     }
 
-    /// Reads the next rows into `memory`. Reads fewer rows than fit when bytes are missing and at the end of the image.
+    /// Reads the next rows into `memory`. Reads fewer rows when bytes are missing and at the end of the image.
     ///
     /// - Parameters:
-    ///   - memory: The memory for the rows.
+    ///   - memory: The memory for all rows of the buffer.
     ///   - bytesPerRow: The distance between the starts of two rows in bytes.
+    ///   - first: The index of the first row in the buffer. Default: 0.
+    ///   - limit: The maximum number of rows. Default: as many as fit.
     ///   - count: Is increased by the number of rows that were read, even when an error is thrown.
     func readRows(
-        into memory: UnsafeMutableRawBufferPointer, bytesPerRow: Int, count: inout Int
+        into memory: UnsafeMutableRawBufferPointer, bytesPerRow: Int, from first: Int = 0, limit: Int = .max,
+        count: inout Int
     ) throws(ImageDecodingError) {
         guard let base = memory.baseAddress, bytesPerRow > 0 else { return }
         var read = 0
+        let capacity = memory.count / bytesPerRow
         let status = alcedo_jpeg_read_rows(
-            shim, base.assumingMemoryBound(to: UInt8.self), bytesPerRow, memory.count / bytesPerRow, &read)
+            shim, base.assumingMemoryBound(to: UInt8.self), bytesPerRow, capacity, first,
+            first + min(limit, capacity - first), &read)
         count += read
         _ = try isDone(status)
     }

@@ -137,6 +137,15 @@ public struct PixelBuffer: Sendable {
         return try body(UnsafeMutableRawBufferPointer(start: storage.base, count: storage.byteCount))
     }
 
+    /// The number of rows after which a decoder reports rows: all, unless the memory belongs to a lease.
+    package var rowsPerReport: Int { storage.lease == nil ? height : max(1, (512 << 10) / bytesPerRow) }
+
+    /// Reports that the first `count` rows will not change any more. Their receiver can then copy them while the
+    /// decoder decodes the others. Does nothing without a lease.
+    package func reportRows(_ count: Int) {
+        if count < height { storage.lease?.didFinishRows(count, of: self) }
+    }
+
     /// Returns a buffer with the same memory and another alpha mode. O(1); no sample changes. Decoders use it when they
     /// learn only at the end that an image is opaque.
     package func reinterpreted(as mode: AlphaMode) -> PixelBuffer {
@@ -191,7 +200,7 @@ private final class PixelStorage: @unchecked Sendable {
     let isWeaklyReferenced = Atomic(false)
     /// The block of the heap; nil if the memory is leased.
     private let block: UnsafeMutableRawPointer?
-    private let lease: (any PixelMemoryLease)?
+    let lease: (any PixelMemoryLease)?
 
     /// Allocates `byteCount` bytes that the caller must initialize. Returns nil when the limit is exceeded or the
     /// system cannot allocate them.

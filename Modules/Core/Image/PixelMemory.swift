@@ -20,4 +20,7 @@ package enum PixelMemory {
 package protocol PixelMemoryLease: AnyObject, Sendable {
     /// The first byte, at a 64-byte boundary.
     var base: UnsafeMutableRawPointer { get }
+
+    /// Receives the number of rows, from the first, that the decoder has finished, before all rows are finished.
+    func didFinishRows(_ count: Int, of pixels: PixelBuffer)
 }

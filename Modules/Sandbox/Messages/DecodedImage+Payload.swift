@@ -28,11 +28,12 @@
         /// Copies an image from the memory of a worker. Throws if it is impossible, exceeds the limits, or is not what
         /// the request allows: an image of another format, inks, or a partial image.
         init(
-            _ reply: alcedo_sandbox_reply, in output: UnsafeRawBufferPointer, of requested: ImageFormat,
-            _ options: DecodingOptions, frames makeFrames: (FrameList) -> any ImageFrameSource
+            _ reply: alcedo_sandbox_reply, _ pixels: PixelBuffer, in output: UnsafeRawBufferPointer,
+            of requested: ImageFormat, _ options: DecodingOptions,
+            frames makeFrames: (FrameList) -> any ImageFrameSource
         ) throws {
             let limits = options.limits
-            self.init(pixels: try reply.pixels(in: output, limits: limits), orientation: try reply.checkedOrientation())
+            self.init(pixels: pixels, orientation: try reply.checkedOrientation())
             var payload = try PayloadReader(output, count: reply.checkedPayloadCount())
             colorProfile = try payload.metadata(limits)
             hasInks = try payload.hasInks(in: pixels.format, options)
@@ -111,20 +112,6 @@
                 throw .violation("an image of \(size) pixels")
             }
             return (size, format, alphaMode)
-        }
-
-        /// Copies the pixels. Throws `WorkerFailure`, or `ImageDecodingError` `outOfMemory`.
-        func pixels(in output: UnsafeRawBufferPointer, limits: DecodingLimits) throws -> PixelBuffer {
-            let (size, format, alphaMode) = try checkedHeader(limits)
-            guard let count = PixelBuffer.byteCount(size: size, format: format) else {
-                throw WorkerFailure.violation("an image of \(size) pixels")
-            }
-            let source = try part(of: output, count: count)
-            let copy = PixelBuffer(size: size, format: format, alphaMode: alphaMode) { memory, _ in
-                memory.copyMemory(from: source)
-            }
-            guard let copy else { throw ImageDecodingError.noMemory(for: size) }
-            return copy
         }
 
         /// Returns the bytes at the offset of the reply, at most as many as an image can have.

@@ -14,6 +14,10 @@
     /// The replies of a worker to the app.
     enum ReplyKind: UInt32 {
         case ready = 1, info, count, image, rowHeader, rows, done, failure, unknownSession
+        /// The first rows of the image are final, and the app can copy them while the worker decodes the others.
+        case finishedRows
+        /// The rows that were finished belong to an attempt that the decoder has given up.
+        case noFinishedRows
     }
 
     /// The arrangement of the memory that carries names and encoded images to a worker.
@@ -46,6 +50,9 @@
 
         /// Creates the arrangement of memory that has the byte count of another one.
         init(byteCount: Int) { self.init(capacity: (byteCount - Self.payloadByteCount) / 2) }
+
+        /// The minimum number of bytes of the rows that a message reports as finished.
+        static let reportByteCount = 128 << 10
 
         /// Returns the number of rows in one message: about 256 KiB, and at least one row.
         static func rowsPerPiece(bytesPerRow: Int) -> Int { max(1, (256 << 10) / max(1, bytesPerRow)) }

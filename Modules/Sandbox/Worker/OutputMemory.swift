@@ -1,6 +1,7 @@
 #if Sandbox
     import AlcedoCore
     import AlcedoRuntime
+    import CSandboxShim
 
     /// The shared memory for the results of a worker.
     ///
@@ -13,6 +14,9 @@
         private struct State {
             var isOpen = false
             var isLeased = false
+            /// The number of rows that were reported, or nil if a buffer whose rows were reported is gone. No further
+            /// rows are reported then.
+            var reportedCount: Int? = 0
         }
 
         private let bytes: UnsafeMutableRawBufferPointer
@@ -35,7 +39,7 @@
 
         /// Runs `body`, in which one new pixel buffer may use the direct area.
         func lending<Result, E: Error>(_ body: () throws(E) -> Result) throws(E) -> Result {
-            state.withLock { $0.isOpen = true }
+            state.withLock { ($0.isOpen, $0.reportedCount) = (true, 0) }
             defer { state.withLock { $0.isOpen = false } }
             return try body()
         }
@@ -71,7 +75,36 @@
                 state.isLeased = true
                 return true
             }
-            return isGranted ? Lease(base + layout.directOffset, of: self) : nil
+            guard isGranted else { return nil }
+            discardReport()
+            return Lease(base + layout.directOffset, of: self)
+        }
+
+        /// Tells the app that the first rows of the direct area are final.
+        private func report(_ rowCount: Int, of pixels: PixelBuffer) {
+            let isWorthIt = state.withLock { state in
+                guard state.isOpen, let reported = state.reportedCount,
+                    (rowCount - reported) * pixels.bytesPerRow >= OutputLayout.reportByteCount
+                else { return false }
+                state.reportedCount = rowCount
+                return true
+            }
+            guard isWorthIt else { return }
+            var reply = alcedo_sandbox_reply(.finishedRows)
+            reply.code = UInt32(rowCount)
+            reply.offset = UInt64(layout.directOffset)
+            reply.describe(pixels.size, pixels.format, pixels.alphaMode, .up)
+            WorkerSocket.send(reply)
+        }
+
+        /// Tells the app that another buffer uses the direct area, so that its copy of the first rows is void.
+        private func discardReport() {
+            let wasReported = state.withLock { state in
+                guard let reported = state.reportedCount, reported > 0 else { return false }
+                state.reportedCount = nil
+                return true
+            }
+            if wasReported { WorkerSocket.send(alcedo_sandbox_reply(.noFinishedRows)) }
         }
 
         /// The direct area, in use by one pixel buffer.
@@ -85,6 +118,8 @@
                 self.base = base
                 self.owner = owner
             }
+
+            func didFinishRows(_ count: Int, of pixels: PixelBuffer) { owner.report(count, of: pixels) }
 
             deinit { owner.state.withLock { $0.isLeased = false } }
         }

@@ -18,6 +18,7 @@
             guard word == "gray" else {
                 if let crash = Crash(rawValue: word) { crash.run() }
                 if let call = ForbiddenCall(rawValue: word) { call.run() }
+                if let early = EarlyRows(rawValue: word) { return try early.image() }
                 if let forgery = Forgery(rawValue: word) { forgery.run() }
                 try Excess(rawValue: word)?.run()
                 try Permitted(rawValue: word)?.run()

@@ -145,6 +145,8 @@
     /// Sends a reply that no worker sends, in place of the worker's own.
     enum Forgery: String {
         case size, offset, payload, kind, format, shortMessage, flood
+        /// Reports the same finished rows twice, or too few, or gives up rows twice.
+        case finishedTwice, finishedFew, givenUpTwice
 
         func run() {
             var reply = alcedo_sandbox_reply()
@@ -157,6 +159,13 @@
             case .kind: reply.kind = 77
             case .format: reply.pixel_format = 200
             case .shortMessage: break
+            case .finishedTwice, .finishedFew:
+                (reply.kind, reply.width, reply.height, reply.offset) = (10, 1_024, 1_024, 16 << 20)
+                reply.code = self == .finishedFew ? 1 : 512
+                if self == .finishedTwice { Self.send(reply, MemoryLayout<alcedo_sandbox_reply>.size) }
+            case .givenUpTwice:
+                reply.kind = 11
+                Self.send(reply, MemoryLayout<alcedo_sandbox_reply>.size)
             case .flood: while true { Self.send(reply, MemoryLayout<alcedo_sandbox_reply>.size) }
             }
             Self.send(reply, self == .shortMessage ? 5 : MemoryLayout<alcedo_sandbox_reply>.size)

@@ -85,11 +85,12 @@ typedef enum {
 /// Starts decoding. An image in several scans is read to its end, unless its bytes arrive in pieces.
 alcedo_jpeg_status alcedo_jpeg_start(alcedo_jpeg_decoder *_Nonnull decoder, alcedo_jpeg_rows rows);
 
-/// Writes at most `capacity` rows, `stride` bytes apart. Writes fewer when bytes are missing and at the end of the
-/// image. Sets `count` to the number of rows written, even on failure.
+/// Writes the rows from `first` to before `end`, `stride` bytes apart, to `out`, which has memory for `capacity` rows.
+/// Writes fewer when bytes are missing and at the end of the image. Sets `count` to the number of rows written, even on
+/// failure.
 alcedo_jpeg_status alcedo_jpeg_read_rows(
-    alcedo_jpeg_decoder *_Nonnull decoder, uint8_t *_Nonnull out, size_t stride, size_t capacity,
-    size_t *_Nonnull count);
+    alcedo_jpeg_decoder *_Nonnull decoder, uint8_t *_Nonnull out, size_t stride, size_t capacity, size_t first,
+    size_t end, size_t *_Nonnull count);
 
 /// Reads to the end of the image. Returns ALCEDO_JPEG_CORRUPT when pixels were lost.
 alcedo_jpeg_status alcedo_jpeg_finish(alcedo_jpeg_decoder *_Nonnull decoder);
