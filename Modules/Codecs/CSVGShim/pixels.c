@@ -23,12 +23,6 @@ int alcedo_svg_is_opaque(const alcedo_svg_drawing *d) {
     return 1;
 }
 
-/// Divides a sample by alpha, rounded to nearest.
-static uint8_t straight(uint32_t sample, uint32_t alpha) {
-    const uint32_t value = (sample * 255 + alpha / 2) / alpha;
-    return (uint8_t)(value < 255 ? value : 255);
-}
-
 /// Writes a row as premultiplied RGBA. cairo leaves no color where alpha is 0.
 static void copy_row(const uint8_t *row, uint32_t width, uint8_t *out) {
     for (uint32_t x = 0; x < width; x++) {
@@ -38,11 +32,20 @@ static void copy_row(const uint8_t *row, uint32_t width, uint8_t *out) {
     }
 }
 
+/// Divides the colors of a row by alpha, rounded to nearest.
 static void divide_row(uint32_t width, uint8_t *row) {
+    uint32_t alpha = 0, inverse = 0;
     for (uint8_t *pixel = row, *end = row + 4 * (size_t)width; pixel < end; pixel += 4) {
-        const uint32_t alpha = pixel[3];
-        if (alpha == 0 || alpha == 255) continue;
-        for (int channel = 0; channel < 3; channel++) pixel[channel] = straight(pixel[channel], alpha);
+        if (pixel[3] == 0 || pixel[3] == 255) continue;
+        if (pixel[3] != alpha) {
+            alpha = pixel[3];
+            // Rounded up, so that the product below gives the exact quotient of every numerator below 2^16.
+            inverse = (1 << 24) / alpha + 1;
+        }
+        for (int channel = 0; channel < 3; channel++) {
+            const uint64_t value = (pixel[channel] * 255U + alpha / 2) * (uint64_t)inverse >> 24;
+            pixel[channel] = (uint8_t)(value < 255 ? value : 255);
+        }
     }
 }
 

@@ -44,7 +44,15 @@ size_t alcedo_reference_decode_svg(const uint8_t *bytes, size_t count) {
     rsvg_handle_set_dpi(handle, 96);
     RsvgRectangle viewport = {0, 0, 0, 0};
     size_t result = 0;
-    if (rsvg_handle_get_intrinsic_size_in_pixels(handle, &viewport.width, &viewport.height)) {
+    gboolean has_box = FALSE;
+    RsvgRectangle box;
+    rsvg_handle_get_intrinsic_dimensions(handle, NULL, NULL, NULL, NULL, &has_box, &box);
+    // Without a size in pixels, the view box has the size.
+    if (!rsvg_handle_get_intrinsic_size_in_pixels(handle, &viewport.width, &viewport.height) && has_box) {
+        viewport.width = box.width;
+        viewport.height = box.height;
+    }
+    if (viewport.width >= 1 && viewport.height >= 1) {
         cairo_surface_t *surface = cairo_image_surface_create(
             CAIRO_FORMAT_ARGB32, (int)lround(viewport.width), (int)lround(viewport.height));
         result = draw(handle, surface, &viewport);
