@@ -28,29 +28,31 @@
         /// The version of Landlock that confines the workers in addition to the filter of system calls; 0 if the kernel
         /// does not have Landlock.
         public let landlockVersion: Int
+        /// The number of files that `prepare` of ``SandboxWorker/runIfRequested(_:prepare:)`` names and the first
+        /// worker could not keep open, for example because of the limit of open files. A decoder that opens such a file
+        /// ends its worker.
+        public let unavailableFileCount: Int
         private let lastSession = Atomic<UInt64>(0)
 
         /// Starts the workers, and returns when one of them is confined. Blocks for some 20 milliseconds.
         ///
         /// - Throws: ``SandboxError``: `unsupported` if the kernel or the container lacks seccomp filters or sealed
-        ///   memory, `cannotStart` if the worker does not start or does not call
+        ///   memory, `cannotStart` if `/proc` is not mounted, or if the worker does not start or does not call
         ///   ``SandboxWorker/runIfRequested(_:prepare:)``.
         public init(_ configuration: SandboxConfiguration = SandboxConfiguration()) throws(SandboxError) {
-            // Otherwise a program that forgets the call would start itself without end.
-            guard !SandboxWorker.isRequested else {
-                throw SandboxError(
-                    .cannotStart, "sandbox: a worker cannot have workers; call SandboxWorker.runIfRequested")
-            }
+            try SandboxWorker.checkIsApp()
             guard alcedo_sandbox_check_kernel() == 0 else {
                 throw SandboxError(.unsupported, "sandbox: the kernel has no seccomp filters that report calls")
             }
             pool = WorkerPool(configuration)
-            landlockVersion = try pool.startAll()
+            let confinement = try pool.startAll()
+            landlockVersion = confinement.landlockVersion
+            unavailableFileCount = confinement.unavailableFileCount
         }
 
         deinit { pool.shutDownLater() }
 
-        /// The counts of requests and failures so far.
+        /// The counts of requests and failures so far. Reading them also replaces idle workers that have ended.
         public var statistics: SandboxStatistics { pool.statistics }
 
         /// Ends the workers. Further requests throw an error. Blocks until all idle workers have ended; a worker in use

@@ -3,13 +3,14 @@
     public struct SandboxStatistics: Sendable, Hashable {
         /// The number of requests: inspections, estimates of memory, decodes and frames, with and without errors.
         public internal(set) var requests = 0
-        /// The number of requests whose decoder crashed, or whose worker was killed by another process.
+        /// The number of requests whose decoder crashed.
         public internal(set) var crashes = 0
         /// The number of requests whose decoder made a system call that the sandbox forbids.
         public internal(set) var illegalCalls = 0
         /// The number of requests that exceeded the limit of time or of CPU time.
         public internal(set) var timeouts = 0
-        /// The number of requests whose decoder crashed while more than a third of the memory limit was in use.
+        /// The number of requests whose decoder crashed while more than a third of the memory limit was in use, or
+        /// whose worker was killed by SIGKILL, as the kernel does when the memory of the system runs out.
         public internal(set) var memoryOverruns = 0
         /// The number of requests whose worker sent impossible values, such as pixels outside of the shared memory.
         public internal(set) var violations = 0
@@ -17,7 +18,7 @@
         public internal(set) var startedWorkers = 0
         /// The number of workers that were replaced after many images or because their memory had grown.
         public internal(set) var recycledWorkers = 0
-        /// The number of idle workers that another process ended. No image was lost.
+        /// The number of idle workers that the kernel or another process ended. No image was lost.
         public internal(set) var lostWorkers = 0
 
         mutating func count(_ kind: WorkerFailure.Kind) {

@@ -10,6 +10,20 @@
         /// Whether this process was started as a worker.
         package static var isRequested: Bool { CommandLine.arguments.dropFirst().first == marker }
 
+        /// Throws if the process is a worker, or if this is unknown. Otherwise, a program that does not call
+        /// ``runIfRequested(_:prepare:)`` would start itself without end.
+        static func checkIsApp(_ arguments: [String] = CommandLine.arguments) throws(SandboxError) {
+            // Swift finds the arguments by files in /proc.
+            guard !arguments.isEmpty else {
+                throw SandboxError(
+                    .cannotStart, "sandbox: the arguments of the process are unknown, because /proc is not mounted")
+            }
+            guard arguments.dropFirst().first != marker else {
+                throw SandboxError(
+                    .cannotStart, "sandbox: a worker cannot have workers; call SandboxWorker.runIfRequested")
+            }
+        }
+
         /// Runs a worker, and never returns, if a ``Sandbox`` started this process. Otherwise does nothing.
         ///
         /// Call it first in `main`, before the program opens files, starts threads or reads secrets:
@@ -29,10 +43,11 @@
         ///   - prepare: Work that needs files and runs before the confinement. It returns the absolute paths of files
         ///     that decoders read later, such as fonts. The worker opens these files before the confinement, at most
         ///     8,192 and as many as the hard limit of descriptors allows. Later, opening exactly such a path gives a
-        ///     duplicate of the open file, and opening one that could not be kept ends the worker. Images that take
-        ///     over the worker can read these files and use the descriptors and the threads that the closure leaves.
-        ///     Landlock does not apply to these threads, but the filter of system calls does. The worker has 20 seconds
-        ///     to start, including this work. Default: no work and no files.
+        ///     duplicate of the open file, and opening one that could not be kept ends the worker;
+        ///     ``Sandbox/unavailableFileCount`` is their number. Images that take over the worker can read these files
+        ///     and use the descriptors and the threads that the closure leaves. Landlock does not apply to these
+        ///     threads, but the filter of system calls does. The worker has 20 seconds to start, including this work.
+        ///     Default: no work and no files.
         public static func runIfRequested(_ codecs: CodecRegistry, prepare: () -> [String] = { [] }) {
             guard isRequested else { return }
             let numbers = CommandLine.arguments.dropFirst(2).first?.split(separator: ",").map { Int($0) ?? 0 } ?? []
@@ -42,14 +57,14 @@
             else { _exit(64) }
             close(inputFile)
             close(outputFile)
-            let hasMemory = prepare().allSatisfy { alcedo_sandbox_keep_file($0) == 0 }
+            let kept = prepare().map { alcedo_sandbox_keep_file($0) }
             var landlock: Int32 = 0
             let failedStep =
-                hasMemory
+                kept.allSatisfy { $0 >= 0 }
                 ? alcedo_sandbox_confine(UInt64(numbers[1]), &landlock) : Int32(ALCEDO_SANDBOX_LIMITS)
             let reason = errno
             var reply = alcedo_sandbox_reply(failedStep == 0 ? .ready : .failure)
-            reply.code = UInt32(failedStep)
+            reply.code = UInt32(failedStep == 0 ? kept.reduce(0, +) : failedStep)
             reply.value = Int64(failedStep == 0 ? landlock : reason)
             WorkerSocket.send(reply)
             guard failedStep == 0 else { _exit(70) }

@@ -17,7 +17,8 @@ struct ServerOptions {
         Formats:
           --formats NAME,...          formats of format=auto, in order of preference; image/* and */* in the Accept
                                       field count for jpeg and png only; if the field accepts none of the formats,
-                                      the format is png for an image with alpha and jpeg for others
+                                      the format is png for an image with alpha and jpeg for others, unless the field
+                                      excludes one of these or accepts only one
                                       (default: \(ThumbnailFormat.negotiated.map(\.rawValue).joined(separator: ",")))
 
         Access:
@@ -32,7 +33,7 @@ struct ServerOptions {
         Isolation:
           --sandbox                   decode originals in confined processes, or exit if this is impossible (default:
                                       decode in confined processes if this is possible)
-          --no-sandbox                decode originals in the process of the server, except HEIF
+          --no-sandbox                decode originals in the process of the server, except HEIF, with a notice
 
         Caching:
           --cache DIR                 cache originals and thumbnails in DIR (default: thumbnail-server in the user's

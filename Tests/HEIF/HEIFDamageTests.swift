@@ -245,8 +245,8 @@
             // Each tile takes much less, and all of them take much more.
             let impatient = CodecRegistry.Entry.heifInProcess(timeLimit: .milliseconds(20)).decoder
 
-            #expect(impatient.errorCode(data) == .exceedsLimit)
-            #expect(impatient.errorCode(data, options: DecodingOptions(allowsPartial: true)) == .exceedsLimit)
+            #expect(impatient.errorCode(data) == .timedOut)
+            #expect(impatient.errorCode(data, options: DecodingOptions(allowsPartial: true)) == .timedOut)
             #expect(throws: Never.self) { try impatient.inspect(data, limits: DecodingLimits()) }
         }
 
@@ -257,14 +257,14 @@
                 CodecRegistry.Entry.heifInProcess(timeLimit: timeLimit).decoder
             }
 
-            #expect(decoder(.zero).errorCode(data) == .exceedsLimit)
-            #expect(decoder(.seconds(-1)).errorCode(data) == .exceedsLimit)
+            #expect(decoder(.zero).errorCode(data) == .timedOut)
+            #expect(decoder(.seconds(-1)).errorCode(data) == .timedOut)
             #expect(decoder(.seconds(Int64.max)).errorCode(data) == nil)
             let collector = PixelRowCollector()
             let error = #expect(throws: ImageDecodingError.self) {
                 try decoder(.zero).decodeRows(data, options: DecodingOptions(), into: collector)
             }
-            #expect(error?.code == .exceedsLimit && collector.image == nil)
+            #expect(error?.code == .timedOut && collector.image == nil)
         }
 
         /// Returns the error of a picture with further units.

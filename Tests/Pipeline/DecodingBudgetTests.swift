@@ -7,8 +7,8 @@ import TestSupport
 import Testing
 
 /// Uses as many bytes as its data states. A decode of at least 50 bytes lasts until no other work is possible, because
-/// it drains the executor of its pipeline. A file that begins with "?" cannot be inspected, and one
-/// that begins with "!" makes the decoder fail then.
+/// it drains the executor of its pipeline. A file that begins with "?" cannot be inspected. A file of "!" and the name
+/// of an error has this error when it is inspected.
 private struct HeavyCodec: ImageDecoding {
     struct Use: Sendable {
         var running = 0
@@ -32,7 +32,11 @@ private struct HeavyCodec: ImageDecoding {
     }
 
     func decodingByteCount(_ data: Data, options: DecodingOptions) throws(ImageDecodingError) -> Int {
-        if data.first == UInt8(ascii: "!") { throw ImageDecodingError(.decoderFailed, "ended") }
+        if data.first == UInt8(ascii: "!"),
+            let code = ImageDecodingError.Code(rawValue: String(decoding: data.dropFirst(), as: UTF8.self))
+        {
+            throw ImageDecodingError(code, "failed")
+        }
         guard let count = Int(String(decoding: data, as: UTF8.self)) else {
             throw ImageDecodingError(.truncated, "no number")
         }
@@ -117,13 +121,16 @@ struct DecodingBudgetTests {
         return decoded.value
     }
 
-    @Test func `a decoder that fails while it counts the bytes is not called again`() async throws {
-        let load = start(pipeline(width: 1), try request("!60", id: "a"))
+    @Test(arguments: [ImageDecodingError.Code.decoderFailed, .decoderUnavailable, .timedOut, .outOfMemory])
+    func `a decoder that fails while it counts the bytes is not called again`(
+        code: ImageDecodingError.Code
+    ) async throws {
+        let load = start(pipeline(width: 1), try request("!\(code.rawValue)", id: "a"))
         executor.drain()
 
         let error = await #expect(throws: PipelineError.self) { try await load.value }
 
-        #expect(error?.code == .decoding(.decoderFailed))
+        #expect(error?.code == .decoding(code))
         #expect(codec.use.value.decoded == [])
     }
 

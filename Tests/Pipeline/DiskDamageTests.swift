@@ -36,7 +36,7 @@ struct DiskDamageTests {
 
     // The bytes may be a valid image, and downloading them again would change nothing.
     @Test(arguments: [
-        ImageDecodingError.Code.exceedsLimit, .unsupportedVariant, .outOfMemory, .decoderUnavailable,
+        ImageDecodingError.Code.exceedsLimit, .unsupportedVariant, .timedOut, .outOfMemory, .decoderUnavailable,
     ])
     func `bytes that this request cannot decode stay and are not downloaded again`(
         code: ImageDecodingError.Code
@@ -64,7 +64,7 @@ struct DiskDamageTests {
     }
 
     @Test(arguments: [
-        ImageDecodingError.Code.exceedsLimit, .unsupportedVariant, .outOfMemory, .decoderUnavailable,
+        ImageDecodingError.Code.exceedsLimit, .unsupportedVariant, .timedOut, .outOfMemory, .decoderUnavailable,
     ])
     func `a request for a processed image does not remove the original's bytes`(code: ImageDecodingError.Code)
         async throws

@@ -11,7 +11,6 @@
         @Suite struct HostileDecoderTests {
             @Test(arguments: [
                 ("segfault", "SIGSEGV"), ("trap", "SIG"), ("abort", "SIGABRT"), ("exit", "status 3"),
-                ("kill", "SIGKILL"),
                 ("recursion", "SIGSEGV"), ("overrun", "SIGSEGV"),
             ])
             func `a crash is an error of its image only`(misbehavior: String, reason: String) throws {
@@ -53,7 +52,7 @@
 
                 let error = sandbox.error(of: misbehavior)
 
-                #expect(error?.code == .exceedsLimit)
+                #expect(error?.code == .timedOut)
                 #expect(sandbox.statistics.timeouts == 1)
                 try sandbox.checkOrdinaryImage()
             }
@@ -64,7 +63,7 @@
 
                 let error = sandbox.error(of: "threads")
 
-                #expect(error?.code == .exceedsLimit)
+                #expect(error?.code == .timedOut)
                 #expect(error?.description.contains("CPU") == true, "\(String(describing: error))")
                 #expect(sandbox.statistics.timeouts == 1)
                 try sandbox.checkOrdinaryImage()
@@ -92,7 +91,10 @@
                 try sandbox.checkOrdinaryImage()
             }
 
-            @Test(arguments: ["size", "offset", "payload", "kind", "format", "shortMessage", "flood"])
+            @Test(arguments: [
+                "size", "offset", "payload", "kind", "format", "shortMessage", "flood", "finishedTwice", "finishedFew",
+                "givenUpTwice",
+            ])
             func `a forged reply is an error of its image only`(misbehavior: String) throws {
                 let sandbox = try Sandbox.testing()
                 defer { sandbox.shutDown() }
@@ -137,6 +139,18 @@
                 try sandbox.checkOrdinaryImage()
             }
 
+            @Test func `a worker that ends by SIGKILL counts as a lack of memory`() throws {
+                let sandbox = try Sandbox.testing()
+                defer { sandbox.shutDown() }
+
+                let error = sandbox.error(of: "kill")
+
+                #expect(error?.code == .outOfMemory, "\(String(describing: error))")
+                #expect(sandbox.statistics.memoryOverruns == 1 && sandbox.statistics.crashes == 0)
+                try sandbox.checkOrdinaryImage()
+            }
+
+            // As the kernel does when memory runs out.
             @Test func `a worker that is killed in the middle is an error of its image only`() async throws {
                 let sandbox = try Sandbox.testing()
                 defer { sandbox.shutDown() }
@@ -147,8 +161,8 @@
                 for id in Workers.ids { kill(id, SIGKILL) }
 
                 let outcome = await error
-                #expect(outcome?.code == .decoderFailed)
-                #expect(sandbox.statistics.crashes == 1)
+                #expect(outcome?.code == .outOfMemory)
+                #expect(sandbox.statistics.memoryOverruns == 1 && sandbox.statistics.crashes == 0)
                 try sandbox.checkOrdinaryImage()
             }
         }

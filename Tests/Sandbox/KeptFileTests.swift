@@ -30,6 +30,13 @@
                 }
             }
 
+            @Test func `a sandbox reports the files that its workers could not keep`() throws {
+                try withKeptFile { sandbox in #expect(sandbox.unavailableFileCount == 1) }
+                let sandbox = try Sandbox.testing()
+                defer { sandbox.shutDown() }
+                #expect(sandbox.unavailableFileCount == 0)
+            }
+
             @Test(arguments: [
                 ("open", "openat"), ("keptForWriting", "openat"), ("keptMissing", "access"), ("duplicate", "dup"),
                 ("connect", "socket"), ("mapCode", "mmap"),

@@ -53,6 +53,17 @@
                 try sandbox.checkOrdinaryImage()
             }
 
+            /// Starts a worker without a pool.
+            private static func start() throws -> (SharedMemory, WorkerFiles) {
+                let configuration = try SandboxConfiguration.testing()
+                let memory = try SharedMemory(
+                    input: InputLayout(capacity: configuration.maximumInputByteCount).byteCount,
+                    output: OutputLayout(capacity: configuration.maximumOutputByteCount).byteCount)
+                let files = try WorkerFiles(memory, configuration)
+                _ = try files.receiveReady()
+                return (memory, files)
+            }
+
             // Without WNOWAIT, the number of the process is free before the sandbox uses the worker again.
             @Test(arguments: [WEXITED | WNOWAIT, WEXITED])
             func `idle workers that were killed cost no image`(options: Int32) throws {
@@ -69,6 +80,50 @@
                 try sandbox.checkOrdinaryImage()
                 #expect(sandbox.statistics.lostWorkers == 1)
                 #expect(sandbox.statistics.crashes == 0)
+            }
+
+            @Test func `idle workers that were killed are replaced when the statistics are read`() async throws {
+                let sandbox = try Sandbox.testing(workers: 2)
+                defer { sandbox.shutDown() }
+                try await eventually { sandbox.statistics.startedWorkers == 2 }
+                let ids = Workers.ids
+
+                for id in ids { kill(id, SIGKILL) }
+
+                try await eventually { sandbox.statistics.lostWorkers == 2 && sandbox.statistics.startedWorkers == 4 }
+                #expect(ids.allSatisfy { Workers.field("State", of: $0) == nil })
+                try sandbox.checkOrdinaryImage()
+            }
+
+            @Test func `an idle worker that was killed is replaced when another one is replaced`() async throws {
+                let sandbox = try Sandbox.testing(workers: 2) { $0.requestsPerWorker = 1 }
+                defer { sandbox.shutDown() }
+                // The first worker is idle when the second one starts. Requests use the second one.
+                let first = try #require(Workers.ids.min())
+                try await eventually { sandbox.statistics.startedWorkers == 2 }
+                kill(first, SIGKILL)
+                try await eventually { Workers.field("State", of: first)?.hasPrefix("Z") == true }
+
+                try sandbox.checkOrdinaryImage()
+
+                try await eventually { Workers.field("State", of: first) == nil }
+            }
+
+            @Test(arguments: [false, true])
+            func `the end of a worker tells who has killed it`(isForeign: Bool) throws {
+                let (memory, files) = try Self.start()
+                defer { memory.unmap() }
+                if isForeign { kill(try #require(Workers.ids.first), SIGKILL) }
+
+                #expect(files.end(within: isForeign ? 60_000 : 0) == (isForeign ? SIGKILL : -1))
+            }
+
+            @Test func `a process that may be a worker cannot have workers`() {
+                for arguments in [[], ["app", "--alcedo-sandbox-worker", "1,1,1,1"]] {
+                    let error = #expect(throws: SandboxError.self) { try SandboxWorker.checkIsApp(arguments) }
+                    #expect(error?.code == .cannotStart)
+                }
+                #expect(throws: Never.self) { try SandboxWorker.checkIsApp(["app"]) }
             }
 
             @Test func `a sandbox that is shut down throws`() throws {
@@ -141,13 +196,8 @@
             }
 
             @Test func `a worker whose decoder sleeps ends with the app`() async throws {
-                let configuration = try SandboxConfiguration.testing()
-                let memory = try SharedMemory(
-                    input: InputLayout(capacity: configuration.maximumInputByteCount).byteCount,
-                    output: OutputLayout(capacity: configuration.maximumOutputByteCount).byteCount)
+                let (memory, files) = try Self.start()
                 defer { memory.unmap() }
-                let files = try WorkerFiles(memory, configuration)
-                _ = try files.receiveReady()
                 let id = try #require(Workers.ids.first)
                 let (name, data) = (Data("hostile".utf8), Data("sleep".utf8))
                 let image = UnsafeMutableRawBufferPointer(rebasing: memory.input[InputLayout.dataOffset...])

@@ -41,7 +41,7 @@ struct FailureTests {
     }
 
     @Test(arguments: [
-        (ImageDecodingError.Code.exceedsLimit, 413), (.outOfMemory, 503), (.decoderUnavailable, 503),
+        (ImageDecodingError.Code.exceedsLimit, 413), (.timedOut, 504), (.outOfMemory, 503), (.decoderUnavailable, 503),
         (.decoderFailed, 422), (.unknownFormat, 422), (.corrupt, 422),
     ])
     func `an error of the decoder has its status, without the decoder's text`(
@@ -52,6 +52,31 @@ struct FailureTests {
         #expect(error.status == status)
         #expect((error.retryAfter != nil) == (status == 503))
         #expect(!error.message.contains("own words"))
+    }
+
+    @Test(arguments: [
+        (ImageDecodingError.Code.decoderFailed, true), (.timedOut, true), (.outOfMemory, true), (.corrupt, false),
+    ])
+    func `a decoder that fails is logged with the URL, and a damaged original is not`(
+        code: ImageDecodingError.Code, isLogged: Bool
+    ) async throws {
+        let origin = try LoopbackOrigin(handler: TestServer.images)
+        defer { origin.stop() }
+        let lines = Watched<[String]>([])
+        let entry = CodecRegistry.Entry(format: .png, decoder: FailingDecoder(code: code)) { _ in true }
+        let stack = ServerStack(TestServer.settings, codecs: ServerCodecs(registry: CodecRegistry([entry]))) { line in
+            lines.update { $0.append(line) }
+        }
+        let url = origin.url(for: "/opaque.png").absoluteString
+        let head = RequestHead(method: "GET", target: "/thumbnail?url=\(QueryItems.encoded(url))&w=10")
+        guard case .asynchronous(let operation) = stack.service.respond(to: head) else {
+            throw HTTPError(400, "nothing is begun")
+        }
+
+        _ = await operation()
+        await stack.shutDown()
+
+        #expect(lines.value == (isLogged ? ["cannot decode \(url): own words"] : []))
     }
 
     @Test func `an unreachable origin results in 502, and a silent one in 504`() async throws {
@@ -225,5 +250,18 @@ struct FailureTests {
         try await TestServer.run { (server: TestServer) async throws in
             #expect(try await server.get(signature.signed(server.target("/opaque.png"))).status == 400)
         }
+    }
+}
+
+/// A decoder whose every call fails.
+private struct FailingDecoder: ImageDecoding {
+    let code: ImageDecodingError.Code
+
+    func inspect(_ data: Data, limits: DecodingLimits) throws(ImageDecodingError) -> ImageInfo {
+        throw ImageDecodingError(code, "own words")
+    }
+
+    func decode(_ data: Data, options: DecodingOptions) throws(ImageDecodingError) -> DecodedImage {
+        throw ImageDecodingError(code, "own words")
     }
 }

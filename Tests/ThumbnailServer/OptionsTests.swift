@@ -72,6 +72,8 @@ struct OptionsTests {
     @Test func `the response timeout limits the origin's, too`() throws {
         let options = try ServerOptions(["--timeout", "60", "--send-timeout", "5", "--max-sending", "3"])
         #expect(options.listening.responseTimeout == .seconds(60) && options.stack.limits.idleTimeout == .seconds(60))
+        // A decode in the sandbox ends before the response.
+        #expect(ServerCodecs.timeLimit(options.stack) == .seconds(45))
         #expect(options.listening.sendingTimeout == .seconds(5) && options.listening.maximumSendingByteCount == 3 << 20)
     }
 

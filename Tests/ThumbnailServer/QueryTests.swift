@@ -168,7 +168,21 @@ struct QueryTests {
         #expect(try format([.webp, .jpeg, .png], "image/png,image/jpeg;q=0.5,image/webp;q=0") == .jpeg)
         #expect(try format([.png, .webp], "image/webp,image/png;q=0.1") == .png)
         #expect(try format([.png, .webp], "image/jpeg,*/*") == .png)
-        #expect(try format([.webp, .png], "image/jpeg") == .plain)
+        #expect(try format([.webp, .png], "image/gif") == .plain)
+    }
+
+    @Test(
+        arguments: [
+            ("image/png, image/jpeg;q=0", .png), ("image/png", .png), ("image/jpeg;q=0", .png),
+            ("image/jpeg;q=0, */*", .png), ("image/jpeg, image/png;q=0", .jpeg), ("image/jpeg", .jpeg),
+            ("image/png;q=0", .jpeg), ("image/png, image/*;q=0", .png), ("image/jpeg, image/png;q=0.1", .plain),
+            ("image/png, */*;q=0.1", .plain), ("image/jpeg;q=0, image/png;q=0", .plain), ("*/*;q=0", .plain),
+            ("text/html", .plain), ("", .plain), (nil, .plain),
+        ] as [(String?, ThumbnailFormat)])
+    func `a format that the field excludes is not used if it accepts another`(
+        field: String?, format: ThumbnailFormat
+    ) throws {
+        #expect(try query("w=10", accept: field).format == format)
     }
 
     @Test(

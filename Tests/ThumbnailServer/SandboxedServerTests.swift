@@ -51,19 +51,23 @@ struct SandboxedServerTests {
             #expect(response.status == 200)
             #expect(try CodecRegistry.standard.inspect(response.body).size == PixelSize(width: 16, height: 16))
             #expect(metrics.contains("\nthumbnail_sandbox_workers_started_total 1\n"))
-            #expect(outcome.status == 0 && outcome.problems == "")
+            #expect(metrics.contains("\nthumbnail_sandbox_enabled 0\n"))
+            let notice = "the sandbox is off: --no-sandbox was given; only HEIF is decoded in it"
+            #expect(outcome.status == 0 && outcome.problems == "thumbnail-server: \(notice)\n")
         }
     #else
-        @Test func `a server without sandbox has no processes and no notice`() throws {
+        @Test func `a server without sandbox has no processes, and a notice`() throws {
             let codecs = try ServerCodecs.start(.off, ServerStack.Settings())
 
-            #expect(codecs.notice == nil && codecs.sandboxCounts == nil)
+            #expect(codecs.notice == "the sandbox is off: --no-sandbox was given" && codecs.sandboxCounts == nil)
             #expect(ServerCodecs.workerCount(.off, ServerStack.Settings()) == 0)
         }
     #endif
 
     @Test func `the metrics contain the counts of the sandbox`() {
-        let counts = ServerCodecs.SandboxCounts(failures: [("crash", 2), ("time", 0)], startedWorkers: 3)
+        let counts = ServerCodecs.SandboxCounts(
+            isComplete: true, failures: [("crash", 2), ("time", 0)], startedWorkers: 3, recycledWorkers: 5,
+            lostWorkers: 7)
 
         let text = ServerMetrics().text(
             inFlight: 0, ThumbnailCache.WriteStatistics(), sharedStore: nil, sandbox: counts,
@@ -74,7 +78,10 @@ struct SandboxedServerTests {
         #expect(text.contains("\nthumbnail_sandbox_failures_total{reason=\"crash\"} 2\n"))
         #expect(text.contains("\nthumbnail_sandbox_failures_total{reason=\"time\"} 0\n"))
         #expect(text.contains("\nthumbnail_sandbox_workers_started_total 3\n"))
-        #expect(!alone.contains("sandbox"))
+        #expect(text.contains("\nthumbnail_sandbox_workers_recycled_total 5\n"))
+        #expect(text.contains("\nthumbnail_sandbox_workers_lost_total 7\n"))
+        #expect(text.contains("\nthumbnail_sandbox_enabled 1\n"))
+        #expect(alone.contains("\nthumbnail_sandbox_enabled 0\n") && !alone.contains("thumbnail_sandbox_workers"))
     }
 
     #if Sandbox
@@ -100,6 +107,7 @@ struct SandboxedServerTests {
             #expect(try CodecRegistry.standard.inspect(response.body).size == PixelSize(width: 16, height: 12))
             #expect(metrics.contains("\nthumbnail_sandbox_workers_started_total 1\n"))
             #expect(metrics.contains("\nthumbnail_sandbox_failures_total{reason=\"crash\"} 0\n"))
+            #expect(metrics.contains("\nthumbnail_sandbox_enabled 1\n"))
             #expect(outcome.status == 0 && outcome.problems == "")
         }
 
@@ -140,6 +148,21 @@ struct SandboxedServerTests {
 
                 // Both select the same fonts, unless the user has installed further ones.
                 #expect(results[0] == results[1])
+            }
+
+            @Test(.enabled(if: !keepsFreedMemory && !recordsAccesses, "sanitizers map terabytes"))
+            func `a server whose sandbox cannot open the fonts reports it`() async throws {
+                let path = try ChildProcess.path(of: "thumbnail-server")
+                // A worker reserves 64 descriptors for purposes other than fonts.
+                let running = try Program(name: "/bin/sh").start([
+                    "-c", "ulimit -n 64 && exec \"$0\" --listen 127.0.0.1:0 --no-cache --sandbox --jobs 1", path,
+                ])
+                try await running.waitUntil("the server listens") { try running.outputSoFar.hasSuffix("\n") }
+                running.process.send(SIGTERM)
+                let outcome = try await running.outcome()
+
+                #expect(outcome.status == 0)
+                #expect(outcome.problems.contains("thumbnail-server: SVG with text may not be decoded: "))
             }
         #endif
     #else

@@ -39,7 +39,7 @@
         /// are decoded.
         ///
         /// - Parameter timeLimit: The maximum time that libde265 may take for one image, and for each preview. After
-        ///   it, decoding throws `exceedsLimit` before the next slice or tile.
+        ///   it, decoding throws `timedOut` before the next slice or tile.
         public static func heifInProcess(timeLimit: Duration) -> Self {
             heif(decodedBy: HEIFDecoder(timeLimit: timeLimit))
         }

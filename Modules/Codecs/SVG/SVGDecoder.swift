@@ -77,7 +77,7 @@
         /// it is drawn. The format is recognized by `<svg`, an XML declaration, a comment or a document type of SVG at
         /// the beginning of the file. Compressed files (SVGZ) are not supported.
         ///
-        /// - Parameter timeLimit: The maximum time of drawing one document. After it, decoding throws `exceedsLimit`.
+        /// - Parameter timeLimit: The maximum time of drawing one document. After it, decoding throws `timedOut`.
         ///   librsvg 2.59 and later stops then at the next element; earlier versions use the thread until they have
         ///   drawn the document. A document that would obviously take much longer is not drawn at all.
         public static func svg(timeLimit: Duration) -> Self {

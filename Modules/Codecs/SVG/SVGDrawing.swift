@@ -69,8 +69,8 @@
 
         /// Draws the document.
         ///
-        /// - Throws: `exceedsLimit` after the time limit or when librsvg has one of its own, `corrupt` when librsvg
-        ///   rejects the document, `outOfMemory`.
+        /// - Throws: `timedOut` after the time limit, `exceedsLimit` when the document exceeds a limit of librsvg,
+        ///   `corrupt` when librsvg rejects the document, `outOfMemory`.
         func pixels(
             timeLimit: Duration, isPremultiplied: Bool
         ) throws(ImageDecodingError) -> PixelBuffer {
@@ -112,7 +112,7 @@
             switch alcedo_svg_result(drawing) {
             case ALCEDO_SVG_OK: return
             case ALCEDO_SVG_TIMEOUT:
-                throw ImageDecodingError(.exceedsLimit, "SVG: drawing takes longer than \(timeLimit)")
+                throw ImageDecodingError(.timedOut, "SVG: drawing takes longer than \(timeLimit)")
             case ALCEDO_SVG_LIMIT: throw ImageDecodingError(.exceedsLimit, "SVG: cannot draw the document: \(reason)")
             case ALCEDO_SVG_OUT_OF_MEMORY: throw ImageDecodingError.noMemory(for: size)
             default: throw ImageDecodingError(.corrupt, "SVG: cannot draw the document: \(reason)")

@@ -63,7 +63,10 @@ extension DecodingOptions {
     /// Whether a file with this error can produce a partial image. Exceeded limits, exhausted memory and failures of
     /// the decoder itself always remain errors.
     package func allows(_ error: ImageDecodingError) -> Bool {
-        allowsPartial && ![.exceedsLimit, .outOfMemory, .decoderFailed, .decoderUnavailable].contains(error.code)
+        let lasting: [ImageDecodingError.Code] = [
+            .exceedsLimit, .timedOut, .outOfMemory, .decoderFailed, .decoderUnavailable,
+        ]
+        return allowsPartial && !lasting.contains(error.code)
     }
 }
 

@@ -14,12 +14,13 @@ public struct ImageDecodingError: CodedError {
         case corrupt
         /// The format is known, but this variant of it is not supported.
         case unsupportedVariant
-        /// The image exceeds ``DecodingLimits``, or a limit of size or time of the sandbox.
+        /// The image exceeds ``DecodingLimits``, a limit of its codec, or a limit of size of the sandbox.
         case exceedsLimit
-        /// The memory could not be allocated.
+        /// The decoder exceeded a limit of time, its own or that of the sandbox.
+        case timedOut
+        /// The memory could not be allocated, or a worker process of the sandbox was killed for lack of memory.
         case outOfMemory
-        /// The decoder itself failed: a worker process of the sandbox crashed, was killed or broke a rule of the
-        /// sandbox.
+        /// The decoder itself failed: a worker process of the sandbox crashed or broke a rule of the sandbox.
         case decoderFailed
         /// No decoder could run: the sandbox has no worker process and cannot start one, or is shut down.
         case decoderUnavailable

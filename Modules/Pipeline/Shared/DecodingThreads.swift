@@ -90,7 +90,8 @@ struct DecodingThreads: Sendable {
     /// rejects them before it allocates pixels. When partial images are allowed, truncated or corrupt bytes count with
     /// the maximum of the limits, because they may still be decoded.
     ///
-    /// - Throws: The error of a decoder that failed. It would fail again, and take another worker of a sandbox.
+    /// - Throws: The error of a decoder that failed, took too long or had no memory. It would fail again, and take
+    ///   another worker of a sandbox for as long.
     private func byteCount(
         of data: Data, _ options: DecodingOptions, _ codecs: CodecRegistry
     ) throws(ImageDecodingError) -> Int {
@@ -99,8 +100,8 @@ struct DecodingThreads: Sendable {
         } catch {
             switch error.code {
             case .truncated, .corrupt: return options.allowsPartial ? options.limits.maximumByteCount : 0
-            case .empty, .unknownFormat, .unsupportedVariant, .exceedsLimit, .outOfMemory: return 0
-            case .decoderFailed, .decoderUnavailable: throw error
+            case .empty, .unknownFormat, .unsupportedVariant, .exceedsLimit: return 0
+            case .timedOut, .outOfMemory, .decoderFailed, .decoderUnavailable: throw error
             }
         }
     }

@@ -81,7 +81,7 @@ extension ImageDecodingError.Code {
         switch self {
         // Bytes that crash a decoder are damaged in most cases.
         case .empty, .unknownFormat, .truncated, .corrupt, .decoderFailed: true
-        case .unsupportedVariant, .exceedsLimit, .outOfMemory, .decoderUnavailable: false
+        case .unsupportedVariant, .exceedsLimit, .timedOut, .outOfMemory, .decoderUnavailable: false
         }
     }
 }

@@ -13,16 +13,29 @@ package enum ExitStatus: Int32, Sendable {
     case terminated = 143
 
     /// Runs a program's body and ends the process with the status that it returns. Prints a thrown error to standard
-    /// error. The status is ``usage`` after a ``UsageError``, and ``failure`` after another error or a failed write to
-    /// standard output.
+    /// error. The status is ``usage`` after a ``UsageError``, and ``failure`` after another error, a failed write to
+    /// standard output, or if the arguments of the process are unknown.
     ///
     /// Ends the process with `_exit`. Exit handlers of TLS libraries would free state that libcurl's thread may still
     /// use, and no buffered output needs them.
     ///
     /// Call it from a synchronous `main`. Before an `async` main begins, Dispatch has opened files, which could take
     /// the descriptor of a closed standard stream.
-    package static func end(_ program: String, _ body: @escaping @Sendable () async throws -> ExitStatus) -> Never {
+    ///
+    /// - Parameters:
+    ///   - program: The name of the program, for messages.
+    ///   - arguments: The arguments of the process, with its name. Default: those of this process.
+    ///   - body: The work of the program.
+    package static func end(
+        _ program: String, arguments: [String] = CommandLine.arguments,
+        _ body: @escaping @Sendable () async throws -> ExitStatus
+    ) -> Never {
         Console.reserveStandardStreams()
+        // Swift finds the arguments by files in /proc. Without these, a program would not see its options.
+        guard !arguments.isEmpty else {
+            Console.problem("\(program): cannot read the command line, because /proc is not mounted")
+            end(failure)
+        }
         // Swift's backtracer would wait 30 seconds for a key on a terminal, but SIGQUIT must end the process at once.
         if !Interruption.isIgnored(SIGQUIT) { signal(SIGQUIT, SIG_DFL) }
         Task {

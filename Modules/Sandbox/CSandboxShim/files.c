@@ -67,7 +67,7 @@ int alcedo_sandbox_keep_file(const char *path) {
     int file = open_file(path);
     if (file > highest_descriptor) highest_descriptor = file;
     files[file_count++] = (struct kept_file){name, file};
-    return 0;
+    return file == ALCEDO_SANDBOX_UNAVAILABLE;
 }
 
 static int compare(const void *left, const void *right) {

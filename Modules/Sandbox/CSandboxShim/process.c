@@ -1,6 +1,7 @@
 #ifdef ALCEDO_SANDBOX
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
@@ -101,14 +102,23 @@ int alcedo_sandbox_start(
     return 0;
 }
 
-int alcedo_sandbox_end(int pidfd) {
-    // The signal has no effect on a process that has ended.
-    (void)syscall(SYS_pidfd_send_signal, pidfd, SIGKILL, NULL, 0);
+int alcedo_sandbox_has_ended(int pidfd, int milliseconds) {
+    struct pollfd process = {pidfd, POLLIN, 0};
+    int count;
+    do count = poll(&process, 1, milliseconds);
+    while (count < 0 && errno == EINTR);
+    return count > 0;
+}
+
+int alcedo_sandbox_end(int pidfd, int milliseconds) {
+    int had_ended = alcedo_sandbox_has_ended(pidfd, milliseconds);
+    if (!had_ended) (void)syscall(SYS_pidfd_send_signal, pidfd, SIGKILL, NULL, 0);
     siginfo_t info = {0};
     while (waitid(WAIT_PIDFD, (id_t)pidfd, &info, WEXITED) != 0) {
         if (errno != EINTR) return -1;
     }
-    return info.si_code == CLD_EXITED ? 256 + info.si_status : info.si_status;
+    if (info.si_code == CLD_EXITED) return 256 + info.si_status;
+    return info.si_status == SIGKILL && !had_ended ? -1 : info.si_status;
 }
 
 int64_t alcedo_sandbox_limit_cpu(int process, int pidfd, uint64_t seconds) {

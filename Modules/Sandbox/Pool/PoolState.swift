@@ -62,6 +62,14 @@
             return .keep
         }
 
+        /// Removes and counts the idle workers whose process has ended, and returns them. Does not block.
+        mutating func removeEnded() -> [WorkerProcess] {
+            let ended = idle.filter(\.hasEnded)
+            idle.removeAll { worker in ended.contains { $0 === worker } }
+            statistics.lostWorkers += ended.count
+            return ended
+        }
+
         /// Records that a worker has ended or could not be started. Returns the waiters that no worker will serve.
         mutating func remove() -> [Waiter] {
             count -= 1

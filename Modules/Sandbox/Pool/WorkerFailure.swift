@@ -18,10 +18,15 @@
     }
 
     extension WorkerFailure {
+        /// The time, in milliseconds, in which the worker may end by itself. A worker that ends closes its socket
+        /// before the system reports its end.
+        var endLimit: Int32 { if case .ended = self { 5_000 } else { 0 } }
+
         /// Returns the error of the image and the statistic that counts it. `lost` is not counted there, because no
         /// image was lost.
         ///
-        /// - Parameter end: The signal that ended the worker, or 256 plus its exit status, or -1 if it is unknown.
+        /// - Parameter end: The signal that ended the worker, or 256 plus its exit status, or -1 if it is unknown or
+        ///   the app killed the worker.
         func outcome(end: Int32, _ configuration: SandboxConfiguration) -> Outcome {
             switch self {
             case .timedOut: Self.timeout("the decoder did not finish within \(configuration.timeLimit)")
@@ -36,6 +41,7 @@
                 case SIGXCPU: Self.timeout("the decoder used more CPU time than \(configuration.cpuTimeLimit)")
                 // The handler of the signal exits if the report of the call could not be sent.
                 case SIGSYS, 256 + 128 + SIGSYS: Self.illegalCall(-1)
+                case SIGKILL: Self.killed
                 case ..<0: (Self.failed("the decoder ended"), .crash)
                 case 256...: (Self.failed("the decoder exited with status \(end - 256)"), .crash)
                 default: Self.crash(end)
@@ -56,7 +62,7 @@
         }
 
         private static func timeout(_ text: String) -> Outcome {
-            (ImageDecodingError(.exceedsLimit, "sandbox: \(text)"), .timeout)
+            (ImageDecodingError(.timedOut, "sandbox: \(text)"), .timeout)
         }
 
         private static func overrun(_ limit: Int) -> Outcome {
@@ -64,10 +70,16 @@
             return (error, .memoryOverrun)
         }
 
+        /// The outcome of a signal that the app has not sent. In almost all cases, the kernel has sent it.
+        private static var killed: Outcome {
+            let text = "sandbox: the decoder was killed by SIGKILL, as the kernel does when memory runs out"
+            return (ImageDecodingError(.outOfMemory, text), .memoryOverrun)
+        }
+
         private static func crash(_ signal: Int32) -> Outcome {
             let names = [
                 SIGSEGV: "SIGSEGV", SIGBUS: "SIGBUS", SIGILL: "SIGILL", SIGTRAP: "SIGTRAP", SIGFPE: "SIGFPE",
-                SIGABRT: "SIGABRT", SIGKILL: "SIGKILL", SIGTERM: "SIGTERM",
+                SIGABRT: "SIGABRT", SIGTERM: "SIGTERM",
             ]
             return (failed("the decoder was ended by \(names[signal] ?? "signal \(signal)")"), .crash)
         }

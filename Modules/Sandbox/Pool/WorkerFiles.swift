@@ -43,6 +43,14 @@
         }
     }
 
+    /// The confinement of a worker, as the worker reports it at its start.
+    struct Confinement: Sendable {
+        /// The version of Landlock; 0 without Landlock.
+        var landlockVersion = 0
+        /// The number of files that the worker should keep open and could not open.
+        var unavailableFileCount = 0
+    }
+
     /// The descriptors of a worker process.
     struct WorkerFiles: Sendable {
         private let process: Int32
@@ -87,10 +95,14 @@
             (self.input, self.output) = (input, output)
         }
 
-        /// Kills the process, waits for its end and closes all descriptors.
+        /// Whether the process has ended.
+        var hasEnded: Bool { alcedo_sandbox_has_ended(pidfd, 0) != 0 }
+
+        /// Kills the process unless it ends within the time, waits for its end and closes all descriptors. Returns the
+        /// signal that ended the process, or 256 plus its exit status, or -1 if it is unknown or this call killed it.
         @discardableResult
-        func end() -> Int32 {
-            let result = alcedo_sandbox_end(pidfd)
+        func end(within milliseconds: Int32 = 0) -> Int32 {
+            let result = alcedo_sandbox_end(pidfd, milliseconds)
             for file in [input, output, statm, pidfd, socket] where file >= 0 { close(file) }
             return result
         }
@@ -138,11 +150,14 @@
             }
         }
 
-        /// Waits for the message that the worker is confined. Returns the version of Landlock.
-        func receiveReady() throws(SandboxError) -> Int {
+        /// Waits for the message that the worker is confined.
+        func receiveReady() throws(SandboxError) -> Confinement {
             var remaining = startLimit
             let reply = try? receive(within: &remaining)
-            if let reply, reply.kind == ReplyKind.ready.rawValue { return Int(clamping: reply.value) }
+            if let reply, reply.kind == ReplyKind.ready.rawValue {
+                return Confinement(
+                    landlockVersion: Int(clamping: reply.value), unavailableFileCount: Int(clamping: reply.code))
+            }
             if let reply, reply.kind == ReplyKind.failure.rawValue {
                 let reason = String(cString: strerror(Int32(clamping: reply.value)))
                 throw SandboxError(.unsupported, "sandbox: the worker cannot \(Self.step(reply.code)): \(reason)")

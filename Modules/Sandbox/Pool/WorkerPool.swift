@@ -18,11 +18,15 @@
             state = Locked(PoolState(maximumCount: configuration.workerCount))
         }
 
-        var statistics: SandboxStatistics { state.withLock { $0.statistics } }
+        /// The counts so far, including idle workers that have ended. These are replaced.
+        var statistics: SandboxStatistics {
+            replaceEnded()
+            return state.withLock { $0.statistics }
+        }
 
-        /// Starts one worker and returns its version of Landlock, then starts the others without waiting for them.
-        func startAll() throws(SandboxError) -> Int {
-            guard state.withLock({ $0.reserve() }) else { return 0 }
+        /// Starts one worker and returns its confinement, then starts the others without waiting for them.
+        func startAll() throws(SandboxError) -> Confinement {
+            guard state.withLock({ $0.reserve() }) else { return Confinement() }
             let worker: WorkerProcess
             do throws(SandboxError) {
                 worker = try makeWorker()
@@ -30,10 +34,9 @@
                 _ = state.withLock { $0.remove() }
                 throw error
             }
-            let version = worker.landlockVersion
             put(worker)
             while state.withLock({ $0.reserve() }) { startLater() }
-            return version
+            return worker.confinement
         }
 
         /// Calls `body` with a worker that no other thread uses. Waits for a worker if all are in use.
@@ -109,10 +112,7 @@
                 return put(worker)
             }
             state.withLock { $0.statistics.recycledWorkers += 1 }
-            queue.async(group: background.group) {
-                worker.end()
-                self.replace()
-            }
+            replaceLater(worker)
         }
 
         private func put(_ worker: WorkerProcess) {
@@ -127,7 +127,7 @@
 
         /// Ends a failed worker, counts the failure and starts another worker. Returns the error of the image.
         private func discard(_ worker: WorkerProcess, _ failure: WorkerFailure) -> ImageDecodingError {
-            let end = worker.end()
+            let end = worker.end(within: failure.endLimit)
             let outcome = failure.outcome(end: end, configuration)
             state.withLock { state in
                 if case .lost = failure {
@@ -142,7 +142,22 @@
 
         private func startLater() { queue.async(group: background.group) { self.start() } }
 
+        private func replaceLater(_ worker: WorkerProcess) {
+            queue.async(group: background.group) {
+                worker.end()
+                self.replace()
+            }
+        }
+
+        /// Replaces the idle workers that have ended, for example because the kernel has killed them. Requests prefer
+        /// the worker that was used last, so others could remain for a long time. Requests do not call this function,
+        /// because it makes a system call for each idle worker.
+        private func replaceEnded() {
+            for worker in state.withLock({ $0.removeEnded() }) { replaceLater(worker) }
+        }
+
         private func replace() {
+            replaceEnded()
             if state.withLock({ $0.isStopped }) {
                 fail(state.withLock { $0.remove() }, Self.isShutDown)
             } else {

@@ -12,8 +12,7 @@
     final class WorkerProcess: @unchecked Sendable {
         /// The number that identifies the worker within its pool.
         let id: Int
-        /// The version of Landlock that confines the worker; 0 without Landlock.
-        let landlockVersion: Int
+        let confinement: Confinement
         /// The output of the worker, which a hostile worker can change at any time.
         var output: UnsafeRawBufferPointer { memory.output }
         private let files: WorkerFiles
@@ -46,7 +45,7 @@
                 throw error
             }
             do throws(SandboxError) {
-                landlockVersion = try files.receiveReady()
+                confinement = try files.receiveReady()
             } catch {
                 memory.unmap()
                 files.end()
@@ -58,12 +57,16 @@
             baseline = Memory(files.statm)
         }
 
-        /// Kills the worker, waits for its end, and releases everything. Returns the signal that ended it, or 256 plus
-        /// the exit status, or -1 if it is unknown. Call it once.
+        /// Whether the process has ended. The query does not block.
+        var hasEnded: Bool { files.hasEnded }
+
+        /// Kills the worker unless it ends within the time, waits for its end, and releases everything. Returns the
+        /// signal that ended it, or 256 plus the exit status, or -1 if it is unknown or this call killed it. Call it
+        /// once.
         @discardableResult
-        func end() -> Int32 {
+        func end(within milliseconds: Int32 = 0) -> Int32 {
             memory.unmap()
-            return files.end()
+            return files.end(within: milliseconds)
         }
 
         /// Whether the worker must be replaced, because it has served enough requests or has grown.

@@ -69,6 +69,9 @@ final class ServerMetrics: Sendable {
             ])
         text.add("thumbnail_original_bytes_total", .counter, "Bytes of originals loaded.", pipeline.downloadedByteCount)
         text.add("thumbnail_decodes_total", .counter, "Originals decoded.", pipeline.decodes.count)
+        text.add(
+            "thumbnail_sandbox_enabled", .gauge, "1 if all originals are decoded in confined processes.",
+            sandbox?.isComplete == true ? 1 : 0)
         if let sandbox { Self.add(sandbox, to: &text) }
         text.add(
             "thumbnail_loads_failed_total", .counter, "Originals that could not be loaded or decoded.", pipeline.failed)
@@ -83,6 +86,13 @@ final class ServerMetrics: Sendable {
         text.add(
             "thumbnail_sandbox_workers_started_total", .counter, "Processes of the sandbox started.",
             sandbox.startedWorkers)
+        text.add(
+            "thumbnail_sandbox_workers_recycled_total", .counter,
+            "Processes of the sandbox replaced after many originals or because of their memory.",
+            sandbox.recycledWorkers)
+        text.add(
+            "thumbnail_sandbox_workers_lost_total", .counter,
+            "Idle processes of the sandbox that the kernel or another process ended.", sandbox.lostWorkers)
     }
 
     private static func add(_ sharedStore: SharedStoreMonitor.Statistics, to text: inout PrometheusText) {

@@ -26,18 +26,27 @@ struct ServerCodecs: Sendable {
 
     /// The counts of a sandbox, for the metrics.
     struct SandboxCounts: Sendable {
+        /// Whether the sandbox decodes all formats, not only HEIF.
+        var isComplete: Bool
         /// The number of originals whose decoder failed, by the reason of the failure.
         var failures: [(reason: String, count: Int)]
         /// The number of processes that were started.
         var startedWorkers: Int
+        /// The number of processes that were replaced after many originals or because their memory had grown.
+        var recycledWorkers: Int
+        /// The number of idle processes that the kernel or another process ended.
+        var lostWorkers: Int
     }
 
     /// The codecs whose decoders run in the process of the server. In a build with HEIF, ``start(_:_:)`` does not
     /// return them, because their decoder of HEIF starts worker processes without the settings of the server.
     static let unconfined = ServerCodecs(registry: .programs)
 
+    /// The notice of a server without sandbox.
+    private static let offNotice = "the sandbox is off: --no-sandbox was given"
+
     let registry: CodecRegistry
-    /// A message for standard error if the sandbox cannot start although the mode or HEIF needs it.
+    /// A message for standard error if not all originals are decoded in the sandbox, or not all of their fonts can be.
     var notice: String?
     /// A closure that returns the counts of the sandbox; nil if there is no sandbox.
     var sandboxCounts: (@Sendable () -> SandboxCounts)?
@@ -53,6 +62,10 @@ struct ServerCodecs: Sendable {
         return codecs
     }
 
+    /// Returns the maximum time of a decode in the sandbox: three quarters of that of a response, so that a decode that
+    /// takes too long usually ends while its client waits, and is logged.
+    static func timeLimit(_ settings: ServerStack.Settings) -> Duration { settings.limits.idleTimeout * 3 / 4 }
+
     #if Sandbox
         /// Returns the number of processes that ``start(_:_:)`` starts.
         static func workerCount(_ mode: SandboxMode, _ settings: ServerStack.Settings) -> Int {
@@ -62,40 +75,57 @@ struct ServerCodecs: Sendable {
         private static func make(
             _ mode: SandboxMode, _ settings: ServerStack.Settings
         ) -> (codecs: Self, problem: SandboxUnavailable?) {
-            guard workerCount(mode, settings) > 0 else { return (unconfined, nil) }
+            guard workerCount(mode, settings) > 0 else {
+                return (ServerCodecs(registry: .programs, notice: offNotice), nil)
+            }
             let result = Result { () throws(SandboxError) in try Sandbox(configuration(settings)) }
             // Decoders run in the process of the server, except that of HEIF.
             var codecs = ServerCodecs(registry: CodecRegistry.programs.decodingHEIF(in: result))
             switch result {
             case .success(let sandbox):
-                if mode != .off { codecs = ServerCodecs(registry: CodecRegistry.programs.sandboxed(in: sandbox)) }
-                codecs.sandboxCounts = { Self.counts(sandbox.statistics) }
+                if mode == .off {
+                    codecs.notice = "\(offNotice); only HEIF is decoded in it"
+                } else {
+                    codecs = ServerCodecs(
+                        registry: CodecRegistry.programs.sandboxed(in: sandbox), notice: fontNotice(sandbox))
+                }
+                codecs.sandboxCounts = { Self.counts(sandbox.statistics, isComplete: mode != .off) }
                 return (codecs, nil)
             case .failure(let error):
                 let problem = SandboxUnavailable(reason: String(error.message.trimmingPrefix("sandbox: ")))
                 let loss = CodecRegistry.programsHaveHEIF ? ", and HEIF is not decoded" : ""
                 codecs.notice =
-                    mode == .off ? "HEIF is not decoded: \(problem)" : "the sandbox is off\(loss): \(problem.reason)"
+                    mode == .off
+                    ? "\(offNotice), and HEIF is not decoded: \(problem)"
+                    : "the sandbox is off\(loss): \(problem.reason)"
                 return (codecs, problem)
             }
         }
 
-        private static func counts(_ statistics: SandboxStatistics) -> SandboxCounts {
+        /// Returns the notice of a sandbox that could not open all fonts at its start; nil if it could.
+        private static func fontNotice(_ sandbox: Sandbox) -> String? {
+            guard sandbox.unavailableFileCount > 0 else { return nil }
+            return "SVG with text may not be decoded: the sandbox cannot open \(sandbox.unavailableFileCount) of its "
+                + "font files: raise the limit of open files (ulimit -n)"
+        }
+
+        private static func counts(_ statistics: SandboxStatistics, isComplete: Bool) -> SandboxCounts {
             SandboxCounts(
+                isComplete: isComplete,
                 failures: [
                     ("crash", statistics.crashes), ("system_call", statistics.illegalCalls),
                     ("time", statistics.timeouts), ("memory", statistics.memoryOverruns),
                     ("violation", statistics.violations),
                 ],
-                startedWorkers: statistics.startedWorkers)
+                startedWorkers: statistics.startedWorkers, recycledWorkers: statistics.recycledWorkers,
+                lostWorkers: statistics.lostWorkers)
         }
 
         private static func configuration(_ settings: ServerStack.Settings) -> SandboxConfiguration {
             var configuration = SandboxConfiguration()
             // Each thread that decodes uses one process at a time.
             configuration.workerCount = settings.maxConcurrentDecodes
-            // A later result would miss the time limit of the response.
-            configuration.timeLimit = settings.limits.idleTimeout
+            configuration.timeLimit = timeLimit(settings)
             configuration.maximumInputByteCount = settings.originalLimit
             configuration.maximumOutputByteCount = settings.limits.decoding.maximumByteCount
             configuration.memoryLimit = max(configuration.memoryLimit, 2 * settings.limits.decoding.maximumByteCount)
@@ -108,7 +138,7 @@ struct ServerCodecs: Sendable {
         private static func make(
             _ mode: SandboxMode, _ settings: ServerStack.Settings
         ) -> (codecs: Self, problem: SandboxUnavailable?) {
-            guard mode != .off else { return (unconfined, nil) }
+            guard mode != .off else { return (ServerCodecs(registry: .programs, notice: offNotice), nil) }
             let problem = SandboxUnavailable(reason: "the program was built without the package trait Sandbox")
             return (ServerCodecs(registry: .programs, notice: "the sandbox is off: \(problem.reason)"), problem)
         }

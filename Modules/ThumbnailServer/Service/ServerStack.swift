@@ -32,14 +32,19 @@ struct ServerStack: Sendable {
     let service: ThumbnailService
     private let generator: ThumbnailGenerator
 
-    init(_ settings: Settings, codecs: ServerCodecs = .unconfined, clock: any TimeSource = SystemClock()) {
+    /// Creates a stack. By default, decoders run in the process of the server, the clock is the system's, and messages
+    /// are written to standard error.
+    init(
+        _ settings: Settings, codecs: ServerCodecs = .unconfined, clock: any TimeSource = SystemClock(),
+        log: @escaping @Sendable (String) -> Void = { Console.notice("thumbnail-server: \($0)") }
+    ) {
         let metrics = PipelineMetrics()
         let shared = settings.redis.map { options in
             var options = options
             if settings.allowsPrivateAddresses { options.prefix += Self.privateName + ":" }
             return RedisDataCache(options)
         }
-        let sharedStore = shared.map { SharedStoreMonitor($0) { Console.notice("thumbnail-server: \($0)") } }
+        let sharedStore = shared.map { SharedStoreMonitor($0, warn: log) }
         let cache = ThumbnailCache(
             memoryLimit: settings.memoryLimit, store: Self.store(settings, shared, clock),
             maximumAge: settings.limits.maximumAge,
@@ -50,7 +55,7 @@ struct ServerStack: Sendable {
             colorConverter: LittleCMSColorConverter(), observers: [metrics])
         configuration.maxConcurrentDecodes = settings.maxConcurrentDecodes
         configuration.maximumDecodingByteCount = settings.limits.decoding.maximumByteCount
-        generator = ThumbnailGenerator(configuration, cache: cache, limits: settings.limits, clock: clock)
+        generator = ThumbnailGenerator(configuration, cache: cache, limits: settings.limits, clock: clock, log: log)
         service = ThumbnailService(
             settings.service, generator: generator, cache: cache, pipelineMetrics: metrics, sharedStore: sharedStore,
             sandboxCounts: codecs.sandboxCounts, clock: clock)

@@ -170,7 +170,8 @@ extension HTTPError {
         switch (error.code, error.cause) {
         case (.download, let cause as DownloadError): self.init(cause)
         case (.download, _): self.init(502, "the original could not be fetched")
-        case (.decoding(.exceedsLimit), _): self.init(413, "the original is too large or takes too long to decode")
+        case (.decoding(.exceedsLimit), _): self.init(413, "the original is too large or too complex")
+        case (.decoding(.timedOut), _): self = .timedOut
         case (.decoding(.outOfMemory), _): self.init(503, "not enough memory for the original", retryAfter: 1)
         case (.decoding(.decoderUnavailable), _): self.init(503, "no decoder is available", retryAfter: 1)
         case (.decoding(.unknownFormat), _), (.decoding(.empty), _): self.init(422, "the original is not an image")

@@ -28,6 +28,7 @@ final class ThumbnailGenerator: Sendable {
     private let cache: ThumbnailCache
     private let limits: Limits
     private let clock: any TimeSource
+    private let log: @Sendable (String) -> Void
     private let threads: BlockingExecutor
     private let limiter: OriginLimiter
     private let coalescer = Coalescer<ImageKey, Never, Generated>()
@@ -43,9 +44,10 @@ final class ThumbnailGenerator: Sendable {
     ///   - cache: The cache of finished thumbnails.
     ///   - limits: The limits of originals.
     ///   - clock: The clock. Default: the system's clock.
+    ///   - log: Receives one line for each original whose decoder fails.
     init(
         _ configuration: ImagePipeline.Configuration, cache: ThumbnailCache, limits: Limits,
-        clock: any TimeSource = SystemClock()
+        clock: any TimeSource = SystemClock(), log: @escaping @Sendable (String) -> Void
     ) {
         tracker = OriginPolicyTracker(configuration.downloader, clock: clock)
         var configuration = configuration
@@ -54,6 +56,7 @@ final class ThumbnailGenerator: Sendable {
         self.cache = cache
         self.limits = limits
         self.clock = clock
+        self.log = log
         limiter = OriginLimiter(limit: limits.maxConcurrentOriginals, hostLimit: limits.maxConcurrentOriginalsPerHost)
         threads = BlockingExecutor(name: "thumbnail.encode", maxConcurrent: configuration.maxConcurrentDecodes)
     }
@@ -86,7 +89,12 @@ final class ThumbnailGenerator: Sendable {
         do {
             generated = try await limiter.withPermit(for: query.source.host) {
                 stopWaiting(for: key)
-                do { return .success(try await make(query)) } catch { return .failure(error) }
+                do {
+                    return .success(try await make(query))
+                } catch {
+                    logDecoderFailure(error, of: query.source)
+                    return .failure(error)
+                }
             }
         } catch {
             // The operation was given up while it waited. An error of an admitted operation is a result and is not
@@ -95,6 +103,17 @@ final class ThumbnailGenerator: Sendable {
             throw error
         }
         return try generated.get()
+    }
+
+    /// Logs a decoder that crashed, made a forbidden call, took too long or had no memory. Damaged originals are not
+    /// logged.
+    private func logDecoderFailure(_ error: any Error, of source: SourceURL) {
+        guard let error = error as? PipelineError else { return }
+        switch error.code {
+        case .decoding(.decoderFailed), .decoding(.timedOut), .decoding(.outOfMemory):
+            log("cannot decode \(source.url.absoluteString): \(error)")
+        default: break
+        }
     }
 
     private func stopWaiting(for key: ImageKey) {

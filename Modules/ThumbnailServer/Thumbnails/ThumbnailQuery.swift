@@ -57,7 +57,7 @@ struct ThumbnailQuery: Sendable {
         isNegotiated = name == "auto"
         if isNegotiated {
             let field = AcceptField(accept)
-            format = negotiated.first { field.accepts($0) } ?? .plain
+            format = negotiated.first { field.accepts($0) } ?? field.fallback
         } else if let named = ThumbnailFormat(name: name) {
             format = named
         } else {
@@ -207,7 +207,23 @@ struct AcceptField {
     func accepts(_ format: ThumbnailFormat) -> Bool {
         guard format.isUniversal else { return isAccepted(format.mediaType) ?? false }
         guard text != nil else { return true }
-        return isAccepted(format.mediaType) ?? isAccepted("image/*") ?? isAccepted("*/*") ?? false
+        return isAcceptedByAnyRange(format) ?? false
+    }
+
+    /// The format for a client that accepts none of the negotiated formats: the one of JPEG and PNG that the client
+    /// prefers to the other. The image decides between formats that are equal to the client.
+    var fallback: ThumbnailFormat {
+        let (jpeg, png) = (rank(of: .jpeg), rank(of: .png))
+        return jpeg == png ? .plain : jpeg > png ? .jpeg : .png
+    }
+
+    /// Returns 2 for a format that the field accepts, 0 for one that it excludes, and 1 for one that it does not
+    /// mention.
+    private func rank(of format: ThumbnailFormat) -> Int { isAcceptedByAnyRange(format).map { $0 ? 2 : 0 } ?? 1 }
+
+    /// Returns whether the field accepts a format by its type or by a range, or nil if it does not mention the format.
+    private func isAcceptedByAnyRange(_ format: ThumbnailFormat) -> Bool? {
+        isAccepted(format.mediaType) ?? isAccepted("image/*") ?? isAccepted("*/*")
     }
 
     /// Returns whether a weight of a media range is above zero, or nil if the field does not contain the range.

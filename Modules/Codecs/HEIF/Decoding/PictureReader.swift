@@ -135,7 +135,7 @@
                 units.baseAddress.map { alcedo_heif_decode($0, units.count, &time.rest, &decoded, &message) }
             }
             guard status != ALCEDO_HEIF_TIMEOUT else {
-                throw ImageDecodingError(.exceedsLimit, "HEIF: decoding takes longer than \(time.limit)")
+                throw ImageDecodingError(.timedOut, "HEIF: decoding takes longer than \(time.limit)")
             }
             let reason = message.map { String(cString: $0) } ?? ""
             try Self.check(status ?? ALCEDO_HEIF_CORRUPT, "cannot decode the image", reason)

@@ -24,7 +24,7 @@ typedef struct alcedo_sandbox_request {
 /// A message from a worker to the app. Nothing in it is trusted.
 typedef struct alcedo_sandbox_reply {
     uint32_t kind;
-    /// The code of an error, the number of rows, or a signal.
+    /// The code of an error, the number of rows, a signal, or the number of files that could not be kept.
     uint32_t code;
     uint64_t payload_count, offset;
     int64_t width, height;
@@ -77,9 +77,12 @@ int alcedo_sandbox_start(
 /// Creates a pair of connected sockets that keep message boundaries. Returns 0, or -1 with the reason in errno.
 int alcedo_sandbox_socket_pair(int *_Nonnull first, int *_Nonnull second);
 
-/// Kills the process and waits for its end. Returns the signal that ended it, or 256 plus its exit status, or -1 if
-/// another part of the app has already waited for it.
-int alcedo_sandbox_end(int pidfd);
+/// Returns 1 if the process has ended or ends within the time, and 0 otherwise.
+int alcedo_sandbox_has_ended(int pidfd, int milliseconds);
+
+/// Waits for the end of the process, and kills it if it does not end within the time. Returns the signal that ended it,
+/// or 256 plus its exit status, or -1 if this call killed it or another part of the app has already waited for it.
+int alcedo_sandbox_end(int pidfd, int milliseconds);
 
 /// Lets the process use `seconds` more of CPU time, and then sends it SIGXCPU. After an hour in total, the process is
 /// killed, also when the app no longer exists. Returns the seconds that the process has used so far, or -1 if it no
@@ -101,11 +104,11 @@ enum {
 };
 
 /// Opens a file that the confined process may read, and keeps its descriptor. Call it before the confinement, on one
-/// thread. Returns 0, or -1 if there is no memory.
+/// thread. Returns 0, or 1 if the file could not be kept, or -1 if there is no memory.
 ///
 /// After the confinement, `openat` with exactly this path returns a duplicate of the descriptor, and `access` and
-/// `stat` succeed. If the file cannot be opened, is not a regular file, or exceeds the limit of descriptors or 8,192
-/// files, these calls end the process.
+/// `stat` succeed. A file is not kept if it cannot be opened, is not a regular file, or exceeds the limit of
+/// descriptors or 8,192 files. With its path, these calls end the process.
 int alcedo_sandbox_keep_file(const char *_Nonnull path);
 
 /// Confines this process and all its threads, irrevocably. Returns 0, or the step that failed, with the reason in
