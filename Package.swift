@@ -294,7 +294,8 @@ package.targets += [
         path: "Tests/Conformance"),
     .target(name: "TestSupport", dependencies: ["AlcedoCore", "AlcedoTesting"], path: "Tests/Support"),
     .testTarget(
-        name: "AlcedoTests", dependencies: ["Alcedo", "AlcedoTesting", "TestSupport"], path: "Tests/Standard"),
+        name: "AlcedoTests", dependencies: ["Alcedo", "AlcedoAVIF", "AlcedoJXL", "AlcedoTesting", "TestSupport"],
+        path: "Tests/Standard"),
     // With the trait Sandbox: the tests, and the program with hostile decoders that runs as their worker.
     .testTarget(
         name: "AlcedoSandboxTests",

@@ -22,13 +22,24 @@ struct ConvertCommand: ProgramCommand {
           --format NAME           write \(OutputFormat.names) (default: the extension of FILE)
           --quality Q             set the quality of \(OutputFormat.lossyNames), from 1 to 100 (default: 85\(OutputFormat.ownQuality))
 
-        """ + EncodingOptions.help + ImageOptions.help(jobs: 4)
+        """ + recompressionHelp + EncodingOptions.help + ImageOptions.help(jobs: 4)
 
+    #if JXL
+        private static let recompressionHelp = RecompressionMaker.help
+    #else
+        private static let recompressionHelp = ""
+    #endif
+
+    private var recompresses = false
     private var encoding = EncodingOptions()
     private var options = ImageOptions()
 
     mutating func take(_ option: String, from arguments: inout Arguments) throws -> Bool {
-        try encoding.take(option, from: &arguments) || options.take(option, from: &arguments)
+        if option == "--recompress" {
+            recompresses = true
+            return true
+        }
+        return try encoding.take(option, from: &arguments) || options.take(option, from: &arguments)
     }
 
     mutating func finish(_ words: [String]) throws {
@@ -44,7 +55,7 @@ struct ConvertCommand: ProgramCommand {
         }
     }
 
-    private var maker: ConversionMaker {
+    private var maker: any FileMaking {
         get throws {
             let destination = try destination
             var format = encoding.format
@@ -55,10 +66,19 @@ struct ConvertCommand: ProgramCommand {
                 format = named
             }
             guard let format else { throw UsageError("convert needs --format") }
+            if recompresses { return try recompressionMaker(of: format) }
             let encoder = try encoding.encoder(of: format, defaultQuality: 85)
             return ConversionMaker(
                 format: format, encoder: encoder, metadata: encoding.metadata, processors: options.processors)
         }
+    }
+
+    private func recompressionMaker(of format: OutputFormat) throws -> any FileMaking {
+        #if JXL
+            return try encoding.recompressionMaker(of: format, hasProcessors: !options.processors.isEmpty)
+        #else
+            throw UsageError("--recompress needs a build with the package trait JXL")
+        #endif
     }
 
     func run() async throws -> ExitStatus {

@@ -82,7 +82,7 @@ struct InspectCommand: ProgramCommand {
             case .success(let inspected): found = inspected
             case .failure(let error):
                 let isEmpty = (error as? DownloadError)?.code == .empty
-                found.error = "\(isEmpty ? "empty" : "unreadable"): \(image.withoutPassword("\(error)"))"
+                found.error = "\(isEmpty ? "empty" : "unreadable"): \(image.problem(error))"
             }
             if found.error != nil { succeeded = false }
             printReport(found, of: image, by: report)
@@ -116,7 +116,7 @@ private struct Inspector: Sendable {
             if makesPlaceholders { report.placeholders = try placeholders(of: data) }
             if decodesPixels { report.frames = try digests(of: data) }
         } catch {
-            report.error = "\(error.code.rawValue): \(error.message)"
+            report.error = "\(error.code.rawValue): \(ProblemText.text(error.message))"
         }
         return report
     }

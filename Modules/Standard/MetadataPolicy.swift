@@ -29,8 +29,9 @@ public enum MetadataPolicy: Sendable, Hashable {
     /// valid header or no valid entry, or if the result would be longer than the original, for example because its
     /// entries share bytes, all of it is removed. A color profile is reduced as by ``strip``.
     case keepWithoutLocation
-    /// All EXIF, including location and preview image. The orientation tag is set to the orientation of the result. A
-    /// color profile is kept unchanged.
+    /// All EXIF, including the location, but without the preview image, which shows the original. The tags of the
+    /// orientation, the width and the height are set to those of the result. Maker notes are kept unchanged, and may
+    /// contain another preview. A color profile is kept unchanged.
     ///
     /// XMP and IPTC are removed, as by all policies. GIF holds no EXIF. JPEG holds at most 65,527 bytes of EXIF, and
     /// larger data is omitted.

@@ -53,6 +53,26 @@ import Testing
         #expect(profile.range(of: element) != nil)
     }
 
+    @Test(
+        arguments: [
+            (1, 13, "sRGB"), (12, 13, "Display P3"), (9, 16, "BT.2020 PQ"), (9, 18, "BT.2020 HLG"), (1, 1, "BT.709"),
+            (9, 14, "BT.2020"), (1, 8, "BT.709 linear"), (6, 4, "BT.601 gamma 0.45455"), (11, 17, "DCI-P3 DCI"),
+            (2, 2, nil),
+        ] as [(UInt8, UInt8, String?)])
+    func `code points have a name`(primaries: UInt8, transfer: UInt8, name: String?) {
+        #expect(ColorDescription(primaries: primaries, transfer: transfer)?.name == name)
+    }
+
+    @Test func `chromaticities, a gamma and a range have a name`() {
+        let custom = ColorPrimaries(
+            red: .init(0.7, 0.3), green: .init(0.2, 0.7), blue: .init(0.1, 0.1), white: .init(0.3127, 0.3290))
+        #expect(ColorDescription(.bt709, .power(100_000 / 55_556)).name == "gamma 0.55556")
+        #expect(ColorDescription(.p3, .power(1)).name == "P3 linear")
+        #expect(ColorDescription(custom, .power(2.2)).name == "custom primaries gamma 0.45455")
+        let narrow = ColorDescription(primaries: 9, transfer: 16, isFullRange: false)
+        #expect(narrow?.name == "BT.2020 PQ, limited range")
+    }
+
     @Test(arguments: [0, 3, 10, 13, 21, 255] as [UInt8])
     func `reserved primaries have no description`(codePoint: UInt8) {
         #expect(ColorDescription(primaries: codePoint, transfer: 13) == nil)

@@ -1,10 +1,26 @@
 import Alcedo
+#if AVIF
+    import AlcedoAVIF
+#endif
 import AlcedoCore
+#if JXL
+    import AlcedoJXL
+#endif
 import FoundationEssentials
 
 /// Converts files with metadata by each policy, and looks for metadata and locations that the policy removes.
 struct MetadataCheck {
-    private static let targets: [ImageEncoder] = [.jpeg(), .png(), .webp()]
+    private static let targets: [ImageEncoder] = {
+        var targets: [ImageEncoder] = [.jpeg(), .png(), .webp()]
+        #if AVIF
+            targets.append(.avif(speed: 10))
+        #endif
+        #if JXL
+            targets.append(.jxl(effort: 1))
+        #endif
+        targets.append(.gif())
+        return targets
+    }()
     private static let policies: [MetadataPolicy] = [.strip, .keepCopyright, .keepWithoutLocation, .keep]
     /// The start of the segment in which a JPEG has IPTC.
     private static let resources = Array("Photoshop 3.0\0".utf8)
@@ -37,17 +53,19 @@ struct MetadataCheck {
     private static func problems(
         _ result: Data, _ policy: MetadataPolicy, _ source: Directories
     ) throws -> [String] {
-        let metadata = try CodecRegistry.conformance.inspect(result).metadata
+        let info = try CodecRegistry.conformance.inspect(result)
+        let metadata = info.metadata
         let kept = Directories(metadata.exif)
         var problems: [String] = []
         if metadata.xmp != nil { problems.append("XMP remains") }
         if [UInt8](result).holds(resources) { problems.append("IPTC remains") }
         if policy == .strip, metadata.exif != nil { problems.append("EXIF remains") }
         if policy == .keep {
-            // Shows that the check finds a location.
-            if source.location != nil, kept.location == nil, source.bytes.count <= exifLimit {
+            // Shows that the check finds a location. GIF holds no EXIF.
+            if info.format != .gif, source.location != nil, kept.location == nil, source.bytes.count <= exifLimit {
                 problems.append("the location is lost")
             }
+            if kept.hasPreview { problems.append("the preview image remains") }
         } else {
             if kept.location != nil { problems.append("the directory of the location remains") }
             if source.positions.contains(where: kept.bytes.holds) { problems.append("a position remains") }
@@ -67,6 +85,14 @@ private struct Directories {
     var location: Int? {
         entries(at: number(at: 4, byteCount: 4)).first { number(at: $0, byteCount: 2) == 0x8825 }
             .map { number(at: $0 + 8, byteCount: 4) }
+    }
+
+    /// Whether another directory, that of the preview image, follows the first one.
+    var hasPreview: Bool {
+        guard bytes.starts(with: "II*\0".utf8) || bytes.starts(with: "MM\0*".utf8) else { return false }
+        let first = number(at: 4, byteCount: 4)
+        let link = first + 2 + 12 * number(at: first, byteCount: 2)
+        return link + 4 <= bytes.count && number(at: link, byteCount: 4) != 0
     }
 
     /// The latitude, the longitude and the time: degrees, minutes and seconds in 24 bytes each.

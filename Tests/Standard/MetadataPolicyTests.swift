@@ -1,70 +1,106 @@
 import Alcedo
+#if AVIF
+    import AlcedoAVIF
+#endif
+#if JXL
+    import AlcedoJXL
+#endif
 import AlcedoTesting
 import Foundation
 import TestSupport
 import Testing
 
-/// The metadata of a converted photo that has its location in each place where cameras and programs store it.
+/// The metadata of converted photos that have their location in each place where cameras and programs store it.
 @Suite(.timeLimit(.minutes(5)))
 struct MetadataPolicyTests {
-    private static let targets: [any ImageEncoding] = [.webp(), .jpeg(), .png(), .gif()]
-    private static let packet = Data("<rdf:Description exif:GPSLatitude='47,11.22N' exif:GPSLongitude='8,30.5E'/>".utf8)
-    /// The city, dataset 2:90 of IPTC IIM.
-    private static let city = Data([0x1C, 2, 90, 0, 9]) + Data("Affoltern".utf8)
-    private static let remark = Data("shot at 47.187N 8.508E".utf8)
-    /// The places of the location outside EXIF.
-    private static let places = [packet, city, remark]
+    /// Every encoder of the package. GIF, which holds no EXIF, is the last one.
+    private static let encoders: [ImageEncoder] = {
+        var encoders: [ImageEncoder] = [.webp(), .jpeg(), .png()]
+        #if AVIF
+            encoders.append(.avif())
+        #endif
+        #if JXL
+            encoders.append(.jxl(effort: 3))
+        #endif
+        encoders.append(.gif())
+        return encoders
+    }()
 
-    private let photo: Data
+    private static let codecs = CodecRegistry.standard
+        #if AVIF
+            .adding(.avif)
+        #endif
+        #if JXL
+            .adding(.jxl)
+        #endif
+
+    /// JPEG and PNG with big-endian EXIF, and JPEG with little-endian EXIF.
+    private let photos: [Data]
 
     init() throws {
         let image = DecodedImage.coordinates(PixelSize(width: 16, height: 8))
-        var file = try ImageEncoder.jpeg().embedding(exif: MadeEXIF.photo).encode(image)
-        // An image resource with the identifier of IPTC, an empty name, and its size.
-        let resource = Data("Photoshop 3.0\08BIM".utf8) + Data([4, 4, 0, 0, 0, 0, 0, UInt8(Self.city.count)])
-        let segments = [
-            Self.segment(0xE1, Data("http://ns.adobe.com/xap/1.0/\0".utf8) + Self.packet),
-            Self.segment(0xED, resource + Self.city), Self.segment(0xFE, Self.remark),
+        let (jpeg, png) = (try ImageEncoder.jpeg().encode(image), try ImageEncoder.png().encode(image))
+        photos = [
+            MadePhoto.jpeg(jpeg, exif: MadeEXIF.photo), MadePhoto.png(png, exif: MadeEXIF.photo),
+            MadePhoto.jpeg(jpeg, exif: MadeEXIF.made(orientation: 6, isLittleEndian: true)),
         ]
-        // The first two bytes are the marker of the start of the image.
-        file.insert(contentsOf: segments.joined(), at: 2)
-        photo = file
     }
 
-    private static func segment(_ marker: UInt8, _ content: Data) -> Data {
-        let count = content.count + 2
-        return Data([0xFF, marker, UInt8(count >> 8), UInt8(count & 255)]) + content
-    }
+    private func exif(of file: Data) throws -> Data? { try Self.codecs.inspect(file).metadata.exif }
 
-    private func exif(of file: Data) throws -> Data? { try CodecRegistry.standard.inspect(file).metadata.exif }
-
-    @Test func `the photo has its location in each place`() throws {
-        let info = try CodecRegistry.standard.inspect(photo)
-        #expect(info.metadata.xmp == Self.packet && info.metadata.exif?.range(of: MadeEXIF.latitude) != nil)
-        for place in Self.places { #expect(photo.range(of: place) != nil) }
-    }
-
-    @Test(arguments: [MetadataPolicy.strip, .keepCopyright, .keepWithoutLocation])
-    func `no location remains in any format`(policy: MetadataPolicy) throws {
-        for target in Self.targets {
-            let result = try ImageConverter(metadata: policy).convert(photo, to: target)
-            for place in Self.places + [MadeEXIF.latitude, MadeEXIF.makerNote, MadeEXIF.comment, MadeEXIF.preview] {
-                #expect(result.range(of: place) == nil)
+    @Test func `the photos have their location in each place`() throws {
+        for photo in photos {
+            let info = try Self.codecs.inspect(photo)
+            #expect(info.metadata.xmp == MadePhoto.xmp && info.orientation == .right)
+            for secret in [MadeEXIF.makerNote, MadeEXIF.comment, MadeEXIF.preview] {
+                #expect(info.metadata.exif?.range(of: secret) != nil)
             }
+            // IPTC is written in hexadecimal digits in PNG, and in bytes in JPEG.
+            #expect(MadePhoto.secrets.count { photo.range(of: $0) != nil } >= 3)
+        }
+        for secret in MadeEXIF.secrets { #expect(photos.contains { $0.range(of: secret) != nil }) }
+        for secret in MadePhoto.secrets { #expect(photos.contains { $0.range(of: secret) != nil }) }
+    }
+
+    @Test(arguments: encoders.indices, [MetadataPolicy.strip, .keepCopyright, .keepWithoutLocation])
+    func `no location remains in any format`(encoder: Int, policy: MetadataPolicy) throws {
+        for photo in photos {
+            let converter = ImageConverter(codecs: Self.codecs, metadata: policy)
+            let result = try converter.convert(photo, to: Self.encoders[encoder])
+            for secret in MadeEXIF.secrets + MadePhoto.secrets { #expect(result.range(of: secret) == nil) }
+            #expect(try Self.codecs.inspect(result).metadata.xmp == nil)
+            if policy == .strip { #expect(try exif(of: result) == nil) }
         }
     }
 
-    @Test func `XMP, IPTC and comments are removed even if EXIF is kept`() throws {
-        for target in Self.targets {
-            let result = try ImageConverter(metadata: .keep).convert(photo, to: target)
-            for place in Self.places { #expect(result.range(of: place) == nil) }
+    @Test(arguments: encoders.indices)
+    func `XMP, IPTC, comments and the preview image are removed even if EXIF is kept`(encoder: Int) throws {
+        for photo in photos {
+            let converter = ImageConverter(codecs: Self.codecs, metadata: .keep)
+            let result = try converter.convert(photo, to: Self.encoders[encoder])
+            for secret in [MadeEXIF.preview] + MadePhoto.secrets { #expect(result.range(of: secret) == nil) }
+            #expect(try Self.codecs.inspect(result).metadata.xmp == nil)
         }
     }
 
-    @Test(arguments: targets.dropLast().indices)
-    func `only artist, copyright and color space remain on request`(target: Int) throws {
-        let result = try ImageConverter(metadata: .keepCopyright).convert(photo, to: Self.targets[target])
-        let kept = try #require(try exif(of: result))
+    @Test(arguments: encoders.dropLast().indices)
+    func `kept EXIF has the size and the orientation of the result, and no preview image`(encoder: Int) throws {
+        for (photo, isLittleEndian) in zip(photos, [false, false, true]) {
+            let converter = ImageConverter(codecs: Self.codecs, metadata: .keep)
+            let result = try converter.convert(
+                photo, to: Self.encoders[encoder], fitting: PixelSize(width: 8, height: 8))
+            let size = PixelSize(width: 4, height: 8)
+            let expected = MadeEXIF.made(
+                orientation: 1, size: size, isLittleEndian: isLittleEndian, hasPreview: false)
+            #expect(try Self.codecs.inspect(result).size == size)
+            #expect(try exif(of: result) == expected)
+        }
+    }
+
+    @Test(arguments: encoders.dropLast().indices)
+    func `only artist, copyright and color space remain on request`(encoder: Int) throws {
+        let converter = ImageConverter(codecs: Self.codecs, metadata: .keepCopyright)
+        let kept = try #require(try exif(of: converter.convert(photos[0], to: Self.encoders[encoder])))
         let tags = MadeEXIF.tags(of: kept, at: 8)
         let directory = try #require(tags.first { $0.tag == 0x8769 })
         #expect(tags.map(\.tag) == [0x013B, 0x8298, 0x8769])

@@ -75,6 +75,14 @@ struct ConvertTests {
             try await convert([SampleImages.path("dunes.jpg"), "--format", "jpeg", "-f", "--progressive"]).status == 0)
     }
 
+    @Test func `png accepts --lossless, and other formats name the option that they do not support`() async throws {
+        #expect(try await convert([SampleImages.path("tiles.png"), "--format", "png", "--lossless"]).status == 0)
+        let jpeg = try await convert(["a.png", "--format", "jpeg", "--lossless"])
+        #expect(jpeg.problems.hasPrefix("alcedo: jpeg does not support --lossless; see "))
+        let webp = try await convert(["a.png", "--format", "webp", "--lossless", "--quality", "3"])
+        #expect(webp.problems.hasPrefix("alcedo: lossless webp does not support --quality; see "))
+    }
+
     @Test func `animations are kept where the format supports them, and reported otherwise`() async throws {
         let converted = try await convert([Self.animation, "--format", "webp"])
         #expect(converted.status == 0 && converted.problems == "")
@@ -155,7 +163,8 @@ struct ConvertTests {
 
         #expect(stripped.exif == nil && strippedLosses == ["exif"])
         // The pixels are upright.
-        #expect(kept.exif == MadeEXIF.made(orientation: 1) && keptLosses == [])
+        let size = PixelSize(width: 8, height: 16)
+        #expect(kept.exif == MadeEXIF.made(orientation: 1, size: size, hasPreview: false) && keptLosses == [])
         let rest = try #require(reduced.exif)
         #expect(rest.range(of: MadeEXIF.maker) != nil && rest.range(of: MadeEXIF.latitude) == nil)
         #expect(reducedLosses == ["exif"])
@@ -249,6 +258,7 @@ struct ConvertTests {
         ["a.png", "--output", "x", "--format", "webp", "--effort", "7"],
         ["a.png", "--output", "x", "--format", "gif", "--progressive"],
         ["a.png", "--output", "x", "--format", "png", "--metadata", "none"],
+        ["a.png", "--output", "x", "--format", "png", "--recompress"],
         ["a.png", "b.png", "--output", "x.png"], ["a.png", "--output", "x.png", "--format", "jpeg"],
         ["a.png", "b.png", "--output", "-", "--format", "png"],
         ["a.png", "--output", "-", "--format", "png", "--json"],

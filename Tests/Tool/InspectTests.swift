@@ -180,6 +180,8 @@ struct InspectTests {
         #expect(names == ["sRGB built-in", "Display P3", nil, nil, "Display P3"])
         #expect(objects.map { $0["profileError"] is NSNull } == [true, true, false, true, true])
         #expect(objects[0]["profileBytes"] as? Int == 588 && objects[3]["profileBytes"] is NSNull)
+        #expect(objects.map { $0["color"] as? String } == [nil, nil, nil, nil, "Display P3"])
+        #expect(objects[0]["color"] is NSNull && people.output.contains("  color: Display P3\n  profile: "))
         #expect(people.output.contains("  profile: 588 bytes, sRGB built-in, equal to sRGB\n"))
         #expect(people.output.contains(" bytes, Display P3\n"))
         #expect(people.output.contains("  profile: 6 bytes, unusable: color: "))
@@ -229,13 +231,25 @@ struct InspectTests {
         #expect(outcome.problems.contains(missing))
     }
 
+    @Test func `a file of a known format without a codec is named, without advice for developers`() async throws {
+        let cursor = directory.url.appending(path: "arrow.cur")
+        try Data([0, 0, 2, 0, 1, 0, 32, 32]).write(to: cursor)
+        for command in [["inspect"], ["load", "--no-sheet"]] {
+            let outcome = try await alcedo.run(command + [cursor.path])
+            #expect(outcome.status == 1)
+            let reason = "; the data is a Windows cursor (CUR); this build of alcedo does not support it\n"
+            #expect((outcome.problems + outcome.output).contains(reason), "\(outcome.problems)")
+        }
+    }
+
     @Test func `an image over the pixel limit is refused, and the limit can be raised`() async throws {
         // 512 x 512
         let file = SampleImages.path("tiles.png")
         for command in [["inspect", "--pixels"], ["load", "--no-sheet"], ["show"], ["decode", "-o", directory.path]] {
             let outcome = try await alcedo.run(command + [file, "--max-pixels", "262143"])
             #expect(outcome.status == 1, "\(command)")
-            #expect(outcome.problems.contains("limit of 262143 pixels"), "\(command): \(outcome.problems)")
+            #expect(
+                outcome.problems.contains("limit of 262143 pixels (--max-pixels)"), "\(command): \(outcome.problems)")
             #expect(try await alcedo.run(command + [file, "--max-pixels", "262144"]).status == 0, "\(command)")
         }
     }

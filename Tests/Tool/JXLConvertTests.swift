@@ -72,6 +72,46 @@
             #expect(try CodecRegistry.programs.inspect(result("deep.jxl")).bitDepth == 16)
         }
 
+        private func recompress(_ words: [String]) async throws -> Program.Outcome {
+            try await alcedo.run(["convert", "--recompress"] + words)
+        }
+
+        @Test func `a JPEG file is stored as JPEG XL, and reconstructed byte for byte`() async throws {
+            let photo = Self.tests.appending(path: "JPEG/Fixtures/exif6.jpg")
+            let stored = directory.url.appending(path: "photo.jxl")
+            let restored = directory.url.appending(path: "photo.jpg")
+
+            let first = try await recompress([photo.path, "--output", stored.path, "--effort", "3", "--json"])
+            let second = try await recompress([stored.path, "--output", restored.path])
+
+            #expect(first.status == 0 && first.problems == "" && second.status == 0 && second.problems == "")
+            let line = try JSONLines.objects(first.output).first
+            #expect(line?["lost"] as? [String] == [] && line?["output"] as? String == stored.path)
+            let info = try CodecRegistry.programs.inspect(Data(contentsOf: stored))
+            #expect(info.format.rawValue == "jxl" && info.metadata.exif != nil)
+            #expect(try Data(contentsOf: restored) == Data(contentsOf: photo))
+        }
+
+        @Test(arguments: [
+            ["--format", "png"], ["--format", "jxl", "--quality", "80"], ["--format", "jxl", "--lossless"],
+            ["--format", "jpeg", "--progressive"], ["--format", "jxl", "--metadata", "strip"],
+            ["--format", "jxl", "--processor", "resize:7"], ["--format", "jpeg", "--effort", "3"],
+        ])
+        func `a recompression takes no option that changes the image`(words: [String]) async throws {
+            let outcome = try await recompress(["a.jpg", "--output", output.path] + words)
+
+            #expect(outcome.status == 2 && outcome.output == "")
+        }
+
+        @Test(arguments: [("tiles.png", "jxl"), ("dunes.jpg", "jpeg")])
+        func `a recompression of another format is an error`(name: String, format: String) async throws {
+            let outcome = try await recompress([
+                SampleImages.path(name), "--format", format, "--output", output.path,
+            ])
+
+            #expect(outcome.status == 1 && outcome.problems.contains(": --recompress makes \(format) of "))
+        }
+
         @Test(arguments: ["lossy.jxl", "alpha.jxl", "deep.jxl", "jpeg.jxl"])
         func `the loop over libjxl decodes every pixel of an intact JPEG XL`(name: String) throws {
             let data = try Data(contentsOf: Self.tests.appending(path: "Fuzz/JXL/Seeds/\(name)"))

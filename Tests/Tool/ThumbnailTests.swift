@@ -107,7 +107,8 @@ struct ThumbnailTests {
 
         let kept = try await thumbnail([photo.path, "--json", "--force", "--metadata", "keep"])
         #expect(kept.status == 0)
-        #expect(try info("photo.jpg").metadata == ImageMetadata(exif: MadeEXIF.made(orientation: 1)))
+        let exif = MadeEXIF.made(orientation: 1, size: PixelSize(width: 8, height: 16), hasPreview: false)
+        #expect(try info("photo.jpg").metadata == ImageMetadata(exif: exif))
         #expect(try JSONLines.objects(kept.output).first?["lost"] as? [String] == [])
     }
 

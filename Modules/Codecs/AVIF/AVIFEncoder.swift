@@ -46,7 +46,7 @@
             let isGray = image.pixels.format == .gray8
             let profile = ICCProfile.encoded(image.colorProfile, isGray: isGray) ?? Data()
             // Without EXIF data, the orientation is written only as a property of the image.
-            let written = self.exif == nil ? [] : image.orientation.written(in: self.exif)
+            let written = self.exif == nil ? [] : image.orientation.written(in: self.exif, size: image.size)
             // libavif rejects an image whose EXIF data has no TIFF header.
             let isValid = written.starts(with: "II*\0".utf8) || written.starts(with: "MM\0*".utf8)
             let exif = isValid ? Data(written) : Data()

@@ -185,7 +185,7 @@ private final class JPEGRowEncoder: PixelRowConsumer {
         var profile = ICCProfile.encoded(header.colorProfile, isGray: isGray) ?? Data()
         // A profile is split over at most 255 APP2 markers with up to 65,519 bytes each.
         if profile.count > 255 * 65_519 || !ICCProfile.describes(gray: isGray, profile) { profile = Data() }
-        var exif = header.orientation.written(in: exif)
+        var exif = header.orientation.written(in: exif, size: header.size)
         if exif.count > Self.exifLimit { exif = header.orientation.written(in: nil) }
         try profile.withUnsafeBytes { profile in
             try exif.withUnsafeBufferPointer { exif in

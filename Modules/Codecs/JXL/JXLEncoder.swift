@@ -60,7 +60,7 @@
             let usable = ICCProfile.encoded(image.colorProfile, isGray: isGray)
             let profile = usable.flatMap { ICCProfile.describes(gray: isGray, $0) ? $0 : nil } ?? Data()
             // Without EXIF data, the orientation is written only in the codestream.
-            let exif = self.exif == nil ? Data() : Data(image.orientation.written(in: self.exif))
+            let exif = self.exif == nil ? Data() : Data(image.orientation.written(in: self.exif, size: image.size))
             // Absent data is empty instead of nil, so both addresses are valid during the call.
             return try profile.bytes.withUnsafeBytes { profile throws(ImageEncodingError) in
                 try exif.bytes.withUnsafeBytes { exif throws(ImageEncodingError) in

@@ -36,7 +36,7 @@ package struct PNGEncoder: EXIFEncoding {
         }
         let writer = try PNGWriter(
             settings, palette: palette?.colors ?? [], colorProfile: image.colorProfile,
-            exif: image.orientation.written(in: exif))
+            exif: image.orientation.written(in: exif, size: image.size))
         if let palette {
             var indices = [UInt8](repeating: 0, count: pixels.width)
             for y in 0..<pixels.height {
@@ -115,7 +115,7 @@ private final class PNGRowEncoder: PixelRowConsumer {
     func begin(_ header: PixelRowHeader) throws {
         let writer = try PNGWriter(
             PNGRowSamples.settings(header, level: level), colorProfile: header.colorProfile,
-            exif: header.orientation.written(in: exif))
+            exif: header.orientation.written(in: exif, size: header.size))
         try writer.take(output)
         self.writer = writer
         rows = PNGRowSamples(header)

@@ -20,8 +20,8 @@ package struct WebPEncoder: EXIFEncoding {
     /// Whether the color under alpha 0, which is not visible, is kept: exactly by lossless compression, approximately
     /// by lossy compression. Files with such pixels are usually smaller without it.
     package var keepsHiddenColor: Bool
-    /// The EXIF data to write, starting with the TIFF header. It is combined with the orientation of the image by
-    /// `ImageOrientation.written(in:)`.
+    /// The EXIF data to write, starting with the TIFF header. It is combined with the orientation and the size of the
+    /// image by `ImageOrientation.written(in:size:)`.
     package var exif: Data?
 
     package init(compression: Compression = .lossy(quality: 75), method: Int = 4, keepsHiddenColor: Bool = false) {
@@ -55,7 +55,7 @@ package struct WebPEncoder: EXIFEncoding {
             file = try WebPSource(image.pixels, usesARGB: compression == .lossless).encode(configuration())
         }
         return try WebPMetadata(
-            colorProfile: image.colorProfile, exif: image.orientation.written(in: exif)
+            colorProfile: image.colorProfile, exif: image.orientation.written(in: exif, size: image.size)
         ).added(to: file)
     }
 }

@@ -21,7 +21,7 @@ enum Loss: String, Sendable, CaseIterable {
     var isCommon: Bool { self == .exif || self == .xmp }
 
     /// Returns the properties of the original file that the written file lacks. EXIF and XMP data that changed counts
-    /// as lost, except for an orientation and a color space that changed with the pixels.
+    /// as lost, except for what changes with the pixels: orientation, size, color space and preview image.
     ///
     /// - Parameters:
     ///   - before: The properties of the original file.
@@ -38,19 +38,19 @@ enum Loss: String, Sendable, CaseIterable {
                     || after.format == .gif && image.pixels.hasPartialTransparency
             case .depth: before.bitDepth > max(8, after.bitDepth)
             case .profile: old.colorProfile != nil && new.colorProfile == nil
-            case .exif: old.exif.map { !isKept($0, as: new.exif) } ?? false
+            case .exif: old.exif.map { !isKept($0, in: after) } ?? false
             case .xmp: old.xmp != nil && new.xmp != old.xmp
             }
         }
     }
 }
 
-/// Returns whether EXIF data is that of the original, or that with the orientation and the color space of pixels that
-/// are upright and in sRGB.
-private func isKept(_ exif: Data, as written: Data?) -> Bool {
-    guard let written else { return false }
-    let upright = Data(ImageOrientation.up.written(in: exif))
-    return written == exif || written == upright || written == OutputColorSpace.sRGB.written(in: upright)
+/// Returns whether a written file has the EXIF data of the original, as encoders write it with upright pixels, or that
+/// with the color space of pixels that were converted to sRGB.
+private func isKept(_ exif: Data, in after: ImageInfo) -> Bool {
+    guard let written = after.metadata.exif else { return false }
+    let upright = Data(ImageOrientation.up.written(in: exif, size: after.size))
+    return written == upright || written == OutputColorSpace.sRGB.written(in: upright)
 }
 
 extension PixelBuffer {

@@ -61,6 +61,9 @@ struct ImageArgument: Sendable {
     /// The name for an output file of the image, without an extension. It is never empty.
     var fileStem: String { name == "-" ? "stdin" : safeName.stem }
 
+    /// Returns the description of an error as the tool prints it, with the URL's password replaced by three dots.
+    func problem(_ error: any Error) -> String { withoutPassword(ProblemText.text("\(error)")) }
+
     /// Returns a text, such as an error's description, with the URL's password replaced by three dots.
     func withoutPassword(_ text: String) -> String {
         guard case .success(let request) = request, let url = request.url else { return text }

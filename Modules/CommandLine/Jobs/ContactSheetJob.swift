@@ -94,7 +94,7 @@ struct ContactSheetJob: Sendable {
                 (line.size, line.layer) = (response.image.size, response.layer)
                 line.byteCount = response.encodedByteCount
             case .failure(let error):
-                problems[index] = image.withoutPassword("\(error)")
+                problems[index] = image.problem(error)
                 line.error = problems[index]
             }
             report.printResult(line)

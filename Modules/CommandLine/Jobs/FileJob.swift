@@ -135,7 +135,7 @@ struct FileJob: Sendable {
                 report.notice("\(image.name): not kept: \(losses.joined(separator: ", "))")
             }
         case .failure(let error):
-            let problem = image.withoutPassword("\(error)")
+            let problem = image.problem(error)
             summary.add(problem: problem, of: index)
             line.error = problem
             report.printResult(line)

@@ -50,7 +50,9 @@ struct FileTools: Sendable {
         var request: ImageRequest
         var info: ImageInfo
         var layer: ImageResponse.Layer
-        var byteCount: Int
+        var data: Data
+
+        var byteCount: Int { data.count }
     }
 
     /// Fetches the bytes of an image and reads its properties without decoding pixels.
@@ -65,8 +67,7 @@ struct FileTools: Sendable {
         let info = try await files.run { [limits] in try codecs.inspect(data, limits: limits) }
         var inMemory = request
         inMemory.source = .bytes(data, identity: request.originalKey.description)
-        return Original(
-            request: inMemory, info: info, layer: layers.layer(of: request), byteCount: data.count)
+        return Original(request: inMemory, info: info, layer: layers.layer(of: request), data: data)
     }
 
     /// Fetches the bytes of an image and loads it in the pixel format of its samples and in its `exactColorSpace`.

@@ -133,7 +133,7 @@ struct LoadJob: Sendable {
                     outcome.writingProblem = "\(image.name): \(error)"
                     line.error = error.description
                 }
-            case .failure(let error): line.error = image.withoutPassword("\(error)")
+            case .failure(let error): line.error = image.problem(error)
             }
             outcomes[index] = outcome
             report.printResult(line)
@@ -150,7 +150,7 @@ struct LoadJob: Sendable {
                 LoadedRow.Details(
                     layer: response.layer, format: response.image.format, size: response.image.size,
                     byteCount: response.encodedByteCount, duration: times[index])
-            }.mapError { LoadedRow.Problem(image.withoutPassword("\($0)")) })
+            }.mapError { LoadedRow.Problem(image.problem($0)) })
     }
 
     /// Writes the image if ``writesImages`` is true, and makes its cell image if it is on the contact sheet. The error

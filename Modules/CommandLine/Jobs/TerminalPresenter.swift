@@ -66,7 +66,7 @@ import AlcedoTerminal
             } catch  where error is CancellationError || interruption.isRequested {
                 continue
             } catch {
-                Console.problem("alcedo: \(image.name): \(image.withoutPassword("\(error)"))")
+                Console.problem("alcedo: \(image.name): \(image.problem(error))")
                 succeeded = false
             }
         }

@@ -11,17 +11,17 @@ import AlcedoProgramSupport
 struct EncodingOptions: Sendable {
     static let help = """
           --effort N              set the effort: \(OutputFormat.efforts)
-          --lossless              encode \(OutputFormat.losslessNames) without loss
+          --lossless              encode \(OutputFormat.losslessNames) without loss, as png always is
           --progressive           encode progressive jpeg
-          --metadata POLICY       keep all EXIF (keep), EXIF without its location (without-location), the artist and
-                                  the copyright only (copyright), or no EXIF (strip, the default); color profiles
-                                  lose what identifies a device or an owner, except with keep
+          --metadata POLICY       keep all EXIF but its preview image (keep), EXIF without its location
+                                  (without-location), the artist and the copyright only (copyright), or no EXIF
+                                  (strip, the default); color profiles lose what identifies a device or an owner,
+                                  except with keep
 
         """
 
     private(set) var format: OutputFormat?
-    /// The metadata that the written files keep. Default: none.
-    private(set) var metadata = MetadataPolicy.strip
+    private var givenMetadata: MetadataPolicy?
     private var quality: Int?
     private var effort: Int?
     private var isLossless = false
@@ -35,11 +35,14 @@ struct EncodingOptions: Sendable {
         case "--effort": effort = try arguments.number(of: option, in: 0...9)
         case "--lossless": isLossless = true
         case "--progressive": isProgressive = true
-        case "--metadata": metadata = try MetadataPolicy(option, arguments.value(of: option))
+        case "--metadata": givenMetadata = try MetadataPolicy(option, arguments.value(of: option))
         default: return false
         }
         return true
     }
+
+    /// The metadata that the written files keep. Default: none.
+    var metadata: MetadataPolicy { givenMetadata ?? .strip }
 
     /// Creates the encoder for a format. Without `--quality`, the quality is `defaultQuality`, or that of the format if
     /// it has another scale.
@@ -47,10 +50,9 @@ struct EncodingOptions: Sendable {
     /// - Throws: ``UsageError`` if an option does not apply to the format.
     func encoder(of format: OutputFormat, defaultQuality: Int) throws -> any ImageEncoding {
         let hasQuality = format == .jpeg || (format.mayBeLossless && !isLossless)
-        let hasEffort = format.efforts?.contains(effort ?? format.efforts?.lowerBound ?? 0) ?? false
         try check(quality != nil, "--quality", hasQuality, format)
-        try check(effort != nil, "--effort", hasEffort, format)
-        try check(isLossless, "--lossless", format.mayBeLossless, format)
+        try checkEffort(of: format)
+        try check(isLossless, "--lossless", format.mayBeLossless || format == .png, format)
         try check(isProgressive, "--progressive", format == .jpeg, format)
         let quality = quality ?? format.defaultQuality ?? defaultQuality
         switch format {
@@ -71,9 +73,39 @@ struct EncodingOptions: Sendable {
         }
     }
 
+    #if JXL
+        /// Creates the maker for `--recompress`.
+        ///
+        /// - Parameters:
+        ///   - format: The format of the written files.
+        ///   - hasProcessors: Whether a processor was given.
+        /// - Throws: ``UsageError`` if the format is neither JPEG XL nor JPEG, or for an option that would change the
+        ///   image.
+        func recompressionMaker(of format: OutputFormat, hasProcessors: Bool) throws -> RecompressionMaker {
+            guard format == .jxl || format == .jpeg else {
+                throw UsageError("--recompress writes jxl or jpeg, not \(format.rawValue)")
+            }
+            let changes = [
+                ("--quality", quality != nil), ("--lossless", isLossless), ("--progressive", isProgressive),
+                ("--metadata", givenMetadata != nil), ("--processor", hasProcessors),
+            ]
+            for (option, isGiven) in changes where isGiven {
+                throw UsageError("--recompress keeps the image unchanged and does not support \(option)")
+            }
+            try checkEffort(of: format)
+            return RecompressionMaker(format: format, effort: effort ?? 7)
+        }
+    #endif
+
+    private func checkEffort(of format: OutputFormat) throws {
+        let hasEffort = format.efforts?.contains(effort ?? format.efforts?.lowerBound ?? 0) ?? false
+        try check(effort != nil, "--effort", hasEffort, format)
+    }
+
     private func check(_ isGiven: Bool, _ option: String, _ isSupported: Bool, _ format: OutputFormat) throws {
         if isGiven, !isSupported {
-            throw UsageError("\(isLossless ? "lossless " : "")\(format.rawValue) does not support \(option)")
+            let kind = isLossless && format.mayBeLossless ? "lossless " : ""
+            throw UsageError("\(kind)\(format.rawValue) does not support \(option)")
         }
     }
 }

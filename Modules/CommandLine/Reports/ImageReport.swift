@@ -15,6 +15,8 @@ struct ImageReport: Sendable, Encodable {
     var orientation: Int?
     var bitDepth: Int?
     var colorModel: String?
+    /// The name of the color space that the file declares by numbers instead of an ICC profile.
+    var color: String?
     var frameCount: Int?
     /// The loop count that the file stores. Zero means that the animation repeats forever.
     var loopCount: Int?
@@ -40,6 +42,7 @@ struct ImageReport: Sendable, Encodable {
         orientation = info.orientation.rawValue
         bitDepth = info.bitDepth
         colorModel = info.colorModel.rawValue
+        color = info.colorDescription?.name
         frameCount = info.frameCount
         loopCount = info.loopCount
         delaysMs = info.delays.map { $0 / .milliseconds(1) }
@@ -49,8 +52,9 @@ struct ImageReport: Sendable, Encodable {
     }
 
     private enum CodingKeys: String, CodingKey {
-        case input, format, width, height, hasAlpha, orientation, bitDepth, colorModel, frameCount, loopCount, delaysMs
-        case profileBytes, profileName, profileUse, profileError, exifBytes, xmpBytes, frames, placeholders, error
+        case input, format, width, height, hasAlpha, orientation, bitDepth, colorModel, color, frameCount, loopCount
+        case delaysMs, profileBytes, profileName, profileUse, profileError, exifBytes, xmpBytes, frames, placeholders
+        case error
     }
 
     /// Encodes every key, with null for unknown values, so that scripts need no test for a missing key. Only `frames`
@@ -65,6 +69,7 @@ struct ImageReport: Sendable, Encodable {
         try keys.encode(orientation, forKey: .orientation)
         try keys.encode(bitDepth, forKey: .bitDepth)
         try keys.encode(colorModel, forKey: .colorModel)
+        try keys.encode(color, forKey: .color)
         try keys.encode(frameCount, forKey: .frameCount)
         try keys.encode(loopCount, forKey: .loopCount)
         try keys.encode(delaysMs, forKey: .delaysMs)
@@ -94,6 +99,7 @@ extension ImageReport {
             let loops = loopCount.map { $0 == 0 ? "endless" : "loop count \($0)" } ?? "no loop count"
             lines.append("  \(frameCount) frames, \(total) s, \(loops)")
         }
+        if let color { lines.append("  color: \(color)") }
         if let profile { lines.append("  profile: \(Console.printable(profile.text))") }
         for (name, count) in [("EXIF", exifBytes), ("XMP", xmpBytes)] {
             if let count { lines.append("  \(name): \(count) bytes") }

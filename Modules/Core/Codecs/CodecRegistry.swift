@@ -179,8 +179,10 @@ public struct CodecRegistry: Sendable {
             return ImageDecodingError(.truncated, "the data ends within the signature of \(entry.format)")
         }
         let known = entries.map(\.format.rawValue).joined(separator: ", ")
+        let advice = "add its codec to the CodecRegistry"
         let hint =
-            data.looksLikeText ? "the data is text, possibly an HTML page" : "add its codec to the CodecRegistry"
+            ForeignFormat.name(of: data).map { "the data is \($0); \(advice)" }
+            ?? (data.looksLikeText ? "the data is text, possibly an HTML page" : advice)
         return ImageDecodingError(
             .unknownFormat, "cannot decode the data: no registered codec recognizes it (registered: \(known)); \(hint)")
     }

@@ -31,8 +31,9 @@ public protocol ImageEncoding: Sendable {
 
     /// Returns an encoder that also writes EXIF data.
     ///
-    /// The orientation of each encoded image replaces the orientation in the data. The default implementation returns
-    /// the encoder unchanged, for formats without EXIF.
+    /// The orientation and the size of each encoded image replace those in the data. The preview image in the data is
+    /// not written, because it shows another image. The default implementation returns the encoder unchanged, for
+    /// formats without EXIF.
     ///
     /// - Parameter exif: The EXIF data, starting with the TIFF header.
     func embedding(exif: Data) -> Self

@@ -29,6 +29,27 @@ extension ColorDescription {
         return writer.data
     }
 
+    /// Creates the description that a profile declares by code points, in the tag `cicp`.
+    ///
+    /// Returns nil for a profile without the tag, and for the code points for which
+    /// ``init(primaries:transfer:isFullRange:)`` returns nil. Source: ICC.1:2022, sections 9.2.17 and 10.3.
+    package init?(codePointsOf profile: Data) {
+        guard let table = ICCTagTable(profile), let tag = table.tags.first(where: { $0.name == "cicp" }) else {
+            return nil
+        }
+        let element = Array(table.bytes[tag.range])
+        // RGB has no matrix coefficients.
+        guard element.count >= 12, element.starts(with: "cicp".utf8), element[10] == 0, element[11] <= 1 else {
+            return nil
+        }
+        self.init(primaries: element[8], transfer: element[9], isFullRange: element[11] == 1)
+    }
+
+    /// Returns a sample, from 0 to 1, in the full range.
+    package func fullRange(_ sample: Double) -> Double {
+        isFullRange ? sample : min(1, max(0, (sample * 255 - 16) / 219))
+    }
+
     /// The curve: parameters where they suffice, or else a table.
     private var curve: [UInt8] {
         if isFullRange, case .parametric(let gamma, let a, let b, let c, let d) = transfer {
@@ -40,8 +61,7 @@ extension ColorDescription {
         let header = Array("curv\0\0\0\0".utf8) + ICCWriter.bigEndian(last + 1)
         return (0...last).reduce(into: header) { bytes, index in
             let sample = Double(index) / Double(last)
-            let light = transfer.light(isFullRange ? sample : min(1, max(0, (sample * 255 - 16) / 219)))
-            let value = Int((light * 65_535).rounded())
+            let value = Int((transfer.light(fullRange(sample)) * 65_535).rounded())
             bytes += [UInt8(truncatingIfNeeded: value >> 8), UInt8(truncatingIfNeeded: value)]
         }
     }

@@ -101,8 +101,11 @@ package struct ColorPrimaries: Sendable, Hashable {
     }
 
     /// Whether all chromaticities equal those of sRGB when rounded to three decimals.
-    package var isBT709: Bool {
-        let pairs = [(red, Self.bt709.red), (green, Self.bt709.green), (blue, Self.bt709.blue), (white, .d65)]
+    package var isBT709: Bool { isNear(.bt709) }
+
+    /// Whether all chromaticities equal those of other primaries when rounded to three decimals.
+    func isNear(_ other: ColorPrimaries) -> Bool {
+        let pairs = [(red, other.red), (green, other.green), (blue, other.blue), (white, other.white)]
         return pairs.allSatisfy { abs($0.x - $1.x) < 0.001 && abs($0.y - $1.y) < 0.001 }
     }
 }

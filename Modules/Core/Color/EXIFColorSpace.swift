@@ -13,7 +13,7 @@ extension OutputColorSpace {
         var bytes = [UInt8](exif)
         guard self != .embedded, let bigEndian = TIFF.isBigEndian(bytes.span.bytes),
             let image = TIFF.number(in: bytes.span.bytes, at: 4, bytes: 4, bigEndian: bigEndian),
-            let photo = Self.directory(0x8769, of: image, in: bytes, bigEndian)
+            let photo = TIFF.directory(0x8769, of: image, in: bytes.span.bytes, bigEndian: bigEndian)
         else { return exif }
         if let offset = TIFF.valueOffset(
             of: 0xA001, type: 3, in: bytes.span.bytes, directory: photo, bigEndian: bigEndian)
@@ -21,7 +21,8 @@ extension OutputColorSpace {
             let value = TIFF.bytes(self == .sRGB ? 1 : 0xFFFF, count: 2, bigEndian: bigEndian)
             bytes.replaceSubrange(offset..<offset + 2, with: value)
         }
-        if self == .sRGB, let index = Self.directory(0xA005, of: photo, in: bytes, bigEndian),
+        if self == .sRGB,
+            let index = TIFF.directory(0xA005, of: photo, in: bytes.span.bytes, bigEndian: bigEndian),
             let offset = TIFF.valueOffset(
                 of: 0x0001, type: 2, in: bytes.span.bytes, directory: index, bigEndian: bigEndian),
             bytes[offset...].starts(with: "R03\0".utf8)
@@ -29,14 +30,5 @@ extension OutputColorSpace {
             bytes.replaceSubrange(offset..<offset + 4, with: "R98\0".utf8)
         }
         return Data(bytes)
-    }
-
-    /// Returns the offset of the directory that a tag of another directory points to, or nil if there is none.
-    private static func directory(_ tag: Int, of directory: Int, in bytes: [UInt8], _ bigEndian: Bool) -> Int? {
-        guard
-            let offset = TIFF.valueOffset(
-                of: tag, type: 4, in: bytes.span.bytes, directory: directory, bigEndian: bigEndian)
-        else { return nil }
-        return TIFF.number(in: bytes.span.bytes, at: offset, bytes: 4, bigEndian: bigEndian)
     }
 }

@@ -37,8 +37,8 @@ extension ImageOrientation {
 }
 
 extension ImageOrientation {
-    /// Returns the EXIF data that an encoder writes with an image of this orientation. Empty when there is nothing to
-    /// write.
+    /// Returns EXIF data with this orientation. Empty when there is nothing to write. Encoders use
+    /// ``written(in:size:)``.
     ///
     /// If `exif` has a valid orientation tag, the result is `exif` with this orientation in the tag. Otherwise the
     /// result for an upright image is `exif` unchanged. For any other orientation, the result is `exif` with a new
@@ -129,6 +129,14 @@ enum TIFF {
             }
         }
         return nil
+    }
+
+    /// Returns the offset of the directory that a tag of another directory points to, or nil if there is none.
+    static func directory(_ tag: Int, of directory: Int, in tiff: RawSpan, bigEndian: Bool) -> Int? {
+        guard let offset = valueOffset(of: tag, type: 4, in: tiff, directory: directory, bigEndian: bigEndian) else {
+            return nil
+        }
+        return number(in: tiff, at: offset, bytes: 4, bigEndian: bigEndian)
     }
 
     /// Returns the data with an orientation tag in its first directory. The tag replaces existing orientation tags. The

@@ -146,6 +146,31 @@ import Testing
         #expect(inspecting == decoding)
     }
 
+    /// The first bytes of files, of which each is a scalar of the text.
+    @Test(arguments: [
+        ("\0\0\u{2}\0\u{1}\0", "a Windows cursor (CUR)"), ("\u{1F}\u{8B}\u{8}", "compressed by gzip"),
+        ("\u{FF}\u{A}\u{10}", "JPEG XL, which needs the package trait JXL"), ("II*\0", "TIFF"),
+        ("\0\0\0\u{10}ftypmif3heic", "HEIF or AVIF in the compact form"),
+        ("\0\0\0\u{14}ftypmif1\0\0\0\0avif", "AVIF, which needs the package trait AVIF"),
+        ("\0\0\0\u{14}ftypheic\0\0\0\0mif1", "HEIF, which needs the package traits HEIF and Sandbox"),
+        ("<?xml version='1.0'?><svg/>", "SVG, which needs the package trait SVG"),
+    ])
+    func `the error of a known format without a codec names the format`(text: String, name: String) {
+        let data = Data(text.unicodeScalars.map { UInt8($0.value) })
+
+        let error = #expect(throws: ImageDecodingError.self) { try CodecRegistry([]).inspect(data) }
+
+        #expect(error?.code == .unknownFormat)
+        #expect(error?.message.contains("; the data is \(name)") == true)
+    }
+
+    @Test(arguments: ["<html><svg></svg></html>", "\0\0\0\u{10}ftypqt  \0\0\0\0", "ftyp", "\0\0\0\0ftyp"])
+    func `the error of another format names none`(text: String) {
+        let error = #expect(throws: ImageDecodingError.self) { try CodecRegistry([]).inspect(Data(text.utf8)) }
+
+        #expect(error?.message.contains("the package trait") == false)
+    }
+
     @Test func `adding a codec returns a new registry and leaves the old one unchanged`() {
         let first = CodecRegistry([])
         let second = first.adding(entry("a", level: 1) { _ in true })

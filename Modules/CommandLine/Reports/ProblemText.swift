@@ -1,0 +1,14 @@
+/// Error messages of the library, as the tool prints them.
+enum ProblemText {
+    /// The parts of messages that are for developers, and the parts that replace them.
+    private static let replacements = [
+        ("DecodingLimits.maximumPixelCount", "--max-pixels"), ("DecodingLimits.maximumByteCount", "--max-pixels"),
+        ("add its codec to the CodecRegistry", "this build of alcedo does not support it"),
+    ]
+
+    /// Returns the message with the tool's options in place of the library's properties, and without advice for
+    /// developers.
+    static func text(_ message: String) -> String {
+        replacements.reduce(message) { text, parts in text.replacing(parts.0, with: parts.1) }
+    }
+}
