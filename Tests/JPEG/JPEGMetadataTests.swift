@@ -84,6 +84,10 @@ import Testing
         #expect(errorCode(data) == nil)
     }
 
+    private func hasIgnoredProfile(_ file: Data) throws -> Bool {
+        try decoder.inspect(file, limits: DecodingLimits()).metadata.hasIgnoredColorProfile
+    }
+
     @Test func `a color profile is returned byte for byte`() throws {
         #expect(try profile(fixture("profile.jpg")) == fixture("profile.icc"))
     }
@@ -103,7 +107,11 @@ import Testing
         for (number, count) in [(UInt8(0), UInt8(1)), (0, 0), (2, 1)] {
             let odd = JPEGEditor.profile(icc, number: number, of: count)
             #expect(try profile(JPEGEditor.inserting(odd, into: file)) == nil)
+            #expect(try hasIgnoredProfile(JPEGEditor.inserting(odd, into: file)))
         }
+        #expect(try hasIgnoredProfile(JPEGEditor.inserting(first, into: file)))
+        #expect(try !hasIgnoredProfile(JPEGEditor.inserting(second + first, into: file)))
+        #expect(try !hasIgnoredProfile(file))
     }
 
     @Test func `EXIF, XMP and profile are returned byte for byte, also for single-byte pieces`() throws {

@@ -119,6 +119,19 @@ import Testing
         #expect(image.pixels.tightBytes == Samples.rows(Samples.rgb))
     }
 
+    @Test func `a damaged profile is ignored, and the properties say so`() throws {
+        let damaged = PNGWriter.chunk("iCCP", Array("profile\0\0damaged".utf8))
+        for (file, isIgnored) in [
+            (PNGWriter.inserting(damaged, into: try fixture("rgb.png")), true), (try fixture("rgb.png"), false),
+            (try fixture("profile.png"), false),
+        ] {
+            let metadata = try decoder.inspect(file, limits: DecodingLimits()).metadata
+
+            #expect(metadata.hasIgnoredColorProfile == isIgnored)
+            #expect(!isIgnored || metadata.colorProfile == nil)
+        }
+    }
+
     @Test func `metadata over the limit is omitted`() throws {
         let exif = try fixture("exif.png")
         func profile(limit: Int) throws -> Data? {

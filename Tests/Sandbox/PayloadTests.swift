@@ -9,10 +9,14 @@
 
     /// The messages between the app and a worker, without processes.
     @Suite struct PayloadTests {
-        private static let info = ImageInfo(
-            format: .webp, size: PixelSize(width: 40, height: 30), orientation: .right, hasAlpha: true, bitDepth: 16,
-            colorModel: .yCbCr, frameCount: 2, loopCount: 3, delays: [.milliseconds(50), .seconds(2)],
-            metadata: ImageMetadata(colorProfile: Data("a profile of odd length".utf8), exif: Data()))
+        private static let info: ImageInfo = {
+            var metadata = ImageMetadata(colorProfile: Data("a profile of odd length".utf8), exif: Data())
+            metadata.hasIgnoredColorProfile = true
+            return ImageInfo(
+                format: .webp, size: PixelSize(width: 40, height: 30), orientation: .right, hasAlpha: true,
+                bitDepth: 16, colorModel: .yCbCr, frameCount: 2, loopCount: 3,
+                delays: [.milliseconds(50), .seconds(2)], metadata: metadata)
+        }()
 
         private static func written(_ write: (inout PayloadWriter) -> Void) -> [UInt8] {
             [UInt8](unsafeUninitializedCapacity: 4_096) { memory, count in

@@ -99,6 +99,7 @@ alcedo_jpeg_status alcedo_jpeg_read_header(alcedo_jpeg_decoder *d, alcedo_jpeg_i
     info->xmp = d->xmp.size ? d->base + d->xmp.offset : NULL;
     info->xmp_size = d->xmp.size;
     info->icc_size = alcedo_jpeg_profile_size(d);
+    info->has_icc = d->profile.count != 0 || d->profile.is_broken;
     return ALCEDO_JPEG_OK;
 }
 

@@ -95,6 +95,7 @@ final class JPEGReader {
             }
             metadata.colorProfile = profile
         }
+        metadata.hasIgnoredColorProfile = metadata.colorProfile == nil && header.has_icc != 0
         guard keepsMetadata else { return metadata }
         metadata.exif = kept(header.exif, header.exif_size)
         metadata.xmp = kept(header.xmp, header.xmp_size)

@@ -15,7 +15,8 @@ struct ProfileReport: Sendable {
         case unusable
     }
 
-    let byteCount: Int
+    /// The size of the profile; nil if the decoder ignores it.
+    let byteCount: Int?
     /// The name of the profile, which is untrusted text; nil if it has none.
     let name: String?
     let use: Use
@@ -24,7 +25,12 @@ struct ProfileReport: Sendable {
 
     /// Creates the report by an attempt to use the profile. The result is nil if the file has none.
     init?(_ info: ImageInfo) {
-        guard let profile = info.metadata.colorProfile else { return nil }
+        guard let profile = info.metadata.colorProfile else {
+            guard info.metadata.hasIgnoredColorProfile else { return nil }
+            (byteCount, name, use) = (nil, nil, .unusable)
+            error = "color: the profile is damaged, does not fit the image or is too large"
+            return
+        }
         byteCount = profile.count
         name = ICCProfile.name(of: profile)
         guard info.colorDescription == nil else {
@@ -56,14 +62,13 @@ struct ProfileReport: Sendable {
 
     /// The properties in one line, such as `548 bytes, Display P3`.
     var text: String {
-        let title = name.map { ", \($0)" } ?? ""
-        let effect =
+        let effect: String? =
             switch use {
-            case .converted: ""
-            case .sRGB: ", equal to sRGB"
-            case .overridden: ", overridden by the file's color space"
-            case .unusable: ", unusable: \(error ?? "")"
+            case .converted: nil
+            case .sRGB: "equal to sRGB"
+            case .overridden: "overridden by the file's color space"
+            case .unusable: "unusable: \(error ?? "")"
             }
-        return "\(byteCount) bytes\(title)\(effect)"
+        return [byteCount.map { "\($0) bytes" }, name, effect].compactMap { $0 }.joined(separator: ", ")
     }
 }

@@ -4,6 +4,9 @@ public import FoundationEssentials
 public struct ImageMetadata: Sendable, Hashable {
     /// The ICC profile.
     public var colorProfile: Data?
+    /// Whether the file has an ICC profile that its decoder ignores, because the profile is damaged, does not fit the
+    /// kind of the image or exceeds the limits. ``colorProfile`` is then nil. Default: false.
+    public var hasIgnoredColorProfile = false
     /// The EXIF data, starting with the TIFF header.
     public var exif: Data?
     /// The XMP packet: XML in UTF-8.

@@ -18,6 +18,7 @@
             payload.append(metadata.colorProfile)
             payload.append(metadata.exif)
             payload.append(metadata.xmp)
+            payload.append(metadata.hasIgnoredColorProfile ? 1 : 0)
             payload.append(colorDescription == nil ? 0 : 1)
             colorDescription?.write(to: &payload)
         }
@@ -45,6 +46,7 @@
                 metadata: ImageMetadata(
                     colorProfile: try payload.metadata(limits), exif: try payload.metadata(limits),
                     xmp: try payload.metadata(limits)))
+            metadata.hasIgnoredColorProfile = try payload.isPresent()
             colorDescription = try payload.isPresent() ? ColorDescription(from: &payload) : nil
         }
     }

@@ -38,8 +38,10 @@ typedef struct {
     size_t exif_size;
     const uint8_t *_Nullable xmp;
     size_t xmp_size;
-    /// The size of the ICC profile, or 0 when there is none or its parts are incomplete or contradictory.
+    /// The size of the ICC profile, or 0 when there is none or its parts are incomplete or contradictory; and whether
+    /// there is any part.
     size_t icc_size;
+    int has_icc;
     alcedo_jpeg_color color;
     int has_several_scans;
     /// Whether the image can be decoded while its bytes arrive. libjpeg needs all bytes for arithmetic coding.

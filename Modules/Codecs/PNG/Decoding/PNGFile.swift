@@ -89,6 +89,8 @@ struct PNGMetadata {
         self.bytes = bytes
         self.limits = limits
         if let profile = colorProfile, profile.count <= budget { metadata.colorProfile = profile }
+        metadata.hasIgnoredColorProfile =
+            metadata.colorProfile == nil && outline.colorSpace[PNGChunk.Name.iccp] != nil
         if let chunk = outline.exif, chunk.body.count <= budget, chunk.isIntact(in: bytes) {
             metadata.exif = Data(bytes.part(chunk.body))
         } else if let chunk = outline.rawProfile, let text = unpacked(chunk) {
