@@ -63,12 +63,19 @@
             let exif = self.exif == nil ? Data() : Data(image.orientation.written(in: self.exif, size: image.size))
             // Absent data is empty instead of nil, so both addresses are valid during the call.
             return try profile.bytes.withUnsafeBytes { profile throws(ImageEncodingError) in
-                try exif.bytes.withUnsafeBytes { exif throws(ImageEncodingError) in
-                    var settings = settings(image)
-                    (settings.icc, settings.icc_size) = Self.pointer(profile)
-                    (settings.exif, settings.exif_size) = Self.pointer(exif)
-                    return try encode(image, settings)
-                }
+                try encode(image, profile: profile, exif: exif)
+            }
+        }
+
+        // A function of its own, because Swift 6.2 with assertions rejects `bytes` of data that a closure captures.
+        private func encode(
+            _ image: DecodedImage, profile: UnsafeRawBufferPointer, exif: Data
+        ) throws(ImageEncodingError) -> Data {
+            try exif.bytes.withUnsafeBytes { exif throws(ImageEncodingError) in
+                var settings = settings(image)
+                (settings.icc, settings.icc_size) = Self.pointer(profile)
+                (settings.exif, settings.exif_size) = Self.pointer(exif)
+                return try encode(image, settings)
             }
         }
 
