@@ -121,8 +121,10 @@
             // n, and black 255 - 8 y.
             for (x, y) in [(0, 0), (7, 0), (12, 9), (39, 29)] {
                 let number = 40 * y + x
-                let inks = [number % 256, 200, 255].map { UInt8(($0 * (255 - 8 * y) + 127) / 255) }
-                #expect(image.pixels.rgba(x, y) == inks + [number % 3 == 0 ? 100 : 255])
+                let light = 255 - 8 * y
+                let inks = [number % 256, 200, 255].map { (ink: Int) -> UInt8 in UInt8((ink * light + 127) / 255) }
+                let alpha: UInt8 = number % 3 == 0 ? 100 : 255
+                #expect(image.pixels.rgba(x, y) == inks + [alpha])
             }
         }
 
