@@ -96,7 +96,8 @@ import Testing
         #expect(ImageOrientation(exif: result.span.bytes) == .left)
         let width: [UInt8] = [1, 0, 0, 4, 0, 0, 0, 1, 0, 0, 0, 80]
         let orientation: [UInt8] = [1, 0x12, 0, 3, 0, 0, 0, 1, 0, 8, 0, 0]
-        #expect(Array(result.suffix(30)) == [0, 2] + width + orientation + [0, 0, 0, 0])
+        let expected: [UInt8] = [0, 2] + width + orientation + [0, 0, 0, 0]
+        #expect(Array(result.suffix(30)) == expected)
         #expect(!result.contains(7))
     }
 
