@@ -67,8 +67,7 @@ let package = Package(
             name: "AlcedoNSCache", dependencies: ["AlcedoCore", "AlcedoHTTP"], path: "Modules/MemoryCache/NSCache"),
         .target(name: "AlcedoDiskCache", dependencies: ["AlcedoCore"], path: "Modules/DiskCache/Files"),
         .target(
-            name: "AlcedoSQLiteCache", dependencies: ["AlcedoCore", "CSQLite"],
-            path: "Modules/DiskCache/SQLite"),
+            name: "AlcedoSQLiteCache", dependencies: ["AlcedoCore", "CSQLite"], path: "Modules/DiskCache/SQLite"),
         .target(
             name: "AlcedoRedisCache", dependencies: ["AlcedoCore", "CHiredis"], path: "Modules/RedisCache/Redis"),
         .target(
