@@ -59,7 +59,14 @@ package struct ICODecoder: ImageDecoding {
         if let png = pngDecoder(for: directory) {
             return try png.decodeRows(part, options: options.forRows, into: consumer)
         }
-        try part.bytes.withUnsafeBytes { memory in
+        try sendRows(ofBitmap: part, options: options, to: consumer)
+    }
+
+    // A function of its own, because Swift 6.2 with assertions rejects `bytes` of data after an early return.
+    private func sendRows(
+        ofBitmap data: Data, options: DecodingOptions, to consumer: any PixelRowConsumer
+    ) throws {
+        try data.bytes.withUnsafeBytes { memory in
             let bytes = memory.assumingMemoryBound(to: UInt8.self)
             try Bitmap(icon: bytes, options: options).sendRows(options, to: consumer)
         }
