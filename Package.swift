@@ -65,7 +65,8 @@ let package = Package(
         .target(name: "AlcedoMemoryCache", dependencies: ["AlcedoCore"], path: "Modules/MemoryCache/Bounded"),
         .target(
             name: "AlcedoNSCache", dependencies: ["AlcedoCore", "AlcedoHTTP"], path: "Modules/MemoryCache/NSCache"),
-        .target(name: "AlcedoDiskCache", dependencies: ["AlcedoCore"], path: "Modules/DiskCache/Files"),
+        .target(
+            name: "AlcedoDiskCache", dependencies: ["AlcedoCore", "CXXHashShim"], path: "Modules/DiskCache/Files"),
         .target(
             name: "AlcedoSQLiteCache", dependencies: ["AlcedoCore", "CSQLite"], path: "Modules/DiskCache/SQLite"),
         .target(
@@ -203,6 +204,8 @@ let package = Package(
             name: "CLittleCMSShim", dependencies: ["CLittleCMS"], path: "Modules/Color/CLittleCMSShim"),
         .target(name: "CSampleKernels", path: "Modules/Processing/CSampleKernels"),
         .target(name: "CFileSystemShim", path: "Modules/Runtime/CFileSystemShim"),
+        // xxHash is used only through its headers, so there is no library to link.
+        .target(name: "CXXHashShim", path: "Modules/DiskCache/CXXHashShim"),
         .target(name: "CCURLShim", dependencies: ["CCURL"], path: "Modules/Downloader/CCURLShim"),
     ]
 )
@@ -247,7 +250,7 @@ package.targets += libraries.map { name, directory, pkgConfig, apt, yum, brew in
 // Each module has one test target, in a directory with the module's short name. The values are further dependencies.
 let tests: KeyValuePairs<String, [Target.Dependency]> = [
     "AVIF": [], "BMP": ["AlcedoPNG"], "CURL": ["CCURL"], "Color": ["AlcedoCodecs", "AlcedoPipeline"], "Core": [],
-    "DiskCache": ["CFileSystemShim"],
+    "DiskCache": ["CFileSystemShim", "CXXHashShim"],
     "Downloader": ["AlcedoCURL", "AlcedoDiskCache", "AlcedoMemoryCache", "AlcedoURLResponseCache"],
     "GIF": [], "GTK": ["AlcedoViewBinding", "gallery", gtkLibrary], "HEIF": [], "HTTP": [], "JPEG": [],
     "JXL": ["AlcedoJPEG"], "MemoryCache": [], "NSCache": [],

@@ -69,10 +69,29 @@ package struct Descriptor: ~Copyable {
 
     /// Returns all bytes of a file of `count` bytes, or nil if it has another length. Throws the error number if a read
     /// fails or memory is not available.
-    package func readAll(_ count: Int) throws(SystemError) -> FileBytes? {
-        // Reading one more byte shows whether the file is longer.
+    ///
+    /// - Parameters:
+    ///   - count: The expected length of the file.
+    ///   - blockSize: The maximum number of bytes of one read. The default is no limit.
+    ///   - onRead: A closure that receives the bytes of each read, in the order of the file. The default does nothing.
+    package func readAll(
+        _ count: Int, blockSize: Int = .max, onRead: (RawSpan) -> Void = { _ in }
+    ) throws(SystemError) -> FileBytes? {
         let bytes = try FileBytes(count: count, spare: 1)
-        guard try read(into: bytes.room, at: 0) == count else { return nil }
+        guard let base = bytes.room.baseAddress else { return nil }
+        var done = 0
+        repeat {
+            // The last read asks for one more byte than the file should have. If it gets that byte, the file is longer.
+            // If it does not, it has reached the end of the file, so no further read is necessary.
+            let rest = count + 1 - done
+            let wanted = rest - 1 <= blockSize ? rest : blockSize
+            let read = pread(number, base + done, wanted, off_t(done))
+            if read < 0, errno == EINTR { continue }
+            guard read >= 0 else { throw SystemError(number: errno) }
+            guard read > 0 || count == 0, done + read <= count else { return nil }
+            onRead(UnsafeRawBufferPointer(start: base + done, count: read).bytes)
+            done += read
+        } while done < count
         return bytes
     }
 

@@ -1,6 +1,7 @@
 import AlcedoCore
 import AlcedoDiskCache
 import AlcedoLibc
+import AlcedoRuntime
 import AlcedoTesting
 import FoundationEssentials
 import TestSupport
@@ -55,6 +56,41 @@ struct DamageTests {
             }
         }
         #expect(await cache.totalSize == 0)
+        try await expectRecovery()
+    }
+
+    @Test func `a changed byte in any block of a large file is detected`() async throws {
+        let large = CachedData(bytes(300_000), metadata: Data("notes".utf8))
+        try await cache.store(large, for: key("a"))
+        #expect(await cache.entry(for: key("a")) == large)
+        let file = try #require(FileManager.default.contents(atPath: path))
+        let bounds = [128 << 10, 256 << 10, 300_000, file.count - 56, file.count - 8]
+        for index in [0, file.count - 1] + bounds.flatMap({ [$0 - 1, $0] }) {
+            try await cache.store(large, for: key("a"))
+            var damaged = file
+            damaged[index] ^= 1
+            try damaged.write(to: URL(filePath: path))
+            await expectMiss("byte \(index)")
+        }
+        for content in [file.dropLast(), file + [0], file.prefix(128 << 10)] {
+            try await cache.store(large, for: key("a"))
+            try content.write(to: URL(filePath: path))
+            await expectMiss("\(content.count) bytes")
+        }
+    }
+
+    @Test func `a file of version 02, with the checksum XXH64, is a miss and is removed`() async throws {
+        var old = whole
+        let end = old.count - 56
+        old[end + 7] = UInt8(ascii: "2")
+        let head = old[end..<end + 48]
+        let attributes = old[40..<end]
+        let checksum = XXH64.hash(
+            attributes.bytes, seed: XXH64.hash(old.prefix(40).bytes, seed: XXH64.hash(head.bytes)))
+        withUnsafeBytes(of: checksum.littleEndian) { old.replaceSubrange((end + 48)..., with: $0) }
+
+        try await replace(by: old)
+        await expectMiss("version 02")
         try await expectRecovery()
     }
 

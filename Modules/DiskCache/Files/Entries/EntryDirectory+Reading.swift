@@ -4,6 +4,10 @@ import AlcedoRuntime
 import FoundationEssentials
 
 extension EntryDirectory {
+    /// The number of bytes of a file that are read and hashed at a time. A block fits the second-level cache of
+    /// processors of the last ten years.
+    private static let blockSize = 128 << 10
+
     /// Opens the file of an entry and determines its size, without reading the file.
     func open(_ name: EntryName, suffix: [UInt8]? = nil) -> Opening {
         do throws(SystemError) {
@@ -98,12 +102,37 @@ extension EntryDirectory {
     private static func copy(
         _ descriptor: borrowing Descriptor, _ size: FileSize, _ key: ImageKey
     ) throws(SystemError) -> Reading {
-        guard let bytes = try descriptor.readAll(size.length),
-            let (trailer, metadata) = bytes.withBytes({ verify($0, key: key) })
+        var hash: UInt64 = 0
+        guard let bytes = try readAll(descriptor, size.length, &hash),
+            let (trailer, metadata) = bytes.withBytes({ verify($0, key: key, hash: hash) })
         else { return .damaged }
         return .valid(
             CachedData(bytes.prefix(trailer.dataCount), metadata: metadata, expiry: trailer.expiry?.date),
             storedAt: trailer.storedAt, size: size)
+    }
+
+    /// Reads all bytes of a file of `count` bytes, and sets `hash` to the hash of the bytes before the checksum.
+    /// Returns nil if the file has another length.
+    ///
+    /// Hashes a large file block by block, while the block that was just copied is in the processor's cache.
+    private static func readAll(
+        _ descriptor: borrowing Descriptor, _ count: Int, _ hash: inout UInt64
+    ) throws(SystemError) -> FileBytes? {
+        let hashedCount = max(0, count - EntryTrailer.checksumSize)
+        guard count > blockSize else {
+            guard let bytes = try descriptor.readAll(count) else { return nil }
+            hash = bytes.withBytes { XXH3.hash($0.extracting(first: hashedCount)) }
+            return bytes
+        }
+        let blocks = try XXH3()
+        var rest = hashedCount
+        let bytes = try descriptor.readAll(count, blockSize: blockSize) { block in
+            let added = min(rest, block.byteCount)
+            blocks.update(block.extracting(first: added))
+            rest -= added
+        }
+        hash = blocks.value
+        return bytes
     }
 
     private static func map(
@@ -122,8 +151,10 @@ extension EntryDirectory {
             CachedData(data, metadata: metadata, expiry: trailer.expiry?.date), storedAt: trailer.storedAt, size: size)
     }
 
-    private static func verify(_ file: RawSpan, key: ImageKey) -> (EntryTrailer, metadata: Data)? {
-        guard let trailer = EntryFile.verify(file) else { return nil }
+    private static func verify(
+        _ file: RawSpan, key: ImageKey, hash: UInt64? = nil
+    ) -> (EntryTrailer, metadata: Data)? {
+        guard let trailer = EntryFile.verify(file, hash: hash) else { return nil }
         let attributes = file.extracting(trailer.dataCount..<trailer.dataCount + trailer.attributesCount)
         guard EntryFile.attributes(attributes, of: trailer, belongTo: key) else { return nil }
         return (trailer, EntryFile.metadata(attributes, of: trailer))
@@ -212,16 +243,15 @@ final class EntryReader: Sendable {
             let attributes = try descriptor.read(trailer.attributesCount, at: trailer.dataCount),
             attributes.withBytes({ EntryFile.attributes($0, of: trailer, belongTo: key) })
         else { return nil }
-        var hash = XXH64(seed: end.withBytes { EntryFile.seed($0) })
+        let hash = try XXH3()
         for start in stride(from: 0, to: trailer.dataCount, by: chunkSize) {
             let count = min(chunkSize, trailer.dataCount - start)
             guard let piece = try descriptor.read(count, at: start) else { return nil }
             piece.withBytes { hash.update($0) }
         }
-        let isValid = end.withBytes { end in
-            attributes.withBytes { EntryFile.checksum(end, attributes: $0, dataHash: hash.value) }
-        }
-        guard isValid else { return nil }
+        attributes.withBytes { hash.update($0) }
+        end.withBytes { hash.update($0.extracting(first: EntryTrailer.checksumOffset)) }
+        guard end.withBytes({ EntryFile.checksum($0) }) == hash.value else { return nil }
         metadata = attributes.withBytes { EntryFile.metadata($0, of: trailer) }
         dataCount = trailer.dataCount
         storedAt = trailer.storedAt

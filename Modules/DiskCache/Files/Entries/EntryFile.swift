@@ -32,33 +32,26 @@ enum EntryFile {
         tail.append(contentsOf: resource)
         tail.append(contentsOf: variant)
         tail.append(contentsOf: entry.metadata)
-        let head = trailer.encoded
-        let checksum = XXH64.hash(
-            tail.span.bytes, seed: XXH64.hash(entry.data.bytes, seed: XXH64.hash(head.span.bytes)))
-        tail.append(contentsOf: head)
-        tail.append(number: checksum)
+        trailer.append(to: &tail)
+        tail.append(number: XXH3.hash(entry.data.bytes, tail.span.bytes))
         return EncodedEntry(data: entry.data, tail: tail, trailer: trailer)
     }
 
     /// Verifies a whole file. Returns its trailer, or nil if the bytes are not a whole entry.
-    static func verify(_ file: RawSpan) -> EntryTrailer? {
+    ///
+    /// - Parameters:
+    ///   - file: The bytes of the file.
+    ///   - hash: The hash of all bytes before the checksum if it is known. The default is nil, to compute it.
+    static func verify(_ file: RawSpan, hash: UInt64? = nil) -> EntryTrailer? {
         guard file.byteCount >= EntryTrailer.size else { return nil }
         let end = file.extracting(last: EntryTrailer.size)
         guard let trailer = EntryTrailer(end, fileSize: file.byteCount) else { return nil }
-        let data = file.extracting(first: trailer.dataCount)
-        let attributes = file.extracting(trailer.dataCount..<trailer.dataCount + trailer.attributesCount)
-        return checksum(end, attributes: attributes, dataHash: XXH64.hash(data, seed: seed(end))) ? trailer : nil
+        let found = hash ?? XXH3.hash(file.extracting(first: file.byteCount - EntryTrailer.checksumSize))
+        return found == checksum(end) ? trailer : nil
     }
 
-    /// Returns the seed for the hash of the data: the hash of the trailer without its checksum.
-    static func seed(_ end: RawSpan) -> UInt64 {
-        XXH64.hash(end.extracting(first: EntryTrailer.checksumOffset))
-    }
-
-    /// Returns whether the checksum in the trailer is valid.
-    static func checksum(_ end: RawSpan, attributes: RawSpan, dataHash: UInt64) -> Bool {
-        XXH64.hash(attributes, seed: dataHash) == end.number(at: EntryTrailer.checksumOffset, as: UInt64.self)
-    }
+    /// Returns the checksum in the bytes of a trailer.
+    static func checksum(_ end: RawSpan) -> UInt64 { end.number(at: EntryTrailer.checksumOffset, as: UInt64.self) }
 
     /// Returns whether the attributes, which follow the data, belong to an entry of `key`.
     static func attributes(_ attributes: RawSpan, of trailer: EntryTrailer, belongTo key: ImageKey) -> Bool {
@@ -102,11 +95,13 @@ enum EntryFile {
 ///     24  8  length of the data in bytes
 ///     32  8  date of storing, in milliseconds since 1970
 ///     40  8  expiration date, in milliseconds since 1970; the minimum value for none
-///     48  8  XXH64 of bytes 0 to 47, of the data, and of the names and metadata; each hash seeds the next
+///     48  8  XXH3, with 64 bits and the seed 0, of all preceding bytes of the file
 struct EntryTrailer: Sendable {
     static let size = 56
     static let checksumOffset = 48
-    private static let magic: UInt64 = 0x3230_4F44_4543_4C41
+    static let checksumSize = 8
+    /// The letters `ALCEDO` and the version. A file of version 02, which had another checksum, is not an entry.
+    private static let magic: UInt64 = 0x3330_4F44_4543_4C41
 
     var resourceCount: Int
     var variantCount: Int
@@ -146,16 +141,13 @@ struct EntryTrailer: Sendable {
         self.expiry = expiry == .min ? nil : Timestamp(milliseconds: expiry)
     }
 
-    /// The encoded trailer without the checksum.
-    var encoded: [UInt8] {
-        var bytes: [UInt8] = []
-        bytes.reserveCapacity(Self.size)
+    /// Appends the encoded trailer without the checksum.
+    func append(to bytes: inout [UInt8]) {
         bytes.append(number: Self.magic)
         for count in [resourceCount, variantCount, metadataCount, 0] { bytes.append(number: UInt32(count)) }
         bytes.append(number: UInt64(dataCount))
         bytes.append(number: storedAt.milliseconds)
         bytes.append(number: expiry?.milliseconds ?? .min)
-        return bytes
     }
 }
 
