@@ -52,8 +52,8 @@ let package = Package(
         // modules have no public declarations. The loop below adds both as dependencies of every other Swift target.
         .target(name: "AlcedoLibc", path: "Modules/Libc"),
         .target(
-            name: "AlcedoRuntime", dependencies: ["CFileSystemShim"], path: "Modules/Runtime",
-            exclude: ["CFileSystemShim"]),
+            name: "AlcedoRuntime", dependencies: ["CDigestShim", "CFileSystemShim"], path: "Modules/Runtime",
+            exclude: ["CDigestShim", "CFileSystemShim"]),
 
         // HTTP messages, and the core types, which use them
         .target(name: "AlcedoHTTP", path: "Modules/HTTP"),
@@ -203,6 +203,7 @@ let package = Package(
         .target(
             name: "CLittleCMSShim", dependencies: ["CLittleCMS"], path: "Modules/Color/CLittleCMSShim"),
         .target(name: "CSampleKernels", path: "Modules/Processing/CSampleKernels"),
+        .target(name: "CDigestShim", path: "Modules/Runtime/CDigestShim"),
         .target(name: "CFileSystemShim", path: "Modules/Runtime/CFileSystemShim"),
         // xxHash is used only through its headers, so there is no library to link.
         .target(name: "CXXHashShim", path: "Modules/DiskCache/CXXHashShim"),

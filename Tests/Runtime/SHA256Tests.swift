@@ -73,9 +73,14 @@ import Testing
 
     private func pattern(_ count: Int) -> [UInt8] { (0..<count).map { UInt8(truncatingIfNeeded: $0 * 7 + 3) } }
 
+    /// Returns the digest, after checking that it is the same without the processor's instructions for SHA-256.
     private func hex(of pieces: [[UInt8]]) -> String {
-        var hash = SHA256()
-        for piece in pieces { hash.update(piece) }
-        return hash.finalize().map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+        let digests = [true, false].map { usesInstructions in
+            var hash = SHA256(usesInstructions: usesInstructions)
+            for piece in pieces { hash.update(piece) }
+            return hash.finalize().map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+        }
+        #expect(digests[0] == digests[1])
+        return digests[0]
     }
 }

@@ -1,3 +1,5 @@
+private import CDigestShim
+
 /// The SHA-256 digest, for names that must resist deliberate collisions.
 ///
 /// Source: FIPS 180-4, sections 5.1.1, 5.3.3 and 6.2.2.
@@ -10,8 +12,13 @@ package struct SHA256: Sendable {
     private var pending = SIMD64<UInt8>(repeating: 0)
     private var byteCount: UInt64 = 0
 
+    private let usesInstructions: Bool
+
     /// Creates a digest of an empty message.
-    package init() {}
+    ///
+    /// - Parameter usesInstructions: Whether the processor's instructions for SHA-256 are used if it has them. The
+    ///   default is true. Tests pass false.
+    package init(usesInstructions: Bool = true) { self.usesInstructions = usesInstructions }
 
     /// Returns the digest of the UTF-8 bytes of `text` as 64 lowercase hexadecimal digits.
     package static func hexDigest(of text: String) -> String {
@@ -88,6 +95,18 @@ package struct SHA256: Sendable {
     /// Compresses any number of complete blocks.
     private mutating func compress(_ blocks: UnsafeRawBufferPointer) {
         guard let base = blocks.baseAddress, !blocks.isEmpty else { return }
+        if usesInstructions {
+            var words = state
+            let isDone = withUnsafeMutableBytes(of: &words) { words in
+                words.withMemoryRebound(to: UInt32.self) { words in
+                    words.baseAddress.map { alcedo_sha256_compress($0, base, blocks.count / Self.blockSize) != 0 }
+                }
+            }
+            if isDone == true {
+                state = words
+                return
+            }
+        }
         withUnsafeTemporaryAllocation(of: UInt32.self, capacity: 64) { schedule in
             schedule.initialize(repeating: 0)
             Self.roundConstants.withUnsafeBufferPointer { constants in
