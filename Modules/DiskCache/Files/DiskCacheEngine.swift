@@ -1,6 +1,7 @@
 import AlcedoCore
 import AlcedoRuntime
 import FoundationEssentials
+import Synchronization
 
 /// The engine of a file cache. It runs the blocking operations of an ``EntryStore`` on dedicated threads. A blocking
 /// call runs them on the caller's thread. The engine also tracks the stores and removals in progress.
@@ -36,6 +37,7 @@ final class DiskCacheEngine: Sendable {
     let writer = BlockingExecutor(name: "alcedo.disk.write", maxConcurrent: 1)
     private let state = Locked(State())
     private let sweeping: RepeatingTask
+    private let hasStartedSweeping = Atomic(false)
     private let trims: TrimObservers
 
     init(
@@ -58,9 +60,11 @@ final class DiskCacheEngine: Sendable {
     func entry(for key: ImageKey, isMapped: Bool) async -> CachedData? {
         if let staged = staged(key) { return staged }
         let reading = try? await readers.run { [store] in store.read(key, isMapped: isMapped) }
-        guard let (found, isDue) = reading else { return nil }
-        if isDue { writeUsesSoon() }
-        return await resolve(found, key)
+        guard let reading else { return nil }
+        if reading.isDue { writeUsesSoon() }
+        guard case .found(let entry) = reading.result else { return await resolve(reading.result, key) }
+        recordHit()
+        return entry
     }
 
     func chunks(for key: ImageKey, chunkSize: Int) async -> DiskEntryChunks? {
@@ -69,8 +73,7 @@ final class DiskCacheEngine: Sendable {
         let found = try? await readers.run { [store] in store.openChunks(key, chunkSize: size) }
         guard let found else { return nil }
         if let reader = found.reader {
-            startSweeping()
-            store.countLookup(isHit: true)
+            recordHit()
             return DiskEntryChunks(reader, executor: readers)
         }
         return await resolve(found.reading, key).map { DiskEntryChunks($0, chunkSize: size) }
@@ -94,6 +97,11 @@ final class DiskCacheEngine: Sendable {
         return found
     }
 
+    private func recordHit() {
+        startSweeping()
+        store.countLookup(isHit: true)
+    }
+
     private func staged(_ key: ImageKey) -> CachedData? {
         guard let entry = stagedEntry(key) else { return nil }
         store.countLookup(isHit: true)
@@ -109,10 +117,10 @@ final class DiskCacheEngine: Sendable {
     /// Returns an entry. Blocks the caller's thread.
     func entryBlocking(for key: ImageKey) -> CachedData? {
         if let staged = staged(key) { return staged }
-        let (reading, isDue) = store.read(key, isMapped: false)
-        if isDue { writeUsesSoon() }
+        let reading = store.read(key, isMapped: false)
+        if reading.isDue { writeUsesSoon() }
         var found: CachedData?
-        switch reading {
+        switch reading.result {
         case .found(let entry): found = entry
         case .absent: break
         case .expired: store.removeExpired(key)
@@ -351,6 +359,9 @@ final class DiskCacheEngine: Sendable {
     /// Starts the periodic work, which ends with the cache. Does nothing if the work has started before, or if the
     /// interval is zero or negative.
     private func startSweeping() {
+        // Without this check, each read would create a closure with a weak reference.
+        guard !hasStartedSweeping.load(ordering: .relaxed) else { return }
+        hasStartedSweeping.store(true, ordering: .relaxed)
         sweeping.start { [weak self] in
             guard let self else { return false }
             _ = await self.trimToLimits()

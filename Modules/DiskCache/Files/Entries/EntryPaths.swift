@@ -68,13 +68,13 @@ struct EntryPaths: Sendable {
         return withUnsafeTemporaryAllocation(of: UInt8.self, capacity: count) { path in
             _ = path.initialize(fromContentsOf: prefixBytes)
             var end = prefixBytes.count
-            for index in 0..<64 {
-                path.initializeElement(at: end, to: name.digit(index))
-                end += 1
-                guard index == 1 else { continue }
-                path.initializeElement(at: end, to: UInt8(ascii: "/"))
-                end += 1
-            }
+            name.writeDigits(
+                to: UnsafeMutableRawBufferPointer(rebasing: UnsafeMutableRawBufferPointer(path)[(end + 1)...]))
+            // The slash follows the first two digits, which are therefore one byte closer to the start.
+            path[end] = path[end + 1]
+            path[end + 1] = path[end + 2]
+            path[end + 2] = UInt8(ascii: "/")
+            end += 65
             for byte in suffixBytes {
                 path.initializeElement(at: end, to: byte)
                 end += 1
@@ -133,6 +133,29 @@ struct EntryName: Hashable, Sendable {
     func digit(_ index: Int) -> UInt8 {
         let value = UInt8(truncatingIfNeeded: words[index / 16] >> UInt64(60 - 4 * (index % 16))) & 15
         return value < 10 ? 0x30 + value : 0x61 - 10 + value
+    }
+
+    /// Writes the 64 digits to the start of `memory`.
+    func writeDigits(to memory: UnsafeMutableRawBufferPointer) {
+        for index in 0..<4 {
+            let word = words[index]
+            memory.storeBytes(
+                of: Self.digits(UInt32(truncatingIfNeeded: word >> 32)), toByteOffset: 16 * index, as: UInt64.self)
+            memory.storeBytes(
+                of: Self.digits(UInt32(truncatingIfNeeded: word)), toByteOffset: 16 * index + 8, as: UInt64.self)
+        }
+    }
+
+    /// Returns the ASCII codes of the eight hexadecimal digits of a number, in the order of a little-endian number. All
+    /// digits are computed at once, because a path is made for each read.
+    private static func digits(_ number: UInt32) -> UInt64 {
+        var bytes = UInt64(number.byteSwapped)
+        bytes = (bytes | bytes << 16) & 0x0000_FFFF_0000_FFFF
+        bytes = (bytes | bytes << 8) & 0x00FF_00FF_00FF_00FF
+        let values = bytes >> 4 & 0x000F_000F_000F_000F | (bytes & 0x000F_000F_000F_000F) << 8
+        // Adding 6 to a value of 10 or more carries into the upper half of its byte.
+        let letters = (values + 0x0606_0606_0606_0606) >> 4 & 0x0101_0101_0101_0101
+        return (values + 0x3030_3030_3030_3030 + letters * 0x27).littleEndian
     }
 
     /// The name as text, which is the ``/AlcedoCore/ImageKey/fileName`` of the key.

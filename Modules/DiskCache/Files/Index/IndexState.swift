@@ -263,7 +263,8 @@ struct IndexState: Sendable {
             errno = number
             return false
         }
-        unwrittenUses = []
+        // The set will usually become as large again.
+        unwrittenUses.removeAll(keepingCapacity: unwrittenUses.count <= 2 * Self.maximumUnwrittenUseCount)
         end += bytes.count
         recordCount += bytes.count / IndexRecord.size
         // Without this number, a file that was truncated at the end of a record would look whole. If this write fails,

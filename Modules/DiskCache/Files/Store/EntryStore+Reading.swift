@@ -12,10 +12,16 @@ extension EntryStore {
         case unconfirmed
     }
 
+    /// The result of a read, and whether there are so many unwritten uses that they should be written now. It is a
+    /// structure, because generic code copies tuples slowly.
+    struct CountedReading: Sendable {
+        var result: Reading
+        var isDue: Bool
+    }
+
     /// Reads and verifies an entry. Records a use if the index has the entry and the entry has not expired, even if the
-    /// file then proves damaged. In the result, `isDue` is true if there are so many unwritten uses that they should be
-    /// written now.
-    func read(_ key: ImageKey, isMapped: Bool) -> (Reading, isDue: Bool) {
+    /// file then proves damaged.
+    func read(_ key: ImageKey, isMapped: Bool) -> CountedReading {
         let name = EntryName(key)
         let (admission, uses) = admit(name)
         let reading: Reading
@@ -29,7 +35,7 @@ extension EntryStore {
                 reading = .unconfirmed
             }
         }
-        return (reading, uses >= IndexState.maximumUnwrittenUseCount)
+        return CountedReading(result: reading, isDue: uses >= IndexState.maximumUnwrittenUseCount)
     }
 
     private func read(
