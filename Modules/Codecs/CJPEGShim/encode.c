@@ -107,10 +107,13 @@ alcedo_jpeg_status alcedo_jpeg_encoder_begin(alcedo_jpeg_encoder *e, const alced
 alcedo_jpeg_status alcedo_jpeg_encoder_write(
     alcedo_jpeg_encoder *e, const uint8_t *rows, size_t stride, size_t count) {
     if (setjmp(e->escape)) return encoding_failure(e);
-    for (size_t i = 0; i < count; i++) {
-        // libjpeg only reads the row, although its parameter is not const.
-        JSAMPROW row = (JSAMPROW)(rows + i * stride);
-        jpeg_write_scanlines(&e->cinfo, &row, 1);
+    // The rows of a block of 4:2:0, the most that libjpeg processes at a time.
+    JSAMPROW batch[2 * DCTSIZE];
+    for (size_t i = 0; i < count;) {
+        JDIMENSION size = 0;
+        // libjpeg only reads the rows, although its parameter is not const.
+        for (; size < 2 * DCTSIZE && i < count; size++, i++) batch[size] = (JSAMPROW)(rows + i * stride);
+        jpeg_write_scanlines(&e->cinfo, batch, size);
     }
     return ALCEDO_JPEG_OK;
 }

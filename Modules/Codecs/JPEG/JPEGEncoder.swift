@@ -47,8 +47,12 @@ package struct JPEGEncoder: EXIFEncoding {
     package func encode(_ image: DecodedImage) throws(ImageEncodingError) -> Data {
         var data = Data()
         do {
-            let encoder = makeRowEncoder { bytes in bytes.withUnsafeBytes { data.append(contentsOf: $0) } }
-            try image.sendRows(to: encoder)
+            let encoder = JPEGRowEncoder(settings, background: background, exif: exif) { bytes in
+                bytes.withUnsafeBytes { data.append(contentsOf: $0) }
+            }
+            try encoder.begin(image.rowHeader)
+            try encoder.consume(image.pixels)
+            try encoder.finish()
         } catch {
             throw error as? ImageEncodingError ?? ImageEncodingError(.failed, "JPEG: \(error)")
         }
@@ -209,16 +213,29 @@ private final class JPEGRowEncoder: PixelRowConsumer {
             throw ImageEncodingError(.failed, "JPEG: a row has \(row.byteCount) bytes instead of \(bytesPerRow)")
         }
         let status = row.withUnsafeBytes { row -> alcedo_jpeg_status in
-            guard let flat = flattener?.flattened(row) else { return write(row, shim) }
-            return flat.withUnsafeBytes { write($0, shim) }
+            guard let flat = flattener?.flattened(row) else { return write(row, stride: row.count, count: 1, shim) }
+            return flat.withUnsafeBytes { write($0, stride: $0.count, count: 1, shim) }
         }
         try check(status, shim)
         try hand(to: shim, atLeast: Self.pieceByteCount)
     }
 
-    private func write(_ row: UnsafeRawBufferPointer, _ shim: OpaquePointer) -> alcedo_jpeg_status {
-        guard let base = row.baseAddress else { return ALCEDO_JPEG_OK }
-        return alcedo_jpeg_encoder_write(shim, base.assumingMemoryBound(to: UInt8.self), row.count, 1)
+    /// Encodes all rows of an image. libjpeg gets several rows at a time when they need no conversion.
+    func consume(_ pixels: PixelBuffer) throws {
+        guard let shim else { return }
+        guard flattener == nil else {
+            for y in 0..<pixels.height { try consume(pixels.row(y)) }
+            return
+        }
+        let status = pixels.withUnsafeBytes { write($0, stride: pixels.bytesPerRow, count: pixels.height, shim) }
+        try check(status, shim)
+    }
+
+    private func write(
+        _ rows: UnsafeRawBufferPointer, stride: Int, count: Int, _ shim: OpaquePointer
+    ) -> alcedo_jpeg_status {
+        guard let base = rows.baseAddress else { return ALCEDO_JPEG_OK }
+        return alcedo_jpeg_encoder_write(shim, base.assumingMemoryBound(to: UInt8.self), stride, count)
     }
 
     func finish() throws {
