@@ -195,7 +195,7 @@ let package = Package(
 
         // C: the shims of this package, and system libraries
         .target(
-            name: "CPNGShim", dependencies: ["CPNG"], path: "Modules/Codecs/CPNGShim",
+            name: "CPNGShim", dependencies: ["CDeflate", "CPNG"], path: "Modules/Codecs/CPNGShim",
             // libpng depends on zlib, so zlib is always installed with it.
             linkerSettings: [.linkedLibrary("z")]),
         .target(name: "CJPEGShim", dependencies: ["CJPEG"], path: "Modules/Codecs/CJPEGShim"),
@@ -226,6 +226,7 @@ package.targets += traitCodecs.flatMap { trait, library -> [Target] in
 // library's pkg-config file is missing or has a flag that SwiftPM rejects. Only a benchmark uses CHEIF.
 let libraries: [(name: String, directory: String, pkgConfig: String?, apt: String, yum: String, brew: String?)] = [
     ("CPNG", "Modules/Codecs", "libpng", "libpng-dev", "libpng-devel", "libpng"),
+    ("CDeflate", "Modules/Codecs", "libdeflate", "libdeflate-dev", "libdeflate-devel", "libdeflate"),
     ("CJPEG", "Modules/Codecs", "libjpeg", "libjpeg-dev", "libjpeg-turbo-devel", "jpeg-turbo"),
     ("CGIF", "Modules/Codecs", nil, "libgif-dev", "giflib-devel", "giflib"),
     ("CWebP", "Modules/Codecs", "libwebp", "libwebp-dev", "libwebp-devel", "webp"),

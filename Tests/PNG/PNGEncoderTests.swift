@@ -209,6 +209,49 @@ import Testing
         #expect(try file == plain.encode(image))
     }
 
+    @Test func `a row encoder outputs a large image while its rows arrive, and a small one at the end`() throws {
+        for (height, isSmall) in [(10, true), (1_500, false)] {
+            let size = PixelSize(width: 1_000, height: height)
+            let header = PixelRowHeader(size: size, format: .rgbx8, alphaMode: .opaque)
+            var file = Data()
+            let rows = encoder.makeRowEncoder { bytes in bytes.withUnsafeBytes { file.append(contentsOf: $0) } }
+            try rows.begin(header)
+            let begin = file.count
+            var row = [UInt8](repeating: 255, count: header.bytesPerRow)
+            var state: UInt32 = 1
+            for _ in 0..<height {
+                for index in row.indices where index % 4 != 3 {
+                    state = state &* 1_664_525 &+ 1_013_904_223
+                    row[index] = UInt8(truncatingIfNeeded: state >> 24)
+                }
+                try row.withUnsafeBytes { try rows.consume($0.bytes) }
+            }
+            #expect((file.count == begin) == isSmall)
+
+            try rows.finish()
+
+            let back = try PNGDecoder().decode(file, options: DecodingOptions()).pixels
+            #expect(back.size == size)
+            let last = back.row(height - 1).withUnsafeBytes { Array($0.prefix(row.count)) }
+            #expect(last == row)
+        }
+    }
+
+    @Test func `fewer or more rows than the header says are an error`() throws {
+        let header = PixelRowHeader(size: PixelSize(width: 3, height: 2), format: .gray8, alphaMode: .opaque)
+        let row: [UInt8] = [1, 2, 3]
+        func encode(_ count: Int) throws {
+            let rows = encoder.makeRowEncoder { _ in }
+            try rows.begin(header)
+            for _ in 0..<count { try row.withUnsafeBytes { try rows.consume($0.bytes) } }
+            try rows.finish()
+        }
+        try encode(2)
+        for count in [0, 1, 3] {
+            #expect(throws: ImageEncodingError.self) { try encode(count) }
+        }
+    }
+
     @Test func `an error of the output ends the encoding`() throws {
         struct Full: Error {}
         let image = DecodedImage(pixels: try makePixels(.rgba8, .straight))

@@ -1,10 +1,12 @@
 #include "internal.h"
+#include "pack.h"
 
 #include <stdlib.h>
 
 struct alcedo_png_encoder {
     png_structp png;
     png_infop info;
+    alcedo_png_packer *packer;  // NULL when libpng filters and compresses the rows
     uint8_t *bytes;
     size_t count;
     size_t capacity;
@@ -24,8 +26,8 @@ static alcedo_png_status failure(const alcedo_png_encoder *e) {
     return e->out_of_memory ? ALCEDO_PNG_OUT_OF_MEMORY : ALCEDO_PNG_CORRUPT;
 }
 
-static void write_output(png_structp png, png_bytep bytes, size_t count) {
-    alcedo_png_encoder *e = png_get_io_ptr(png);
+/// Makes room for `count` more bytes. May jump.
+static void reserve(alcedo_png_encoder *e, size_t count) {
     if (e->was_taken) {
         e->was_taken = 0;
         e->count = 0;
@@ -33,17 +35,22 @@ static void write_output(png_structp png, png_bytep bytes, size_t count) {
     if (count > e->capacity - e->count) {
         size_t capacity = e->capacity < 4096 ? 4096 : e->capacity;
         while (capacity - e->count < count) {
-            if (capacity > SIZE_MAX / 2) png_error(png, "the encoded image does not fit in memory");
+            if (capacity > SIZE_MAX / 2) png_error(e->png, "the encoded image does not fit in memory");
             capacity *= 2;
         }
         uint8_t *grown = realloc(e->bytes, capacity);
         if (!grown) {
             e->out_of_memory = 1;
-            png_error(png, "out of memory");
+            png_error(e->png, "out of memory");
         }
         e->bytes = grown;
         e->capacity = capacity;
     }
+}
+
+static void write_output(png_structp png, png_bytep bytes, size_t count) {
+    alcedo_png_encoder *e = png_get_io_ptr(png);
+    reserve(e, count);
     memcpy(e->bytes + e->count, bytes, count);
     e->count += count;
 }
@@ -75,6 +82,7 @@ alcedo_png_encoder *alcedo_png_encoder_create(const alcedo_png_settings *setting
 
 void alcedo_png_encoder_destroy(alcedo_png_encoder *e) {
     png_destroy_write_struct(&e->png, &e->info);
+    alcedo_png_packer_destroy(e->packer);
     free(e->bytes);
     free(e);
 }
@@ -117,7 +125,7 @@ static alcedo_png_status begin(alcedo_png_encoder *e, const alcedo_png_settings 
     return ALCEDO_PNG_OK;
 }
 
-alcedo_png_status alcedo_png_encoder_begin(alcedo_png_encoder *e, const alcedo_png_settings *s) {
+static alcedo_png_status begin_file(alcedo_png_encoder *e, const alcedo_png_settings *s) {
     const int has_profile = s->icc && s->icc_size && s->icc_size <= PNG_UINT_31_MAX;
     const alcedo_png_status status = begin(e, s, has_profile);
     if (status != ALCEDO_PNG_CORRUPT || !has_profile) return status;
@@ -130,17 +138,39 @@ alcedo_png_status alcedo_png_encoder_begin(alcedo_png_encoder *e, const alcedo_p
     return begin(e, s, 0);
 }
 
+alcedo_png_status alcedo_png_encoder_begin(alcedo_png_encoder *e, const alcedo_png_settings *s) {
+    const alcedo_png_status status = begin_file(e, s);
+    if (status == ALCEDO_PNG_OK) e->packer = alcedo_png_packer_create(s);
+    return status;
+}
+
 alcedo_png_status alcedo_png_encoder_write(
     alcedo_png_encoder *e, const uint8_t *pixels, size_t stride, size_t rows) {
     if (setjmp(e->escape)) return failure(e);
-    for (size_t y = 0; y < rows; y++) png_write_row(e->png, pixels + y * stride);
+    for (size_t y = 0; y < rows; y++) {
+        const uint8_t *row = pixels + y * stride;
+        if (!e->packer) {
+            png_write_row(e->png, row);
+        } else if (!alcedo_png_packer_add(e->packer, row)) {
+            png_error(e->png, "there are more rows than the header says");
+        }
+    }
     return ALCEDO_PNG_OK;
 }
 
 alcedo_png_status alcedo_png_encoder_finish(alcedo_png_encoder *e) {
     if (setjmp(e->escape)) return failure(e);
-    // The second parameter is for chunks to write after the pixels. There are none.
-    png_write_end(e->png, NULL);
+    if (e->packer) {
+        if (!alcedo_png_packer_is_full(e->packer)) png_error(e->png, "there are fewer rows than the header says");
+        reserve(e, alcedo_png_packer_bound(e->packer));
+        const size_t count = alcedo_png_packer_write(e->packer, e->bytes + e->count, e->capacity - e->count);
+        if (!count) png_error(e->png, "libdeflate cannot compress the rows");
+        e->count += count;
+        png_write_chunk(e->png, (png_const_bytep)"IEND", NULL, 0);
+    } else {
+        // The second parameter is for chunks to write after the pixels. There are none.
+        png_write_end(e->png, NULL);
+    }
     return ALCEDO_PNG_OK;
 }
 

@@ -4,7 +4,8 @@ package import FoundationEssentials
 
 /// The encoder of `ImageEncoder.png(compressionLevel:usesPaletteWhenLossless:)`, whose comment describes the behavior.
 package struct PNGEncoder: EXIFEncoding {
-    /// The zlib compression level, from 0 (no compression) to 9 (smallest file). Values outside this range are clamped.
+    /// The compression level of libdeflate and zlib, from 0 (no compression) to 9 (smallest file). Values outside this
+    /// range are clamped.
     package var compressionLevel: Int
     /// Whether an image with at most 256 colors is written as a palette with indices of 1, 2, 4 or 8 bits when this is
     /// smaller before compression. Applies to RGBA8 that is opaque or straight. Has no effect on a row encoder, because
@@ -13,6 +14,10 @@ package struct PNGEncoder: EXIFEncoding {
     /// The EXIF data to write, starting with the TIFF header. If it is nil or empty, only an orientation other than
     /// upright is written.
     package var exif: Data?
+
+    /// The maximum number of bytes of filtered rows that are kept until the end to be compressed with libdeflate, for a
+    /// whole image and for a row encoder. zlib compresses the rows of larger images as they arrive.
+    private static let packLimits = (image: 128 << 20, rows: 4 << 20)
 
     package init(compressionLevel: Int = 6, usesPaletteWhenLossless: Bool = true) {
         self.compressionLevel = compressionLevel
@@ -26,7 +31,8 @@ package struct PNGEncoder: EXIFEncoding {
     /// - Throws: ``/AlcedoCore/ImageEncodingError``.
     package func encode(_ image: DecodedImage) throws(ImageEncodingError) -> Data {
         let pixels = image.pixels
-        var settings = try PNGRowSamples.settings(image.rowHeader, level: compressionLevel)
+        var settings = try PNGRowSamples.settings(
+            image.rowHeader, level: compressionLevel, packLimit: Self.packLimits.image)
         let palette = usesPaletteWhenLossless ? PNGPalette(pixels) : nil
         if let palette {
             settings.color_type = 3
@@ -50,9 +56,10 @@ package struct PNGEncoder: EXIFEncoding {
         return writer.data()
     }
 
-    /// Returns a row consumer that encodes rows as they arrive, without a palette. Memory is O(*w*).
+    /// Returns a row consumer that encodes rows without a palette. It keeps the rows of an image of at most 4 MiB until
+    /// the end. Memory for a larger image is O(*w*).
     package func makeRowEncoder(output: @escaping (RawSpan) throws -> Void) -> any PixelRowConsumer {
-        PNGRowEncoder(level: compressionLevel, exif: exif, output: output)
+        PNGRowEncoder(level: compressionLevel, packLimit: Self.packLimits.rows, exif: exif, output: output)
     }
 
     private func write(_ image: DecodedImage, by writer: PNGWriter) throws(ImageEncodingError) {
@@ -82,11 +89,15 @@ extension ImageEncoding where Self == ImageEncoder {
     /// are written with alpha unless they are marked as opaque, RGBX8 without alpha, and gray8 as gray. A gray profile
     /// of an image that is not in gray8 becomes an RGB profile with the same curve. A color profile is left out when
     /// libpng rejects it or its color space differs from the image's. The pixels are not rotated; an orientation other
-    /// than upright is written as EXIF. Animations are written as their first frame. A row encoder needs O(*w*) memory.
+    /// than upright is written as EXIF. Animations are written as their first frame.
+    ///
+    /// Samples of at most 128 MiB are compressed at once with libdeflate, for which they are copied. Those of larger
+    /// images are compressed row by row with zlib, which takes about three times as long. For a row encoder, the limit
+    /// is 4 MiB, and above it memory is O(*w*).
     ///
     /// - Parameters:
-    ///   - compressionLevel: The zlib compression level, from 0 (no compression) to 9 (smallest file). Values outside
-    ///     this range are clamped. Default: 6.
+    ///   - compressionLevel: The compression level of libdeflate and zlib, from 0 (no compression) to 9 (smallest
+    ///     file). Values outside this range are clamped. Default: 6.
     ///   - usesPaletteWhenLossless: Whether an image with at most 256 colors is written as a palette with indices of 1,
     ///     2, 4 or 8 bits when this is smaller before compression. Applies to RGBA8 that is opaque or straight. Has no
     ///     effect on a row encoder, because the colors are known too late. Default: true.
@@ -96,25 +107,27 @@ extension ImageEncoding where Self == ImageEncoder {
     }
 }
 
-/// An encoder that takes rows as they arrive. Memory is O(*w*), because encoded bytes are passed to the output after
-/// each row.
+/// An encoder that takes rows as they arrive. It passes encoded bytes to the output after each row, and those of an
+/// image within the limit at the end.
 private final class PNGRowEncoder: PixelRowConsumer {
     private let level: Int
+    private let packLimit: Int
     private let exif: Data?
     private let output: (RawSpan) throws -> Void
     private var writer: PNGWriter?
     private var rows: PNGRowSamples?
     private var bytesPerRow = 0
 
-    init(level: Int, exif: Data?, output: @escaping (RawSpan) throws -> Void) {
+    init(level: Int, packLimit: Int, exif: Data?, output: @escaping (RawSpan) throws -> Void) {
         self.level = level
+        self.packLimit = packLimit
         self.exif = exif
         self.output = output
     }
 
     func begin(_ header: PixelRowHeader) throws {
         let writer = try PNGWriter(
-            PNGRowSamples.settings(header, level: level), colorProfile: header.colorProfile,
+            PNGRowSamples.settings(header, level: level, packLimit: packLimit), colorProfile: header.colorProfile,
             exif: header.orientation.written(in: exif, size: header.size))
         try writer.take(output)
         self.writer = writer
@@ -201,7 +214,7 @@ private struct PNGRowSamples {
     ///
     /// - Throws: `unsupportedImage` when a side is less than 1 or greater than 2³¹ − 1, the limit of the format.
     static func settings(
-        _ header: PixelRowHeader, level: Int
+        _ header: PixelRowHeader, level: Int, packLimit: Int
     ) throws(ImageEncodingError) -> alcedo_png_settings {
         let maximumSide = 0x7FFF_FFFF
         guard header.size.isPositive, header.size.width <= maximumSide, header.size.height <= maximumSide else {
@@ -211,6 +224,7 @@ private struct PNGRowSamples {
         settings.width = UInt32(header.size.width)
         settings.height = UInt32(header.size.height)
         settings.level = Int32(min(max(level, 0), 9))
+        settings.pack_limit = packLimit
         settings.bit_depth = header.format == .rgba16 ? 16 : 8
         let isOpaque = header.alphaMode == .opaque || header.format == .rgbx8
         settings.color_type = header.format == .gray8 ? 0 : isOpaque ? 2 : 6

@@ -84,8 +84,8 @@ enum BenchMachine {
 
     /// Debian's packages of the C libraries that are compared, with those of the package traits.
     private static let libraries = [
-        "libpng16-16", "libjpeg62-turbo", "libwebp7", "libgif7", "libavif15", "libavif16", "libde265-0", "libheif1",
-        "libjxl0.7", "libjxl0.11", "librsvg2-2", "liblcms2-2", "zlib1g", "libcurl4", "nginx",
+        "libpng16-16", "libdeflate0", "libjpeg62-turbo", "libwebp7", "libgif7", "libavif15", "libavif16", "libde265-0",
+        "libheif1", "libjxl0.7", "libjxl0.11", "librsvg2-2", "liblcms2-2", "zlib1g", "libcurl4", "nginx",
     ]
 
     /// Returns the versions of this tool, of the system, of the installed compiler, of Debian's packages of the C

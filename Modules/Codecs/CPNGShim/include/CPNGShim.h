@@ -111,7 +111,8 @@ typedef struct {
     int bit_depth;
     int color_type;                          // 0 gray, 2 RGB, 3 palette, 6 RGBA
     int drops_alpha;                         // rows have a fourth sample that is not written
-    int level;                               // the zlib compression level, 0 to 9
+    int level;                               // the compression level of zlib and libdeflate, 0 to 9
+    size_t pack_limit;                       // the maximum number of bytes of filtered rows to keep, 0 for none
     const uint8_t *_Nullable palette;        // four bytes per color, colors that are not opaque first
     size_t palette_count;
     size_t transparent_count;
@@ -131,8 +132,9 @@ void alcedo_png_encoder_destroy(alcedo_png_encoder *_Nonnull encoder);
 alcedo_png_status alcedo_png_encoder_begin(
     alcedo_png_encoder *_Nonnull encoder, const alcedo_png_settings *_Nonnull settings);
 
-/// Encodes the next `rows` rows, `stride` bytes apart. Samples have 8 bits, or 16 bits in native byte order. Each
-/// palette index has one byte.
+/// Encodes the next `rows` rows, `stride` bytes apart. Rows that fit in `pack_limit` are compressed at the end with
+/// libdeflate, others as they arrive with zlib, which takes about three times as long. Samples have 8 bits, or 16 bits
+/// in native byte order. Each palette index has one byte.
 alcedo_png_status alcedo_png_encoder_write(
     alcedo_png_encoder *_Nonnull encoder, const uint8_t *_Nonnull pixels, size_t stride, size_t rows);
 alcedo_png_status alcedo_png_encoder_finish(alcedo_png_encoder *_Nonnull encoder);
