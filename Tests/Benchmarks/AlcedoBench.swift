@@ -13,6 +13,7 @@ enum AlcedoBench {
 
         usage:
           alcedo-bench decode DIR [options]      measure the decoders against the same C libraries
+          alcedo-bench encode DIR [options]      measure the encoders against Pillow and libvips
           alcedo-bench memory FILE [options]     measure the memory of decoding an image
           alcedo-bench disk-cache [options]      measure the disk caches against plain system calls
           alcedo-bench memory-cache [options]    measure hits, misses and puts of the memory caches, or replay a trace
@@ -41,10 +42,10 @@ enum AlcedoBench {
     private static let program = CommandProgram(
         name: "alcedo-bench", help: help, version: AlcedoVersion.text,
         commands: [
-            DecodeBenchCommand.self, MemoryBenchCommand.self, DiskCacheBenchCommand.self, MemoryCacheBenchCommand.self,
-            ResponseCacheBenchCommand.self, DownloadBenchCommand.self, PipelineBenchCommand.self,
-            BindingBenchCommand.self, ResizeBenchCommand.self, ColorBenchCommand.self, ThumbnailBenchCommand.self,
-            SandboxBenchCommand.self, AllBenchCommand.self,
+            DecodeBenchCommand.self, EncodeBenchCommand.self, MemoryBenchCommand.self, DiskCacheBenchCommand.self,
+            MemoryCacheBenchCommand.self, ResponseCacheBenchCommand.self, DownloadBenchCommand.self,
+            PipelineBenchCommand.self, BindingBenchCommand.self, ResizeBenchCommand.self, ColorBenchCommand.self,
+            ThumbnailBenchCommand.self, SandboxBenchCommand.self, AllBenchCommand.self,
         ])
 
     static func main() {

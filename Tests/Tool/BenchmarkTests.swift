@@ -90,6 +90,22 @@ struct BenchmarkTests {
         #expect(lines[2].hasPrefix("jpeg: ") && lines[3].hasPrefix("png: "))
     }
 
+    @Test func `the encode benchmark prints the times and the bytes of each format`() async throws {
+        for name in ["tiles.png", "turned.jpg"] {
+            try SampleImages.data(name).write(to: directory.url.appending(path: name))
+        }
+
+        let outcome = try await bench.run(["encode", directory.url.path, "--rounds", "1"])
+
+        #expect(outcome.status == 0 && outcome.problems == "")
+        let rows = outcome.output.split(separator: "\n").map { $0.split(separator: " ").map(String.init) }
+        for format in ["jpeg", "png", "webp"] {
+            let row = try #require(rows.first { $0.count == 4 && $0[1] == format })
+            #expect(try #require(Double(row[2])) >= 0)
+            #expect(try #require(Int(row[3])) > 100)
+        }
+    }
+
     @Test func `the pipeline benchmark counts one download and one decode for many requests`() async throws {
         let outcome = try await bench.run([
             "pipeline", "--directory", directory.path, "--images", "16", "--requests", "200", "--rounds", "1",
@@ -192,8 +208,8 @@ struct BenchmarkTests {
     }
 
     @Test(arguments: [
-        "decode", "memory", "disk-cache", "memory-cache", "response-cache", "download", "pipeline", "binding", "resize",
-        "thumbnail", "sandbox", "all",
+        "decode", "encode", "memory", "disk-cache", "memory-cache", "response-cache", "download", "pipeline", "binding",
+        "resize", "color", "thumbnail", "sandbox", "all",
     ])
     func `help fits the line width`(command: String) async throws {
         let help = try await bench.run([command, "--help"])
@@ -204,7 +220,7 @@ struct BenchmarkTests {
         #expect(try await bench.run(["help", command]).output == help.output)
     }
 
-    @Test(arguments: [[], ["nonsense"], ["decode"], ["memory"], ["decode", "a", "b"], ["all"]])
+    @Test(arguments: [[], ["nonsense"], ["decode"], ["encode"], ["memory"], ["decode", "a", "b"], ["all"]])
     func `an invalid command line is explained and exits with status 2`(words: [String]) async throws {
         let outcome = try await bench.run(words)
 

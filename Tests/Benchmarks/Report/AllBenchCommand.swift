@@ -17,7 +17,7 @@ struct AllBenchCommand: ProgramCommand {
                           only)
           --output DIR    write the report to DIR (default: .)
           --force         replace an existing report
-          --rounds N      measure N rounds of downloader, processors and thumbnails (default: 5)
+          --rounds N      measure N rounds of encoders, downloader, processors, colors and thumbnails (default: 5)
           --only TEXT     run only parts whose title contains TEXT, such as Thumbnails; may be repeated
           --update        replace the report, and keep the other parts from report.json in --output if it is of the same
                           machine and versions
@@ -124,7 +124,8 @@ struct AllBenchCommand: ProgramCommand {
         let peer = python.map { ["--python", $0] } ?? []
         let roundOptions = ["--rounds", "\(rounds)"]
         return [
-            Part(title: "Decoders", words: ["decode", "\(imageDirectory)/wallpapers", "--rounds", "3"])
+            Part(title: "Decoders", words: ["decode", "\(imageDirectory)/wallpapers", "--rounds", "3"]),
+            Part(title: "Encoders", words: ["encode", "\(imageDirectory)/web"] + roundOptions + peer),
         ] + memoryParts(imageDirectory) + [
             Part(title: "Memory caches", words: ["memory-cache", "--entries", "1000", "--threads", "1"]),
             Part(title: "Disk caches", words: ["disk-cache"]),

@@ -71,11 +71,19 @@ struct ThumbnailTime {
         Self(wall: first.wall + second.wall, processor: first.processor + second.processor)
     }
 
+    static func - (first: Self, second: Self) -> Self {
+        Self(wall: first.wall - second.wall, processor: first.processor - second.processor)
+    }
+
+    /// The time since an unspecified start.
+    static var now: Self {
+        Self(wall: milliseconds(CLOCK_MONOTONIC), processor: milliseconds(CLOCK_PROCESS_CPUTIME_ID))
+    }
+
     static func of(_ work: () async throws -> Void) async throws -> Self {
-        let (wall, processor) = (milliseconds(CLOCK_MONOTONIC), milliseconds(CLOCK_PROCESS_CPUTIME_ID))
+        let start = now
         try await work()
-        return Self(
-            wall: milliseconds(CLOCK_MONOTONIC) - wall, processor: milliseconds(CLOCK_PROCESS_CPUTIME_ID) - processor)
+        return now - start
     }
 
     private static func milliseconds(_ clock: clockid_t) -> Double {
