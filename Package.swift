@@ -284,7 +284,8 @@ package.targets += [
             "AlcedoSQLiteCache", "AlcedoSandbox", "AlcedoTesting", "AlcedoURLResponseCache", "CMultiLoop",
             "CReferenceDecoders",
         ] + traitModules,
-        path: "Tests/Benchmarks", exclude: ["CHEIF", "CMultiLoop", "CReferenceDecoders", "report.md", "report.svg"]),
+        path: "Tests/Benchmarks",
+        exclude: ["CHEIF", "CMultiLoop", "CReferenceDecoders", "report.md", "report.svg", "thresholds.txt"]),
     .target(name: "CMultiLoop", dependencies: ["CCURL"], path: "Tests/Benchmarks/CMultiLoop"),
     .target(
         name: "CReferenceDecoders",

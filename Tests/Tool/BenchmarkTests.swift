@@ -106,6 +106,50 @@ struct BenchmarkTests {
         }
     }
 
+    @Test func `a ratio that is worse than its threshold fails, and one without a threshold is printed`() async throws {
+        let sources = directory.url.appending(path: "pictures")
+        for name in ["wallpapers", "web"] {
+            try FileManager.default.createDirectory(
+                at: sources.appending(path: name), withIntermediateDirectories: true)
+        }
+        try SampleImages.data("tiles.png").write(to: sources.appending(path: "wallpapers/0.png"))
+        let file = directory.url.appending(path: "thresholds.txt")
+        let words = ["all", "--only", "Decoders", "--force", "--output", directory.path, "--pictures", sources.path]
+        func run(_ thresholds: String) async throws -> Program.Outcome {
+            try Data(thresholds.utf8).write(to: file)
+            return try await bench.run(words + ["--thresholds", file.path])
+        }
+        let name = "decode png: time relative to the C loop"
+
+        let good = try await run("# comment\n\nat most 1000 | \(name)\nat least 5 | another ratio\n")
+        #expect(good.status == 0 && good.problems == "" && !good.output.contains("threshold"))
+        let worse = try await run("at most 0.001 | \(name)\n")
+        #expect(worse.status == 1 && worse.output.contains("Decoders, again\n"))
+        #expect(worse.problems.hasPrefix("alcedo-bench: \(name): "))
+        #expect(worse.problems.contains("worse than the threshold"))
+        let missing = try await run("at least 1000 | \(name)\n")
+        #expect(missing.status == 0 && missing.output.contains("no threshold; add: at most "))
+        for invalid in ["at most x | a", "at most 1", "most 1 | a", "at most 1 | a\nat most 2 | a", "at most 0 | a"] {
+            let outcome = try await run(invalid)
+            #expect(outcome.status == 1 && outcome.problems.contains("thresholds.txt, line "), "\(invalid)")
+        }
+    }
+
+    @Test func `the checked-in thresholds name each ratio of the report once`() throws {
+        // The test's file is in Tests/Tool.
+        let tests = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+        let lines = try String(contentsOf: tests.appending(path: "Benchmarks/thresholds.txt"), encoding: .utf8)
+            .split(separator: "\n").filter { !$0.hasPrefix("#") }
+        let names = lines.compactMap { $0.split(separator: "|").last?.trimmingCharacters(in: .whitespaces) }
+        #expect(Set(names).count == lines.count)
+        let report = try String(contentsOf: tests.appending(path: "Benchmarks/report.md"), encoding: .utf8)
+        for row in report.split(separator: "\n") {
+            let cells = row.split(separator: "|").map { $0.trimmingCharacters(in: .whitespaces) }
+            guard cells.count == 4, Double(cells[1]) != nil else { continue }
+            #expect(names.contains(cells[0]), "\(cells[0])")
+        }
+    }
+
     @Test func `the pipeline benchmark counts one download and one decode for many requests`() async throws {
         let outcome = try await bench.run([
             "pipeline", "--directory", directory.path, "--images", "16", "--requests", "200", "--rounds", "1",

@@ -21,6 +21,9 @@ struct AllBenchCommand: ProgramCommand {
           --only TEXT     run only parts whose title contains TEXT, such as Thumbnails; may be repeated
           --update        replace the report, and keep the other parts from report.json in --output if it is of the same
                           machine and versions
+          --thresholds FILE
+                          fail if a ratio is worse than its threshold in FILE, such as Tests/Benchmarks/thresholds.txt,
+                          also when its part is measured again; print a line for FILE for a ratio without one
 
         """
 
@@ -36,6 +39,7 @@ struct AllBenchCommand: ProgramCommand {
     private var filters: [String] = []
     private var isUpdate = false
     private var replaces = false
+    private var thresholds: BenchThresholds?
 
     private static let names = (data: "report.json", text: "report.md", plot: "report.svg")
     /// The directories that --pictures must have.
@@ -50,6 +54,7 @@ struct AllBenchCommand: ProgramCommand {
         case "--only": filters.append(try arguments.value(of: option))
         case "--update": isUpdate = true
         case "--force": replaces = true
+        case "--thresholds": thresholds = try BenchThresholds(arguments.value(of: option))
         default: return false
         }
         return true
@@ -89,7 +94,15 @@ struct AllBenchCommand: ProgramCommand {
             }
             Console.output("\(part.title)\n")
             do {
-                sections.append(try measure(part, in: directory, now))
+                let section = try measure(part, in: directory, now)
+                for problem in thresholds?.problems(of: section.figures) ?? [] {
+                    hasFailed = true
+                    Console.problem("alcedo-bench: \(problem)")
+                }
+                for line in thresholds?.missingLines(of: section.figures) ?? [] {
+                    Console.output("no threshold; add: \(line)\n")
+                }
+                sections.append(section)
             } catch {
                 hasFailed = true
                 Console.problem("alcedo-bench: \(part.title): \(error)")
@@ -155,8 +168,16 @@ struct AllBenchCommand: ProgramCommand {
         }
     }
 
-    /// Runs a benchmark and returns its output with the figures that it recorded.
+    /// Runs a benchmark and returns its output with the figures that it recorded. Runs it again if a figure is worse
+    /// than its threshold, because another program may have disturbed the measurement.
     private func measure(_ part: Part, in directory: URL, _ date: Date) throws -> BenchReport.Section {
+        let section = try measureOnce(part, in: directory, date)
+        guard let thresholds, !thresholds.problems(of: section.figures).isEmpty else { return section }
+        Console.output("\(part.title), again\n")
+        return try measureOnce(part, in: directory, date)
+    }
+
+    private func measureOnce(_ part: Part, in directory: URL, _ date: Date) throws -> BenchReport.Section {
         let file = directory.appending(path: ".figures-\(ProcessInfo.processInfo.processIdentifier)")
         BenchCleanup.begin(file)
         defer {

@@ -6,6 +6,13 @@ struct BenchFigure: Codable {
     enum Goal: Codable {
         case atMost(Double)
         case atLeast(Double)
+
+        var isMaximum: Bool {
+            switch self {
+            case .atMost: true
+            case .atLeast: false
+            }
+        }
     }
 
     /// The environment variable with the path of the file to which figures are appended, one line of JSON each. If it

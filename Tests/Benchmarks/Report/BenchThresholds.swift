@@ -1,0 +1,68 @@
+import AlcedoProgramSupport
+import Foundation
+
+/// The worst accepted values of figures, from a file. A goal is an aim, which may be missed. A figure that is worse
+/// than its threshold is a regression.
+///
+/// Each line has a bound, a vertical bar and the name of a figure: `at most 1.1 | decode jpeg: ...`. Empty lines and
+/// lines that begin with `#` are ignored. Only ratios are compared, because other values depend on the machine.
+struct BenchThresholds {
+    private var bounds: [String: BenchFigure.Goal] = [:]
+    private let path: String
+
+    /// Reads a file. Throws ``BenchError`` if a line is invalid or a name occurs twice.
+    init(_ path: String) throws {
+        self.path = path
+        guard let text = try? String(contentsOfFile: path, encoding: .utf8) else {
+            throw BenchError(description: "cannot read the thresholds \(path)")
+        }
+        for (number, line) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
+            let line = line.trimmingCharacters(in: .whitespaces)
+            if line.isEmpty || line.hasPrefix("#") { continue }
+            guard let (name, bound) = Self.parse(line), bounds.updateValue(bound, forKey: name) == nil else {
+                throw BenchError(
+                    description: "\(path), line \(number + 1): expected 'at most NUMBER | NAME' or 'at least NUMBER | "
+                        + "NAME' with a new name, not '\(line)'")
+            }
+        }
+    }
+
+    private static func parse(_ line: String) -> (name: String, bound: BenchFigure.Goal)? {
+        let parts = line.split(separator: "|", maxSplits: 1).map { $0.trimmingCharacters(in: .whitespaces) }
+        guard parts.count == 2, !parts[1].isEmpty else { return nil }
+        let words = parts[0].split(separator: " ")
+        guard words.count == 3, words[0] == "at", let value = Double(words[2]), value > 0 else { return nil }
+        switch words[1] {
+        case "most": return (parts[1], .atMost(value))
+        case "least": return (parts[1], .atLeast(value))
+        default: return nil
+        }
+    }
+
+    /// Returns a sentence for each ratio that is worse than its threshold.
+    func problems(of figures: [BenchFigure]) -> [String] {
+        figures.compactMap { figure in
+            guard let bound = threshold(of: figure) else { return nil }
+            let bounded = BenchFigure(figure.name, figure.value, bound)
+            guard !bounded.isMet else { return nil }
+            return "\(figure.name): \(figure.shownValue) is worse than the threshold, \(bounded.shownLimit)"
+        }
+    }
+
+    /// Returns a line for the file for each ratio without a threshold, with a margin of 20 percent.
+    func missingLines(of figures: [BenchFigure]) -> [String] {
+        figures.filter { $0.unit.isEmpty && threshold(of: $0) == nil }.map { figure in
+            let bound: BenchFigure.Goal =
+                figure.goal.isMaximum ? .atMost(figure.value * 1.2) : .atLeast(figure.value / 1.2)
+            return "\(BenchFigure(figure.name, figure.value, bound).shownLimit) | \(figure.name)"
+        }
+    }
+
+    /// Returns the threshold of a ratio, or nil if it has none with the direction of its goal.
+    private func threshold(of figure: BenchFigure) -> BenchFigure.Goal? {
+        guard figure.unit.isEmpty, let bound = bounds[figure.name], bound.isMaximum == figure.goal.isMaximum else {
+            return nil
+        }
+        return bound
+    }
+}
