@@ -17,6 +17,7 @@ public import AlcedoCore
 import AlcedoHTTP
 import AlcedoRuntime
 import FoundationEssentials
+import Synchronization
 
 /// A pipeline that loads images through caches, download, decoding and processing, and stores the results in caches.
 ///
@@ -56,7 +57,7 @@ public final class ImagePipeline: ImageLoading {
     let waits = ProviderWaits()
     let versions: FileVersions
     private let loads: Coalescer<LoadKey, LoadUpdate, ImageResponse>
-    private let shutDownFlag = Locked(false)
+    private let shutDownFlag = Atomic(false)
 
     /// Creates a pipeline. Starts no work.
     public init(_ configuration: Configuration) {
@@ -107,7 +108,7 @@ public final class ImagePipeline: ImageLoading {
     /// (``/AlcedoCore/ImageRequest/acceptsLargerCachedImage``) may cost up to nine further lookups.
     public func cachedImage(for request: ImageRequest) -> DecodedImage? {
         guard !isShutDown else { return nil }
-        return request.fileNeedingVersion == nil ? memory.image(request) : memory.image(request.withFileVersion)
+        return request.needsFileVersion ? memory.image(request.withFileVersion) : memory.image(request)
     }
 
     /// Loads the image of a request, through the interceptors.
@@ -123,7 +124,7 @@ public final class ImagePipeline: ImageLoading {
         _ request: ImageRequest, priority: PriorityHandle, onUpdate: @escaping @Sendable (LoadUpdate) -> Void
     ) async throws -> ImageResponse {
         try await configuration.interceptors.load(request) { request in
-            let request = request.fileNeedingVersion == nil ? request : await versions.settled(request)
+            let request = request.needsFileVersion ? await versions.settled(request) : request
             guard request.showsCachedFirst else { return try await share(request, priority, onUpdate) }
             return try await refresh(request, priority, onUpdate)
         }
@@ -180,7 +181,7 @@ public final class ImagePipeline: ImageLoading {
     ///
     /// Returns when all work has ended, after waiting for the pending writes as ``flush()`` does.
     public func shutDown() async {
-        shutDownFlag.withLock { $0 = true }
+        shutDownFlag.store(true, ordering: .sequentiallyConsistent)
         await loads.shutDown(throwing: PipelineError.shutDown)
         await process.shutDown()
         await download.shutDown()
@@ -188,7 +189,7 @@ public final class ImagePipeline: ImageLoading {
     }
 
     /// Whether ``shutDown()`` was called.
-    var isShutDown: Bool { shutDownFlag.withLock { $0 } }
+    var isShutDown: Bool { shutDownFlag.load(ordering: .sequentiallyConsistent) }
 
     // MARK: One load
 

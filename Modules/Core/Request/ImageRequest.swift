@@ -11,7 +11,12 @@ import Synchronization
 /// ```
 public struct ImageRequest: Sendable {
     /// The source of the encoded bytes.
-    public var source: ImageSource { didSet { memo = KeyMemo() } }
+    public var source: ImageSource {
+        didSet {
+            isFile = source.isFile
+            memo = KeyMemo()
+        }
+    }
     /// The processors, applied in order after decoding. Default: none.
     public var processors: [any ImageProcessing] { didSet { memo = KeyMemo() } }
     /// The decoding options. All of them except the limits are part of the key.
@@ -119,6 +124,9 @@ public struct ImageRequest: Sendable {
     /// A token that represents ``modifyRequest``; nil without a closure.
     package private(set) var modifierToken: RequestToken?
 
+    /// Whether ``source`` is a local file. Stored, because each lookup in memory reads it, and a match on the source
+    /// copies the source.
+    private var isFile: Bool
     private var memo = KeyMemo()
 
     /// Creates a request for the image of a source. By default, the image is loaded at full size, without processing,
@@ -135,6 +143,7 @@ public struct ImageRequest: Sendable {
         userInfo: [String: any Sendable] = [:]
     ) {
         self.source = source
+        isFile = source.isFile
         self.processors = processors
         self.decoding = decoding
         self.scale = scale
@@ -166,14 +175,19 @@ public struct ImageRequest: Sendable {
     /// - Complexity: O(length) on the first use, then O(1), also for copies, until the request changes. For a local
     ///   file with ``tracksFileChanges``, O(length) and one `stat` call at each use.
     public var key: ImageKey {
-        if fileNeedingVersion != nil { return withFileVersion.key }
-        return memo.key { makeKey() }
+        if needsFileVersion { return withFileVersion.key }
+        return memo.withKey({ makeKey() }, { $0 })
+    }
+
+    /// Calls `body` with ``key``. Unlike the property, retains nothing once the key has been computed.
+    package func withKey<Result>(_ body: (ImageKey) -> Result) -> Result {
+        needsFileVersion ? body(withFileVersion.key) : memo.withKey({ makeKey() }, body)
     }
 
     /// The key of the source's original bytes. O(length), and one `stat` call for a local file with
     /// ``tracksFileChanges``.
     package var originalKey: ImageKey {
-        if fileNeedingVersion != nil { return withFileVersion.originalKey }
+        if needsFileVersion { return withFileVersion.originalKey }
         return ImageKey(resource ?? source.resource, variant: Self.joined(versionParts))
     }
 
@@ -211,9 +225,12 @@ public struct ImageRequest: Sendable {
 
     // MARK: Versions of a file
 
+    /// Whether the keys still need the version of a local file.
+    package var needsFileVersion: Bool { isFile && tracksFileChanges && fileVersion == nil }
+
     /// The path of the local file whose version the keys still need; nil when they need none.
     package var fileNeedingVersion: String? {
-        guard tracksFileChanges, fileVersion == nil, case .file(let path) = source else { return nil }
+        guard needsFileVersion, case .file(let path) = source else { return nil }
         return path
     }
 
@@ -280,11 +297,27 @@ private final class KeyMemo: Sendable {
         init(_ key: ImageKey) { self.key = key }
     }
 
-    private let finished = AtomicLazyReference<Box>()
+    /// The computed key, which this object owns. Set once.
+    ///
+    /// `AtomicLazyReference` would retain the box at each use.
+    private let finished = Atomic<Unmanaged<Box>?>(nil)
 
-    /// Returns the key. Calls `make` if the key has not been computed yet.
-    func key(_ make: () -> ImageKey) -> ImageKey {
-        if let box = finished.load() { return box.key }
-        return finished.storeIfNil(Box(make())).key
+    deinit { finished.load(ordering: .acquiring)?.release() }
+
+    /// Calls `body` with the key. Calls `make` if the key has not been computed yet.
+    func withKey<Result>(_ make: () -> ImageKey, _ body: (ImageKey) -> Result) -> Result {
+        let box = finished.load(ordering: .acquiring) ?? store(make())
+        // The box lives as long as this object.
+        return box._withUnsafeGuaranteedRef { body($0.key) }
+    }
+
+    private func store(_ key: ImageKey) -> Unmanaged<Box> {
+        let box = Unmanaged.passRetained(Box(key))
+        let (isStored, known) = finished.compareExchange(
+            expected: nil, desired: box, ordering: .acquiringAndReleasing)
+        guard !isStored, let known else { return box }
+        // Another thread stored its key first.
+        box.release()
+        return known
     }
 }

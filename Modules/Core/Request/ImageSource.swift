@@ -49,6 +49,9 @@ public enum ImageSource: Sendable {
         }
     }
 
+    /// Whether the source is a local file.
+    var isFile: Bool { if case .file = self { true } else { false } }
+
     /// The resource under which caches store the image of this source, unless the request specifies another.
     package var resource: ResourceKey {
         switch self {

@@ -3,14 +3,17 @@ import AlcedoRuntime
 
 /// The memory cache as used by loads.
 struct MemoryStage: Sendable {
-    private let cache: (any MemoryCaching)?
+    /// The cache. It is not optional, because unwrapping an optional retains the cache at each lookup.
+    private let cache: any MemoryCaching
+    private let hasCache: Bool
     private let generations: GenerationCounter
     private let sizes = StoredSizes()
     /// The digests of the bytes from which the images in memory were made.
     private let origins = SourceDigests()
 
     init(_ cache: (any MemoryCaching)?, generations: GenerationCounter) {
-        self.cache = cache
+        self.cache = cache ?? EmptyMemoryCache()
+        hasCache = cache != nil
         self.generations = generations
     }
 
@@ -22,10 +25,15 @@ struct MemoryStage: Sendable {
     ///   - isRepeated: Whether the load has already looked in memory. If true, a larger image is not accepted, and a
     ///     second miss is not counted. Default: false.
     func image(_ request: ImageRequest, isRepeated: Bool = false) -> DecodedImage? {
-        guard request.cachePolicy.memory.reads, let cache else { return nil }
-        if isRepeated, !cache.contains(request.key) { return nil }
-        if let image = cache.image(for: request.key) { return image }
-        guard request.acceptsLargerCachedImage, let target = request.decoding.target else { return nil }
+        guard hasCache, request.cachePolicy.memory.reads else { return nil }
+        if isRepeated, !request.withKey({ cache.contains($0) }) { return nil }
+        guard request.acceptsLargerCachedImage else { return request.withKey { cache.image(for: $0) } }
+        return request.withKey { cache.image(for: $0) } ?? largerImage(request)
+    }
+
+    /// Returns a larger image from memory for a request with a target size.
+    private func largerImage(_ request: ImageRequest) -> DecodedImage? {
+        guard let target = request.decoding.target else { return nil }
         let full = Self.fullSize(request)
         for key in sizes.keys(of: full.key, atLeast: target) {
             if let image = cache.image(for: key) { return image }
@@ -38,14 +46,14 @@ struct MemoryStage: Sendable {
 
     /// Returns the reason why ``image(_:isRepeated:)`` returned nil.
     func missReason(_ request: ImageRequest) -> CacheMissReason {
-        guard cache != nil else { return .noCache }
+        guard hasCache else { return .noCache }
         return request.cachePolicy.memory.reads ? .notStored : .notAllowed
     }
 
     /// Returns the image of a request after its first processors, if memory has it. `isRepeated` has the same meaning
     /// as in ``image(_:isRepeated:)``.
     func intermediate(_ request: ImageRequest, steps count: Int, isRepeated: Bool) -> LoadedImage? {
-        guard request.cachePolicy.memory.reads, let cache else { return nil }
+        guard hasCache, request.cachePolicy.memory.reads else { return nil }
         var earlier = request
         earlier.processors.removeLast(request.processors.count - count)
         earlier.scale = 1
@@ -54,7 +62,7 @@ struct MemoryStage: Sendable {
         return cache.image(for: key).map { LoadedImage(image: $0, layer: .memory, origin: origins[key]) }
     }
 
-    func contains(_ key: ImageKey) -> Bool { cache?.contains(key) == true }
+    func contains(_ key: ImageKey) -> Bool { cache.contains(key) }
 
     /// Stores an image. Does nothing for a partial image, when the request's cache policy forbids it, or when the
     /// resource changed after the generation.
@@ -67,7 +75,7 @@ struct MemoryStage: Sendable {
     func store(
         _ image: DecodedImage, for request: ImageRequest, origin: LoadedImage.Origin?, since generation: Generation?
     ) {
-        guard let cache, let generation, request.cachePolicy.memory.writes, !image.isPartial else { return }
+        guard hasCache, let generation, request.cachePolicy.memory.writes, !image.isPartial else { return }
         let key = request.key
         generations.ifUnchanged(key.resource, since: generation) {
             cache.store(image, for: request)
@@ -76,17 +84,27 @@ struct MemoryStage: Sendable {
         if let target = request.decoding.target { sizes.record(key, target, of: Self.fullSize(request).key) }
     }
 
-    func remove(_ key: ImageKey) { cache?.remove(key) }
+    func remove(_ key: ImageKey) { cache.remove(key) }
 
-    func removeAll() { cache?.removeAll() }
+    func removeAll() { cache.removeAll() }
 
-    func removeResource(_ resource: ResourceKey) { cache?.removeAll(of: resource) }
+    func removeResource(_ resource: ResourceKey) { cache.removeAll(of: resource) }
 
     private static func fullSize(_ request: ImageRequest) -> ImageRequest {
         var full = request
         full.decoding.target = nil
         return full
     }
+}
+
+/// The memory cache of a pipeline without one.
+private struct EmptyMemoryCache: MemoryCaching {
+    func image(for key: ImageKey) -> DecodedImage? { nil }
+    func contains(_ key: ImageKey) -> Bool { false }
+    func store(_ image: DecodedImage, for key: ImageKey) {}
+    func remove(_ key: ImageKey) -> Bool { false }
+    func removeAll(of resource: ResourceKey) -> Int { 0 }
+    func removeAll() {}
 }
 
 /// The sizes at which each image was stored in memory, used to find a larger image for a smaller request.
