@@ -1,6 +1,6 @@
 import AlcedoCore
 public import AlcedoLibc
-import AlcedoRuntime
+public import AlcedoRuntime
 
 /// A value that many threads can read at the same time, with a separate value for each reader lane.
 ///
@@ -10,14 +10,14 @@ import AlcedoRuntime
 /// few memory accesses only. It is not recursive.
 ///
 /// `@unchecked` because of the pointers: `value` is written while all lanes are locked, and read while at least one
-/// lane is locked. A lane's value is accessed while that lane is locked.
+/// lane is locked. A lane's lock protects the lane's own value.
 @usableFromInline
 struct ReadMostlyLock<Value: Sendable, LaneValue: Sendable>: ~Copyable, @unchecked Sendable {
+    @usableFromInline typealias Lane = Locked<LaneValue>
+
     /// The alignment of a lane: two cache lines, because processors fetch them in pairs.
     @inlinable
     static var alignment: Int { 128 }
-    /// The offset of a lane's value from its lock.
-    @usableFromInline static var laneValueOffset: Int { 64 }
 
     @usableFromInline let lanes: UnsafeMutableRawPointer
     @usableFromInline let laneStride: Int
@@ -38,23 +38,15 @@ struct ReadMostlyLock<Value: Sendable, LaneValue: Sendable>: ~Copyable, @uncheck
         var count = 1
         while count < laneCount { count *= 2 }
         self.laneCount = count
-        let size = Self.laneValueOffset + MemoryLayout<LaneValue>.stride
-        laneStride = (size + Self.alignment - 1) / Self.alignment * Self.alignment
+        laneStride = (MemoryLayout<Lane>.stride + Self.alignment - 1) / Self.alignment * Self.alignment
         lanes = .allocate(byteCount: laneStride * count, alignment: Self.alignment)
         value = .allocate(capacity: 1)
         value.initialize(to: initial)
-        for lane in 0..<count {
-            mutex(lane).initialize(to: pthread_mutex_t())
-            pthread_mutex_init(mutex(lane), nil)
-            self.laneValue(lane).initialize(to: laneValue)
-        }
+        for number in 0..<count { lane(number).initialize(to: Locked(laneValue)) }
     }
 
     deinit {
-        for lane in 0..<laneCount {
-            pthread_mutex_destroy(mutex(lane))
-            laneValue(lane).deinitialize(count: 1)
-        }
+        for number in 0..<laneCount { lane(number).deinitialize(count: 1) }
         lanes.deallocate()
         value.deinitialize(count: 1)
         value.deallocate()
@@ -66,34 +58,39 @@ struct ReadMostlyLock<Value: Sendable, LaneValue: Sendable>: ~Copyable, @uncheck
     /// one part does not copy or retain the rest. The pointer is valid only within `body`.
     @inlinable
     borrowing func withSharedLock<Result>(_ body: (UnsafePointer<Value>, inout LaneValue) -> Result) -> Result {
-        let lane = laneCount == 1 ? 0 : threadNumber.current & (laneCount - 1)
-        pthread_mutex_lock(mutex(lane))
-        defer { pthread_mutex_unlock(mutex(lane)) }
-        return body(UnsafePointer(value), &laneValue(lane).pointee)
+        let number = laneCount == 1 ? 0 : threadNumber.current & (laneCount &- 1)
+        return lane(number).pointee.withLock { body(UnsafePointer(value), &$0) }
     }
 
     /// Runs `body` with exclusive access to the value and to the value of the first lane.
     @inlinable
     borrowing func withLock<Result>(_ body: (inout Value, inout LaneValue) -> Result) -> Result {
-        for lane in 0..<laneCount { pthread_mutex_lock(mutex(lane)) }
-        defer { for lane in 0..<laneCount { pthread_mutex_unlock(mutex(lane)) } }
-        return body(&value.pointee, &laneValue(0).pointee)
+        lane(0).pointee.withLock { first in withLanes(from: 1) { body(&value.pointee, &first) } }
     }
 
     /// Runs `body` with exclusive access to the value, and with the values of all lanes.
     @inlinable
     borrowing func withAllLanes<Result>(_ body: (inout Value, [LaneValue]) -> Result) -> Result {
-        withLock { value, _ in body(&value, (0..<laneCount).map { laneValue($0).pointee }) }
+        collectLanes([]) { body(&value.pointee, $0) }
     }
 
+    /// Runs `body` while the lanes beginning with a number are locked. All writers lock the lanes in the same order.
     @inlinable
-    func mutex(_ lane: Int) -> UnsafeMutablePointer<pthread_mutex_t> {
-        (lanes + lane * laneStride).assumingMemoryBound(to: pthread_mutex_t.self)
+    borrowing func withLanes<Result>(from number: Int, _ body: () -> Result) -> Result {
+        number == laneCount ? body() : lane(number).pointee.withLock { _ in withLanes(from: number + 1, body) }
     }
 
+    /// Runs `body` with the given values and those of the remaining lanes, while these lanes are locked.
     @inlinable
-    func laneValue(_ lane: Int) -> UnsafeMutablePointer<LaneValue> {
-        (lanes + lane * laneStride + Self.laneValueOffset).assumingMemoryBound(to: LaneValue.self)
+    borrowing func collectLanes<Result>(_ values: [LaneValue], _ body: ([LaneValue]) -> Result) -> Result {
+        values.count == laneCount
+            ? body(values) : lane(values.count).pointee.withLock { collectLanes(values + [$0], body) }
+    }
+
+    /// Returns a pointer to a lane. The multiplication cannot overflow, because the lanes are in memory.
+    @inlinable
+    func lane(_ number: Int) -> UnsafeMutablePointer<Lane> {
+        (lanes + number &* laneStride).assumingMemoryBound(to: Lane.self)
     }
 }
 
