@@ -17,15 +17,13 @@ public struct ImageKey: Sendable, Hashable, CustomStringConvertible {
     /// form; empty for the original. For a local file, the variant also contains the version of the file: see
     /// ``ImageRequest/tracksFileChanges``.
     public let variant: String
-    /// The hash of the resource, the same for all its variants.
-    package let resourceHash: Int
     @usableFromInline let hash: Int
 
     /// Creates a key. The empty variant denotes the original.
     public init(_ resource: ResourceKey, variant: String = "") {
         self.resource = resource
         self.variant = variant
-        resourceHash = resource.hashValue
+        let resourceHash = resource.hashValue
         guard !variant.isEmpty else {
             hash = resourceHash
             return
@@ -55,6 +53,10 @@ public struct ImageKey: Sendable, Hashable, CustomStringConvertible {
 
     /// The hash computed when the key was created.
     @inlinable public var hashValue: Int { hash }
+
+    /// The hash of the resource, the same for all its variants. O(1) for the original. Computed for a variant, so that
+    /// a key takes 40 bytes.
+    package var resourceHash: Int { variant.isEmpty ? hash : resource.hashValue }
 
     /// The key of the same resource with the empty variant.
     package var original: ImageKey { ImageKey(resource) }

@@ -178,7 +178,7 @@ public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Senda
                     outcome = now == nil ? .needsTime : .needsToWrite
                     return nil
                 }
-                reader.extendExpiration(of: slot, from: now)
+                if limits.extendsExpiryOnUse { reader.extendExpiration(of: slot, from: now) }
             }
             counters.found(reader.entries[slot].cost)
             AccessMarks.record(reader.marks + slot, stamp: counters.stamp(at: reader.tick))
@@ -218,7 +218,7 @@ public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Senda
                 }
                 return counters.missed(state.weak?.value(for: key, at: now))
             }
-            if state.table.entries[slot].expiration.expires {
+            if state.table.entries[slot].deadline < .max {
                 guard let now else {
                     outcome = .needsTime
                     return nil
@@ -227,7 +227,9 @@ public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Senda
                     state.remove(slot, .expired, into: &releases)
                     return counters.missed(nil)
                 }
-                state.table.entries[slot].expiration.extend(from: now)
+                var expiration = state.table.expiration(of: slot)
+                expiration.extend(from: now)
+                state.table.setExpiration(expiration, of: slot)
             }
             counters.found(state.table.entries[slot].cost)
             // With one lane, its counter puts all uses in order. With several lanes, the stamp must be the highest of

@@ -11,6 +11,9 @@ struct EntryExpiration: Sendable {
     init() {}
 
     @inlinable
+    init(deadline: Int64, extensionSpan: Int64) { (self.deadline, self.extensionSpan) = (deadline, extensionSpan) }
+
+    @inlinable
     init(from now: Int64, for span: Int64, isExtendedByUse: Bool) {
         deadline = Self.deadline(from: now, for: span)
         extensionSpan = isExtendedByUse ? span : 0

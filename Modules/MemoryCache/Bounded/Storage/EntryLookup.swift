@@ -6,6 +6,7 @@ public import Synchronization
 struct EntryLookup<Key: Hashable & Sendable, Value: Sendable> {
     @usableFromInline let probe: HashProbe
     @usableFromInline let entries: UnsafeMutablePointer<CacheEntry<Key, Value>>
+    @usableFromInline let details: UnsafeMutablePointer<EntryDetails>
     @usableFromInline let marks: UnsafeMutablePointer<Atomic<UInt64>>
     @usableFromInline let tick: UInt64
 
@@ -13,9 +14,10 @@ struct EntryLookup<Key: Hashable & Sendable, Value: Sendable> {
     init(_ state: UnsafePointer<MemoryCacheState<Key, Value>>) {
         // Each expression is a path to a number. Calling a method of the state would copy the state.
         probe = HashProbe(
-            cells: state.pointee.table.index.cells.base, mask: state.pointee.table.index.cells.count - 1,
+            cells: state.pointee.table.index.cells.base, mask: state.pointee.table.index.cells.count &- 1,
             shift: state.pointee.table.index.shift)
         entries = state.pointee.table.entries.base
+        details = state.pointee.table.details.base
         marks = state.pointee.markBase
         tick = state.pointee.tick
     }
@@ -23,7 +25,7 @@ struct EntryLookup<Key: Hashable & Sendable, Value: Sendable> {
     @inlinable @inline(__always)
     func slot(of key: Key, hash: Int) -> Int? {
         probe.slot(hash) { slot in
-            guard entries[slot].hash == hash, let stored = entries[slot].key else { return false }
+            guard let stored = entries[slot].key else { return false }
             return stored == key
         }
     }
@@ -38,7 +40,7 @@ struct EntryLookup<Key: Hashable & Sendable, Value: Sendable> {
     /// Restarts the time to live, if uses extend it.
     @inlinable @inline(__always)
     func extendExpiration(of slot: Int, from now: Int64) {
-        let span = entries[slot].expiration.extensionSpan
+        let span = details[slot].extensionSpan
         guard span > 0 else { return }
         atomicDeadline(of: slot).pointee.store(EntryExpiration.deadline(from: now, for: span), ordering: .relaxed)
     }
@@ -68,7 +70,8 @@ struct LaneCounters: Sendable {
 
     @inlinable
     mutating func found(_ cost: Int) {
-        hits += 1
+        // The count cannot overflow: a billion hits per second take three centuries.
+        hits &+= 1
         hitCost &+= cost
     }
 
@@ -88,7 +91,7 @@ struct LaneCounters: Sendable {
             tick = now
             usesInTick = 0
         }
-        if usesInTick < 255 { usesInTick += 1 }
+        if usesInTick < 255 { usesInTick &+= 1 }
         return now << 8 | usesInTick
     }
 }

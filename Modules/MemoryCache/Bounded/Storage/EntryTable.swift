@@ -5,6 +5,8 @@ public import AlcedoCore
 @usableFromInline
 struct EntryTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     @usableFromInline var entries = StableBuffer<CacheEntry<Key, Value>>()
+    /// The properties of the entries that a hit does not read, by slot.
+    @usableFromInline var details = StableBuffer<EntryDetails>()
     @usableFromInline var index = HashIndex()
     /// The index of groups; nil if keys have no groups.
     @usableFromInline var groups: GroupIndex?
@@ -18,7 +20,7 @@ struct EntryTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     @inlinable
     init(hasGroups: Bool) {
         groups = hasGroups ? GroupIndex() : nil
-        assert(MemoryLayout<CacheEntry<Key, Value>>.offset(of: \.expiration.deadline) == 0)
+        assert(MemoryLayout<CacheEntry<Key, Value>>.offset(of: \.deadline) == 0)
     }
 
     @inlinable var count: Int { slots.count }
@@ -26,7 +28,7 @@ struct EntryTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     @inlinable @inline(__always)
     func slot(of key: Key, hash: Int) -> Int? {
         index.slot(hash) { slot in
-            guard entries[slot].hash == hash, let stored = entries[slot].key else { return false }
+            guard let stored = entries[slot].key else { return false }
             return stored == key
         }
     }
@@ -37,15 +39,18 @@ struct EntryTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         _ value: Value, for key: Key, hash: Int, groupHash: Int, cost: Int, expiration: EntryExpiration
     ) -> Int {
         let slot = slots.take()
-        if slot == entries.count { entries.append(CacheEntry()) }
+        if slot == entries.count {
+            entries.append(CacheEntry())
+            details.append(EntryDetails())
+        }
         entries[slot].key = key
         entries[slot].value = value
-        entries[slot].hash = hash
         entries[slot].cost = cost
-        entries[slot].groupHash = groupHash
+        details[slot].hash = hash
+        details[slot].groupHash = groupHash
         setExpiration(expiration, of: slot)
-        index.insert(slot, hash: hash) { [entries] in entries[$0].hash }
-        groups?.insert(slot, into: entries)
+        index.insert(slot, hash: hash)
+        groups?.insert(slot, into: details)
         totalCost += cost
         return slot
     }
@@ -62,8 +67,8 @@ struct EntryTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     /// Removes the entry of a slot, frees the slot, and returns the entry.
     @inlinable
     mutating func remove(_ slot: Int, reason: EvictionReason) -> RemovedEntry<Key, Value>? {
-        index.remove(slot, hash: entries[slot].hash) { [entries] in entries[$0].hash }
-        groups?.remove(slot, from: entries)
+        index.remove(slot, hash: details[slot].hash)
+        groups?.remove(slot, from: details)
         setExpiration(EntryExpiration(), of: slot)
         setPriority(.normal, of: slot)
         totalCost -= entries[slot].cost
@@ -73,17 +78,17 @@ struct EntryTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     }
 
     @inlinable
-    func isExpired(_ slot: Int, at now: Int64) -> Bool { entries[slot].expiration.isExpired(at: now) }
+    func isExpired(_ slot: Int, at now: Int64) -> Bool { entries[slot].deadline <= now }
 
     /// Returns the slots of a group's entries, and of the entries of other groups with the same hash. O(number of slots
     /// returned).
     @inlinable
     func slots(ofGroup hash: Int) -> [Int] {
         var slots: [Int] = []
-        var next = groups?.first(hash, in: entries)
+        var next = groups?.first(hash, in: details)
         while let slot = next {
             slots.append(slot)
-            let following = entries[slot].nextInGroup
+            let following = details[slot].nextInGroup
             next = following < 0 ? nil : Int(following)
         }
         return slots
@@ -97,22 +102,39 @@ struct EntryTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
 
     @inlinable
     mutating func setExpiration(_ expiration: EntryExpiration, of slot: Int) {
-        expiringCount += (expiration.expires ? 1 : 0) - (entries[slot].expiration.expires ? 1 : 0)
-        entries[slot].expiration = expiration
+        expiringCount += (expiration.expires ? 1 : 0) - (entries[slot].deadline < .max ? 1 : 0)
+        entries[slot].deadline = expiration.deadline
+        details[slot].extensionSpan = expiration.extensionSpan
+    }
+
+    @inlinable
+    func expiration(of slot: Int) -> EntryExpiration {
+        EntryExpiration(deadline: entries[slot].deadline, extensionSpan: details[slot].extensionSpan)
     }
 }
 
-/// A place for an entry of a memory cache, in use or free.
+/// A place for an entry of a memory cache, in use or free. It contains what a hit reads: 64 bytes, one line of the
+/// processor's cache, if the key is an ``ImageKey`` and the value an object.
 @usableFromInline
 struct CacheEntry<Key: Sendable, Value: Sendable>: Sendable {
-    /// The expiration. It is the first property, so that the deadline is at the entry's address; see
-    /// ``EntryLookup/atomicDeadline(of:)``.
-    @usableFromInline var expiration = EntryExpiration()
+    /// The deadline of the entry's ``EntryExpiration``. It is the first property, so that it is at the entry's address;
+    /// see ``EntryLookup/atomicDeadline(of:)``.
+    @usableFromInline var deadline = Int64.max
     /// The key. The key and the value are nil while the place is free.
     @usableFromInline var key: Key?
     @usableFromInline var value: Value?
-    @usableFromInline var hash = 0
     @usableFromInline var cost = 0
+
+    @inlinable
+    init() {}
+}
+
+/// The properties of an entry that a hit does not read.
+@usableFromInline
+struct EntryDetails: Sendable {
+    /// The span of the entry's ``EntryExpiration``.
+    @usableFromInline var extensionSpan = Int64(0)
+    @usableFromInline var hash = 0
     @usableFromInline var groupHash = 0
     /// The slot of the next entry in the list of the group; -1 for none.
     @usableFromInline var nextInGroup: Int32 = -1
@@ -149,18 +171,18 @@ struct GroupIndex: Sendable {
     init() {}
 
     @inlinable
-    func first<Key, Value>(_ hash: Int, in entries: StableBuffer<CacheEntry<Key, Value>>) -> Int? {
+    func first(_ hash: Int, in entries: StableBuffer<EntryDetails>) -> Int? {
         heads.slot(hash) { entries[$0].groupHash == hash }
     }
 
     /// Adds an entry whose group hash is already set.
     @inlinable
-    mutating func insert<Key, Value>(_ slot: Int, into entries: StableBuffer<CacheEntry<Key, Value>>) {
+    mutating func insert(_ slot: Int, into entries: StableBuffer<EntryDetails>) {
         let hash = entries[slot].groupHash
         entries[slot].previousInGroup = -1
         entries[slot].nextInGroup = -1
         guard let head = first(hash, in: entries) else {
-            return heads.insert(slot, hash: hash) { entries[$0].groupHash }
+            return heads.insert(slot, hash: hash)
         }
         // The entry is linked behind the first, so that the index stays unchanged.
         let second = entries[head].nextInGroup
@@ -171,7 +193,7 @@ struct GroupIndex: Sendable {
     }
 
     @inlinable
-    mutating func remove<Key, Value>(_ slot: Int, from entries: StableBuffer<CacheEntry<Key, Value>>) {
+    mutating func remove(_ slot: Int, from entries: StableBuffer<EntryDetails>) {
         let (previous, next) = (entries[slot].previousInGroup, entries[slot].nextInGroup)
         if next >= 0 { entries[Int(next)].previousInGroup = previous }
         if previous >= 0 {
@@ -179,8 +201,8 @@ struct GroupIndex: Sendable {
             return
         }
         let hash = entries[slot].groupHash
-        heads.remove(slot, hash: hash) { entries[$0].groupHash }
-        if next >= 0 { heads.insert(Int(next), hash: hash) { entries[$0].groupHash } }
+        heads.remove(slot, hash: hash)
+        if next >= 0 { heads.insert(Int(next), hash: hash) }
     }
 }
 
@@ -245,8 +267,7 @@ package protocol GroupedKey: Hashable, Sendable {
     associatedtype Group: Hashable & Sendable
     /// The group of this key.
     var group: Group { get }
-    /// The hash value of the group. The default computes it on each access. A key type can keep it in a property,
-    /// because each store in a cache reads it.
+    /// The hash value of the group. Each store in a cache reads it. The default computes it.
     var groupHash: Int { get }
 }
 

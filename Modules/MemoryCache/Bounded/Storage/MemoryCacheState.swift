@@ -160,7 +160,7 @@ struct MemoryCacheState<Key: Hashable & Sendable, Value: Sendable>: @unchecked S
                 let slot = table.slots[position]
                 guard let key = table.entries[slot].key, let value = table.entries[slot].value else { continue }
                 weak?.remember(
-                    value, for: key, expiration: table.entries[slot].expiration, examined: &releases.examined)
+                    value, for: key, expiration: table.expiration(of: slot), examined: &releases.examined)
             }
         }
         statistics.recordEvictions(reason, count: count, cost: table.totalCost)
@@ -226,7 +226,7 @@ struct MemoryCacheState<Key: Hashable & Sendable, Value: Sendable>: @unchecked S
 
     @inlinable
     mutating func release(_ slot: Int, _ reason: EvictionReason, into releases: inout PendingReleases<Key, Value>) {
-        let expiration = table.entries[slot].expiration
+        let expiration = table.expiration(of: slot)
         guard let eviction = table.remove(slot, reason: reason) else { return }
         switch reason {
         case .costLimit, .countLimit, .trimmed:
