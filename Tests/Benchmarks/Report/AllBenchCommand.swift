@@ -141,6 +141,9 @@ struct AllBenchCommand: ProgramCommand {
             Part(title: "Encoders", words: ["encode", "\(imageDirectory)/web"] + roundOptions + peer),
         ] + memoryParts(imageDirectory) + [
             Part(title: "Memory caches", words: ["memory-cache", "--entries", "1000", "--threads", "1"]),
+            Part(
+                title: "Memory caches, 100,000 entries",
+                words: ["memory-cache", "--entries", "100000", "--threads", "1"]),
             Part(title: "Disk caches", words: ["disk-cache"]),
             Part(title: "Response cache", words: ["response-cache"]),
             Part(title: "Downloader", words: ["download"] + roundOptions + peer),
