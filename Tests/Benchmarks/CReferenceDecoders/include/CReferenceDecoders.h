@@ -8,6 +8,8 @@
 #include <stdint.h>
 
 size_t alcedo_reference_decode_png(const uint8_t *_Nonnull bytes, size_t count);
+/// Decodes an image with libspng. Returns 0 when libspng is not installed.
+size_t alcedo_reference_decode_png_with_libspng(const uint8_t *_Nonnull bytes, size_t count);
 size_t alcedo_reference_decode_jpeg(const uint8_t *_Nonnull bytes, size_t count);
 /// Decodes every image onto one canvas, without any disposal. Returns the number of pixels of all images.
 size_t alcedo_reference_decode_gif(const uint8_t *_Nonnull bytes, size_t count);
