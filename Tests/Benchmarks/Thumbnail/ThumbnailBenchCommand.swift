@@ -8,16 +8,17 @@ struct ThumbnailBenchCommand: ProgramCommand {
     static let help = """
         usage: alcedo-bench thumbnail --pictures DIR [options]
 
-        Measures thumbnails of at most 320 x 320 pixels, in memory, alternately with the pipeline, Pillow and libvips:
-        of the files in DIR/wallpapers and DIR/web on one thread, for each format, then with the pipeline on two
-        threads; then of all files in DIR/web from nginx without caches, against aiohttp with libvips, and again from
-        disk and from memory. The pipeline is measured with the processor resize alone, and with a decoding target of
-        the thumbnail's size beside it. Prints medians of the rounds; each ratio is of one round. Scripts/bench-pictures
-        creates the images, Scripts/bench-peers installs the interpreter, and both print their paths.
+        Measures thumbnails of at most 320 x 320 pixels, in memory, alternately with the pipeline, Pillow, libvips and,
+        for JPEG, OpenCV: of the files in DIR/wallpapers and DIR/web on one thread, for each format, then with the
+        pipeline on two threads; then of all files in DIR/web from nginx without caches, against aiohttp with libvips,
+        and again from disk and from memory. The pipeline is measured with the processor resize alone, and with a
+        decoding target of the thumbnail's size beside it. Prints medians of the rounds; each ratio is of one round.
+        Scripts/bench-pictures creates the images, Scripts/bench-peers installs the interpreter, and both print their
+        paths.
 
           --pictures DIR  read images from DIR, which has the directories wallpapers and web
-          --python PATH   use the Python interpreter PATH, which has Pillow, pyvips and aiohttp (default: none; Alcedo
-                          only)
+          --python PATH   use the Python interpreter PATH, which has Pillow, pyvips and aiohttp, and may have OpenCV
+                          (default: none; Alcedo only)
           --rounds N      measure N rounds (default: 5)
           --only TEXT     run only tables whose name contains TEXT: wallpapers, web, server
           --most N        read at most N files of each format from disk (default: 100)

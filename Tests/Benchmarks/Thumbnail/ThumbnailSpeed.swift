@@ -2,18 +2,20 @@ import Alcedo
 import AlcedoProgramSupport
 import Foundation
 
-/// Measures thumbnails of files on disk, alternately with the pipeline, Pillow and libvips.
+/// Measures thumbnails of files on disk, alternately with the pipeline, Pillow, libvips and, for JPEG, OpenCV.
 struct ThumbnailSpeed {
     /// The goal for the time of the pipeline relative to other libraries.
     struct Goal {
         let maximumRatios: [ImageFormat: Double]
         /// Whether the time is compared with the faster of Pillow and libvips. If false, it is compared with libvips.
         let comparesFaster: Bool
+        /// The goal for JPEG relative to OpenCV, if it is installed.
+        let maximumOpenCVRatio = 0.8
     }
 
     static let tables: [(name: String, goal: Goal)] = [
-        ("wallpapers", Goal(maximumRatios: [.jpeg: 0.95, .png: 0.95, .webp: 0.7], comparesFaster: true)),
-        ("web", Goal(maximumRatios: [.jpeg: 0.55, .png: 1, .webp: 0.55], comparesFaster: false)),
+        ("wallpapers", Goal(maximumRatios: [.jpeg: 0.85, .png: 0.6, .webp: 0.65], comparesFaster: true)),
+        ("web", Goal(maximumRatios: [.jpeg: 0.48, .png: 0.65, .webp: 0.48], comparesFaster: false)),
     ]
 
     let files: ThumbnailFiles
@@ -27,7 +29,7 @@ struct ThumbnailSpeed {
             BenchTable.row([
                 name, "Alcedo, ms", "Pillow, ms", "libvips, ms",
                 goal.comparesFaster ? "vs the faster library" : "vs libvips",
-                "processor time", "goal", "speedup of two threads", "goal",
+                "processor time", "goal", "speedup of two threads", "goal", "vs OpenCV", "goal",
             ]))
         for format in [ImageFormat.jpeg, .png, .webp] {
             let paths = Array(files.paths(of: format).prefix(maximumCount))
@@ -41,7 +43,9 @@ struct ThumbnailSpeed {
         let pipelines = forms.map { PipelineThumbnails($0, maxConcurrentDecodes: 1) }
         let twoThreads = PipelineThumbnails(forms[0], maxConcurrentDecodes: 2)
         let peers = try python.map { python in
-            try PythonThumbnails.Library.allCases.map { try PythonThumbnails($0, python: python) }
+            let openCV = try format == .jpeg ? [PythonThumbnails(.openCV, python: python)] : []
+            return try [PythonThumbnails.Library.pillow, .vips].map { try PythonThumbnails($0, python: python) }
+                + openCV.filter { (try? $0.make(paths[0])) != nil }
         }
         var times = (0..<forms.count + (peers?.count ?? 0)).map { _ in [ThumbnailTime]() }
         var speedups: [Double] = []
@@ -80,11 +84,7 @@ struct ThumbnailSpeed {
     ) {
         /// Returns the median of the ratios of each round, relative to the library of the goal.
         func ratio(_ part: KeyPath<ThumbnailTime, Double>) -> Double? {
-            let ratios = (0..<rounds).compactMap { round -> Double? in
-                let peers = times.dropFirst(goal.comparesFaster ? 1 : 2).map { $0[round][keyPath: part] }
-                return peers.min().map { times[0][round][keyPath: part] / $0 }
-            }
-            return DownloadSpeed.median(ratios)
+            self.ratio(times[0], to: times.dropFirst().prefix(2).dropFirst(goal.comparesFaster ? 0 : 1), part)
         }
         func text(_ ratio: Double?) -> String { ratio.map { "\(($0 * 100).rounded() / 100)" } ?? "-" }
         let each = times.map { times in
@@ -98,20 +98,38 @@ struct ThumbnailSpeed {
             BenchFigure("thumbnails, \(title): time relative to \(peer)", wall, .atMost(limit)).record()
         }
         if let speedup { BenchFigure("thumbnails, \(title): speedup of two threads", speedup, .atLeast(1.9)).record() }
+        let openCV = self.ratio(times[0], to: times.dropFirst(3), \.wall)
+        if let openCV {
+            let limit = goal.maximumOpenCVRatio
+            BenchFigure("thumbnails, \(title): time relative to OpenCV", openCV, .atMost(limit)).record()
+        }
         let limit = goal.maximumRatios[format].map { "at most \($0)" } ?? ""
         Console.output(
             BenchTable.row(
                 ["\(count) \(row)"] + cells + [
-                    text(wall), text(processor), limit, text(speedup), speedups.isEmpty ? "" : "1.9",
+                    text(wall), text(processor), limit, text(speedup), speedups.isEmpty ? "" : "1.9", text(openCV),
+                    openCV == nil ? "" : "at most \(goal.maximumOpenCVRatio)",
                 ]))
+    }
+
+    /// Returns the median of the ratios of each round, relative to the fastest of the peers, or nil without peers.
+    private func ratio(
+        _ times: [ThumbnailTime], to peers: some Collection<[ThumbnailTime]>, _ part: KeyPath<ThumbnailTime, Double>
+    ) -> Double? {
+        let ratios = (0..<rounds).compactMap { round -> Double? in
+            peers.map { $0[round][keyPath: part] }.min().map { times[round][keyPath: part] / $0 }
+        }
+        return DownloadSpeed.median(ratios)
     }
 }
 
-/// Pillow or libvips in a separate Python process, on one thread.
+/// A library in a separate Python process, on one thread.
 private final class PythonThumbnails {
-    enum Library: String, CaseIterable {
+    enum Library: String {
         case pillow = "Pillow"
         case vips = "libvips"
+        /// OpenCV, which decodes JPEG at the smallest sufficient scale and then averages areas.
+        case openCV = "OpenCV"
     }
 
     let library: Library
@@ -143,6 +161,20 @@ private final class PythonThumbnails {
                 with Image.open(path) as image:
                     image.thumbnail((side, side))
                     return image.tobytes()
+        elif sys.argv[1] == "OpenCV":
+            from PIL import Image
+            def make(path):
+                import cv2
+                cv2.setNumThreads(1)
+                scales = 8, 4, 2
+                modes = cv2.IMREAD_REDUCED_COLOR_8, cv2.IMREAD_REDUCED_COLOR_4, cv2.IMREAD_REDUCED_COLOR_2
+                with Image.open(path) as image:
+                    width, height = image.size
+                scale = min(1, side / width, side / height)
+                size = max(1, round(width * scale)), max(1, round(height * scale))
+                fits = [m for n, m in zip(scales, modes) if width // n >= size[0] and height // n >= size[1]]
+                image = cv2.imread(path, fits[0] if fits else cv2.IMREAD_COLOR)
+                return cv2.resize(image, size, interpolation=cv2.INTER_AREA).tobytes()
         else:
             import pyvips
             pyvips.cache_set_max(0)
