@@ -134,12 +134,13 @@ void alcedo_png_transform(alcedo_png_decoder *d) {
     }
 }
 
-alcedo_png_status alcedo_png_start(alcedo_png_decoder *d, alcedo_png_format format, int premultiplies) {
+alcedo_png_status alcedo_png_start(alcedo_png_decoder *d, alcedo_png_format format, int premultiplies,
+                                   size_t whole_limit) {
     d->format = format;
     d->premultiplies = premultiplies && format != ALCEDO_PNG_GRAY8;
     if (!d->input.segments) return ALCEDO_PNG_OK;
     if (setjmp(d->escape)) return alcedo_png_failure(d);
-    d->rows = alcedo_png_rows_create(d);
+    d->rows = alcedo_png_rows_create(d, whole_limit);
     alcedo_png_transform(d);
     if (png_get_interlace_type(d->png, d->info) != PNG_INTERLACE_NONE) png_set_interlace_handling(d->png);
     png_read_update_info(d->png, d->info);

@@ -1,6 +1,6 @@
 #include "internal.h"
 
-#include <pthread.h>
+#include <libdeflate.h>
 
 void alcedo_png_read_input(png_structp png, png_bytep out, size_t count) {
     alcedo_png_input *input = png_get_io_ptr(png);
@@ -28,34 +28,9 @@ void alcedo_png_ignore_warning(png_structp png, png_const_charp message) {
     (void)message;
 }
 
-// Eight tables allow eight bytes to be processed in one step.
-static uint32_t tables[8][256];
-static pthread_once_t tables_once = PTHREAD_ONCE_INIT;
-
-static void make_tables(void) {
-    for (uint32_t byte = 0; byte < 256; byte++) {
-        uint32_t crc = byte;
-        for (int bit = 0; bit < 8; bit++) crc = crc & 1 ? crc >> 1 ^ 0xEDB88320u : crc >> 1;
-        tables[0][byte] = crc;
-    }
-    for (int table = 1; table < 8; table++) {
-        for (int byte = 0; byte < 256; byte++) {
-            const uint32_t crc = tables[table - 1][byte];
-            tables[table][byte] = crc >> 8 ^ tables[0][crc & 255];
-        }
-    }
-}
-
 uint32_t alcedo_png_crc(const uint8_t *bytes, size_t count) { return alcedo_png_crc_continued(0, bytes, count); }
 
 uint32_t alcedo_png_crc_continued(uint32_t crc, const uint8_t *bytes, size_t count) {
-    pthread_once(&tables_once, make_tables);
-    crc = ~crc;
-    for (; count >= 8; count -= 8, bytes += 8) {
-        crc ^= bytes[0] | (uint32_t)bytes[1] << 8 | (uint32_t)bytes[2] << 16 | (uint32_t)bytes[3] << 24;
-        crc = tables[7][crc & 255] ^ tables[6][crc >> 8 & 255] ^ tables[5][crc >> 16 & 255] ^ tables[4][crc >> 24] ^
-              tables[3][bytes[4]] ^ tables[2][bytes[5]] ^ tables[1][bytes[6]] ^ tables[0][bytes[7]];
-    }
-    for (; count; count--, bytes++) crc = crc >> 8 ^ tables[0][(crc ^ *bytes) & 255];
-    return ~crc;
+    // For a null pointer, libdeflate returns the checksum of no bytes.
+    return count ? libdeflate_crc32(crc, bytes, count) : crc;
 }

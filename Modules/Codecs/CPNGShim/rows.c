@@ -1,16 +1,24 @@
 #include "rows.h"
 
 #include "filters.h"
+#include "inflate.h"
 
 #include <stdlib.h>
 #include <zlib.h>
 
-// Rows are inflated in batches of about BATCH_BYTES, because zlib processes the last bytes of each call slowly and
+// zlib inflates rows in batches of about BATCH_BYTES, because it processes the last bytes of each call slowly and
 // copies its window. Images wider than MAXIMUM_WIDTH are left to libpng, which needs fewer rows in memory.
-enum { BATCH_BYTES = 96 << 10, MAXIMUM_WIDTH = 1 << 17, CHUNK_HEAD = 8, CHUNK_TAIL = 4 };
+enum {
+    BATCH_BYTES = 96 << 10,
+    MAXIMUM_WIDTH = 1 << 17,
+    CHUNK_HEAD = 8,
+    CHUNK_TAIL = 4,
+    /// The maximum number of bytes by which the rest of a file can exceed the rows that are inflated at once.
+    LONGEST_REST = 1 << 16,
+};
 
 struct alcedo_png_rows {
-    z_stream stream;
+    z_stream stream;  // not used when all rows are inflated at once
     const uint8_t *next;  // the first byte of the file that has not been read
     size_t chunk_left;
     const uint8_t *end;  // the end of the file
@@ -23,9 +31,9 @@ struct alcedo_png_rows {
     size_t row_bytes;  // without the filter byte
     size_t batch_rows;
     size_t read_rows;  // the number of rows read so far
-    size_t left;  // the number of rows in the batch that have not been read
-    uint8_t *row;  // the next row of the batch, which begins with its filter
-    uint8_t *batch;  // the row above the batch, and the batch; each row begins with its filter
+    size_t left;  // the number of rows in memory that have not been read
+    uint8_t *row;  // the next row in memory, which begins with its filter
+    uint8_t *batch;  // the row above the batch or the image, and its rows; each begins with its filter
     int is_gray;  // whether the output is gray
     int color_type;
     uint32_t palette[256];
@@ -90,46 +98,6 @@ static int is_whole(const alcedo_png_rows *rows) {
     return rows->chunk_left <= PNG_UINT_31_MAX && (size_t)(rows->end - rows->next) >= rows->chunk_left + CHUNK_TAIL;
 }
 
-alcedo_png_rows *alcedo_png_rows_create(alcedo_png_decoder *d) {
-    const int color_type = png_get_color_type(d->png, d->info);
-    if (!is_readable(d, color_type)) return NULL;
-    alcedo_png_rows *rows = calloc(1, sizeof *rows);
-    if (!rows) return NULL;
-    rows->color_type = color_type;
-    rows->is_gray = d->format == ALCEDO_PNG_GRAY8;
-    rows->checks_crc = d->checks_crc;
-    rows->width = png_get_image_width(d->png, d->info);
-    rows->height = png_get_image_height(d->png, d->info);
-    rows->pixel_bytes = bytes_of_pixel(color_type);
-    rows->row_bytes = rows->width * rows->pixel_bytes;
-    rows->batch_rows = BATCH_BYTES / (rows->row_bytes + 1);
-    if (rows->batch_rows == 0) rows->batch_rows = 1;
-    if (rows->batch_rows > rows->height) rows->batch_rows = rows->height;
-    // One row more than needed, because bytes after the last row of the batch are read.
-    rows->batch = calloc(rows->batch_rows + 2, rows->row_bytes + 1);
-    const alcedo_png_segment *file = &d->input.segments[0];
-    rows->next = file->bytes + d->input.offset;
-    rows->end = file->bytes + file->count;
-    rows->chunk_left = big_endian(rows->next - CHUNK_HEAD);
-    rows->crc = alcedo_png_crc_continued(0, rows->next - 4, 4);
-    // zlib uses the window size that the stream declares, as for libpng. The checksum of the stream is not verified,
-    // because the chunks have their own.
-    const int has_colors = color_type != PNG_COLOR_TYPE_PALETTE || read_palette(rows, d);
-    const int is_ready = rows->batch && has_colors && is_whole(rows) && inflateInit2(&rows->stream, 0) == Z_OK;
-    if (!is_ready || inflateValidate(&rows->stream, 0) != Z_OK) {
-        alcedo_png_rows_destroy(rows);
-        return NULL;
-    }
-    return rows;
-}
-
-void alcedo_png_rows_destroy(alcedo_png_rows *rows) {
-    if (!rows) return;
-    inflateEnd(&rows->stream);
-    free(rows->batch);
-    free(rows);
-}
-
 /// Skips the checksum of a chunk whose bytes have all been used. Returns 0 when it is verified and does not match.
 static int end_chunk(alcedo_png_rows *rows) {
     const int is_good = !rows->checks_crc || rows->crc == big_endian(rows->next);
@@ -144,6 +112,104 @@ static int begin_chunk(alcedo_png_rows *rows) {
     rows->next += CHUNK_HEAD;
     rows->crc = alcedo_png_crc_continued(0, rows->next - 4, 4);
     return is_whole(rows);
+}
+
+/// Inflates all rows at once. Returns 0 on failure, without any change, so that zlib can read the rows.
+static int inflate_image(alcedo_png_rows *rows) {
+    const size_t slot = rows->row_bytes + 1;
+    const size_t size = rows->height * slot;
+    const uint8_t *const first = rows->next;
+    const size_t first_size = rows->chunk_left;
+    const uint32_t first_crc = rows->crc;
+    // No stream needs much more memory than its rows. A longer rest of the file has other chunks or is not valid.
+    if ((size_t)(rows->end - first) > size + LONGEST_REST) return 0;
+
+    uint8_t *copy = NULL;  // the stream, when it has several chunks
+    size_t count = 0;
+    int is_good = 1;
+    for (;;) {
+        if (rows->checks_crc) rows->crc = alcedo_png_crc_continued(rows->crc, rows->next, rows->chunk_left);
+        if (copy) memcpy(copy + count, rows->next, rows->chunk_left);
+        count += rows->chunk_left;
+        rows->next += rows->chunk_left;
+        rows->chunk_left = 0;
+        const int has_more = (size_t)(rows->end - rows->next) >= CHUNK_TAIL + CHUNK_HEAD &&
+                             memcmp(rows->next + CHUNK_TAIL + 4, "IDAT", 4) == 0;
+        if (!has_more) break;
+        is_good = end_chunk(rows) && begin_chunk(rows);
+        if (is_good && !copy) {
+            copy = malloc((size_t)(rows->end - first));
+            if (copy) memcpy(copy, first, count);
+            is_good = copy != NULL;
+        }
+        if (!is_good) break;
+    }
+
+    // Bytes after the last row are read.
+    uint8_t *image = is_good ? malloc(slot + size + 4) : NULL;
+    if (image) {
+        memset(image, 0, slot);
+        memset(image + slot + size, 0, 4);
+        is_good = alcedo_png_inflate(copy ? copy : first, count, image + slot, size);
+    }
+    free(copy);
+    if (!image || !is_good) {
+        free(image);
+        rows->next = first;
+        rows->chunk_left = first_size;
+        rows->crc = first_crc;
+        return 0;
+    }
+    rows->batch = image;
+    rows->row = image + slot;
+    rows->left = rows->height;
+    rows->has_ended = 1;
+    return 1;
+}
+
+/// Prepares to inflate the rows in batches with zlib. Returns 0 on failure.
+static int begin_batches(alcedo_png_rows *rows) {
+    rows->batch_rows = BATCH_BYTES / (rows->row_bytes + 1);
+    if (rows->batch_rows == 0) rows->batch_rows = 1;
+    if (rows->batch_rows > rows->height) rows->batch_rows = rows->height;
+    // One row more than needed, because bytes after the last row of the batch are read.
+    rows->batch = calloc(rows->batch_rows + 2, rows->row_bytes + 1);
+    // zlib uses the window size that the stream declares, as for libpng. The checksum of the stream is not verified,
+    // because the chunks have their own.
+    return rows->batch && inflateInit2(&rows->stream, 0) == Z_OK && inflateValidate(&rows->stream, 0) == Z_OK;
+}
+
+alcedo_png_rows *alcedo_png_rows_create(alcedo_png_decoder *d, size_t whole_limit) {
+    const int color_type = png_get_color_type(d->png, d->info);
+    if (!is_readable(d, color_type)) return NULL;
+    alcedo_png_rows *rows = calloc(1, sizeof *rows);
+    if (!rows) return NULL;
+    rows->color_type = color_type;
+    rows->is_gray = d->format == ALCEDO_PNG_GRAY8;
+    rows->checks_crc = d->checks_crc;
+    rows->width = png_get_image_width(d->png, d->info);
+    rows->height = png_get_image_height(d->png, d->info);
+    rows->pixel_bytes = bytes_of_pixel(color_type);
+    rows->row_bytes = rows->width * rows->pixel_bytes;
+    const alcedo_png_segment *file = &d->input.segments[0];
+    rows->next = file->bytes + d->input.offset;
+    rows->end = file->bytes + file->count;
+    rows->chunk_left = big_endian(rows->next - CHUNK_HEAD);
+    rows->crc = alcedo_png_crc_continued(0, rows->next - 4, 4);
+    const int has_colors = color_type != PNG_COLOR_TYPE_PALETTE || read_palette(rows, d);
+    const int fits = rows->row_bytes + 1 <= whole_limit / rows->height;
+    if (!has_colors || !is_whole(rows) || !((fits && inflate_image(rows)) || begin_batches(rows))) {
+        alcedo_png_rows_destroy(rows);
+        return NULL;
+    }
+    return rows;
+}
+
+void alcedo_png_rows_destroy(alcedo_png_rows *rows) {
+    if (!rows) return;
+    inflateEnd(&rows->stream);
+    free(rows->batch);
+    free(rows);
 }
 
 /// Passes bytes to zlib when it has none. Returns 0 when no valid pixel data is left.

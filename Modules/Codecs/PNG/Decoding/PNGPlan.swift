@@ -94,7 +94,7 @@ extension PNGPlan {
         return Self.sum([
             reduction.factor > 1 ? output.reducedByteCount : 0,
             isReducedByRows ? Self.batchByteCount + output.pushedByteCount : output.storedByteCount,
-            pendingOrientation == .up ? 0 : output.finishedByteCount, readerByteCount,
+            pendingOrientation == .up ? 0 : output.finishedByteCount, inflatedByteCount, readerByteCount,
         ])
     }
 
@@ -148,6 +148,12 @@ extension PNGPlan {
     }
 
     private var finishedByteCount: Int { PixelBuffer.byteCount(size: finishedSize, format: format) ?? Int.max }
+
+    /// The maximum size of the filtered rows and of the compressed bytes when the rows are inflated at once.
+    private var inflatedByteCount: Int {
+        let (size, overflow) = header.storedBytesPerRow.multipliedReportingOverflow(by: header.size.height)
+        return overflow || size > PNGReader.maximumInflatedByteCount ? 0 : 2 * size
+    }
 
     private var readerByteCount: Int {
         let rows = header.size.width.multipliedReportingOverflow(by: 32)

@@ -30,7 +30,7 @@ final class PNGPushReader {
         }
         self.push = push
         self.limits = limits
-        alcedo_png_start(push, format.shimFormat, 0)
+        alcedo_png_start(push, format.shimFormat, 0, 0)
     }
 
     deinit { alcedo_png_destroy(push) }

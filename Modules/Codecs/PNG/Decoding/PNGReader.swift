@@ -48,11 +48,14 @@ final class PNGReader {
         segments.deallocate()
     }
 
+    /// The maximum number of bytes of filtered rows that are inflated at once: enough for 3840 × 2160 pixels of RGBA.
+    /// libdeflate takes about half as long as zlib, but needs all rows in memory.
+    static let maximumInflatedByteCount = 32 << 20
+
     /// Selects the form of the decoded rows. Call this method once, before the first row is read.
     func start(_ format: PixelFormat, premultiplies: Bool) throws(ImageDecodingError) {
-        if let error = Self.error(alcedo_png_start(shim, format.shimFormat, premultiplies ? 1 : 0), shim) {
-            throw error
-        }
+        let status = alcedo_png_start(shim, format.shimFormat, premultiplies ? 1 : 0, Self.maximumInflatedByteCount)
+        if let error = Self.error(status, shim) { throw error }
     }
 
     /// Reads the next rows of an image that is not interlaced. Returns the error, or nil.
