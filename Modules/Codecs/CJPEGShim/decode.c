@@ -145,6 +145,7 @@ alcedo_jpeg_status alcedo_jpeg_start(alcedo_jpeg_decoder *d, alcedo_jpeg_rows ro
     c->out_color_space = is_cmyk(c) ? JCS_CMYK : is_gray ? JCS_GRAYSCALE : JCS_EXT_RGBA;
     c->buffered_image = d->is_stream && jpeg_has_multiple_scans(c);
     jpeg_calc_output_dimensions(c);
+    alcedo_jpeg_omit_details(d);
     if (c->jpeg_color_space == JCS_YCbCr && !is_gray) make_row(d);
     return jpeg_start_decompress(c) ? ALCEDO_JPEG_OK : ALCEDO_JPEG_SUSPENDED;
 }

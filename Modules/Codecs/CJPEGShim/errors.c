@@ -42,11 +42,23 @@ void alcedo_jpeg_init_errors(alcedo_jpeg_decoder *d) {
 
 static void do_nothing(j_decompress_ptr cinfo) { (void)cinfo; }
 
+static void run_out(j_decompress_ptr cinfo) {
+    alcedo_jpeg_decoder *d = cinfo->client_data;
+    d->ran_out = 1;
+    ERREXIT(cinfo, JERR_INPUT_EOF);
+}
+
 static boolean on_input_end(j_decompress_ptr cinfo) {
     alcedo_jpeg_decoder *d = cinfo->client_data;
     if (d->is_stream) return FALSE;
-    d->ran_out = 1;
-    ERREXIT(cinfo, JERR_INPUT_EOF);
+    alcedo_jpeg_pieces *pieces = &d->pieces;
+    if (pieces->current < pieces->count) {
+        pieces->current++;
+        d->source.next_input_byte = pieces->starts[pieces->current];
+        d->source.bytes_in_buffer = (size_t)(pieces->ends[pieces->current] - pieces->starts[pieces->current]);
+        return TRUE;
+    }
+    run_out(cinfo);
     return FALSE;
 }
 
@@ -55,7 +67,7 @@ static void skip_input(j_decompress_ptr cinfo, long count) {
     if (count <= 0) return;
     size_t remaining = (size_t)count;
     if (remaining > cinfo->src->bytes_in_buffer) {
-        if (!d->is_stream) on_input_end(cinfo);
+        if (!d->is_stream) run_out(cinfo);
         d->skipped = remaining - cinfo->src->bytes_in_buffer;
         remaining = cinfo->src->bytes_in_buffer;
     }

@@ -25,6 +25,17 @@ typedef struct {
     int is_broken;
 } alcedo_jpeg_profile;
 
+/// The maximum number of ranges of a file that are omitted.
+enum { ALCEDO_JPEG_MAXIMUM_CUTS = 16 };
+
+/// The pieces of a file between the ranges that are omitted.
+typedef struct {
+    const uint8_t *starts[ALCEDO_JPEG_MAXIMUM_CUTS + 1];
+    const uint8_t *ends[ALCEDO_JPEG_MAXIMUM_CUTS + 1];
+    int current;
+    int count;  // the number of pieces after the first
+} alcedo_jpeg_pieces;
+
 struct alcedo_jpeg_decoder {
     struct jpeg_decompress_struct cinfo;
     struct jpeg_error_mgr errors;
@@ -40,6 +51,7 @@ struct alcedo_jpeg_decoder {
     int keeps_inks;  // whether rows have inks instead of the colors that a formula makes of them
     const uint8_t *base;  // the bytes that the source reads
     size_t skipped;  // the number of bytes to skip when they arrive
+    alcedo_jpeg_pieces pieces;
     int ran_out;
     int too_many_scans;
     char message[JMSG_LENGTH_MAX];
@@ -52,6 +64,11 @@ void alcedo_jpeg_init_errors(alcedo_jpeg_decoder *d);
 void alcedo_jpeg_init_source(alcedo_jpeg_decoder *d, const uint8_t *bytes, size_t count);
 /// Installs marker processors that record the positions of EXIF, XMP and the ICC profile.
 void alcedo_jpeg_init_markers(alcedo_jpeg_decoder *d);
+/// Omits the scans of a complete progressive file that contain only coefficients without effect on the output, which is
+/// then the same. In an image that is reduced eightfold, only the mean of each block has an effect, except in
+/// components that are stored at a lower resolution. Omits nothing from a file that is not valid up to its end. Damage within the
+/// omitted scans is not found. Must be called after the header has been read and the scale has been set.
+void alcedo_jpeg_omit_details(alcedo_jpeg_decoder *d);
 /// Returns the size of the profile, or 0 when it is absent, incomplete or contradictory.
 size_t alcedo_jpeg_profile_size(const alcedo_jpeg_decoder *d);
 /// Returns the status for the error that caused the last jump.
