@@ -10,13 +10,10 @@ import PackageDescription
 /// GTK is a dependency only if the trait is enabled, so that other users do not need its headers.
 let gtkLibrary = Target.Dependency.target(name: "CGTK", condition: .when(platforms: [.linux], traits: ["GTK"]))
 
-/// The codecs whose libraries are dependencies only if their package trait is enabled.
-let traitCodecs = [
-    (trait: "AVIF", library: "CAVIF"), (trait: "HEIF", library: "CDE265"), (trait: "JXL", library: "CJXL"),
-    (trait: "SVG", library: "CSVG"),
-]
+/// The package traits of codecs, and the libraries that are dependencies only with them.
+let traitCodecs: KeyValuePairs = ["AVIF": "CAVIF", "HEIF": "CDE265", "JXL": "CJXL", "SVG": "CSVG"]
 /// The modules of these codecs.
-let traitModules = traitCodecs.map { Target.Dependency(stringLiteral: "Alcedo\($0.trait)") }
+let traitModules = traitCodecs.map { Target.Dependency(stringLiteral: "Alcedo\($0.key)") }
 
 /// Returns a dependency on a target that exists only if a trait is enabled.
 func dependency(on name: String, with trait: String) -> Target.Dependency {
@@ -45,7 +42,6 @@ let package = Package(
         .trait(name: "JXL", description: "JPEG XL images; needs libjxl-dev."),
         .trait(name: "SVG", description: "SVG images; needs librsvg2-dev."),
         .trait(name: "Sandbox", description: "Decoders in confined processes; needs libseccomp-dev."),
-        .default(enabledTraits: []),
     ],
     targets: [
         // The C library, and utilities that are not specific to images: locks, executors, hashes and directories. Both
@@ -200,12 +196,10 @@ let package = Package(
             linkerSettings: [.linkedLibrary("z")]),
         .target(name: "CJPEGShim", dependencies: ["CJPEG"], path: "Modules/Codecs/CJPEGShim"),
         .target(name: "CGIFShim", dependencies: ["CGIF"], path: "Modules/Codecs/CGIFShim"),
-        .target(
-            name: "CLittleCMSShim", dependencies: ["CLittleCMS"], path: "Modules/Color/CLittleCMSShim"),
+        .target(name: "CLittleCMSShim", dependencies: ["CLittleCMS"], path: "Modules/Color/CLittleCMSShim"),
         .target(name: "CSampleKernels", path: "Modules/Processing/CSampleKernels"),
         .target(name: "CDigestShim", path: "Modules/Runtime/CDigestShim"),
         .target(name: "CFileSystemShim", path: "Modules/Runtime/CFileSystemShim"),
-        // xxHash is used only through its headers, so there is no library to link.
         .target(name: "CXXHashShim", path: "Modules/DiskCache/CXXHashShim"),
         .target(name: "CCURLShim", dependencies: ["CCURL"], path: "Modules/Downloader/CCURLShim"),
     ]
@@ -290,8 +284,8 @@ package.targets += [
     .target(
         name: "CReferenceDecoders",
         dependencies: ["CPNG", "CJPEG", "CGIF", "CWebP", dependency(on: "CHEIF", with: "HEIF")]
-            + traitCodecs.filter { $0.trait != "HEIF" }.map { dependency(on: $0.library, with: $0.trait) },
-        path: "Tests/Benchmarks/CReferenceDecoders", cSettings: traitCodecs.map { define($0.trait) },
+            + traitCodecs.filter { $0.key != "HEIF" }.map { dependency(on: $0.value, with: $0.key) },
+        path: "Tests/Benchmarks/CReferenceDecoders", cSettings: traitCodecs.map { define($0.key) },
         linkerSettings: [.linkedLibrary("heif", .when(traits: ["HEIF"]))]),
     .executableTarget(
         name: "conformance",

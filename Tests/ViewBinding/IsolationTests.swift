@@ -17,14 +17,16 @@ import Testing
 
             """
         try Data(source.utf8).write(to: file)
-        return try await Program(name: "/usr/bin/env").run([
-            "swiftc", "-typecheck", "-parse-as-library", "-swift-version", "6",
-            "-I", try ChildProcess.path(of: "Modules"), "-module-cache-path",
-            directory.url.appending(path: "cache").path,
-            // The module of C functions that a module built for tests makes its importers load.
-            "-Xcc", "-fmodule-map-file=\(try ChildProcess.path(of: "CFileSystemShim.build/module.modulemap"))",
-            file.path,
-        ])
+        // The modules of C functions that a module built for tests makes its importers load.
+        let shims = try ["CDigestShim", "CFileSystemShim"].flatMap { name in
+            ["-Xcc", "-fmodule-map-file=\(try ChildProcess.path(of: "\(name).build/module.modulemap"))"]
+        }
+        return try await Program(name: "/usr/bin/env").run(
+            [
+                "swiftc", "-typecheck", "-parse-as-library", "-swift-version", "6",
+                "-I", try ChildProcess.path(of: "Modules"), "-module-cache-path",
+                directory.url.appending(path: "cache").path,
+            ] + shims + [file.path])
     }
 
     @Test(arguments: [

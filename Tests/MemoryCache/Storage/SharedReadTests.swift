@@ -1,4 +1,5 @@
 import AlcedoCore
+import AlcedoRuntime
 import AlcedoTesting
 import Foundation
 import TestSupport
@@ -29,7 +30,7 @@ struct SharedReadTests {
         }
     }
 
-    private func soleHits(_ cache: Cache) -> Int { cache.lock.laneValue(0).pointee.hits }
+    private func soleHits(_ cache: Cache) -> Int { cache.lock.lane(0).pointee.withLock { $0.hits } }
 
     @Test(arguments: [nil, .seconds(100)] as [Duration?], [false, true])
     func `a hit under the shared lock succeeds for an entry with a time to live`(life: Duration?, extends: Bool) async {
