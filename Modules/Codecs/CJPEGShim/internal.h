@@ -66,8 +66,8 @@ void alcedo_jpeg_init_source(alcedo_jpeg_decoder *d, const uint8_t *bytes, size_
 void alcedo_jpeg_init_markers(alcedo_jpeg_decoder *d);
 /// Omits the scans of a complete progressive file that contain only coefficients without effect on the output, which is
 /// then the same. In an image that is reduced eightfold, only the mean of each block has an effect, except in
-/// components that are stored at a lower resolution. Omits nothing from a file that is not valid up to its end. Damage within the
-/// omitted scans is not found. Must be called after the header has been read and the scale has been set.
+/// components that are stored at a lower resolution. Omits nothing from a file that is not valid up to its end. Damage
+/// within the omitted scans is not found. Must be called after the header has been read and the scale has been set.
 void alcedo_jpeg_omit_details(alcedo_jpeg_decoder *d);
 /// Returns the size of the profile, or 0 when it is absent, incomplete or contradictory.
 size_t alcedo_jpeg_profile_size(const alcedo_jpeg_decoder *d);

@@ -4,8 +4,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/// Inflates a whole zlib stream with libdeflate, which takes about half as long as zlib 1.2, but cannot inflate a stream
-/// in pieces.
+/// Inflates a whole zlib stream with libdeflate, which takes about half as long as zlib 1.2, but cannot inflate a
+/// stream in pieces.
 ///
 /// Fails unless the stream and its checksum are valid, it has exactly `size` bytes when inflated, and it ends with
 /// `bytes`. The checksum is required, although zlib ignores it here, because libdeflate accepts some codes that zlib
