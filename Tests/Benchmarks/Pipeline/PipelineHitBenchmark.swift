@@ -21,13 +21,7 @@ struct PipelineHitBenchmark {
         Console.output(BenchTable.row(["memory hit", "nanoseconds", "goal"]))
         var (found, loaded) = (Double.infinity, Double.infinity)
         for _ in 0..<rounds {
-            found = min(
-                found,
-                try await nanoseconds(200_000) { number in
-                    guard pipeline.cachedImage(for: requests[number % requests.count]) != nil else {
-                        throw BenchError(description: "an image was not found in memory")
-                    }
-                })
+            found = min(found, try Self.lookUp(requests, 200_000, in: pipeline))
             loaded = min(
                 loaded,
                 try await nanoseconds(50_000) { number in
@@ -37,10 +31,21 @@ struct PipelineHitBenchmark {
                     }
                 })
         }
-        BenchFigure("pipeline memory hit", found, unit: " ns", .atMost(500)).record()
-        Console.output(BenchTable.row(["cachedImage", "\(Int(found.rounded()))", "below 500"]))
+        BenchFigure("pipeline memory hit", found, unit: " ns", .atMost(150)).record()
+        Console.output(BenchTable.row(["cachedImage", "\(Int(found.rounded()))", "at most 150"]))
         Console.output(BenchTable.row(["load", "\(Int(loaded.rounded()))", ""]))
         await pipeline.shutDown()
+    }
+
+    /// Returns the nanoseconds of a call of `cachedImage`. The calls are in a plain loop, because they are synchronous.
+    private static func lookUp(_ requests: [ImageRequest], _ count: Int, in pipeline: ImagePipeline) throws -> Double {
+        let start = ContinuousClock.now
+        for _ in 0..<count / requests.count {
+            for request in requests where pipeline.cachedImage(for: request) == nil {
+                throw BenchError(description: "an image was not found in memory")
+            }
+        }
+        return (ContinuousClock.now - start) / .nanoseconds(count)
     }
 
     private func nanoseconds(

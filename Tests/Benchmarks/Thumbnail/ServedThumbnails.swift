@@ -78,7 +78,7 @@ struct ServedThumbnails {
             BenchFigure(
                 "\(files.paths.count) thumbnails from a server\(form.suffix): rate relative to aiohttp with libvips",
                 median,
-                .atLeast(2)
+                .atLeast(2.5)
             ).record()
         }
         let ratio = DownloadSpeed.median(ratios).map { "\(($0 * 100).rounded() / 100)" } ?? "-"
@@ -88,7 +88,7 @@ struct ServedThumbnails {
                 "goal",
             ]))
         for (index, name) in ["without caches", "from disk", "from memory"].enumerated() {
-            let cells = index == 0 ? [median(peer) { $0.rates[0] }, ratio, "2"] : []
+            let cells = index == 0 ? [median(peer) { $0.rates[0] }, ratio, "2.5"] : []
             Console.output(BenchTable.row([name, median(alcedo) { $0.rates[index] }] + cells))
         }
         let resident = [alcedo, peer].map { median($0) { $0.resident / Double(1 << 20) } }
