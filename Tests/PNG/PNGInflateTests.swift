@@ -10,8 +10,6 @@ import Testing
         case flat, noise, periods, sparse, steps
     }
 
-    private let decoder = PNGDecoder()
-
     /// Returns an image whose compressed rows exercise a part of the format: long matches, literals, matches with
     /// distances from 1 to 40, long codes, and short codes of literals.
     private func image(_ pattern: Pattern, _ size: PixelSize, _ format: PixelFormat) throws -> DecodedImage {
@@ -36,27 +34,13 @@ import Testing
         return DecodedImage(pixels: try #require(pixels))
     }
 
-    private enum Outcome: Equatable {
-        case pixels(PixelBuffer)
-        case error(ImageDecodingError.Code)
-    }
-
-    private func outcome(_ decode: () throws -> DecodedImage) throws -> Outcome {
-        do { return .pixels(try decode().pixels) } catch let error as ImageDecodingError { return .error(error.code) }
-    }
-
     /// Expects the same outcome from the whole file and from pieces. The whole file may also yield `image`, because
     /// libdeflate accepts some unused codes that zlib rejects.
     private func expectAgreement(
         _ file: Data, _ options: DecodingOptions, _ comment: String, or image: PixelBuffer? = nil
-    ) throws -> Outcome {
-        let whole = try outcome { try decoder.decode(file, options: options) }
-        let pieces = try outcome {
-            let incremental = decoder.makeIncrementalDecoder(options: options)
-            try incremental.append(Data(file.prefix(file.count / 2)))
-            try incremental.append(Data(file.dropFirst(file.count / 2)))
-            return try incremental.finish()
-        }
+    ) throws -> DecodingOutcome {
+        let whole = try DecodingOutcome { try PNGDecoder().decode(file, options: options) }
+        let pieces = try DecodingOutcome(ofPieces: file, options)
         #expect(whole == pieces || whole == image.map { .pixels($0) }, "\(comment)")
         return whole
     }
