@@ -95,24 +95,23 @@ package struct SHA256: Sendable {
     /// Compresses any number of complete blocks.
     private mutating func compress(_ blocks: UnsafeRawBufferPointer) {
         guard let base = blocks.baseAddress, !blocks.isEmpty else { return }
-        if usesInstructions {
-            var words = state
-            let isDone = withUnsafeMutableBytes(of: &words) { words in
-                words.withMemoryRebound(to: UInt32.self) { words in
-                    words.baseAddress.map { alcedo_sha256_compress($0, base, blocks.count / Self.blockSize) != 0 }
-                }
-            }
-            if isDone == true {
-                state = words
-                return
-            }
-        }
+        if usesInstructions, compressWithInstructions(base, count: blocks.count / Self.blockSize) { return }
         withUnsafeTemporaryAllocation(of: UInt32.self, capacity: 64) { schedule in
             schedule.initialize(repeating: 0)
             Self.roundConstants.withUnsafeBufferPointer { constants in
                 for offset in stride(from: 0, to: blocks.count, by: Self.blockSize) {
                     state = Self.compress(base + offset, state, schedule, constants)
                 }
+            }
+        }
+    }
+
+    /// Compresses blocks with the processor's instructions. Returns false without any change if it has none.
+    private mutating func compressWithInstructions(_ blocks: UnsafeRawPointer, count: Int) -> Bool {
+        withUnsafeMutableBytes(of: &state) { state in
+            state.withMemoryRebound(to: UInt32.self) { words in
+                guard let words = words.baseAddress else { return false }
+                return alcedo_sha256_compress(words, blocks, count, Self.roundConstants) != 0
             }
         }
     }

@@ -7,8 +7,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-// Compresses `count` blocks of 64 bytes into the eight words of `state`. Returns 0 without any change if the processor
-// does not have the instructions.
-int alcedo_sha256_compress(uint32_t *_Nonnull state, const void *_Nonnull blocks, size_t count);
+// Compresses `count` blocks of 64 bytes into the eight words of `state`, with the 64 constants of the rounds. Returns 0
+// without any change if the processor does not have the instructions.
+int alcedo_sha256_compress(
+    uint32_t *_Nonnull state, const void *_Nonnull blocks, size_t count, const uint32_t *_Nonnull constants);
 
 #endif
