@@ -1,7 +1,6 @@
 import AlcedoCore
 import AlcedoRuntime
 import FoundationEssentials
-import Synchronization
 
 /// The engine of a file cache. It runs the blocking operations of an ``EntryStore`` on dedicated threads. A blocking
 /// call runs them on the caller's thread. The engine also tracks the stores and removals in progress.
@@ -37,13 +36,9 @@ final class DiskCacheEngine: Sendable {
     let writer = BlockingExecutor(name: "alcedo.disk.write", maxConcurrent: 1)
     private let state = Locked(State())
     private let sweeping: RepeatingTask
-    private let hasStartedSweeping = Atomic(false)
     private let trims: TrimObservers
 
-    init(
-        _ store: EntryStore, sweepInterval: Duration, clock: any TimeSource,
-        trims: TrimObservers
-    ) {
+    init(_ store: EntryStore, sweepInterval: Duration, clock: any TimeSource, trims: TrimObservers) {
         self.store = store
         sweeping = RepeatingTask(every: sweepInterval, clock: clock)
         self.trims = trims
@@ -59,8 +54,8 @@ final class DiskCacheEngine: Sendable {
 
     func entry(for key: ImageKey, isMapped: Bool) async -> CachedData? {
         if let staged = staged(key) { return staged }
-        let reading = try? await readers.run { [store] in store.read(key, isMapped: isMapped) }
-        guard let reading else { return nil }
+        let found = try? await readers.run { [store] in store.read(key, isMapped: isMapped) }
+        guard let reading = found else { return nil }
         if reading.isDue { writeUsesSoon() }
         guard case .found(let entry) = reading.result else { return await resolve(reading.result, key) }
         recordHit()
@@ -359,9 +354,7 @@ final class DiskCacheEngine: Sendable {
     /// Starts the periodic work, which ends with the cache. Does nothing if the work has started before, or if the
     /// interval is zero or negative.
     private func startSweeping() {
-        // Without this check, each read would create a closure with a weak reference.
-        guard !hasStartedSweeping.load(ordering: .relaxed) else { return }
-        hasStartedSweeping.store(true, ordering: .relaxed)
+        guard !isSweeping else { return }
         sweeping.start { [weak self] in
             guard let self else { return false }
             _ = await self.trimToLimits()
