@@ -46,13 +46,7 @@ struct DecodeBenchCommand: ProgramCommand {
     }
 
     func run() async throws -> ExitStatus {
-        let names: [String]
-        do {
-            names = try FileManager.default.contentsOfDirectory(atPath: directory).sorted()
-        } catch {
-            Console.problem("alcedo-bench: cannot list \(directory)")
-            return .failure
-        }
+        let names = try BenchDirectory.names(in: directory)
         var benchmark = DecodeBenchmark(rounds: rounds)
         for name in names {
             guard let data = try? Data(contentsOf: URL(filePath: "\(directory)/\(name)")) else { continue }

@@ -41,13 +41,7 @@ struct EncodeBenchCommand: ProgramCommand {
     }
 
     func run() async throws -> ExitStatus {
-        let names: [String]
-        do {
-            names = try FileManager.default.contentsOfDirectory(atPath: directory).sorted()
-        } catch {
-            Console.problem("alcedo-bench: cannot list \(directory)")
-            return .failure
-        }
+        let names = try BenchDirectory.names(in: directory)
         let scratch = try BenchDirectory(in: FileManager.default.temporaryDirectory)
         defer { scratch.remove() }
         let peers = try python.map { python in

@@ -13,6 +13,15 @@ struct BenchDirectory {
         try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
     }
 
+    /// Returns the names in a directory that a command measures, sorted.
+    static func names(in directory: String) throws -> [String] {
+        do {
+            return try FileManager.default.contentsOfDirectory(atPath: directory).sorted()
+        } catch {
+            throw BenchError(description: "cannot list \(directory)")
+        }
+    }
+
     func remove() {
         try? FileManager.default.removeItem(at: url)
         BenchCleanup.end(url)
