@@ -7,7 +7,7 @@ import Foundation
 /// Measures thumbnails of all images of a server, alternately with a process of the package and with a Python process.
 struct ServedThumbnails {
     private struct ServedRun {
-        /// The images per second: without caches, from disk, and from memory.
+        /// The images per second: with empty caches, from disk, and from memory; without caches, only one value.
         var rates: [Double]
         /// The peak of resident memory, in bytes.
         var resident: Double
@@ -41,19 +41,61 @@ struct ServedThumbnails {
                     let result = try measure(forms[index], base, cache)
                     if round > 0 { alcedo[index].append(result) }
                 } else if let python {
-                    let result = try measure("/usr/bin/env", [python, "-c", Self.program, base])
+                    let result = try measurePeer(python, base, keepsThumbnails: true)
                     if round > 0 { peer.append(result) }
                 }
             }
         }
         for (form, runs) in zip(forms, alcedo) { report(form, runs, peer) }
+        try compareWithoutCaches(base, keeping: peer)
     }
 
-    private func measure(_ form: ThumbnailForm, _ base: String, _ cache: URL) throws -> ServedRun {
-        defer { try? FileManager.default.removeItem(at: cache) }
+    /// Measures the pipeline without caches against the peer that releases the thumbnails. Also compares the resident
+    /// memory with that of the peer that keeps them.
+    private func compareWithoutCaches(_ base: String, keeping: [ServedRun]) throws {
+        var (alcedo, peer) = ([ServedRun](), [ServedRun]())
+        for _ in 0..<rounds {
+            alcedo.append(try measure(.target, base, nil))
+            if let python { peer.append(try measurePeer(python, base, keepsThumbnails: false)) }
+        }
+        let title = "\(files.paths.count) thumbnails from a server, no caches"
+        let other = "relative to aiohttp with libvips"
+        let rate = ratio(alcedo, peer, "\(title): rate \(other)", .atLeast(2.5)) { $0.rates[0] }
+        let memory = ratio(alcedo, peer, "\(title): resident memory \(other)", .atMost(0.5)) { $0.resident }
+        let memoryWhileKept = ratio(
+            alcedo, keeping, "\(title): resident memory \(other), which keeps the thumbnails", .atMost(0.5)
+        ) { $0.resident }
+        Console.output(
+            BenchTable.row(["no caches", "Alcedo", "aiohttp with libvips", "ratio", "goal", "keeping all", "ratio"]))
+        let rates = [alcedo, peer].map { Self.median($0) { $0.rates[0] } }
+        Console.output(BenchTable.row(["images/s"] + rates + [rate, "at least 2.5"]))
+        let sizes =
+            [alcedo, peer].map(Self.mebibytes) + [memory, "at most 0.5", Self.mebibytes(keeping), memoryWhileKept]
+        Console.output(BenchTable.row(["peak resident MiB"] + sizes))
+    }
+
+    /// Records the median of the ratios of each round, and returns its text.
+    private func ratio(
+        _ alcedo: [ServedRun], _ peer: [ServedRun], _ name: String, _ goal: BenchFigure.Goal,
+        _ value: (ServedRun) -> Double
+    ) -> String {
+        guard let median = DownloadSpeed.median(zip(alcedo, peer).map { value($0) / value($1) }) else { return "-" }
+        BenchFigure(name, median, goal).record()
+        return "\((median * 100).rounded() / 100)"
+    }
+
+    private func measurePeer(_ python: String, _ base: String, keepsThumbnails: Bool) throws -> ServedRun {
+        try measure("/usr/bin/env", [python, "-c", Self.program, base, keepsThumbnails ? "keep" : "release"])
+    }
+
+    /// Measures a process of the package. `cache` is the directory of its disk cache, or nil for no caches.
+    private func measure(_ form: ThumbnailForm, _ base: String, _ cache: URL?) throws -> ServedRun {
+        defer { if let cache { try? FileManager.default.removeItem(at: cache) } }
         let program = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath().path
-        let options = form == .target ? ["--target"] : []
-        return try measure(program, ["thumbnail", "--load", base, "--cache", cache.path] + options)
+        var words = ["thumbnail", "--load", base]
+        if form == .target { words.append("--target") }
+        if let cache { words += ["--cache", cache.path] }
+        return try measure(program, words)
     }
 
     /// Measures a process that loads all images. It receives the names, and writes the images per second and the
@@ -70,40 +112,35 @@ struct ServedThumbnails {
     }
 
     private func report(_ form: ThumbnailForm, _ alcedo: [ServedRun], _ peer: [ServedRun]) {
-        func median(_ results: [ServedRun], _ value: (ServedRun) -> Double) -> String {
-            DownloadSpeed.median(results.map(value)).map { "\(Int($0.rounded()))" } ?? "-"
-        }
-        let ratios = zip(alcedo, peer).map { $0.rates[0] / $1.rates[0] }
-        if let median = DownloadSpeed.median(ratios) {
-            BenchFigure(
-                "\(files.paths.count) thumbnails from a server\(form.suffix): rate relative to aiohttp with libvips",
-                median,
-                .atLeast(2.5)
-            ).record()
-        }
-        let ratio = DownloadSpeed.median(ratios).map { "\(($0 * 100).rounded() / 100)" } ?? "-"
+        let name = "\(files.paths.count) thumbnails from a server\(form.suffix): rate relative to aiohttp with libvips"
+        let ratio = ratio(alcedo, peer, name, .atLeast(2.5)) { $0.rates[0] }
         Console.output(
             BenchTable.row([
                 "\(files.paths.count) from nginx\(form.suffix)", "Alcedo, images/s", "aiohttp with libvips", "ratio",
                 "goal",
             ]))
-        for (index, name) in ["without caches", "from disk", "from memory"].enumerated() {
-            let cells = index == 0 ? [median(peer) { $0.rates[0] }, ratio, "2.5"] : []
-            Console.output(BenchTable.row([name, median(alcedo) { $0.rates[index] }] + cells))
+        for (index, name) in ["with empty caches", "from disk", "from memory"].enumerated() {
+            let cells = index == 0 ? [Self.median(peer) { $0.rates[0] }, ratio, "2.5"] : []
+            Console.output(BenchTable.row([name, Self.median(alcedo) { $0.rates[index] }] + cells))
         }
-        let resident = [alcedo, peer].map { median($0) { $0.resident / Double(1 << 20) } }
-        Console.output(BenchTable.row(["peak resident MiB"] + resident))
+        Console.output(BenchTable.row(["peak resident MiB", Self.mebibytes(alcedo), Self.mebibytes(peer)]))
     }
 
+    private static func median(_ runs: [ServedRun], _ value: (ServedRun) -> Double) -> String {
+        DownloadSpeed.median(runs.map(value)).map { "\(Int($0.rounded()))" } ?? "-"
+    }
+
+    private static func mebibytes(_ runs: [ServedRun]) -> String { median(runs) { $0.resident / Double(1 << 20) } }
+
     /// The Python program. It reads a line of names, and writes the images per second and the peak of resident bytes.
-    /// It keeps the thumbnails, as the memory cache of the pipeline does.
+    /// With `keep`, it keeps the thumbnails, as the memory cache of the pipeline does.
     private static let program = """
         import os, sys, time
         os.environ["VIPS_CONCURRENCY"] = "1"
         import asyncio, aiohttp, pyvips
         from concurrent.futures import ThreadPoolExecutor
 
-        side, base = \(PipelineThumbnails.side), sys.argv[1]
+        side, base, keeps = \(PipelineThumbnails.side), sys.argv[1], sys.argv[2] == "keep"
         pyvips.cache_set_max(0)
         pool = ThreadPoolExecutor(2)
 
@@ -116,7 +153,9 @@ struct ServedThumbnails {
                 async with session.get(base + name) as response:
                     response.raise_for_status()
                     body = await response.read()
-                made.append(await loop.run_in_executor(pool, make, body))
+                thumbnail = await loop.run_in_executor(pool, make, body)
+                if keeps:
+                    made.append(thumbnail)
 
         async def main():
             names = sys.stdin.readline().split()
@@ -133,14 +172,15 @@ struct ServedThumbnails {
         """
 }
 
-/// The work of the loading process: it loads all images without caches, then with a new pipeline from disk, and then
+/// The work of the loading process: it loads all images with empty caches, then with a new pipeline from disk, and then
 /// from memory.
 struct ServedThumbnailLoad {
     static let maxConcurrentLoads = 16
 
     /// The prefix of the URLs, which a name completes.
     let base: String
-    let cacheDirectory: URL
+    /// The directory of the disk cache. If it is nil, there are no caches, and the images are loaded once.
+    let cacheDirectory: URL?
     let form: ThumbnailForm
 
     /// Reads a line of names. Writes the images per second of each pass, and the peak of resident bytes after the
@@ -151,19 +191,26 @@ struct ServedThumbnailLoad {
             form.request(.http(HTTPRequest(url: url)))
         }
         let first = pipeline
-        let withoutCaches = try await rate(requests, first)
+        let fromServer = try await rate(requests, first)
         let resident = ResidentMemory.peakByteCount
         await first.shutDown()
+        guard cacheDirectory != nil else { return Console.output("\(fromServer) \(resident)\n") }
         let second = pipeline
         let fromDisk = try await rate(requests, second)
         let fromMemory = try await rate(requests, second)
         await second.shutDown()
-        Console.output("\(withoutCaches) \(fromDisk) \(fromMemory) \(resident)\n")
+        Console.output("\(fromServer) \(fromDisk) \(fromMemory) \(resident)\n")
     }
 
     /// A new pipeline with the default stack, whose caches have space for all thumbnails.
     private var pipeline: ImagePipeline {
-        ImagePipeline(.standard(cacheDirectory: cacheDirectory, memoryLimit: 768 << 20, diskLimit: 1 << 30))
+        var configuration = ImagePipeline.Configuration.standard(
+            cacheDirectory: cacheDirectory, memoryLimit: 768 << 20, diskLimit: 1 << 30)
+        if cacheDirectory == nil {
+            configuration.memoryCache = nil
+            configuration.maximumIntermediateByteCount = 0
+        }
+        return ImagePipeline(configuration)
     }
 
     private func rate(_ requests: [ImageRequest], _ pipeline: ImagePipeline) async throws -> Double {
