@@ -341,7 +341,7 @@ package.targets += [
         name: "ToolTests",
         dependencies: [
             "Alcedo", "AlcedoPlaceholders", "AlcedoProgramSupport", "AlcedoTesting", "AlcedoTool", "CReferenceDecoders",
-            "TestSupport", "alcedo-bench",
+            "TestSupport", "alcedo-bench", "thumbnail-server",
         ],
         path: "Tests/Tool", exclude: ["Fixtures"]),
     .testTarget(

@@ -24,6 +24,7 @@ enum AlcedoBench {
           alcedo-bench resize [options]          measure the processors against Pillow
           alcedo-bench color [options]           measure color conversion against libvips
           alcedo-bench thumbnail [options]       measure thumbnails against Pillow and libvips
+          alcedo-bench server [options]          measure thumbnail-server against Thumbor
           alcedo-bench sandbox [options]         measure decoding in a worker of the sandbox against this process
           alcedo-bench all [options]             run all benchmarks and write a report
 
@@ -45,7 +46,7 @@ enum AlcedoBench {
             DecodeBenchCommand.self, EncodeBenchCommand.self, MemoryBenchCommand.self, DiskCacheBenchCommand.self,
             MemoryCacheBenchCommand.self, ResponseCacheBenchCommand.self, DownloadBenchCommand.self,
             PipelineBenchCommand.self, BindingBenchCommand.self, ResizeBenchCommand.self, ColorBenchCommand.self,
-            ThumbnailBenchCommand.self, SandboxBenchCommand.self, AllBenchCommand.self,
+            ThumbnailBenchCommand.self, ServerBenchCommand.self, SandboxBenchCommand.self, AllBenchCommand.self,
         ])
 
     static func main() {

@@ -106,6 +106,35 @@ struct BenchmarkTests {
         }
     }
 
+    @Test(.enabled(if: hasNginx))
+    func `the server benchmark measures thumbnails of every image, and names a missing Thumbor`() async throws {
+        let web = directory.url.appending(path: "web")
+        try FileManager.default.createDirectory(at: web, withIntermediateDirectories: true)
+        for name in ["tiles.png", "turned.jpg"] { try SampleImages.data(name).write(to: web.appending(path: name)) }
+        let words = ["server", "--pictures", directory.path, "--rounds", "1"]
+
+        let outcome = try await bench.run(words)
+
+        #expect(outcome.status == 0)
+        let rows = outcome.output.split(separator: "\n").map { $0.split(separator: " ").map(String.init) }
+        #expect(rows.count == 3 && rows[0].prefix(3) == ["2", "JPEG", "thumbnails"])
+        #expect(try #require(Int(rows[1][1])) > 0)
+        #expect(try #require(Int(rows[2][3])) > 1)
+
+        let missing = try await bench.run(words + ["--python", web.appending(path: "python3").path])
+        #expect(missing.status == 1)
+        #expect(missing.problems.hasSuffix("/web/thumbor does not exist; Scripts/bench-peers installs it\n"))
+
+        try Data("no image".utf8).write(to: web.appending(path: "broken.png"))
+        let broken = try await bench.run(words)
+        #expect(broken.status == 1 && broken.problems.contains("1 invalid responses"))
+    }
+
+    /// Whether the programs that the benchmark of the server runs are installed.
+    private static let hasNginx = ["/usr/sbin/nginx", "/usr/bin/openssl"].allSatisfy {
+        FileManager.default.isExecutableFile(atPath: $0)
+    }
+
     @Test func `a ratio that is worse than its threshold fails, and one without a threshold is printed`() async throws {
         let sources = directory.url.appending(path: "pictures")
         for name in ["wallpapers", "web"] {
@@ -255,7 +284,7 @@ struct BenchmarkTests {
 
     @Test(arguments: [
         "decode", "encode", "memory", "disk-cache", "memory-cache", "response-cache", "download", "pipeline", "binding",
-        "resize", "color", "thumbnail", "sandbox", "all",
+        "resize", "color", "thumbnail", "server", "sandbox", "all",
     ])
     func `help fits the line width`(command: String) async throws {
         let help = try await bench.run([command, "--help"])
@@ -266,7 +295,7 @@ struct BenchmarkTests {
         #expect(try await bench.run(["help", command]).output == help.output)
     }
 
-    @Test(arguments: [[], ["nonsense"], ["decode"], ["encode"], ["memory"], ["decode", "a", "b"], ["all"]])
+    @Test(arguments: [[], ["nonsense"], ["decode"], ["encode"], ["memory"], ["decode", "a", "b"], ["server"], ["all"]])
     func `an invalid command line is explained and exits with status 2`(words: [String]) async throws {
         let outcome = try await bench.run(words)
 

@@ -84,7 +84,8 @@ static int begin(alcedo_multi_loop *loop, transfer *t, size_t number) {
 static int is_right(const alcedo_multi_loop *loop, const transfer *t, CURLcode result) {
     long status = 0;
     curl_easy_getinfo(t->easy, CURLINFO_RESPONSE_CODE, &status);
-    return result == CURLE_OK && status == 200 && t->count == loop->body_size;
+    const int has_size = loop->body_size ? t->count == loop->body_size : t->count > 0;
+    return result == CURLE_OK && status == 200 && has_size;
 }
 
 size_t alcedo_multi_loop_run(alcedo_multi_loop *loop, size_t first, size_t count) {

@@ -152,6 +152,7 @@ struct AllBenchCommand: ProgramCommand {
             Part(title: "Processors", words: ["resize"] + roundOptions + peer),
             Part(title: "Colors", words: ["color"] + roundOptions + peer),
             Part(title: "Thumbnails", words: ["thumbnail", "--pictures", imageDirectory] + roundOptions + peer),
+            Part(title: "Thumbnail server", words: ["server", "--pictures", imageDirectory] + roundOptions + peer),
         ]
     }
 

@@ -11,7 +11,7 @@ typedef struct {
     const char *_Nonnull base;
     /// The number of concurrent transfers.
     size_t width;
-    /// The expected number of bytes of each body.
+    /// The expected number of bytes of each body; 0 for any number except 0.
     size_t body_size;
     /// Whether to use HTTP/2, with all transfers on one connection.
     int speaks_http2;

@@ -1,0 +1,48 @@
+import AlcedoProgramSupport
+import Foundation
+
+/// `alcedo-bench server`
+struct ServerBenchCommand: ProgramCommand {
+    static let name = "server"
+    static let help = """
+        usage: alcedo-bench server --pictures DIR [options]
+
+        Measures thumbnail-server, alternately with Thumbor in two processes: JPEG thumbnails of at most 320 x 320 pixels
+        of all files in DIR/web, which nginx serves, without caches. A C loop requests them on 16 connections. Prints
+        medians of the rounds, and the peak of resident memory of all processes of a server. The program thumbnail-server
+        must be in the directory of this program. Scripts/bench-pictures creates the images, Scripts/bench-peers installs
+        the interpreter, and both print their paths.
+
+          --pictures DIR  read images from DIR, which has the directory web
+          --python PATH   use Thumbor if it is in the directory of the Python interpreter PATH (default: none; Alcedo
+                          only)
+          --rounds N      measure N rounds (default: 5)
+
+        """
+
+    private var imageDirectory = ""
+    private var python: String?
+    private var rounds = 5
+
+    mutating func take(_ option: String, from arguments: inout Arguments) throws -> Bool {
+        switch option {
+        case "--pictures": imageDirectory = try arguments.value(of: option)
+        case "--python": python = try arguments.value(of: option)
+        case "--rounds": rounds = try arguments.number(of: option, in: 1...1_000)
+        default: return false
+        }
+        return true
+    }
+
+    mutating func finish(_ words: [String]) throws {
+        try Self.rejectWords(words)
+        if imageDirectory.isEmpty { throw UsageError("server needs --pictures") }
+    }
+
+    func run() async throws -> ExitStatus {
+        let files = try ThumbnailFiles(URL(filePath: imageDirectory).appending(path: "web"))
+        let thumbor = python.map { URL(filePath: $0).deletingLastPathComponent().appending(path: "thumbor").path }
+        try await ServerThumbnails(files: files, thumbor: thumbor, rounds: rounds).run()
+        return .success
+    }
+}

@@ -1,0 +1,138 @@
+import AlcedoProgramSupport
+import AlcedoTesting
+import Foundation
+
+/// Measures thumbnails of all images by thumbnail-server, alternately with Thumbor.
+struct ServerThumbnails {
+    private static let connections = 16
+    private static let quality = 80
+    private static let goal = 2.5
+
+    let files: ThumbnailFiles
+    /// The path of the program; nil to omit Thumbor.
+    let thumbor: String?
+    let rounds: Int
+
+    func run() async throws {
+        guard NginxServer.isInstalled else { throw BenchError(description: "nginx is not installed") }
+        let scratch = try BenchDirectory(in: FileManager.default.temporaryDirectory)
+        defer { scratch.remove() }
+        let origin = try NginxServer(directory: scratch.url)
+        let served = scratch.url.appending(path: "files/web")
+        try FileManager.default.createDirectory(at: served, withIntermediateDirectories: false)
+        for (number, path) in files.paths.enumerated() {
+            try FileManager.default.copyItem(at: URL(filePath: path), to: served.appending(path: "\(number)"))
+        }
+        var servers = [try Self.alcedo(for: "\(origin.plainBase)/web/")]
+        if let thumbor { servers.append(try Self.thumbor(thumbor, for: "\(origin.plainBase)/web/", scratch.url)) }
+        var rates = servers.map { _ in [Double]() }
+        for round in 0...rounds {
+            // The order rotates, so that no server always follows the same one.
+            for index in servers.indices.map({ ($0 + round) % servers.count }) {
+                let time = try await servers[index].client.fetch(files.paths.count, from: 0)
+                // The additional first round warms up and is not counted.
+                if round > 0 { rates[index].append(Double(files.paths.count) / (time / .seconds(1))) }
+            }
+        }
+        report(rates, try servers.map { try $0.peakByteCount })
+    }
+
+    private func report(_ rates: [[Double]], _ peaks: [Int]) {
+        let count = files.paths.count
+        func shown(_ value: Double?) -> String { value.map { "\(($0 * 100).rounded() / 100)" } ?? "-" }
+        Console.output(
+            BenchTable.row(["\(count) JPEG thumbnails", "thumbnail-server", "Thumbor, 2 processes", "ratio", "goal"]))
+        let speeds = rates.compactMap { DownloadSpeed.median($0) }
+        var cells = speeds.map { "\(Int($0.rounded()))" }
+        if rates.count > 1, let ratio = DownloadSpeed.median(zip(rates[0], rates[1]).map { $0 / $1 }) {
+            let name = "\(count) thumbnails by thumbnail-server: rate relative to Thumbor"
+            BenchFigure(name, ratio, .atLeast(Self.goal)).record()
+            cells += [shown(ratio), "at least \(Self.goal)"]
+        }
+        Console.output(BenchTable.row(["thumbnails/s"] + cells))
+        Console.output(BenchTable.row(["peak resident MiB"] + peaks.map { "\($0 >> 20)" }))
+    }
+
+    private static func alcedo(for origin: String) throws -> MeasuredServer {
+        let directory = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent()
+        let program = directory.appending(path: "thumbnail-server").path
+        guard FileManager.default.isExecutableFile(atPath: program) else {
+            throw BenchError(description: "\(program) does not exist; build the product thumbnail-server")
+        }
+        let port = try freePort
+        return try MeasuredServer(
+            [program, "--listen", "127.0.0.1:\(port)", "--allow-private", "--no-cache"], port,
+            path: "/thumbnail?w=320&h=320&format=jpeg&quality=\(quality)&url=\(escaped(origin))", connections)
+    }
+
+    private static func thumbor(_ program: String, for origin: String, _ directory: URL) throws -> MeasuredServer {
+        guard FileManager.default.isExecutableFile(atPath: program) else {
+            throw BenchError(description: "\(program) does not exist; Scripts/bench-peers installs it")
+        }
+        let file = directory.appending(path: "thumbor.conf")
+        try Data("STORAGE = 'thumbor.storages.no_storage'\n".utf8).write(to: file)
+        let port = try freePort
+        return try MeasuredServer(
+            [program, "--ip=127.0.0.1", "--port=\(port)", "--processes=2", "--conf=\(file.path)", "--log-level=error"],
+            port, path: "/unsafe/fit-in/320x320/filters:format(jpeg):quality(\(quality))/\(escaped(origin))",
+            connections)
+    }
+
+    private static var freePort: Int {
+        get throws {
+            let origin = try LoopbackOrigin { _ in .status(204) }
+            origin.stop()
+            return origin.port
+        }
+    }
+
+    private static func escaped(_ url: String) -> String {
+        url.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? url
+    }
+}
+
+/// A server of thumbnails in processes of its own, and its client.
+private struct MeasuredServer {
+    let client: MultiLoopPeer
+    private let process: BenchProcess
+
+    /// Starts a server and waits until it accepts connections.
+    init(_ command: [String], _ port: Int, path: String, _ connections: Int) throws {
+        process = try BenchProcess("/bin/bash", ["-c", Self.shell, "server", "\(port)"] + command)
+        guard try process.readLine() == "listening" else {
+            throw BenchError(description: "\(command[0]) exited during startup")
+        }
+        let downloadCase = DownloadCase(wireProtocol: .plain, byteCount: 0, connections: connections)
+        let base = "http://127.0.0.1:\(port)\(path)"
+        client = try MultiLoopPeer(DownloadJob(downloadCase: downloadCase, base: base, authorityFile: nil))
+    }
+
+    /// The sum of the peaks of resident bytes of all processes of the server.
+    var peakByteCount: Int {
+        get throws {
+            try process.send("memory")
+            return (Int(try process.readLine()) ?? 0) << 10
+        }
+    }
+
+    /// The shell responds to each line with the resident memory in KiB, and ends the server at the end of its input.
+    /// Job control gives the server a process group. SIGKILL is used because the shell may have been started with other
+    /// signals blocked.
+    private static let shell = """
+        set -m
+        port=$1
+        shift
+        "$@" >/dev/null &
+        until (: </dev/tcp/127.0.0.1/$port) 2>/dev/null; do
+            kill -0 $! 2>/dev/null || { echo exited; exit; }
+            sleep 0.01
+        done
+        echo listening
+        while read -r _; do
+            for process in $(awk -v group=$! '$5 == group { print $1 }' /proc/[0-9]*/stat 2>/dev/null); do
+                cat /proc/$process/status
+            done | awk '/^VmHWM/ { sum += $2 } END { print sum }'
+        done
+        kill -KILL -- -$!
+        """
+}
