@@ -13,18 +13,17 @@ import Testing
             let file = try fixture("rgb.png")
             let piece = Data(count: 1 << 10)
             let pieceCount = 6 << 10
-            for name in ["ABCD", "PLTE", "IEND", "abCd"] {
+            // The first round is not checked, because an emulator translates its code into memory of the process.
+            for (round, name) in ["ABCD", "ABCD", "PLTE", "IEND", "abCd"].enumerated() {
                 let decoder = PNGDecoder().makeIncrementalDecoder(options: DecodingOptions())
                 try decoder.append(file.dropLast(12))
                 let header = PNGWriter.chunk(name, [], claimed: UInt32(piece.count * pieceCount)).prefix(8)
                 try decoder.append(Data(header))
-                // Loads the code first, because an emulator translates it into memory of the process.
-                for _ in 0..<16 { try decoder.append(piece) }
 
                 // If these were collected and copied for every piece, 18 GiB would be copied.
-                let growth = try memoryGrowth { for _ in 16..<pieceCount { try decoder.append(piece) } }
+                let growth = try memoryGrowth { for _ in 0..<pieceCount { try decoder.append(piece) } }
 
-                #expect(growth < 1 << 20, "\(name)")
+                #expect(round == 0 || growth < 1 << 20, "\(name)")
             }
         }
     }
