@@ -112,12 +112,18 @@ enum BenchMachine {
             import PIL; print("Pillow", PIL.__version__)
             import aiohttp; print("aiohttp", aiohttp.__version__)
             import pyvips; print("libvips", ".".join(str(pyvips.version(i)) for i in range(3)))
-            import cv2; print("OpenCV", cv2.__version__)
             """
-        let peers = (try? BenchProcess.output(of: "/usr/bin/env", [python, "-c", program])) ?? ""
-        let thumbor = URL(filePath: python).deletingLastPathComponent().appending(path: "thumbor").path
-        let version = (try? BenchProcess.output(of: thumbor, ["--version"])) ?? ""
-        return lines + (peers + version).split(separator: "\n").map(String.init)
+        // OpenCV and Thumbor are optional.
+        let commands = [
+            ["/usr/bin/env", python, "-c", program],
+            ["/usr/bin/env", python, "-c", #"import cv2; print("OpenCV", cv2.__version__)"#],
+            ServerBenchCommand.thumbor(beside: python).map { [$0, "--version"] } ?? [],
+        ]
+        for command in commands where !command.isEmpty {
+            let output = try? BenchProcess.output(of: command[0], Array(command.dropFirst()))
+            lines += (output ?? "").split(separator: "\n").map(String.init)
+        }
+        return lines
     }
 
     /// Returns the output of `swift --version`. The driver leaves a directory in the temporary directory, so it gets

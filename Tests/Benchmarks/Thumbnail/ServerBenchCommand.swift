@@ -41,8 +41,14 @@ struct ServerBenchCommand: ProgramCommand {
 
     func run() async throws -> ExitStatus {
         let files = try ThumbnailFiles(URL(filePath: imageDirectory).appending(path: "web"))
-        let thumbor = python.map { URL(filePath: $0).deletingLastPathComponent().appending(path: "thumbor").path }
-        try await ServerThumbnails(files: files, thumbor: thumbor, rounds: rounds).run()
+        let thumbor = python.flatMap { Self.thumbor(beside: $0) }
+        try await ThumbnailServerBenchmark(files: files, thumbor: thumbor, rounds: rounds).run()
         return .success
+    }
+
+    /// Returns the path of Thumbor in the directory of an interpreter, or nil if it is not there.
+    static func thumbor(beside python: String) -> String? {
+        let path = URL(filePath: python).deletingLastPathComponent().appending(path: "thumbor").path
+        return FileManager.default.isExecutableFile(atPath: path) ? path : nil
     }
 }

@@ -108,6 +108,7 @@ enum LargePages {
         return memory
     }
 
+    // Fails like the allocations of the standard library, because a put has no way to report an error.
     private static func map(_ byteCount: Int) -> UnsafeMutableRawPointer {
         guard let start = mmap(nil, byteCount, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0),
             start != MAP_FAILED

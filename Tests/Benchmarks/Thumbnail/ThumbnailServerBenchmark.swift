@@ -3,7 +3,7 @@ import AlcedoTesting
 import Foundation
 
 /// Measures thumbnails of all images by thumbnail-server, alternately with Thumbor.
-struct ServerThumbnails {
+struct ThumbnailServerBenchmark {
     private static let connections = 16
     private static let quality = 80
     private static let goal = 2.5
@@ -66,9 +66,6 @@ struct ServerThumbnails {
     }
 
     private static func thumbor(_ program: String, for origin: String, _ directory: URL) throws -> MeasuredServer {
-        guard FileManager.default.isExecutableFile(atPath: program) else {
-            throw BenchError(description: "\(program) does not exist; Scripts/bench-peers installs it")
-        }
         let file = directory.appending(path: "thumbor.conf")
         try Data("STORAGE = 'thumbor.storages.no_storage'\n".utf8).write(to: file)
         let port = try freePort
@@ -115,14 +112,15 @@ private struct MeasuredServer {
         }
     }
 
-    /// The shell responds to each line with the resident memory in KiB, and ends the server at the end of its input.
-    /// Job control gives the server a process group. SIGKILL is used because the shell may have been started with other
-    /// signals blocked.
+    /// The shell responds to each line with the resident memory in KiB, and ends the server when its input ends or a
+    /// signal ends the shell. Job control gives the server its own process group, which Ctrl-C does not reach. SIGKILL
+    /// is used because the shell may have been started with other signals blocked.
     private static let shell = """
         set -m
         port=$1
         shift
         "$@" >/dev/null &
+        trap 'kill -KILL -- -$! 2>/dev/null' EXIT
         until (: </dev/tcp/127.0.0.1/$port) 2>/dev/null; do
             kill -0 $! 2>/dev/null || { echo exited; exit; }
             sleep 0.01
@@ -133,6 +131,5 @@ private struct MeasuredServer {
                 cat /proc/$process/status
             done | awk '/^VmHWM/ { sum += $2 } END { print sum }'
         done
-        kill -KILL -- -$!
         """
 }
