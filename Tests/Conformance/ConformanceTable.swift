@@ -8,7 +8,7 @@ struct ConformanceTable {
 
     private var rows: [String: Row] = [:]
     private var failures: [String] = []
-    /// The problems of files that the library of Debian 12 decodes wrongly.
+    /// The problems of files that a version of the library decodes wrongly.
     private var known: [String] = []
     /// The number of files by format.
     private var skipped: [String: Int] = [:]
@@ -18,7 +18,7 @@ struct ConformanceTable {
 
     /// Adds the outcome of a file.
     ///
-    /// - Parameter peer: The library of Debian 12, if it decodes the file wrongly. Problems are then listed, and are no
+    /// - Parameter peer: The library, if a version of it decodes the file wrongly. Problems are then listed, and are no
     ///   failure.
     mutating func add(
         _ path: String, row name: String, outcome: String, _ problems: [String], peer: String? = nil

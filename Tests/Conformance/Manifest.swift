@@ -91,8 +91,12 @@ struct Manifest: Decodable {
         /// Whether width, height and references are those of the upright image.
         var isUpright: Bool { ["avif", "heif", "jxl", "svg"].contains(formatName) }
 
-        /// The name of the library of Debian 12, if it decodes the file wrongly.
+        /// Names of later versions of the libraries, by the file that they decode wrongly.
+        private static let laterPeers = ["svg/resvg__structure_use_nested-recursive-2.svg": "librsvg 2.63"]
+
+        /// The name of the library, if a version of it decodes the file wrongly.
         var wrongPeer: String? {
+            if let peer = Self.laterPeers[path] { return peer }
             if let name = disagree?.keys.first(where: { $0.hasSuffix(" (project library)") }) { return name }
             // AlcedoHEIF does not use the library that the manifest compares.
             guard let debian12, let tolerance = boxReference?.tolerance, formatName != "heif" else { return nil }
