@@ -30,8 +30,9 @@ struct ThumbnailServerBenchmark {
             // The order rotates, so that no server always follows the same one.
             for index in servers.indices.map({ ($0 + round) % servers.count }) {
                 let time = try await servers[index].client.fetch(files.paths.count, from: 0)
+                let seconds = time / .seconds(1)
                 // The additional first round warms up and is not counted.
-                if round > 0 { rates[index].append(Double(files.paths.count) / (time / .seconds(1))) }
+                if round > 0 { rates[index].append(Double(files.paths.count) / seconds) }
             }
         }
         report(rates, try servers.map { try $0.peakByteCount })
