@@ -54,7 +54,9 @@ final class DiskCacheEngine: Sendable {
 
     func entry(for key: ImageKey, isMapped: Bool) async -> CachedData? {
         if let staged = staged(key) { return staged }
-        let found = try? await readers.run { [store] in store.read(key, isMapped: isMapped) }
+        guard !Task.isCancelled else { return nil }
+        var found = isMapped ? nil : store.readAtOnce(key)
+        if found == nil { found = try? await readers.run { [store] in store.read(key, isMapped: isMapped) } }
         guard let reading = found else { return nil }
         if reading.isDue { writeUsesSoon() }
         guard case .found(let entry) = reading.result else { return await resolve(reading.result, key) }

@@ -44,6 +44,14 @@
             defer { pthread_mutex_unlock(mutex) }
             return try body(&value.pointee)
         }
+
+        /// Runs `body` with exclusive access to the value. Returns nil if another thread has access.
+        @inlinable
+        package borrowing func withLockIfAvailable<Result>(_ body: (inout Value) -> Result) -> Result? {
+            guard pthread_mutex_trylock(mutex) == 0 else { return nil }
+            defer { pthread_mutex_unlock(mutex) }
+            return body(&value.pointee)
+        }
     }
 #else
     /// A value that one thread at a time can access.
@@ -65,6 +73,15 @@
             try mutex.withLock { (value) throws(E) in
                 // The result stays with the caller, whose closure created it.
                 nonisolated(unsafe) let result = try body(&value)
+                return result
+            }
+        }
+
+        /// Runs `body` with exclusive access to the value. Returns nil if another thread has access.
+        @inlinable
+        package borrowing func withLockIfAvailable<Result>(_ body: (inout Value) -> Result) -> Result? {
+            mutex.withLockIfAvailable { value in
+                nonisolated(unsafe) let result = body(&value)
                 return result
             }
         }

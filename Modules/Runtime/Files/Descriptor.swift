@@ -30,6 +30,16 @@ package struct Descriptor: ~Copyable {
         number = opened
     }
 
+    /// Opens a file below a directory for reading, without waiting for a disk. Throws `EAGAIN` or another error number
+    /// if that is not possible, although a call that may wait could succeed.
+    package init(
+        openingCached path: UnsafePointer<CChar>, beneath directory: borrowing Descriptor
+    ) throws(SystemError) {
+        let opened = alcedo_open_cached(directory.number, path)
+        guard opened >= 0 else { throw SystemError(number: errno) }
+        number = opened
+    }
+
     deinit { close(number) }
 
     /// The status of the file, or nil if the system reports an error.
@@ -73,9 +83,11 @@ package struct Descriptor: ~Copyable {
     /// - Parameters:
     ///   - count: The expected length of the file.
     ///   - blockSize: The maximum number of bytes of one read. The default is no limit.
+    ///   - waits: Whether to wait for bytes that are not in the system's memory. If false, the call throws `EAGAIN` for
+    ///     such a file, and `EOPNOTSUPP` if the file system does not support such reads. The default is true.
     ///   - onRead: A closure that receives the bytes of each read, in the order of the file. The default does nothing.
     package func readAll(
-        _ count: Int, blockSize: Int = .max, onRead: (RawSpan) -> Void = { _ in }
+        _ count: Int, blockSize: Int = .max, waits: Bool = true, onRead: (RawSpan) -> Void = { _ in }
     ) throws(SystemError) -> FileBytes? {
         let bytes = try FileBytes(count: count, spare: 1)
         guard let base = bytes.room.baseAddress else { return nil }
@@ -85,7 +97,10 @@ package struct Descriptor: ~Copyable {
             // If it does not, it has reached the end of the file, so no further read is necessary.
             let rest = count + 1 - done
             let wanted = rest - 1 <= blockSize ? rest : blockSize
-            let read = pread(number, base + done, wanted, off_t(done))
+            let read =
+                waits
+                ? pread(number, base + done, wanted, off_t(done))
+                : alcedo_read_cached(number, base + done, wanted, done)
             if read < 0, errno == EINTR { continue }
             guard read >= 0 else { throw SystemError(number: errno) }
             guard read > 0 || count == 0, done + read <= count else { return nil }

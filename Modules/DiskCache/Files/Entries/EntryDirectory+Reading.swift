@@ -73,9 +73,14 @@ extension EntryDirectory {
     ///   - key: The key of the entry.
     ///   - size: The size of the file.
     ///   - directory: The cache's directory.
-    func read(_ name: EntryName, key: ImageKey, size: FileSize, in directory: borrowing Descriptor) -> Reading {
+    ///   - waits: Whether to wait for the disk. If false, a file that is not in the system's memory counts as
+    ///     unavailable. The default is true.
+    func read(
+        _ name: EntryName, key: ImageKey, size: FileSize, in directory: borrowing Descriptor, waits: Bool = true
+    ) -> Reading {
         do throws(SystemError) {
-            return try Self.copy(openFile(name, in: directory), size, key)
+            let file = try waits ? openFile(name, in: directory) : openCachedFile(name, in: directory)
+            return try Self.copy(file, size, key, waits: waits)
         } catch {
             return .unavailable
         }
@@ -100,10 +105,10 @@ extension EntryDirectory {
     }
 
     private static func copy(
-        _ descriptor: borrowing Descriptor, _ size: FileSize, _ key: ImageKey
+        _ descriptor: borrowing Descriptor, _ size: FileSize, _ key: ImageKey, waits: Bool = true
     ) throws(SystemError) -> Reading {
         var hash: UInt64 = 0
-        guard let bytes = try readAll(descriptor, size.length, &hash),
+        guard let bytes = try readAll(descriptor, size.length, waits: waits, &hash),
             let (trailer, metadata) = bytes.withBytes({ verify($0, key: key, hash: hash) })
         else { return .damaged }
         return .valid(
@@ -116,17 +121,17 @@ extension EntryDirectory {
     ///
     /// Hashes a large file block by block, while the block that was just copied is in the processor's cache.
     private static func readAll(
-        _ descriptor: borrowing Descriptor, _ count: Int, _ hash: inout UInt64
+        _ descriptor: borrowing Descriptor, _ count: Int, waits: Bool, _ hash: inout UInt64
     ) throws(SystemError) -> FileBytes? {
         let hashedCount = max(0, count - EntryTrailer.checksumSize)
         guard count > blockSize else {
-            guard let bytes = try descriptor.readAll(count) else { return nil }
+            guard let bytes = try descriptor.readAll(count, waits: waits) else { return nil }
             hash = bytes.withBytes { XXH3.hash($0.extracting(first: hashedCount)) }
             return bytes
         }
         let blocks = try XXH3()
         var rest = hashedCount
-        let bytes = try descriptor.readAll(count, blockSize: blockSize) { block in
+        let bytes = try descriptor.readAll(count, blockSize: blockSize, waits: waits) { block in
             let added = min(rest, block.byteCount)
             blocks.update(block.extracting(first: added))
             rest -= added

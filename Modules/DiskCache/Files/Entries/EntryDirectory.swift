@@ -62,6 +62,14 @@ struct EntryDirectory: Sendable {
         }
         return try opened.get()
     }
+
+    /// Opens the file of an entry without waiting for the disk. Throws an error if that is not possible.
+    func openCachedFile(_ name: EntryName, in directory: borrowing Descriptor) throws(SystemError) -> Descriptor {
+        let opened: Result<Descriptor, SystemError> = paths.withFile(name) { path in
+            Result { () throws(SystemError) in try Descriptor(openingCached: path, beneath: directory) }
+        }
+        return try opened.get()
+    }
 }
 
 extension EntryDirectory {

@@ -51,6 +51,17 @@ final class DiskIndex: Sendable {
         state.withLock { ($0.use(name, at: now, limits: limits, in: path), $0.unwrittenUses.count) }
     }
 
+    /// Does the same without waiting for another thread and without reading the file. Returns nil if that is not
+    /// possible.
+    func useAtOnce(
+        _ name: EntryName, at now: Timestamp, limits: DataCacheLimits
+    ) -> (IndexState.Lookup, uses: Int)? {
+        let found = state.withLockIfAvailable { state in
+            state.useAtOnce(name, at: now, limits: limits).map { ($0, uses: state.unwrittenUses.count) }
+        }
+        return found ?? nil
+    }
+
     func find(_ name: EntryName, at now: Timestamp, limits: DataCacheLimits) -> IndexState.Lookup {
         state.withLock { state in
             state.refresh(path)

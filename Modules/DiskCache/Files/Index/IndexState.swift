@@ -63,6 +63,22 @@ struct IndexState: Sendable {
             refresh(path)
             lookup = find(name, at: now, limits: limits)
         }
+        return recordUse(of: name, lookup, at: now, limits: limits)
+    }
+
+    /// Does the same without reading the file. Returns nil if the lookup needs the file.
+    mutating func useAtOnce(_ name: EntryName, at now: Timestamp, limits: DataCacheLimits) -> Lookup? {
+        let lookup = find(name, at: now, limits: limits)
+        switch lookup {
+        case .present: return recordUse(of: name, lookup, at: now, limits: limits)
+        case .absent: return file?.status.map { !$0.isGone && $0.size == end } == true ? lookup : nil
+        case .expired, .unknown: return nil
+        }
+    }
+
+    private mutating func recordUse(
+        of name: EntryName, _ lookup: Lookup, at now: Timestamp, limits: DataCacheLimits
+    ) -> Lookup {
         guard case .present(var entry, let file) = lookup, let position = table.position(of: name) else {
             return lookup
         }

@@ -38,6 +38,29 @@ extension EntryStore {
         return CountedReading(result: reading, isDue: uses >= IndexState.maximumUnwrittenUseCount)
     }
 
+    /// The length of the longest file that ``readAtOnce(_:)`` reads. The read takes about 0.4 ms.
+    private static let longestReadAtOnce = 2 << 20
+
+    /// Does the same as ``read(_:isMapped:)`` without blocking, so that tasks can call it.
+    ///
+    /// Finds entries that are in the index and whose files are in the system's memory, and finds that the index lacks
+    /// an entry. Returns nil in all other cases, and while another thread accesses the index. ``read(_:isMapped:)`` can
+    /// follow, because recording a use twice has no further effect.
+    func readAtOnce(_ key: ImageKey) -> CountedReading? {
+        let name = EntryName(key)
+        guard let (lookup, uses) = index.useAtOnce(name, at: now, limits: limits) else { return nil }
+        let isDue = uses >= IndexState.maximumUnwrittenUseCount
+        guard case .present(let known, let indexFile) = lookup else {
+            return CountedReading(result: .absent, isDue: isDue)
+        }
+        guard known.file.length <= Self.longestReadAtOnce,
+            case .valid(var entry, known.storedAt, _) = files.read(
+                name, key: key, size: known.file, in: indexFile.directory, waits: false)
+        else { return nil }
+        entry.expiry = known.expiry?.date
+        return CountedReading(result: .found(entry), isDue: isDue)
+    }
+
     private func read(
         _ name: EntryName, _ key: ImageKey, _ known: Known?, isMapped: Bool
     ) -> CachedData? {
