@@ -1,5 +1,6 @@
 import AlcedoCore
 import AlcedoLibc
+import AlcedoRuntime
 import FoundationEssentials
 import TestSupport
 
@@ -9,16 +10,21 @@ extension TemporaryDirectory {
 
     private func name(_ text: String) -> String { key(text).fileName }
 
-    /// Paths of all regular files below the directory except the index, sorted.
-    var files: [String] {
-        // A listing fails if a file is removed meanwhile, such as one that a cache is writing.
-        var names: [String]?
-        for _ in 0..<100 where names == nil { names = try? FileManager.default.subpathsOfDirectory(atPath: path) }
-        return (names ?? []).map { "\(path)/\($0)" }.filter {
-            guard !$0.hasSuffix("/index") else { return false }
-            let type = try? FileManager.default.attributesOfItem(atPath: $0)[.type] as? FileAttributeType
-            return type == .typeRegular
-        }.sorted()
+    /// Paths of all regular files below the directory except the index, sorted. Files may be removed meanwhile, such as
+    /// one that a cache is writing.
+    var files: [String] { Self.files(below: path).filter { !$0.hasSuffix("/index") }.sorted() }
+
+    private static func files(below directory: String) -> [String] {
+        (DirectoryListing.names(in: directory) ?? []).flatMap { name -> [String] in
+            let path = "\(directory)/\(name)"
+            var status = stat()
+            guard lstat(path, &status) == 0 else { return [] }
+            switch status.st_mode & S_IFMT {
+            case S_IFDIR: return files(below: path)
+            case S_IFREG: return [path]
+            default: return []
+            }
+        }
     }
 
     /// The bytes that the file system has allocated for the entries' files. A released cache may still be writing an
