@@ -156,23 +156,20 @@ private struct ByteWriter {
 /// A reader of the values written by ``ByteWriter``. Its methods return nil if the data ends early or is invalid;
 /// lengths are checked against the remaining bytes.
 private struct ByteReader {
-    private let data: Data
-    private var position: Int
+    /// A copy of the data, because an access to `Data` takes as long as reading a number.
+    private let bytes: [UInt8]
+    private var position = 0
 
-    init(_ data: Data) {
-        self.data = data
-        position = data.startIndex
-    }
+    init(_ data: Data) { bytes = [UInt8](data) }
 
-    var isAtEnd: Bool { position == data.endIndex }
+    var isAtEnd: Bool { position == bytes.count }
 
     /// The number of remaining bytes.
-    var count: Int { data.endIndex - position }
+    private var count: Int { bytes.count - position }
 
     mutating func int() -> Int? {
         guard count >= 8 else { return nil }
-        let number = data.bytes.unsafeLoadUnaligned(
-            fromByteOffset: position - data.startIndex, as: Int64.self)
+        let number = bytes.span.bytes.unsafeLoadUnaligned(fromByteOffset: position, as: Int64.self)
         position += 8
         return Int(Int64(littleEndian: number))
     }
@@ -186,8 +183,8 @@ private struct ByteReader {
     mutating func string() -> String? {
         guard let length = int(), length >= 0, length <= count else { return nil }
         defer { position += length }
-        let start = position - data.startIndex
-        guard let text = try? UTF8Span(validating: data.span.extracting(start..<(start + length))) else { return nil }
+        let characters = bytes.span.extracting(position..<position + length)
+        guard let text = try? UTF8Span(validating: characters) else { return nil }
         return String(copying: text)
     }
 
