@@ -37,12 +37,12 @@ public import FoundationEssentials
 /// (usually up to 176 bytes an entry plus 0.7 MB), 256 directories (1 MiB on ext4, more with tens of thousands of
 /// entries) and temporary files.
 ///
-/// On Linux, a read of up to 2 MiB runs in the caller's task if it does not block, that is, if the system has the file
-/// in memory and can tell so, as on ext4, XFS and Btrfs. Other reads run on two threads, and writes on one. A hit waits
-/// for a store or a trim in two cases: while that operation accesses the index, and if the entry's file has to be read
-/// again, for example after another process replaced the file. A read that finds the entry in the index makes no system
-/// call for the search. `contains` and a miss usually make one system call for the search. They make more if another
-/// process has changed the index.
+/// On Linux, a read of up to 2 MiB runs in the caller's task if the system has the file in memory, and the file system
+/// can read without waiting for the disk, as ext4, XFS and Btrfs can. Other reads run on two threads, and writes on
+/// one. A hit waits for a store or a trim in two cases: while that operation accesses the index, and if the entry's
+/// file has to be read again, for example after another process replaced the file. A read that finds the entry in the
+/// index makes no system call for the search. `contains` and a miss usually make one system call for the search. They
+/// make more if another process has changed the index.
 ///
 /// - Complexity: The cache uses about 120 bytes of memory an entry. The first read reads the index, which has at least
 ///   88 bytes an entry, and the file of the requested entry, but no other file. If the index is incomplete, for example

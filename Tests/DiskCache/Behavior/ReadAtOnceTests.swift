@@ -71,7 +71,8 @@ struct ReadAtOnceTests {
         defer { close(file) }
         #expect(fdatasync(file) == 0)
         #expect(posix_fadvise(file, 0, 0, POSIX_FADV_DONTNEED) == 0)
-        #expect(answerAtOnce == nil)
+        // The kernel may keep the file, or read it again ahead of time.
+        #expect([nil, .found(entry)].contains(answerAtOnce))
 
         #expect(answer == .found(entry))
         #expect(answerAtOnce == .found(entry))

@@ -2,8 +2,8 @@ import AlcedoCore
 import AlcedoRuntime
 import FoundationEssentials
 
-/// The entries of a directory, with their index and limits. Its methods may block, and can be called from any thread
-/// that may block.
+/// The entries of a directory, with their index and limits. Its methods except ``readAtOnce(_:)`` may block, and can be
+/// called from any thread that may block.
 final class EntryStore: Sendable {
     let limits: DataCacheLimits
     let files: EntryDirectory
