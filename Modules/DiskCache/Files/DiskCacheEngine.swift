@@ -54,8 +54,7 @@ final class DiskCacheEngine: Sendable {
 
     func entry(for key: ImageKey, isMapped: Bool) async -> CachedData? {
         if let staged = staged(key) { return staged }
-        guard !Task.isCancelled else { return nil }
-        var found = isMapped ? nil : store.readAtOnce(key)
+        var found = isMapped || Task.isCancelled ? nil : store.readAtOnce(key)
         if found == nil { found = try? await readers.run { [store] in store.read(key, isMapped: isMapped) } }
         guard let reading = found else { return nil }
         if reading.isDue { writeUsesSoon() }
@@ -67,8 +66,7 @@ final class DiskCacheEngine: Sendable {
     func chunks(for key: ImageKey, chunkSize: Int) async -> DiskEntryChunks? {
         let size = max(4096, chunkSize)
         if let staged = staged(key) { return DiskEntryChunks(staged, chunkSize: size) }
-        let found = try? await readers.run { [store] in store.openChunks(key, chunkSize: size) }
-        guard let found else { return nil }
+        guard let found = try? await readers.run({ self.store.openChunks(key, chunkSize: size) }) else { return nil }
         if let reader = found.reader {
             recordHit()
             return DiskEntryChunks(reader, executor: readers)

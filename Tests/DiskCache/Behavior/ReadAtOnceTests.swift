@@ -26,7 +26,9 @@ private enum FileSystem {
 }
 
 /// Reads that do not block.
-@Suite(.enabled(if: FileSystem.supportsReadsAtOnce, "the file system has no reads that do not wait"))
+@Suite(
+    .enabled(if: FileSystem.supportsReadsAtOnce, "the file system has no reads that do not wait"),
+    .timeLimit(.minutes(10)))
 struct ReadAtOnceTests {
     private let directory: TemporaryDirectory
     private let clock = ManualClock()
@@ -143,6 +145,44 @@ struct ReadAtOnceTests {
             held.wait()
             #expect(answerAtOnce != nil)
         }
+    }
+
+    /// A clock that blocks the next `remaining` threads that read the date, until the gate is opened for each.
+    private final class HoldingClock: TimeSource {
+        let held = DispatchSemaphore(value: 0)
+        let gate = DispatchSemaphore(value: 0)
+        let remaining = Locked(0)
+
+        var now: Date {
+            let holds = remaining.withLock { remaining in
+                defer { remaining = max(0, remaining - 1) }
+                return remaining > 0
+            }
+            if holds {
+                held.signal()
+                gate.wait()
+            }
+            return Date(timeIntervalSince1970: 1_000_000)
+        }
+
+        var uptime: Duration { .zero }
+
+        func sleep(for duration: Duration) async throws { try await ManualClock().sleep(for: duration) }
+    }
+
+    @Test func `a cache finds an entry in memory while its reading threads are blocked`() async throws {
+        let clock = HoldingClock()
+        let cache = FileDiskCache(directory: directory.url, sweepInterval: .zero, clock: clock)
+        try await cache.store(CachedData(bytes(10)), for: key("a"))
+        await cache.flush()
+        clock.remaining.withLock { $0 = 2 }
+        async let one = cache.mappedEntry(for: key("a"))
+        async let two = cache.mappedEntry(for: key("a"))
+        try await BlockingExecutor(name: "test", maxConcurrent: 1).run { for _ in 0..<2 { clock.held.wait() } }
+
+        #expect(await cache.entry(for: key("a")) == CachedData(bytes(10)))
+        for _ in 0..<2 { clock.gate.signal() }
+        #expect(await [one, two] == [CachedData(bytes(10)), CachedData(bytes(10))])
     }
 
     @Test func `a use is recorded in order and written when many are unwritten`() throws {

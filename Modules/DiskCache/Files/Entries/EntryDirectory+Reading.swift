@@ -79,8 +79,7 @@ extension EntryDirectory {
         _ name: EntryName, key: ImageKey, size: FileSize, in directory: borrowing Descriptor, waits: Bool = true
     ) -> Reading {
         do throws(SystemError) {
-            let file = try waits ? openFile(name, in: directory) : openCachedFile(name, in: directory)
-            return try Self.copy(file, size, key, waits: waits)
+            return try Self.copy(openFile(name, in: directory, waits: waits), size, key, waits: waits)
         } catch {
             return .unavailable
         }

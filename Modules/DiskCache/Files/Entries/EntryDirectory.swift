@@ -52,21 +52,15 @@ struct EntryDirectory: Sendable {
         try Descriptor(opening: paths.shard(of: name), beneath: directory, Descriptor.onlyPath)
     }
 
+    /// Opens the file of an entry. If `waits` is false, throws an error if that needs the disk.
     func openFile(
-        _ name: EntryName, _ suffix: [UInt8]? = nil, in directory: borrowing Descriptor
+        _ name: EntryName, _ suffix: [UInt8]? = nil, in directory: borrowing Descriptor, waits: Bool = true
     ) throws(SystemError) -> Descriptor {
         let opened: Result<Descriptor, SystemError> = paths.withFile(name, suffix) { path in
             Result { () throws(SystemError) in
-                try Descriptor(opening: path, beneath: directory, O_RDONLY | O_NONBLOCK)
+                guard waits else { return try Descriptor(openingCached: path, beneath: directory) }
+                return try Descriptor(opening: path, beneath: directory, O_RDONLY | O_NONBLOCK)
             }
-        }
-        return try opened.get()
-    }
-
-    /// Opens the file of an entry without waiting for the disk. Throws an error if that is not possible.
-    func openCachedFile(_ name: EntryName, in directory: borrowing Descriptor) throws(SystemError) -> Descriptor {
-        let opened: Result<Descriptor, SystemError> = paths.withFile(name) { path in
-            Result { () throws(SystemError) in try Descriptor(openingCached: path, beneath: directory) }
         }
         return try opened.get()
     }
