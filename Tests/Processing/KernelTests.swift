@@ -37,6 +37,65 @@ import Testing
         }
     }
 
+    @Test func `four row sums at once equal the scalar ones exactly`() {
+        for floats in [16, 32, 176] {
+            for count in [1, 2, 61] {
+                let rows = Self.floats(count * floats, seed: 3)
+                let weights = Self.floats(count * 4, seed: 5)
+                var result = [Float](repeating: 0, count: floats * 4)
+                rows.withUnsafeBufferPointer { rows in
+                    guard let base = rows.baseAddress else { return }
+                    let pointers = (0..<count).map { base + $0 * floats }
+                    pointers.withUnsafeBufferPointer {
+                        Convolution.verticalByFour(rows: $0, weights: weights, floats: floats, into: &result)
+                    }
+                }
+
+                let slices = (0..<count).map { rows[$0 * floats..<($0 + 1) * floats] }
+                let sums = (0..<4).map { place in
+                    ScalarKernels.sumRows(slices, (0..<count).map { weights[$0 * 4 + place] })
+                }
+                #expect(result == ScalarKernels.interleaved(sums))
+            }
+        }
+    }
+
+    @Test func `convolution along four rows at once equals the scalar one exactly`() {
+        for (cells, length) in [(1, 1), (40, 7), (41, 13), (9, 30), (200, 3)] {
+            let table = WeightTable(cells: cells, extent: Double(cells), length: length, filter: .lanczos3)
+            let rows = (0..<4).map { Self.floats(cells * 4, seed: UInt64($0 + 7)) }
+            let interleaved = ScalarKernels.interleaved(rows) + Self.floats(Convolution.slack, seed: 6)
+            let floats = length * 4 + 8
+            var result = [Float](repeating: 0, count: floats * 4)
+
+            Convolution.horizontalByFour(cells: interleaved, table: table, floats: floats, into: &result)
+
+            for (place, row) in rows.enumerated() {
+                #expect(
+                    Array(result[place * floats..<place * floats + length * 4])
+                        == ScalarKernels.filterRow(row, table))
+            }
+        }
+    }
+
+    @Test func `the weights of four result pixels are those of each one`() {
+        let table = WeightTable(cells: 41, extent: 41, length: 13, filter: .lanczos3)
+        for first in stride(from: 0, to: 13, by: 4) {
+            let range = first..<min(first + 4, 13)
+            let cells = table.cells(of: range)
+            var weights = [Float](repeating: 9, count: cells.count * 4)
+
+            table.writeWeights(of: range, into: &weights)
+
+            for (index, weight) in weights.enumerated() {
+                let (cell, result) = (cells.lowerBound + index / 4, first + index % 4)
+                let offset = result < 13 ? cell - table.first[result] : -1
+                let isUsed = result < 13 && (0..<table.count[result]).contains(offset)
+                #expect(weight == (isUsed ? table.weights[result * table.stride + offset] : 0))
+            }
+        }
+    }
+
     @Test(arguments: [SampleLayout.color8, .straight8])
     func `reading rows equals the scalar reader exactly`(layout: SampleLayout) {
         for width in [1, 2, 3, 8, 67] {

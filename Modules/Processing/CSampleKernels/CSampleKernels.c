@@ -53,6 +53,65 @@ void alcedo_sum_rows(
 }
 
 FOR_EACH_MACHINE
+void alcedo_sum_rows_by_four(
+    const float *const *rows, const float *weights, size_t count, size_t floats, float *out)
+{
+    for (size_t offset = 0; offset < floats; offset += 16) {
+        float16 first = {0}, second = {0}, third = {0}, fourth = {0};
+        for (size_t index = 0; index < count; index++) {
+            float16 values;
+            LOAD(values, rows[index] + offset);
+            first += values * weights[index * 4];
+            second += values * weights[index * 4 + 1];
+            third += values * weights[index * 4 + 2];
+            fourth += values * weights[index * 4 + 3];
+        }
+        // Each sum has four pixels of one row. Each vector that is stored has one pixel of four rows.
+        const float16 low = __builtin_shufflevector(
+            first, second, 0, 1, 2, 3, 16, 17, 18, 19, 4, 5, 6, 7, 20, 21, 22, 23);
+        const float16 low_rest = __builtin_shufflevector(
+            third, fourth, 0, 1, 2, 3, 16, 17, 18, 19, 4, 5, 6, 7, 20, 21, 22, 23);
+        const float16 high = __builtin_shufflevector(
+            first, second, 8, 9, 10, 11, 24, 25, 26, 27, 12, 13, 14, 15, 28, 29, 30, 31);
+        const float16 high_rest = __builtin_shufflevector(
+            third, fourth, 8, 9, 10, 11, 24, 25, 26, 27, 12, 13, 14, 15, 28, 29, 30, 31);
+        first = __builtin_shufflevector(low, low_rest, 0, 1, 2, 3, 4, 5, 6, 7, 16, 17, 18, 19, 20, 21, 22, 23);
+        second =
+            __builtin_shufflevector(low, low_rest, 8, 9, 10, 11, 12, 13, 14, 15, 24, 25, 26, 27, 28, 29, 30, 31);
+        third = __builtin_shufflevector(high, high_rest, 0, 1, 2, 3, 4, 5, 6, 7, 16, 17, 18, 19, 20, 21, 22, 23);
+        fourth =
+            __builtin_shufflevector(high, high_rest, 8, 9, 10, 11, 12, 13, 14, 15, 24, 25, 26, 27, 28, 29, 30, 31);
+        STORE(out + offset * 4, first);
+        STORE(out + offset * 4 + 16, second);
+        STORE(out + offset * 4 + 32, third);
+        STORE(out + offset * 4 + 48, fourth);
+    }
+}
+
+FOR_EACH_MACHINE
+void alcedo_filter_four_rows(
+    const float *pixels, const intptr_t *firsts, const intptr_t *counts, const float *weights, size_t stride,
+    size_t length, float *out, size_t floats)
+{
+    for (size_t x = 0; x < length; x++) {
+        const float *source = pixels + firsts[x] * 16;
+        size_t count = (size_t)counts[x];
+        float16 even = {0}, odd = {0};
+        // The last pixel may be an unused one, whose weight is zero.
+        for (size_t index = 0; index < count; index += 2) {
+            float16 first, second;
+            LOAD(first, source + index * 16);
+            LOAD(second, source + index * 16 + 16);
+            even += first * weights[index];
+            odd += second * weights[index + 1];
+        }
+        even += odd;
+        for (size_t row = 0; row < 4; row++) memcpy(out + row * floats + x * 4, (const float *)&even + row * 4, 16);
+        weights += stride;
+    }
+}
+
+FOR_EACH_MACHINE
 void alcedo_filter_pixels(
     const float *row, const intptr_t *firsts, const intptr_t *counts, const float *weights, size_t stride,
     size_t length, float *out)

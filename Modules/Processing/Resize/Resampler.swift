@@ -2,8 +2,8 @@ import AlcedoCore
 
 /// A resampler that changes the size of an image with two passes of a filter, after averaging for large reductions.
 ///
-/// Rows are pushed from top to bottom. Each result row can be pulled as soon as its source rows have been pushed. Only
-/// the rows that the vertical filter needs at the same time are kept.
+/// Rows are pushed from top to bottom. Each result row can be pulled as soon as its source rows have been pushed, or
+/// those of up to three rows after it. Only the rows that the vertical filter needs for these result rows are kept.
 struct Resampler: ~Copyable {
     private let source: PixelSize
     private let size: PixelSize
@@ -11,13 +11,18 @@ struct Resampler: ~Copyable {
     private let isLinear: Bool
     private let columns: Axis
     private let rows: Axis
-    private let horizontalFirst: Bool
+    private let order: PassOrder
     private var reader: CellReader
+    /// The cells of one row, or of four rows for `PassOrder.downByFour`.
     private let cells: Scratch<Float>
+    /// The weights of four result rows for `PassOrder.downByFour`.
+    private let rowWeights: Scratch<Float>
     private let result: Scratch<Float>
     private let band: RowBand
     /// The number of source rows taken so far.
     private var taken = 0
+    /// The result rows in ``result``.
+    private var computed = 0..<0
     /// The index of the next result row.
     private var next = 0
 
@@ -43,15 +48,17 @@ struct Resampler: ~Copyable {
         isLinear = sampling.inLinearLight
         columns = Axis(source: source.width, extent: extent.width, target: size.width, sampling)
         rows = Axis(source: source.height, extent: extent.height, target: size.height, sampling)
-        horizontalFirst = Self.filtersAcrossFirst(columns, rows, size)
+        order = PassOrder(columns, rows, size, layout)
         reader = CellReader(
             width: source.width, byteCount: Self.paddedRowBytes(source.width, format), layout: layout,
             isLinear: isLinear, horizontal: columns.factor, vertical: rows.factor)
         let cellFloats = layout.floatsPerRow(columns.cells)
         let resultFloats = layout.floatsPerRow(size.width)
-        cells = Scratch(count: cellFloats + Convolution.slack)
-        result = Scratch(count: resultFloats)
-        band = RowBand(capacity: rows.table.taps, floats: horizontalFirst ? resultFloats : cellFloats)
+        let capacity = rows.cellCount(of: order.rowCount)
+        cells = Scratch(count: cellFloats * order.rowCount + Convolution.slack)
+        rowWeights = Scratch(count: order == .downByFour ? capacity * order.rowCount : 0)
+        result = Scratch(count: resultFloats * order.rowCount)
+        band = RowBand(capacity: capacity, floats: order == .across ? resultFloats : cellFloats)
     }
 
     /// Returns the number of bytes that are read from every source row: its pixels and the padding up to the next row
@@ -79,45 +86,89 @@ struct Resampler: ~Copyable {
         // After averaging, some cells may not contribute to any result row.
         guard next < size.height, cell >= rows.table.first[next] else { return }
         let kept = band.slot(cell)
-        let out = horizontalFirst ? cells.base : kept
+        let out = order == .across ? cells.base : kept
         reader.add(first, count: count, bytesPerRow: bytesPerRow, isLast: isLast, into: out)
-        if isLast, horizontalFirst { filterColumns(of: cells.base, into: kept) }
+        if isLast, order == .across { filterColumns(of: cells.base, into: kept) }
     }
 
     /// Writes the next result row to `out`. Returns `false` when the row needs further input or no rows are left.
     mutating func pull(into out: UnsafeMutableRawPointer) -> Bool {
         guard next < size.height else { return false }
-        let first = rows.table.first[next]
-        let end = first + rows.table.count[next]
-        guard taken >= min(end * rows.factor, source.height) else { return false }
-        let weights = next * rows.table.stride
-        if horizontalFirst {
-            band.sum(first..<end, weights: rows.table.weights, from: weights, into: result.base)
-        } else {
-            band.sum(first..<end, weights: rows.table.weights, from: weights, into: cells.base)
-            filterColumns(of: cells.base, into: result.base)
+        if next == computed.upperBound {
+            let range = next..<min(next + order.rowCount, size.height)
+            let needed = rows.table.cells(of: range)
+            guard taken >= min(needed.upperBound * rows.factor, source.height) else { return false }
+            compute(range, from: needed)
+            computed = range
         }
+        let row = result.base + (next - computed.lowerBound) * layout.floatsPerRow(size.width)
         if isLinear {
-            LinearRow.write(result.base, width: size.width, layout: layout, to: out)
+            LinearRow.write(row, width: size.width, layout: layout, to: out)
         } else {
-            RowWriter.write(result.base, width: size.width, layout: layout, to: out)
+            RowWriter.write(row, width: size.width, layout: layout, to: out)
         }
         next += 1
         return true
     }
 
+    private func compute(_ range: Range<Int>, from needed: Range<Int>) {
+        switch order {
+        case .across: sum(needed, range.lowerBound, into: result.base)
+        case .down:
+            sum(needed, range.lowerBound, into: cells.base)
+            filterColumns(of: cells.base, into: result.base)
+        case .downByFour:
+            rows.table.writeWeights(of: range, into: rowWeights.base)
+            Convolution.verticalByFour(
+                rows: band.rows(needed), weights: rowWeights.base, floats: layout.floatsPerRow(columns.cells),
+                into: cells.base)
+            Convolution.horizontalByFour(
+                cells: cells.base, table: columns.table, floats: layout.floatsPerRow(size.width), into: result.base)
+        }
+    }
+
+    /// Writes the weighted sum of the rows in the band for one result row.
+    private func sum(_ needed: Range<Int>, _ index: Int, into out: UnsafeMutablePointer<Float>) {
+        rows.table.withUnsafePointers { _, _, weights in
+            Convolution.vertical(
+                rows: band.rows(needed), weights: weights + index * rows.table.stride, floats: band.floats, into: out)
+        }
+    }
+
     private func filterColumns(of row: UnsafePointer<Float>, into out: UnsafeMutablePointer<Float>) {
         Convolution.horizontal(row: row, table: columns.table, channels: layout.channels, into: out)
     }
+}
 
-    /// Whether filtering along the rows first needs no more multiplications than filtering down the columns first.
-    private static func filtersAcrossFirst(_ columns: Axis, _ rows: Axis, _ size: PixelSize) -> Bool {
+/// The order of the two passes.
+private enum PassOrder {
+    /// Along each source row first, then down the columns.
+    case across
+    /// Down the columns first, then along each result row.
+    case down
+    /// Like `down`, for four result rows with four floats per pixel at once. This takes about two thirds of the time.
+    case downByFour
+
+    /// The maximum size of the rows for the vertical filter in bytes that fits in the second-level cache of most
+    /// processors.
+    private static let cacheLimit = 1 << 20
+
+    /// Selects the faster order.
+    init(_ columns: Axis, _ rows: Axis, _ size: PixelSize, _ layout: SampleLayout) {
+        let downFirst: PassOrder = layout.channels == 4 ? .downByFour : .down
+        let bandBytes =
+            rows.cellCount(of: downFirst.rowCount) * layout.floatsPerRow(columns.cells) * MemoryLayout<Float>.stride
         let (width, height) = (Double(size.width), Double(size.height))
-        let (across, down) = (Double(columns.table.taps), Double(rows.table.taps))
-        let rowsFirst = Double(rows.cells) * width * across + height * width * down
-        let columnsFirst = height * Double(columns.cells) * down + height * width * across
-        return rowsFirst <= columnsFirst
+        // A multiplication along a row takes about twice as long as one down a column of rows in the cache.
+        let across = Double(columns.table.taps) * (bandBytes <= Self.cacheLimit ? 2 : 1)
+        let down = Double(rows.table.taps)
+        let acrossFirstCost = Double(rows.cells) * width * across + height * width * down
+        let downFirstCost = height * Double(columns.cells) * down + height * width * across
+        self = acrossFirstCost <= downFirstCost ? .across : downFirst
     }
+
+    /// The number of result rows that are computed at once.
+    var rowCount: Int { self == .downByFour ? 4 : 1 }
 }
 
 extension Resampler {
@@ -170,6 +221,15 @@ private struct Axis {
     }
 }
 
+extension Axis {
+    /// Returns the maximum number of cells with a weight in any of `count` consecutive result pixels, of which the
+    /// first is a multiple of `count`.
+    fileprivate func cellCount(of count: Int) -> Int {
+        stride(from: 0, to: table.length, by: count)
+            .lazy.map { table.cells(of: $0..<min($0 + count, table.length)).count }.max() ?? 1
+    }
+}
+
 /// The lengths of an image's sides in its pixels. They need not be whole numbers.
 struct PixelExtent {
     let width: Double
@@ -198,11 +258,11 @@ extension DecodedImage {
     }
 }
 
-/// The most recent rows of an image that the vertical filter needs at the same time.
+/// The most recent rows of an image, which the vertical filter needs at the same time.
 private struct RowBand: ~Copyable {
+    let floats: Int
     private let capacity: Int
-    private let floats: Int
-    private let rows: Scratch<Float>
+    private let memory: Scratch<Float>
     private let pointers: Scratch<UnsafePointer<Float>>
 
     /// Creates an empty band.
@@ -213,23 +273,16 @@ private struct RowBand: ~Copyable {
     init(capacity: Int, floats: Int) {
         self.capacity = capacity
         self.floats = floats
-        rows = Scratch(count: capacity * floats)
+        memory = Scratch(count: capacity * floats)
         pointers = Scratch(count: capacity)
     }
 
     /// Returns the memory of row `index` of the image, which is valid until row `index + capacity` replaces it.
-    func slot(_ index: Int) -> UnsafeMutablePointer<Float> { rows.base + index % capacity * floats }
+    func slot(_ index: Int) -> UnsafeMutablePointer<Float> { memory.base + index % capacity * floats }
 
-    /// Writes the weighted sum of at most `capacity` rows to `out`. `start` is the index of the first row's weight.
-    func sum(
-        _ range: Range<Int>, weights: [Float], from start: Int, into out: UnsafeMutablePointer<Float>
-    ) {
+    /// Returns at most `capacity` rows. The result is valid until the next call.
+    func rows(_ range: Range<Int>) -> UnsafeBufferPointer<UnsafePointer<Float>> {
         for (offset, index) in range.enumerated() { pointers.base[offset] = UnsafePointer(slot(index)) }
-        weights.withUnsafeBufferPointer { weights in
-            guard let base = weights.baseAddress else { return }
-            Convolution.vertical(
-                rows: UnsafeBufferPointer(start: pointers.base, count: range.count), weights: base + start,
-                floats: floats, into: out)
-        }
+        return UnsafeBufferPointer(start: pointers.base, count: range.count)
     }
 }

@@ -71,16 +71,19 @@ import Testing
         #expect(collector.image?.orientation == .left)
     }
 
-    @Test func `a result row is passed on as soon as its source rows have arrived`() throws {
+    @Test(arguments: [(PixelFormat.gray8, 1), (.rgba8, 4)])
+    func `result rows are passed on as soon as their source rows have arrived, in color four at once`(
+        format: PixelFormat, rowCount: Int
+    ) throws {
         let target = PixelSize(width: 40, height: 40)
-        let pixels = PixelBuffer.noise(400, 400, .gray8, .opaque, seed: 7)
+        let pixels = PixelBuffer.noise(400, 400, format, .opaque, seed: 7)
         let counter = RowCounter()
         let resizer = Self.resizer(.resize(fitting: target, sampling: ResizeSampling(.box)), into: counter)
         try resizer.begin(DecodedImage(pixels: pixels).rowHeader)
         for y in 0..<pixels.height {
             try resizer.consume(pixels.row(y))
             // A result row of the box filter needs ten rows.
-            #expect(counter.rows == (y + 1) / 10)
+            #expect(counter.rows == (y + 1) / (10 * rowCount) * rowCount)
         }
         try resizer.finish()
         #expect(counter.isFinished)

@@ -26,6 +26,25 @@ enum ScalarKernels {
         }
     }
 
+    /// Two running sums, of every second pixel each.
+    static func filterRow(_ row: [Float], _ table: WeightTable) -> [Float] {
+        table.first.indices.flatMap { x in
+            (0..<4).map { channel in
+                var sums = [Float](repeating: 0, count: 2)
+                for index in 0..<table.count[x] {
+                    let weight = table.weights[x * table.stride + index]
+                    sums[index % 2] += row[(table.first[x] + index) * 4 + channel] * weight
+                }
+                return sums[0] + sums[1]
+            }
+        }
+    }
+
+    /// Returns the first pixels of the rows, with four floats each, then the second pixels, and so on.
+    static func interleaved(_ rows: [[Float]]) -> [Float] {
+        stride(from: 0, to: rows[0].count, by: 4).flatMap { start in rows.flatMap { $0[start..<start + 4] } }
+    }
+
     static func readBytes(_ row: [UInt8]) -> [Float] { row.map { Float($0) } }
 
     static func readStraightBytes(_ row: [UInt8]) -> [Float] {

@@ -16,6 +16,20 @@ void alcedo_sum_rows(
     const float *_Nonnull const *_Nonnull rows, const float *_Nonnull weights, size_t count, size_t floats,
     float *_Nonnull out);
 
+// For Convolution.verticalByFour, with four floats per pixel. Computes four weighted sums of the same `count` rows.
+// Each row has one weight for each sum. `out` has the first pixel of the four sums, then their second pixel, and so on.
+// `floats`, the length of a row, must be a multiple of 16.
+void alcedo_sum_rows_by_four(
+    const float *_Nonnull const *_Nonnull rows, const float *_Nonnull weights, size_t count, size_t floats,
+    float *_Nonnull out);
+
+// For Convolution.horizontalByFour, with four floats per pixel. Does what alcedo_filter_pixels does, but adds in
+// another order, for four rows, whose pixels are stored as alcedo_sum_rows_by_four stores them. The rows of `out` are
+// `floats` apart. Up to one pixel of each row after the last one is read and must be finite.
+void alcedo_filter_four_rows(
+    const float *_Nonnull pixels, const intptr_t *_Nonnull firsts, const intptr_t *_Nonnull counts,
+    const float *_Nonnull weights, size_t stride, size_t length, float *_Nonnull out, size_t floats);
+
 // For Convolution.horizontal, with four floats per pixel. Computes each of the `length` pixels of `out` as the weighted
 // sum of `counts[x]` pixels of `row`, beginning with pixel `firsts[x]`. Each result pixel has `stride` weights, of
 // which the unused ones must be zero. Up to three pixels after the last one are read and must be finite.
