@@ -76,6 +76,11 @@ struct CoalescerState<Key: Hashable & Sendable, Update: Sendable, Value: Sendabl
             return waiter
         }
 
+        /// The waiters in the order of arrival. A single waiter, the most frequent case, is not sorted.
+        var waitersInOrder: [(key: Int, value: Waiter)] {
+            waiters.count > 1 ? waiters.sorted { $0.key < $1.key } : Array(waiters)
+        }
+
         /// Returns a change to the highest priority of the waiters; nil if there are none.
         mutating func priorityChange() -> PriorityChange? {
             guard let highest = counts.keys.max() else { return nil }
@@ -167,9 +172,15 @@ struct CoalescerState<Key: Hashable & Sendable, Update: Sendable, Value: Sendabl
             return Completion(ended: remove(flight))
         }
         var completion = Completion()
+        guard isOfSource else {
+            flights[key] = nil
+            completion.waiters = found.waitersInOrder.map { $0.value }
+            completion.ended = remove(flight)
+            return completion
+        }
         var source: CoalescerSource?
-        for (id, waiter) in found.waiters.sorted(by: { $0.key < $1.key }) {
-            if isOfSource, waiter.source != found.source {
+        for (id, waiter) in found.waitersInOrder {
+            if waiter.source != found.source {
                 guard completion.next == nil else { continue }
                 (completion.next, source) = (waiter.body, waiter.source)
             } else {
