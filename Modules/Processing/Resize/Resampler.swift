@@ -146,7 +146,8 @@ private enum PassOrder {
     case across
     /// Down the columns first, then along each result row.
     case down
-    /// Like `down`, for four result rows with four floats per pixel at once. This takes about two thirds of the time.
+    /// Like `down`, for four result rows with four floats per pixel at once. This takes about two thirds of the time of
+    /// `down`.
     case downByFour
 
     /// The maximum size of the rows for the vertical filter in bytes that fits in the second-level cache of most

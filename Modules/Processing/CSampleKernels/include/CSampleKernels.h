@@ -23,9 +23,9 @@ void alcedo_sum_rows_by_four(
     const float *_Nonnull const *_Nonnull rows, const float *_Nonnull weights, size_t count, size_t floats,
     float *_Nonnull out);
 
-// For Convolution.horizontalByFour, with four floats per pixel. Does what alcedo_filter_pixels does, but adds in
-// another order, for four rows, whose pixels are stored as alcedo_sum_rows_by_four stores them. The rows of `out` are
-// `floats` apart. Up to one pixel of each row after the last one is read and must be finite.
+// For Convolution.horizontalByFour, with four floats per pixel. Filters four rows like alcedo_filter_pixels, but adds
+// in another order. The pixels are stored as alcedo_sum_rows_by_four stores them. The rows of `out` are `floats` apart.
+// Up to one pixel of each row after the last one is read and must be finite.
 void alcedo_filter_four_rows(
     const float *_Nonnull pixels, const intptr_t *_Nonnull firsts, const intptr_t *_Nonnull counts,
     const float *_Nonnull weights, size_t stride, size_t length, float *_Nonnull out, size_t floats);
