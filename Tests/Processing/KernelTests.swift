@@ -33,7 +33,7 @@ import Testing
 
             Convolution.horizontal(row: row, table: table, channels: 4, into: &result)
 
-            #expect(result == ScalarKernels.filterPixels(row, table))
+            #expect(result == ScalarKernels.filterPixels(row, table, sumCount: 4))
         }
     }
 
@@ -73,7 +73,7 @@ import Testing
             for (place, row) in rows.enumerated() {
                 #expect(
                     Array(result[place * floats..<place * floats + length * 4])
-                        == ScalarKernels.filterRow(row, table))
+                        == ScalarKernels.filterPixels(row, table, sumCount: 2))
             }
         }
     }

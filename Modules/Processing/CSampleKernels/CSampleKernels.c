@@ -67,20 +67,17 @@ void alcedo_sum_rows_by_four(
             fourth += values * weights[index * 4 + 3];
         }
         // Each sum has four pixels of one row. Each vector that is stored has one pixel of four rows.
-        const float16 low = __builtin_shufflevector(
-            first, second, 0, 1, 2, 3, 16, 17, 18, 19, 4, 5, 6, 7, 20, 21, 22, 23);
-        const float16 low_rest = __builtin_shufflevector(
-            third, fourth, 0, 1, 2, 3, 16, 17, 18, 19, 4, 5, 6, 7, 20, 21, 22, 23);
-        const float16 high = __builtin_shufflevector(
-            first, second, 8, 9, 10, 11, 24, 25, 26, 27, 12, 13, 14, 15, 28, 29, 30, 31);
-        const float16 high_rest = __builtin_shufflevector(
-            third, fourth, 8, 9, 10, 11, 24, 25, 26, 27, 12, 13, 14, 15, 28, 29, 30, 31);
-        first = __builtin_shufflevector(low, low_rest, 0, 1, 2, 3, 4, 5, 6, 7, 16, 17, 18, 19, 20, 21, 22, 23);
-        second =
-            __builtin_shufflevector(low, low_rest, 8, 9, 10, 11, 12, 13, 14, 15, 24, 25, 26, 27, 28, 29, 30, 31);
-        third = __builtin_shufflevector(high, high_rest, 0, 1, 2, 3, 4, 5, 6, 7, 16, 17, 18, 19, 20, 21, 22, 23);
+        float16 low_12 = __builtin_shufflevector(first, second, 0, 1, 2, 3, 16, 17, 18, 19, 4, 5, 6, 7, 20, 21, 22, 23);
+        float16 low_34 = __builtin_shufflevector(third, fourth, 0, 1, 2, 3, 16, 17, 18, 19, 4, 5, 6, 7, 20, 21, 22, 23);
+        float16 high_12 =
+            __builtin_shufflevector(first, second, 8, 9, 10, 11, 24, 25, 26, 27, 12, 13, 14, 15, 28, 29, 30, 31);
+        float16 high_34 =
+            __builtin_shufflevector(third, fourth, 8, 9, 10, 11, 24, 25, 26, 27, 12, 13, 14, 15, 28, 29, 30, 31);
+        first = __builtin_shufflevector(low_12, low_34, 0, 1, 2, 3, 4, 5, 6, 7, 16, 17, 18, 19, 20, 21, 22, 23);
+        second = __builtin_shufflevector(low_12, low_34, 8, 9, 10, 11, 12, 13, 14, 15, 24, 25, 26, 27, 28, 29, 30, 31);
+        third = __builtin_shufflevector(high_12, high_34, 0, 1, 2, 3, 4, 5, 6, 7, 16, 17, 18, 19, 20, 21, 22, 23);
         fourth =
-            __builtin_shufflevector(high, high_rest, 8, 9, 10, 11, 12, 13, 14, 15, 24, 25, 26, 27, 28, 29, 30, 31);
+            __builtin_shufflevector(high_12, high_34, 8, 9, 10, 11, 12, 13, 14, 15, 24, 25, 26, 27, 28, 29, 30, 31);
         STORE(out + offset * 4, first);
         STORE(out + offset * 4 + 16, second);
         STORE(out + offset * 4 + 32, third);

@@ -1,7 +1,6 @@
 import AlcedoCore
 import AlcedoRuntime
 import AlcedoTesting
-import Dispatch
 import FoundationEssentials
 import TestSupport
 import Testing
@@ -36,39 +35,12 @@ struct BlockingTests {
         #expect(cache.statistics.hits == 2 && cache.statistics.misses == 2)
     }
 
-    /// A clock that blocks the first thread that reads the date until it is released.
-    private final class HoldingClock: TimeSource {
-        private let isFirst = Watched(true)
-        private let held = DispatchSemaphore(value: 0)
-        private let gate = DispatchSemaphore(value: 0)
-
-        var now: Date {
-            let holds = isFirst.update { isFirst in
-                defer { isFirst = false }
-                return isFirst
-            }
-            if holds {
-                held.signal()
-                gate.wait()
-            }
-            return Date(timeIntervalSince1970: 1_000_000)
-        }
-
-        var uptime: Duration { .zero }
-
-        func sleep(for duration: Duration) async throws { try await ManualClock().sleep(for: duration) }
-
-        /// Returns once a thread is held. Blocks.
-        func waitForHeld() { held.wait() }
-
-        func release() { gate.signal() }
-    }
-
     enum Later: CaseIterable { case store, blockingStore, expiredStore, removal, removalOfAll, removalOfResource }
 
     @Test(arguments: Later.allCases)
     func `a store overtaken by a later call of another thread does not undo that call`(later: Later) async throws {
         let clock = HoldingClock()
+        clock.hold(1)
         let cache = FileDiskCache(directory: directory.url, sweepInterval: .zero, clock: clock)
         let entry = CachedData(bytes(20))
         // Begun, and not on disk yet.
@@ -100,6 +72,7 @@ struct BlockingTests {
     @Test(arguments: Removal.allCases)
     func `a removal keeps the entry of a later store that is written first`(removal: Removal) async throws {
         let clock = HoldingClock()
+        clock.hold(1)
         let cache = FileDiskCache(directory: directory.url, sweepInterval: .zero, clock: clock)
         // It holds the writer's thread, so the removal waits.
         async let earlier: Void = cache.store(CachedData(bytes(10)), for: key("a"))

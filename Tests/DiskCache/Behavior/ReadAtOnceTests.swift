@@ -147,41 +147,18 @@ struct ReadAtOnceTests {
         }
     }
 
-    /// A clock that blocks the next `remaining` threads that read the date, until the gate is opened for each.
-    private final class HoldingClock: TimeSource {
-        let held = DispatchSemaphore(value: 0)
-        let gate = DispatchSemaphore(value: 0)
-        let remaining = Locked(0)
-
-        var now: Date {
-            let holds = remaining.withLock { remaining in
-                defer { remaining = max(0, remaining - 1) }
-                return remaining > 0
-            }
-            if holds {
-                held.signal()
-                gate.wait()
-            }
-            return Date(timeIntervalSince1970: 1_000_000)
-        }
-
-        var uptime: Duration { .zero }
-
-        func sleep(for duration: Duration) async throws { try await ManualClock().sleep(for: duration) }
-    }
-
     @Test func `a cache finds an entry in memory while its reading threads are blocked`() async throws {
         let clock = HoldingClock()
         let cache = FileDiskCache(directory: directory.url, sweepInterval: .zero, clock: clock)
         try await cache.store(CachedData(bytes(10)), for: key("a"))
         await cache.flush()
-        clock.remaining.withLock { $0 = 2 }
+        clock.hold(2)
         async let one = cache.mappedEntry(for: key("a"))
         async let two = cache.mappedEntry(for: key("a"))
-        try await BlockingExecutor(name: "test", maxConcurrent: 1).run { for _ in 0..<2 { clock.held.wait() } }
+        try await BlockingExecutor(name: "test", maxConcurrent: 1).run { for _ in 0..<2 { clock.waitForHeld() } }
 
         #expect(await cache.entry(for: key("a")) == CachedData(bytes(10)))
-        for _ in 0..<2 { clock.gate.signal() }
+        for _ in 0..<2 { clock.release() }
         #expect(await [one, two] == [CachedData(bytes(10)), CachedData(bytes(10))])
     }
 

@@ -12,30 +12,16 @@ enum ScalarKernels {
         return sums
     }
 
-    /// Four running sums, of every fourth pixel each, because an addition waits for the previous one.
-    static func filterPixels(_ row: [Float], _ table: WeightTable) -> [Float] {
+    /// - Parameter sumCount: The number of running sums, two or four. With four, each has every fourth pixel.
+    static func filterPixels(_ row: [Float], _ table: WeightTable, sumCount: Int) -> [Float] {
         table.first.indices.flatMap { x in
             (0..<4).map { channel in
-                var sums = [Float](repeating: 0, count: 4)
+                var sums = [Float](repeating: 0, count: sumCount)
                 for index in 0..<table.count[x] {
                     let weight = table.weights[x * table.stride + index]
-                    sums[index % 4] += row[(table.first[x] + index) * 4 + channel] * weight
+                    sums[index % sumCount] += row[(table.first[x] + index) * 4 + channel] * weight
                 }
-                return (sums[0] + sums[2]) + (sums[1] + sums[3])
-            }
-        }
-    }
-
-    /// Two running sums, of every second pixel each.
-    static func filterRow(_ row: [Float], _ table: WeightTable) -> [Float] {
-        table.first.indices.flatMap { x in
-            (0..<4).map { channel in
-                var sums = [Float](repeating: 0, count: 2)
-                for index in 0..<table.count[x] {
-                    let weight = table.weights[x * table.stride + index]
-                    sums[index % 2] += row[(table.first[x] + index) * 4 + channel] * weight
-                }
-                return sums[0] + sums[1]
+                return sumCount == 4 ? (sums[0] + sums[2]) + (sums[1] + sums[3]) : sums[0] + sums[1]
             }
         }
     }
