@@ -64,11 +64,14 @@
         /// therefore wait for a worker in vain.
         ///
         /// Throws the errors that the type's description lists, or the error that the consumer throws.
-        public func decodeRows(_ data: Data, options: DecodingOptions, into consumer: any PixelRowConsumer) throws {
+        @discardableResult
+        public func decodeRows(
+            _ data: Data, options: DecodingOptions, into consumer: any PixelRowConsumer
+        ) throws -> ImageDamage? {
             try sandbox.pool.withWorker { worker in
                 try worker.send(.rows, format, data, options)
                 var receiver = RowReceiver(consumer, options)
-                try receiver.receive(from: worker)
+                return try receiver.receive(from: worker)
             }
         }
 

@@ -15,13 +15,13 @@ import Testing
     }
 
     @Test(arguments: processors.indices)
-    func `profile, orientation, scale, format and partial error are kept, and a single frame is not`(index: Int) throws
+    func `profile, orientation, scale, format and damage are kept, and a single frame is not`(index: Int) throws
     {
         let pixels = PixelBuffer.pattern(.rgba8)
         let image = DecodedImage(
             pixels: pixels, colorProfile: Data([1, 2, 3]), orientation: .right, scale: 2, format: .gif,
             frames: MadeFrames(pixels.size, [(pixels, .milliseconds(100))]),
-            partialError: ImageDecodingError(.truncated, "cut"))
+            damage: ImageDamage(.wrongPixels, ImageDecodingError(.corrupt, "a wrong bit")))
 
         let result = try Self.processors[index].process(image)
 
@@ -30,7 +30,7 @@ import Testing
         #expect(result.scale == 2)
         #expect(result.format == .gif)
         #expect(result.frames == nil)
-        #expect(result.partialError == image.partialError && result.isPartial)
+        #expect(result.damage == image.damage && result.damage?.kind == .wrongPixels)
         #expect(result.pixels.format == .rgba8)
     }
 

@@ -64,18 +64,21 @@
         /// libavif decodes all planes first. Rotated and mirrored images are decoded as a whole.
         ///
         /// - Throws: ``/AlcedoCore/ImageDecodingError``, and the errors of the consumer.
-        package func decodeRows(_ data: Data, options: DecodingOptions, into consumer: any PixelRowConsumer) throws {
+        package func decodeRows(
+            _ data: Data, options: DecodingOptions, into consumer: any PixelRowConsumer
+        ) throws -> ImageDamage? {
             let options = options.forRows
-            try data.bytes.withUnsafeBytes { memory in
+            return try data.bytes.withUnsafeBytes { memory in
                 guard !memory.isEmpty else { throw ImageDecodingError(.empty, "AVIF: the data is empty") }
                 let file = try completeFile(memory.assumingMemoryBound(to: UInt8.self), options)
                 try readFirstFrame(of: file)
                 let rows = AVIFRows(file.reader, file.header, options: options)
                 let isOpaque = file.reader.isOpaque(file.header)
                 guard options.appliesOrientation, file.header.orientation != .up else {
-                    return try rows.send(isOpaque: isOpaque, to: consumer)
+                    try rows.send(isOpaque: isOpaque, to: consumer)
+                    return nil
                 }
-                try file.header.image(rows.pixels(isOpaque: isOpaque), options).sendRows(to: consumer)
+                return try file.header.image(rows.pixels(isOpaque: isOpaque), options).sendRows(to: consumer)
             }
         }
 

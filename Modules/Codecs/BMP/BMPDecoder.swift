@@ -32,12 +32,15 @@ package struct BMPDecoder: ImageDecoding {
     /// Sends the rows of the image. Memory is O(*w*), and O(*h*) for run-length compression.
     ///
     /// - Throws: ``/AlcedoCore/ImageDecodingError``, before the first row, and the errors of the consumer.
-    package func decodeRows(_ data: Data, options: DecodingOptions, into consumer: any PixelRowConsumer) throws {
+    package func decodeRows(
+        _ data: Data, options: DecodingOptions, into consumer: any PixelRowConsumer
+    ) throws -> ImageDamage? {
         try data.bytes.withUnsafeBytes { memory in
             guard !memory.isEmpty else { throw ImageDecodingError(.empty, "BMP: the data is empty") }
             try BMPFile(memory.assumingMemoryBound(to: UInt8.self), limits: options.limits).bitmap(options)
                 .sendRows(options, to: consumer)
         }
+        return nil
     }
 
     package func decodingByteCount(_ data: Data, options: DecodingOptions) throws(ImageDecodingError) -> Int {

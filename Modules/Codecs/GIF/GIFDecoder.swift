@@ -31,7 +31,9 @@ package struct GIFDecoder: ImageDecoding {
     /// the canvas exactly. Otherwise the frame is decoded as a whole first.
     ///
     /// - Throws: ``/AlcedoCore/ImageDecodingError``, and the errors of the consumer.
-    package func decodeRows(_ data: Data, options: DecodingOptions, into consumer: any PixelRowConsumer) throws {
+    package func decodeRows(
+        _ data: Data, options: DecodingOptions, into consumer: any PixelRowConsumer
+    ) throws -> ImageDamage? {
         let structure = try structure(of: data, limits: options.limits)
         let frame = structure.frames[0]
         guard !frame.isInterlaced, frame.size == structure.canvas, frame.area.covers(structure.canvas) else {
@@ -44,6 +46,7 @@ package struct GIFDecoder: ImageDecoding {
                 alphaMode: frame.transparentIndex == nil ? .opaque : .straight,
                 colorProfile: structure.sampleProfile))
         try GIFRowStream(frame, structure).send(data, to: chain)
+        return nil
     }
 
     package func makeIncrementalDecoder(options: DecodingOptions) -> any IncrementalImageDecoding {

@@ -63,9 +63,11 @@
         /// whole.
         ///
         /// - Throws: ``/AlcedoCore/ImageDecodingError``, and the errors of the consumer.
-        func decodeRows(_ data: Data, options: DecodingOptions, into consumer: any PixelRowConsumer) throws {
+        func decodeRows(
+            _ data: Data, options: DecodingOptions, into consumer: any PixelRowConsumer
+        ) throws -> ImageDamage? {
             let options = options.forRows
-            try data.bytes.withUnsafeBytes { memory in
+            return try data.bytes.withUnsafeBytes { memory in
                 guard !memory.isEmpty else { throw ImageDecodingError(.empty, "HEIF: the data is empty") }
                 let bytes = memory.assumingMemoryBound(to: UInt8.self)
                 let file = try HEIFFile(bytes, limits: options.limits, format: options.pixelFormat)
@@ -73,9 +75,9 @@
                 let rows = HEIFRows(file.header, bytes, options: options, time: DecodingTime(timeLimit))
                 guard options.appliesOrientation, file.header.orientation != .up else {
                     try rows.send(to: consumer)
-                    return
+                    return nil
                 }
-                try file.header.image(rows.pixels(), options).sendRows(to: consumer)
+                return try file.header.image(rows.pixels(), options).sendRows(to: consumer)
             }
         }
 

@@ -37,7 +37,9 @@ package struct JPEGDecoder: ImageDecoding {
     /// for all coefficients, about two bytes per sample. An image that must be reoriented is decoded as a whole first.
     ///
     /// - Throws: ``/AlcedoCore/ImageDecodingError``, and the errors of the consumer.
-    package func decodeRows(_ data: Data, options: DecodingOptions, into consumer: any PixelRowConsumer) throws {
+    package func decodeRows(
+        _ data: Data, options: DecodingOptions, into consumer: any PixelRowConsumer
+    ) throws -> ImageDamage? {
         try data.withUnsafeBytes { memory in
             guard !memory.isEmpty else { throw ImageDecodingError(.empty, "JPEG: the data is empty") }
             let reader = try JPEGReader(memory.assumingMemoryBound(to: UInt8.self), limits: options.limits)
@@ -45,6 +47,7 @@ package struct JPEGDecoder: ImageDecoding {
                 return try decode(data, options: options.forRows).sendRows(to: consumer)
             }
             try reader.sendRows(options, to: consumer)
+            return nil
         }
     }
 

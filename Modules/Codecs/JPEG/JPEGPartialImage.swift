@@ -56,7 +56,8 @@ struct JPEGPartialImage {
         var image = DecodedImage(
             pixels: options.appliesOrientation ? try rows.upright(from: header.orientation) : rows,
             colorProfile: header.colorProfile, orientation: options.appliesOrientation ? .up : header.orientation,
-            format: .jpeg, partialError: partialError)
+            format: .jpeg,
+            damage: partialError.map { ImageDamage(.missingPixels, $0) })
         image.hasInks = header.hasInks
         return image
     }

@@ -21,11 +21,10 @@ package struct PNGDecoder: ImageDecoding {
         try PNGWholeImage.decode(data, options: options)
     }
 
-    package func decodeRows(_ data: Data, options: DecodingOptions, into consumer: any PixelRowConsumer) throws {
-        var strict = options
-        // Rows that were passed on cannot be taken back, so partial images are not possible.
-        strict.allowsPartial = false
-        strict.includesAnimation = false
+    package func decodeRows(
+        _ data: Data, options: DecodingOptions, into consumer: any PixelRowConsumer
+    ) throws -> ImageDamage? {
+        let strict = options.forRows
         let isStreamed = try data.bytes.withUnsafeBytes { memory in
             guard !memory.isEmpty else { throw ImageDecodingError(.empty, "PNG: the data is empty") }
             let file = try PNGFile(memory.assumingMemoryBound(to: UInt8.self), limits: options.limits)
@@ -36,7 +35,7 @@ package struct PNGDecoder: ImageDecoding {
             try still.sendRows(to: consumer)
             return true
         }
-        if !isStreamed { try decode(data, options: strict).sendRows(to: consumer) }
+        return isStreamed ? nil : try decode(data, options: strict).sendRows(to: consumer)
     }
 
     package func makeIncrementalDecoder(options: DecodingOptions) -> any IncrementalImageDecoding {

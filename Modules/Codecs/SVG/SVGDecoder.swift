@@ -42,7 +42,8 @@
                 try drawing.check(options.limits, timeLimit: timeLimit)
                 let pixels = try drawing.pixels(
                     timeLimit: timeLimit, isPremultiplied: options.alphaMode == .premultiplied)
-                return DecodedImage(pixels: pixels, format: .svg, partialError: document.damage)
+                return DecodedImage(
+                    pixels: pixels, format: .svg, damage: document.damage.map { ImageDamage(.missingPixels, $0) })
             }
         }
 

@@ -54,7 +54,9 @@ package struct WebPDecoder: ImageDecoding {
     /// and to reoriented images.
     ///
     /// - Throws: ``/AlcedoCore/ImageDecodingError``, and the errors of the consumer.
-    package func decodeRows(_ data: Data, options: DecodingOptions, into consumer: any PixelRowConsumer) throws {
+    package func decodeRows(
+        _ data: Data, options: DecodingOptions, into consumer: any PixelRowConsumer
+    ) throws -> ImageDamage? {
         let container = try container(of: data, limits: options.limits)
         let isReoriented = options.appliesOrientation && container.orientation != .up
         guard let frame = container.frames.first, !container.isAnimated, !isReoriented, !frame.isLossless,
@@ -66,7 +68,8 @@ package struct WebPDecoder: ImageDecoding {
                 size: size, format: .rgba8, alphaMode: .opaque, colorProfile: container.sampleProfile,
                 orientation: container.orientation))
         guard WebPAverager.averages(frame, to: size) else {
-            return try WebPRowStream(frame, size: size).send(data, to: consumer)
+            try WebPRowStream(frame, size: size).send(data, to: consumer)
+            return nil
         }
         let averager = try WebPAverager(frame, size: size)
         try data.withUnsafeBytes { memory in
@@ -77,6 +80,7 @@ package struct WebPDecoder: ImageDecoding {
             for y in averager.rowCount..<pixels.height { try consumer.consume(pixels.row(y)) }
         }
         try consumer.finish()
+        return nil
     }
 
     package func makeIncrementalDecoder(options: DecodingOptions) -> any IncrementalImageDecoding {

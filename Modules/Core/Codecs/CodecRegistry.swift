@@ -121,13 +121,15 @@ public struct CodecRegistry: Sendable {
         try requireEntry(for: data).decoder.decode(data, options: options)
     }
 
-    /// Decodes an image in any of the formats and passes its rows to `consumer`. Blocks while it works.
+    /// Decodes an image in any of the formats and passes its rows to `consumer`. Blocks while it works. Returns the
+    /// damage that was tolerated: see ``ImageDecoding/decodeRows(_:options:into:)``.
     ///
     /// Throws ``ImageDecodingError`` when the data is empty, no codec recognizes it, or its codec cannot decode it.
     /// Also throws the error that the consumer throws.
+    @discardableResult
     public func decodeRows(
         _ data: Data, options: DecodingOptions = DecodingOptions(), into consumer: any PixelRowConsumer
-    ) throws {
+    ) throws -> ImageDamage? {
         try requireEntry(for: data).decoder.decodeRows(data, options: options, into: consumer)
     }
 

@@ -21,8 +21,8 @@ public protocol ImageDecoding: Sendable {
     /// ``DecodingOptions/includesAnimation`` is true, ``DecodedImage/frames`` provides all frames.
     ///
     /// - Throws: ``ImageDecodingError`` when the data is damaged, unsupported or exceeds the limits, or when memory is
-    ///   exhausted. With ``DecodingOptions/allowsPartial``, damaged or truncated data can produce an image that is
-    ///   marked as partial instead.
+    ///   exhausted. Damage up to ``DecodingOptions/tolerance`` is no error: ``DecodedImage/damage`` of the image
+    ///   describes it.
     /// - Complexity: O(*w* × *h*). Peak memory is one output buffer plus the memory that the format requires.
     func decode(_ data: Data, options: DecodingOptions) throws(ImageDecodingError) -> DecodedImage
 
@@ -36,8 +36,13 @@ public protocol ImageDecoding: Sendable {
     /// An error can occur after rows were passed on, so a consumer must not use its result before
     /// ``PixelRowConsumer/finish()``. Partial images are not produced, even if the options allow them.
     ///
+    /// - Returns: The worst damage of the file that was tolerated, as ``DecodedImage/damage``. Its kind is never
+    ///   `.missingPixels`.
     /// - Throws: ``ImageDecodingError`` as ``decode(_:options:)`` does, or the error that the consumer throws.
-    func decodeRows(_ data: Data, options: DecodingOptions, into consumer: any PixelRowConsumer) throws
+    @discardableResult
+    func decodeRows(
+        _ data: Data, options: DecodingOptions, into consumer: any PixelRowConsumer
+    ) throws -> ImageDamage?
 
     /// Returns a decoder for an image whose bytes arrive in pieces.
     func makeIncrementalDecoder(options: DecodingOptions) -> any IncrementalImageDecoding
@@ -52,7 +57,10 @@ public protocol ImageDecoding: Sendable {
 extension ImageDecoding {
     /// Decodes the whole image, then passes on its rows. Throws the errors of ``decode(_:options:)``, or the error that
     /// the consumer throws.
-    public func decodeRows(_ data: Data, options: DecodingOptions, into consumer: any PixelRowConsumer) throws {
+    @discardableResult
+    public func decodeRows(
+        _ data: Data, options: DecodingOptions, into consumer: any PixelRowConsumer
+    ) throws -> ImageDamage? {
         try decode(data, options: options.forRows).sendRows(to: consumer)
     }
 

@@ -26,10 +26,11 @@ public struct DecodingOptions: Sendable, Hashable {
     /// per sample. In all other cases, and for animations, the result is `.rgba8`, in which 16-bit samples lose their
     /// low byte. Default: `.rgba8`.
     public var pixelFormat: PixelFormat
-    /// Whether a truncated or damaged file can produce a partial image instead of an error.
-    /// ``DecodedImage/partialError`` marks the image as partial. A file without any decodable pixels is still an error.
-    /// Default: false.
-    public var allowsPartial: Bool
+    /// The most damage of a file that still gives an image. A file with more damage is an error, and so is a file
+    /// without any decodable pixels. ``DecodedImage/damage`` tells what was wrong.
+    ///
+    /// Default: `.wrongPixels`, which shows what browsers show, except for partial images.
+    public var tolerance: DamageTolerance
     /// Whether the result of decoding an animation includes all frames. If false, the result is the first frame as a
     /// still image. Default: true.
     public var includesAnimation: Bool
@@ -38,14 +39,15 @@ public struct DecodingOptions: Sendable, Hashable {
     /// a formula without the profile. Default: false.
     package var keepsInks = false
 
-    /// Creates options. By default an image is decoded at its full size, upright, within the default limits, and damage
-    /// is an error.
+    /// Creates options. By default an image is decoded at its full size, upright, within the default limits, and missing
+    /// pixels are an error. If `allowsPartial` is true, the tolerance is `.missingPixels`.
     public init(
         limits: DecodingLimits = DecodingLimits(),
         alphaMode: AlphaMode = .straight,
         appliesOrientation: Bool = true,
         target: TargetSize? = nil,
         pixelFormat: PixelFormat = .rgba8,
+        tolerance: DamageTolerance = .wrongPixels,
         allowsPartial: Bool = false,
         includesAnimation: Bool = true
     ) {
@@ -54,12 +56,27 @@ public struct DecodingOptions: Sendable, Hashable {
         self.appliesOrientation = appliesOrientation
         self.target = target
         self.pixelFormat = pixelFormat
-        self.allowsPartial = allowsPartial
+        self.tolerance = allowsPartial ? .missingPixels : tolerance
         self.includesAnimation = includesAnimation
     }
 }
 
 extension DecodingOptions {
+    /// Whether a truncated or damaged file can produce a partial image instead of an error, which
+    /// ``DecodedImage/partialError`` marks as partial. False by default.
+    ///
+    /// True when the ``tolerance`` is `.missingPixels`. Setting false lowers that tolerance to `.wrongPixels`, and
+    /// keeps a lower one.
+    public var allowsPartial: Bool {
+        get { tolerance == .missingPixels }
+        set { tolerance = newValue ? .missingPixels : min(tolerance, .wrongPixels) }
+    }
+
+    /// Throws the error of damage that exceeds the tolerance.
+    package func check(_ damage: ImageDamage?) throws(ImageDecodingError) {
+        if let damage, damage.kind > tolerance { throw damage.error }
+    }
+
     /// Whether a file with this error can produce a partial image. Exceeded limits, exhausted memory and failures of
     /// the decoder itself always remain errors.
     package func allows(_ error: ImageDecodingError) -> Bool {
@@ -71,7 +88,8 @@ extension DecodingOptions {
 }
 
 extension DecodingOptions {
-    /// The options for passing on the rows of a complete still image.
+    /// The options for passing on the rows of a still image, which cannot be partial, because rows that were passed on
+    /// cannot be taken back.
     package var forRows: DecodingOptions {
         var options = self
         options.allowsPartial = false

@@ -19,11 +19,10 @@ public struct DecodedImage: Sendable {
     public var format: ImageFormat?
     /// The frames of an animation, of which ``pixels`` is the first; nil for a still image.
     public var frames: (any ImageFrameSource)?
-    /// The error that made the image partial, or nil when the image is complete.
+    /// The worst damage of the file that was tolerated, or nil when no damage was found.
     ///
-    /// Decoders return partial images only when ``DecodingOptions/allowsPartial`` is true. Missing pixels are
-    /// transparent black, or have a lower resolution than in the complete image.
-    public var partialError: ImageDecodingError?
+    /// Its kind is at most ``DecodingOptions/tolerance``. Processors keep it.
+    public var damage: ImageDamage?
 
     /// The size of the full image, when the pipeline decoded it smaller for the first processor; nil in all other
     /// cases. With it, the processor's result has the same size as the result from the full image.
@@ -40,7 +39,7 @@ public struct DecodedImage: Sendable {
         scale: Double = 1,
         format: ImageFormat? = nil,
         frames: (any ImageFrameSource)? = nil,
-        partialError: ImageDecodingError? = nil
+        damage: ImageDamage? = nil
     ) {
         self.pixels = pixels
         self.colorProfile = colorProfile
@@ -48,7 +47,7 @@ public struct DecodedImage: Sendable {
         self.scale = scale
         self.format = format
         self.frames = frames
-        self.partialError = partialError
+        self.damage = damage
     }
 
     /// The size of the stored image in pixels, before ``orientation`` is applied.
@@ -57,8 +56,24 @@ public struct DecodedImage: Sendable {
     /// Whether the image has more than one frame.
     public var isAnimated: Bool { (frames?.frameCount ?? 1) > 1 }
 
+    /// The error that made the image partial, or nil when the image is complete: the error of a ``damage`` that means
+    /// missing pixels.
+    ///
+    /// Decoders return partial images only when ``DecodingOptions/allowsPartial`` is true. Missing pixels are
+    /// transparent black, or have a lower resolution than in the complete image.
+    public var partialError: ImageDecodingError? {
+        get { isPartial ? damage?.error : nil }
+        set {
+            if let newValue {
+                damage = ImageDamage(.missingPixels, newValue)
+            } else if isPartial {
+                damage = nil
+            }
+        }
+    }
+
     /// Whether the image is incomplete. ``partialError`` describes the reason.
-    package var isPartial: Bool { partialError != nil }
+    package var isPartial: Bool { damage?.kind == .missingPixels }
 
     /// The number of bytes that the image occupies: rows with their padding, ICC profile and animation.
     public var cost: Int {
@@ -77,11 +92,11 @@ extension DecodedImage {
         let animation = frames as? any ImageFrameSource & AnyObject
         guard frames == nil || animation != nil else { return nil }
         let isAnimated = animation != nil
-        return { [colorProfile, orientation, scale, format, partialError, fullSize, weak animation] in
+        return { [colorProfile, orientation, scale, format, damage, fullSize, weak animation] in
             guard let pixels = pixels(), !isAnimated || animation != nil else { return nil }
             var image = DecodedImage(
                 pixels: pixels, colorProfile: colorProfile, orientation: orientation, scale: scale, format: format,
-                frames: animation, partialError: partialError)
+                frames: animation, damage: damage)
             image.fullSize = fullSize
             return image
         }

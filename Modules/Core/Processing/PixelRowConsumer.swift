@@ -17,8 +17,8 @@ public protocol PixelRowConsumer: AnyObject {
     /// Throws as ``begin(_:)`` does.
     func consume(_ row: RawSpan) throws
 
-    /// Completes the image. The decoder calls this method only after it has passed on every row and found no error in
-    /// the file.
+    /// Completes the image. The decoder calls this method only after it has passed on every row and found no error
+    /// that the options do not tolerate.
     ///
     /// Throws as ``begin(_:)`` does.
     func finish() throws
@@ -73,10 +73,13 @@ extension DecodedImage {
     }
 
     /// Sends the image, or the first frame of an animation, to `consumer`: begins it, sends all rows and finishes it.
-    /// Throws the error that the consumer throws.
-    package func sendRows(to consumer: any PixelRowConsumer) throws {
+    /// Returns the image's damage, for the implementations of ``ImageDecoding/decodeRows(_:options:into:)``. Throws the
+    /// error that the consumer throws.
+    @discardableResult
+    package func sendRows(to consumer: any PixelRowConsumer) throws -> ImageDamage? {
         try consumer.begin(rowHeader)
         for y in 0..<pixels.height { try consumer.consume(pixels.row(y)) }
         try consumer.finish()
+        return damage
     }
 }

@@ -257,7 +257,11 @@ public struct ImageRequest: Sendable {
         if decoding.alphaMode != .straight { parts.append("alpha=\(decoding.alphaMode.rawValue)") }
         if !decoding.appliesOrientation { parts.append("as-stored") }
         if decoding.pixelFormat != .rgba8 { parts.append("format=\(decoding.pixelFormat.rawValue)") }
-        if decoding.allowsPartial { parts.append("partial") }
+        switch decoding.tolerance {
+        case .harmless: parts.append("strict")
+        case .wrongPixels: break
+        case .missingPixels: parts.append("partial")
+        }
         if !decoding.includesAnimation { parts.append("still") }
         if colorSpace != .sRGB { parts.append("color=\(colorSpace.rawValue)") }
         parts += processors.map { "process=\($0.identifier)" }

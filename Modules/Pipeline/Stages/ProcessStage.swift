@@ -165,10 +165,10 @@ extension ImageProcessing {
     fileprivate func consistentResult(for image: DecodedImage) throws(ImageProcessingError) -> DecodedImage {
         var result = try process(image)
         // The full size was meant for this processor. Frames of another size belong to another image. The result of a
-        // partial image is partial, even if the processor does not say so.
+        // damaged image is damaged, even if the processor does not say so.
         result.fullSize = nil
         if result.frames?.canvasSize != result.size { result.frames = nil }
-        result.partialError = result.partialError ?? image.partialError
+        result.damage = .worst(result.damage, image.damage)
         return result
     }
 }

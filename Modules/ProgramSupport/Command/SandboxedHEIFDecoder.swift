@@ -39,7 +39,9 @@
             try decoder().decode(data, options: options)
         }
 
-        func decodeRows(_ data: Data, options: DecodingOptions, into consumer: any PixelRowConsumer) throws {
+        func decodeRows(
+            _ data: Data, options: DecodingOptions, into consumer: any PixelRowConsumer
+        ) throws -> ImageDamage? {
             try decoder().decodeRows(data, options: options, into: consumer)
         }
 

@@ -11,8 +11,7 @@
             payload.append(Int64(bitPattern: scale.bitPattern))
             payload.append(format == nil ? 0 : 1)
             if let format { payload.append(format.rawValue) }
-            payload.append(partialError == nil ? 0 : 1)
-            partialError?.write(to: &payload)
+            payload.append(damage)
             payload.append(frames == nil ? 0 : 1)
             guard let frames else { return }
             payload.append(frames.canvasSize.width)
@@ -26,7 +25,7 @@
         }
 
         /// Copies an image from the memory of a worker. Throws if it is impossible, exceeds the limits, or is not what
-        /// the request allows: an image of another format, inks, or a partial image.
+        /// the request allows: an image of another format, inks, or a damaged image.
         init(
             _ reply: alcedo_sandbox_reply, _ pixels: PixelBuffer, in output: UnsafeRawBufferPointer,
             of requested: ImageFormat, _ options: DecodingOptions,
@@ -41,15 +40,29 @@
             guard scale.isFinite, scale > 0 else { throw WorkerFailure.violation("an invalid scale") }
             format = try payload.isPresent() ? payload.format() : nil
             guard format == nil || format == requested else { throw WorkerFailure.violation("another format") }
-            partialError = try payload.isPresent() ? ImageDecodingError(from: &payload) : nil
-            guard partialError == nil || options.allowsPartial else {
-                throw WorkerFailure.violation("a partial image that was not requested")
-            }
+            damage = try payload.damage(options)
             if try payload.isPresent() { frames = makeFrames(try FrameList(from: &payload, limits: limits)) }
         }
     }
 
+    extension PayloadWriter {
+        /// Appends damage that may be absent.
+        mutating func append(_ damage: ImageDamage?) {
+            append(damage?.kind.rawValue)
+            damage?.error.write(to: &self)
+        }
+    }
+
     extension PayloadReader {
+        /// Reads damage that may be absent. Throws if it is more than the request tolerates.
+        mutating func damage(_ options: DecodingOptions) throws(WorkerFailure) -> ImageDamage? {
+            guard try isPresent() else { return nil }
+            guard let kind = DamageTolerance(rawValue: try number(in: 0...options.tolerance.rawValue)) else {
+                throw .violation("unknown damage")
+            }
+            return ImageDamage(kind, try ImageDecodingError(from: &self))
+        }
+
         /// Reads whether the samples are inks. Throws if the format cannot hold them or the request excludes them.
         mutating func hasInks(in format: PixelFormat, _ options: DecodingOptions) throws(WorkerFailure) -> Bool {
             let hasInks = try isPresent()

@@ -91,8 +91,8 @@
             pixel_format = Codes.code(of: options.pixelFormat, in: PixelFormat.allCases)
             alpha_mode = Codes.code(of: options.alphaMode, in: Codes.alphaModes)
             flags =
-                (options.appliesOrientation ? 1 : 0) | (options.allowsPartial ? 2 : 0)
-                | (options.includesAnimation ? 4 : 0) | (options.keepsInks ? 8 : 0)
+                (options.appliesOrientation ? 1 : 0) | (options.includesAnimation ? 2 : 0) | (options.keepsInks ? 4 : 0)
+            tolerance = UInt8(options.tolerance.rawValue)
             limits = (
                 Int64(options.limits.maximumPixelCount), Int64(options.limits.maximumByteCount),
                 Int64(options.limits.maximumMetadataByteCount), Int64(options.limits.maximumChunkByteCount),
@@ -116,9 +116,9 @@
                 appliesOrientation: flags & 1 != 0,
                 target: target_mode == 0 ? nil : TargetSize(size, mode: target_mode == 1 ? .fit : .fill),
                 pixelFormat: Codes.value(pixel_format, in: PixelFormat.allCases) ?? .rgba8,
-                allowsPartial: flags & 2 != 0,
-                includesAnimation: flags & 4 != 0)
-            options.keepsInks = flags & 8 != 0
+                tolerance: DamageTolerance(rawValue: Int(tolerance)) ?? .harmless,
+                includesAnimation: flags & 2 != 0)
+            options.keepsInks = flags & 4 != 0
             return options
         }
     }

@@ -18,9 +18,9 @@
             self.options = options
         }
 
-        /// Receives messages until the worker has finished the image. Throws `WorkerFailure`, the error of the decoder
-        /// or that of the consumer.
-        mutating func receive(from worker: WorkerProcess) throws {
+        /// Receives messages until the worker has finished the image, and returns the damage that the decoder tolerated.
+        /// Throws `WorkerFailure`, the error of the decoder or that of the consumer.
+        mutating func receive(from worker: WorkerProcess) throws -> ImageDamage? {
             while true {
                 let reply = try worker.receive()
                 switch ReplyKind(rawValue: reply.kind) {
@@ -29,7 +29,10 @@
                     try copy(reply, worker)
                     forward()
                     try worker.send(consumerError == nil ? .proceed : .cancel)
-                case .done: return try finish()
+                case .done:
+                    try finish()
+                    var payload = try worker.payload(of: reply)
+                    return try payload.damage(options.forRows)
                 case .failure:
                     let error = try worker.decodingError(reply)
                     throw consumerError ?? error

@@ -41,14 +41,17 @@
                 return try output.lending { try reply(try decoder.decode(data(of: request), options: options)) }
             case .rows:
                 let sender = RowSender(output)
+                let damage: ImageDamage?
                 do {
-                    try decoder.decodeRows(data(of: request), options: options, into: sender)
+                    damage = try decoder.decodeRows(data(of: request), options: options, into: sender)
                 } catch {
                     sender.awaitAll()
                     throw error
                 }
                 sender.awaitAll()
-                return alcedo_sandbox_reply(.done)
+                var payload = PayloadWriter(output.payload)
+                payload.append(damage)
+                return try complete(alcedo_sandbox_reply(.done), payload)
             case .frame: return try frame(request, decoder, options)
             case .proceed, .cancel, nil: throw ImageDecodingError(.decoderFailed, "sandbox: an unexpected request")
             }

@@ -12,8 +12,8 @@ package struct DecoderChecks {
         self.options = options
     }
 
-    /// Checks that the streamed image has the pixels, the orientation and the color profile of the decoded image, for
-    /// several combinations of options, and that the decoder's estimate of bytes is at least the size of the pixels.
+    /// Checks that the streamed image has the pixels, the orientation, the color profile and the damage of the decoded
+    /// image, for several combinations of options, and that the decoder's estimate of bytes is at least the size of the pixels.
     package func checkRows(_ data: Data) throws {
         for target in [nil, TargetSize(width: 5, height: 4), TargetSize(width: 3, height: 9, mode: .fill)] {
             for format in [PixelFormat.rgba8, .gray8, .rgba16] {
@@ -24,10 +24,11 @@ package struct DecoderChecks {
                     options.includesAnimation = false
                     let complete = try decoder.decode(data, options: options)
                     let collector = PixelRowCollector()
-                    try decoder.decodeRows(data, options: options, into: collector)
+                    let damage = try decoder.decodeRows(data, options: options, into: collector)
                     let byteCount = try decoder.decodingByteCount(data, options: options)
                     try require(
                         collector.image?.pixels == complete.pixels, "the rows differ from the image for \(options)")
+                    try require(damage == complete.damage, "the damage differs from that of the image")
                     try require(
                         collector.image?.orientation == complete.orientation, "the rows have a different orientation")
                     try require(
@@ -80,8 +81,8 @@ package struct DecoderChecks {
         }
     }
 
-    /// Checks that decoding each tested prefix of the file throws an error, with the same code at once and in pieces.
-    /// With partial images allowed, decoding must throw an error or return an image whose `partialError` has this code.
+    /// Checks that decoding each tested prefix of the file throws an error, or gives the pixels of the complete image and
+    /// reports damage, with the same result at once, in pieces and by rows. With partial images allowed, decoding must throw an error or return an image whose `partialError` has this code.
     /// Returns the codes.
     ///
     /// - Parameters:
@@ -90,29 +91,29 @@ package struct DecoderChecks {
     @discardableResult
     package func checkTruncation(_ data: Data, by step: Int = 1) throws -> Set<ImageDecodingError.Code> {
         var codes: Set<ImageDecodingError.Code> = []
+        let complete = try decoder.decode(data, options: options)
         for count in stride(from: 0, to: data.count, by: step) {
             let part = Data(data.prefix(count))
-            guard let code = errorCode(part, options) else {
-                throw ConformanceFailure("a prefix of \(count) of \(data.count) bytes was decoded")
+            let name = "\(count) of \(data.count) bytes"
+            switch try checkedResult(part, name) {
+            case .success(let image):
+                try require(image.damage != nil, "\(name): the missing end is not reported")
+                try require(image.pixels == complete.pixels, "\(name): an incomplete image was decoded")
+            case .failure(let error): codes.insert(error.code)
             }
-            let inPieces = pieceCode(part)
-            try require(inPieces == code, "\(count) of \(data.count) bytes: \(code), in pieces \(Self.text(inPieces))")
-            codes.insert(code)
             try checkPartial(part)
         }
         return codes
     }
 
-    /// Checks that decoding damaged bytes at once and decoding them in pieces both succeed, or both throw an error with
-    /// the same code. If they succeed, decoding with partial images allowed must return an image without a
-    /// `partialError`. Otherwise, it must throw an error, or return an image whose `partialError` has that code.
+    /// Checks that decoding damaged bytes at once, in pieces and by rows gives the same pixels and reports the same
+    /// damage, or throws an error with the same code. Without an error, decoding with partial images allowed must return
+    /// an image without a `partialError`. Otherwise, it must throw an error, or return an image whose `partialError` has that code.
     package func checkFlippedBits(_ data: Data, rounds: Int, seed: UInt64 = 17) throws {
         var random = SplitMix64(seed: seed)
         for round in 0..<rounds {
             let damaged = random.damaged(data)
-            let code = errorCode(damaged, options)
-            let inPieces = pieceCode(damaged)
-            try require(inPieces == code, "round \(round): \(Self.text(code)), in pieces \(Self.text(inPieces))")
+            _ = try checkedResult(damaged, "round \(round)")
             try checkPartial(damaged)
         }
     }
@@ -191,18 +192,46 @@ package struct DecoderChecks {
         try require(image.partialError?.code == code, "the partialError of a partial image is missing or differs")
     }
 
-    private func pieceCode(_ data: Data) -> ImageDecodingError.Code? {
+    /// Returns the result of decoding at once. Throws if decoding in pieces or by rows gives another result, or if the
+    /// image is partial or has more damage than the options tolerate.
+    private func checkedResult(_ data: Data, _ name: String) throws -> Result<DecodedImage, ImageDecodingError> {
+        let result = Result { () throws(ImageDecodingError) in try decoder.decode(data, options: options) }
+        let collector = PixelRowCollector()
+        let rows = Result { () throws -> DecodedImage? in
+            let damage = try decoder.decodeRows(data, options: options, into: collector)
+            var image = collector.image
+            image?.damage = damage
+            return image
+        }.mapError { $0 as? ImageDecodingError ?? ImageDecodingError(.decoderFailed, "\($0)") }
+        for (other, way) in [(inPieces(data).map { $0 as DecodedImage? }, "in pieces"), (rows, "by rows")] {
+            switch (result, other) {
+            case (.success(let image), .success(let other)):
+                try require(other?.pixels == image.pixels, "\(name): the pixels differ \(way)")
+                // The rows of an animation are those of its first frame, whatever is wrong with the others.
+                try require(
+                    other?.damage == image.damage || (way == "by rows" && image.damage?.kind == .harmless),
+                    "\(name): the damage differs \(way): \(Self.text(image.damage)), \(Self.text(other?.damage))")
+            case (.failure(let error), .failure(let other)):
+                try require(other.code == error.code, "\(name): \(error.code), \(way) \(other.code)")
+            case (.success, .failure(let error)): throw ConformanceFailure("\(name): \(error) \(way)")
+            case (.failure(let error), .success): throw ConformanceFailure("\(name): \(error), but not \(way)")
+            }
+        }
+        if case .success(let image) = result {
+            try require(image.damage?.kind ?? .harmless <= options.tolerance, "\(name): more damage than tolerated")
+        }
+        return result
+    }
+
+    private func inPieces(_ data: Data) -> Result<DecodedImage, ImageDecodingError> {
         let pieces = decoder.makeIncrementalDecoder(options: options)
-        do throws(ImageDecodingError) {
+        return Result { () throws(ImageDecodingError) in
             var rest = data
             while !rest.isEmpty {
                 try pieces.append(Data(rest.prefix(61)))
                 rest = rest.dropFirst(61)
             }
-            _ = try pieces.finish()
-            return nil
-        } catch {
-            return error.code
+            return try pieces.finish()
         }
     }
 
@@ -210,7 +239,7 @@ package struct DecoderChecks {
         try ConformanceFailure.require(condition, description())
     }
 
-    private static func text(_ code: ImageDecodingError.Code?) -> String { code?.rawValue ?? "no error" }
+    private static func text(_ damage: ImageDamage?) -> String { damage.map { "\($0.kind), \($0)" } ?? "no damage" }
 }
 
 /// A random number generator that produces the same numbers for a seed in every run and on every machine.

@@ -12,10 +12,11 @@ import Testing
         let collector = PixelRowCollector()
         let options = DecodingOptions(alphaMode: .premultiplied, allowsPartial: true)
 
-        try codec.decodeRows(Data("pic:123".utf8), options: options, into: collector)
+        let damage = try codec.decodeRows(Data("pic:123".utf8), options: options, into: collector)
 
         #expect(collector.image?.pixels.tightBytes == Array("123".utf8))
         #expect(collector.image?.colorProfile == Data([7]) && collector.image?.orientation == .down)
+        #expect(damage == ImageDamage(.harmless, ImageDecodingError(.truncated, "no end")))
         var expected = options
         expected.allowsPartial = false
         expected.includesAnimation = false

@@ -3,7 +3,8 @@ import AlcedoTesting
 import FoundationEssentials
 import TestSupport
 
-/// Decodes "pic:" and digits as a row of gray pixels, and "x" among them as damage. Records its options.
+/// Decodes "pic:" and digits as a row of gray pixels, and "x" among them as damage. Every image lacks an end mark.
+/// Records its options.
 struct TextCodec: ImageDecoding {
     let calls = Watched<[DecodingOptions]>([])
     var prefix = "pic:"
@@ -30,6 +31,7 @@ struct TextCodec: ImageDecoding {
             memory.copyBytes(from: digits)
         }
         guard let pixels else { throw ImageDecodingError(.outOfMemory, "no buffer") }
-        return DecodedImage(pixels: pixels, colorProfile: Data([7]), orientation: .down)
+        let damage = ImageDamage(.harmless, ImageDecodingError(.truncated, "no end"))
+        return DecodedImage(pixels: pixels, colorProfile: Data([7]), orientation: .down, damage: damage)
     }
 }

@@ -37,6 +37,7 @@ import Testing
             request { $0.decoding.pixelFormat = .gray8 },
             request { $0.decoding.pixelFormat = .rgba16 },
             request { $0.decoding.allowsPartial = true },
+            request { $0.decoding.tolerance = .harmless },
             request { $0.decoding.includesAnimation = false },
             request { $0.colorSpace = .displayP3 },
             request { $0.colorSpace = .embedded },

@@ -33,20 +33,27 @@
             return DecodedImage(pixels: pixels, format: Self.format)
         }
 
-        func decodeRows(_ data: Data, options: DecodingOptions, into consumer: any PixelRowConsumer) throws {
+        func decodeRows(
+            _ data: Data, options: DecodingOptions, into consumer: any PixelRowConsumer
+        ) throws -> ImageDamage? {
             let text = String(decoding: data, as: UTF8.self)
             guard text.hasPrefix("rows") else {
                 let image = try decode(data, options: options)
                 try consumer.begin(PixelRowHeader(size: image.size, format: .gray8, alphaMode: .opaque))
                 for y in 0..<image.size.height { try consumer.consume(image.pixels.row(y)) }
-                return try consumer.finish()
+                try consumer.finish()
+                return nil
             }
-            if let forgery = RowForgery(rawValue: text) { return try forgery.run(consumer) }
+            if let forgery = RowForgery(rawValue: text) {
+                try forgery.run(consumer)
+                return nil
+            }
             // A header of four rows, and then as many rows as the file says.
             let row = [UInt8](repeating: 7, count: 4)
             try consumer.begin(PixelRowHeader(size: PixelSize(width: 4, height: 4), format: .gray8, alphaMode: .opaque))
             for _ in 0..<Self.side(data) { try consumer.consume(row.span.bytes) }
             try consumer.finish()
+            return nil
         }
 
         private static func side(_ data: Data) -> Int {

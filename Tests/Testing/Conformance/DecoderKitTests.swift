@@ -137,12 +137,15 @@ struct DecoderKitTests {
             return DecodedImage(pixels: pixels)
         }
 
-        func decodeRows(_ data: Data, options: DecodingOptions, into consumer: any PixelRowConsumer) throws {
+        func decodeRows(
+            _ data: Data, options: DecodingOptions, into consumer: any PixelRowConsumer
+        ) throws -> ImageDamage? {
             let image = try image(data, options)
             guard fault == .turnsRows else { return try image.sendRows(to: consumer) }
             try consumer.begin(image.rowHeader)
             for y in (0..<image.size.height).reversed() { try consumer.consume(image.pixels.row(y)) }
             try consumer.finish()
+            return nil
         }
 
         func makeIncrementalDecoder(options: DecodingOptions) -> any IncrementalImageDecoding {

@@ -14,7 +14,8 @@ extension Bitmap {
         if let problem, !options.allows(problem) || !hasPixels { throw problem }
         let reduction = BoxReduction(from: header.size, towards: options.target)
         let pixels = try reduction.factor > 1 ? collected(options, reduction) : wholePixels(options)
-        return DecodedImage(pixels: pixels, colorProfile: colorProfile, format: imageFormat, partialError: problem)
+        let damage = problem.map { ImageDamage(.missingPixels, $0) }
+        return DecodedImage(pixels: pixels, colorProfile: colorProfile, format: imageFormat, damage: damage)
     }
 
     private func wholePixels(_ options: DecodingOptions) throws(ImageDecodingError) -> PixelBuffer {

@@ -53,13 +53,16 @@ package struct ICODecoder: ImageDecoding {
     /// Sends the rows of the image. Memory is O(*w*), and for a PNG image that of its decoder.
     ///
     /// - Throws: ``/AlcedoCore/ImageDecodingError``, and the errors of the consumer.
-    package func decodeRows(_ data: Data, options: DecodingOptions, into consumer: any PixelRowConsumer) throws {
+    package func decodeRows(
+        _ data: Data, options: DecodingOptions, into consumer: any PixelRowConsumer
+    ) throws -> ImageDamage? {
         let (directory, part) = try bestImage(in: data, within: options.limits)
         if let problem = directory.problem { throw problem }
         if let png = pngDecoder(for: directory) {
             return try png.decodeRows(part, options: options.forRows, into: consumer)
         }
         try sendRows(ofBitmap: part, options: options, to: consumer)
+        return nil
     }
 
     // A function of its own, because Swift 6.2 with assertions rejects `bytes` of data after an early return.

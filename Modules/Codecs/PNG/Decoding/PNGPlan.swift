@@ -81,7 +81,8 @@ struct PNGPlan {
     ) throws(ImageDecodingError) -> DecodedImage {
         DecodedImage(
             pixels: try pixels.upright(from: pendingOrientation), colorProfile: info.sampleProfile,
-            orientation: options.appliesOrientation ? .up : info.orientation, format: .png, partialError: partialError)
+            orientation: options.appliesOrientation ? .up : info.orientation, format: .png,
+            damage: partialError.map { ImageDamage(.missingPixels, $0) })
     }
 }
 

@@ -58,7 +58,7 @@ private struct PNGAnimation {
         return DecodedImage(
             pixels: pixels, colorProfile: file.info.sampleProfile,
             orientation: options.appliesOrientation ? .up : file.info.orientation, format: .png,
-            frames: isAnimated ? animation : nil, partialError: problem)
+            frames: isAnimated ? animation : nil, damage: problem.map { ImageDamage(.missingPixels, $0) })
     }
 
     private func makeAnimation(_ frames: [PNGFrame]) -> CompositedAnimation<PNGFrameDecoder>? {

@@ -13,7 +13,7 @@
 /// A message from the app to a worker. Both ends are the same architecture, and `ALCEDO_SANDBOX_VERSION` is checked.
 typedef struct alcedo_sandbox_request {
     uint32_t kind;
-    uint8_t pixel_format, alpha_mode, target_mode, flags;
+    uint8_t pixel_format, alpha_mode, target_mode, flags, tolerance;
     uint64_t name_count, input_count;
     uint64_t session;
     int64_t index;
@@ -33,7 +33,7 @@ typedef struct alcedo_sandbox_reply {
 } alcedo_sandbox_reply;
 
 enum {
-    ALCEDO_SANDBOX_VERSION = 1,
+    ALCEDO_SANDBOX_VERSION = 2,
     /// The descriptors of a worker besides the standard streams.
     ALCEDO_SANDBOX_SOCKET = 3,
     ALCEDO_SANDBOX_INPUT = 4,
