@@ -1,3 +1,5 @@
+import AlcedoRuntime
+
 /// The header fields of a message: an ordered list in which names may repeat. Names are compared without case.
 ///
 /// ```swift
@@ -19,6 +21,12 @@ public struct HTTPFields: Sendable, Hashable, ExpressibleByDictionaryLiteral, Se
         public init(_ name: String, _ value: String) {
             self.name = name
             self.value = value
+        }
+
+        /// Whether two lines have the same bytes. Values that are canonically equivalent in Unicode but differ in bytes
+        /// are different for a server.
+        public static func == (a: Field, b: Field) -> Bool {
+            a.name.hasSameBytes(as: b.name) && a.value.hasSameBytes(as: b.value)
         }
     }
 

@@ -15,6 +15,10 @@ public struct HTTPResponse: Sendable {
     /// The origin of the response, the network or the store of a caching transport. The value is nil without a caching
     /// transport, and for a 504 response that the caching transport creates itself.
     public var responseSource: ResponseSource? { caching?.source }
+    /// The request fields by which the redirects to this response vary. Default: none.
+    package var redirectVariance = VaryingFields.none
+    /// The request fields by which this response and the redirects to it vary.
+    package var varyingFields: VaryingFields { redirectVariance.union(VaryingFields(of: head.fields)) }
     /// The decisions of a response cache about the response; nil without a response cache.
     package var caching: ResponseCaching?
     /// The record of the metrics; nil if the response did not come from the network, or if the transport does not

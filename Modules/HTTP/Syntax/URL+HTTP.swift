@@ -55,11 +55,16 @@ extension URL {
 
 extension String {
     /// The text of a URL or of a URL reference, without the user name and password before its host.
-    var withoutCredentials: String {
-        guard let slashes = firstRange(of: "//") else { return self }
+    package var withoutCredentials: String {
+        guard let range = rangeOfCredentials else { return self }
+        return String(self[..<range.lowerBound] + self[range.upperBound...])
+    }
+
+    /// The range of the user name and password of a URL, with the `@` behind them; nil if it has none.
+    package var rangeOfCredentials: Range<String.Index>? {
+        guard utf8.contains(UInt8(ascii: "@")), let slashes = firstRange(of: "//") else { return nil }
         let authority = self[slashes.upperBound...].prefix { !"/?#".contains($0) }
-        guard let at = authority.lastIndex(of: "@") else { return self }
-        return String(self[..<slashes.upperBound] + self[index(after: at)...])
+        return authority.lastIndex(of: "@").map { slashes.upperBound..<index(after: $0) }
     }
 }
 

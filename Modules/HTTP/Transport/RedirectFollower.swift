@@ -72,10 +72,16 @@ package struct RedirectFollower: Sendable {
 
     private func follow(_ redirect: HTTPResponse, of first: HTTPRequest) async throws -> HTTPResponse {
         var (request, response) = (first, redirect)
+        var variance = VaryingFields.none
         for step in 0...limit {
             if step > 0 { response = try await transport.send(request) }
+            variance = variance.union(
+                VaryingFields(of: response.head.fields).asSeen(from: first, sending: request))
             do {
-                guard let next = try Redirect.request(after: request, head: response.head) else { return response }
+                guard let next = try Redirect.request(after: request, head: response.head) else {
+                    response.redirectVariance = variance
+                    return response
+                }
                 guard step < limit else { break }
                 request = try await allowed(next, after: response.head)
             } catch {

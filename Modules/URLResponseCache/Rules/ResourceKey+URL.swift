@@ -17,29 +17,6 @@ extension ResourceKey {
 extension HTTPRequest {
     /// The key under which the responses to the request are stored.
     var resourceKey: ResourceKey { ResourceKey(normal: url) }
-
-    /// Whether the request has credentials, in a field or in the URL.
-    var hasCredentials: Bool { fields.contains("Authorization") || url.hasCredentials }
-
-    /// The credentials as the server receives them: those of the field, or those of the URL in the same form (RFC 7617
-    /// section 2). The value is nil if the request has none.
-    var credentials: String? {
-        if let field = fields["Authorization"] { return field }
-        guard url.hasCredentials else { return nil }
-        let pair = "\(url.user(percentEncoded: false) ?? ""):\(url.password(percentEncoded: false) ?? "")"
-        return "Basic " + Data(pair.utf8).base64EncodedString()
-    }
-}
-
-extension URL {
-    fileprivate var hasCredentials: Bool { user != nil || password != nil }
-
-    /// The URL without the credentials in it, so that they are not stored.
-    var withoutCredentials: URL {
-        guard hasCredentials, var parts = URLComponents(url: self, resolvingAgainstBaseURL: true) else { return self }
-        (parts.user, parts.password) = (nil, nil)
-        return parts.url ?? self
-    }
 }
 
 /// Normalization of URLs, so that equivalent URLs share a key. Source: RFC 9110 section 4.2.3, RFC 3986 sections 5.2.4
