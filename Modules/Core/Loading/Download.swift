@@ -7,6 +7,12 @@ public struct Download: Sendable {
     public var data: Data
     /// The head of the response; nil if the source is not a server. Its URL is the last URL of a redirect chain.
     public var head: HTTPResponseHead?
+    /// The names of the request fields by which the response varies (`Vary`, RFC 9111 section 4.1), in any case and
+    /// order; nil if it may not be used for any other request (`*`).
+    ///
+    /// A pipeline uses the content only for requests with equal values for these fields. By default, the names are
+    /// those of the head. A downloader that follows redirects adds the names of the redirects.
+    public var varyingFieldNames: [String]?
     /// The origin of the response: the network or a response cache; nil without a response cache.
     public var responseSource: ResponseSource? { caching?.source }
     /// The decisions of a response cache about this response; nil without a response cache.
@@ -30,6 +36,7 @@ public struct Download: Sendable {
     ) {
         self.data = data
         self.head = head
+        varyingFieldNames = head.map { VaryingFields(of: $0.fields).names } ?? []
         self.caching = caching
         self.metrics = metrics
     }

@@ -14,6 +14,9 @@ public struct DownloadRequest: Sendable {
 
     /// The source of the bytes.
     public var source: ImageSource
+    /// Whether ``Downloading/modified(_:)`` has already changed the request of the source, so that the downloader must
+    /// not change it again. Default: false.
+    public var isModified = false
     /// The priority of the download. It may change until the download ends.
     public var priority: PriorityHandle
     /// A handler for received bytes and their offset in the content; nil for none. Default: nil.

@@ -5,6 +5,9 @@ public import AlcedoHTTP
 /// Methods may be called concurrently from any task. Requests for the same source share one transfer, unless they have
 /// an unsafe HTTP method, such as POST. Canceling a task removes the task from the waiters of its transfer. The
 /// transfer ends when no waiter is left.
+///
+/// A downloader that wraps another one forwards all requirements. Otherwise, the changes that ``modified(_:)`` of the
+/// wrapped downloader makes are lost, and responses that vary by its default fields are stored as if they did not.
 public protocol Downloading: Sendable {
     /// Downloads the whole content of the source.
     ///
@@ -18,10 +21,19 @@ public protocol Downloading: Sendable {
         _ request: DownloadRequest, progress: (@Sendable (DownloadProgress) -> Void)?
     ) async throws -> Download
 
+    /// Whether ``modified(_:)`` may change requests. Constant. The default implementation returns false.
+    var modifiesRequests: Bool { get }
+    /// Returns a request as the downloader changes it before it sends it, for example with the token of the user.
+    ///
+    /// A pipeline calls this before it looks in its caches, because only the changed request tells whose image it is,
+    /// and sets ``DownloadRequest/isModified``. The default implementation returns `request` unchanged.
+    ///
+    /// - Throws: The downloader's error if the request must not be sent, or `CancellationError`.
+    func modified(_ request: HTTPRequest) async throws -> HTTPRequest
     /// Returns a request with the fields that the downloader adds to every request.
     ///
-    /// A response cache below the downloader sees these fields. Without them, a lookup does not find the responses that
-    /// vary by them (`Vary`). The default implementation returns `request` unchanged.
+    /// A response cache below the downloader sees these fields, and servers may vary their responses by them (`Vary`).
+    /// The default implementation returns `request` unchanged.
     func addingDefaultFields(to request: HTTPRequest) -> HTTPRequest
 }
 
@@ -33,6 +45,12 @@ extension Downloading {
     public func download(_ request: DownloadRequest) async throws -> Download {
         try await download(request, progress: nil)
     }
+
+    /// Returns false.
+    public var modifiesRequests: Bool { false }
+
+    /// Returns `request` unchanged.
+    public func modified(_ request: HTTPRequest) async throws -> HTTPRequest { request }
 
     /// Returns `request` unchanged.
     public func addingDefaultFields(to request: HTTPRequest) -> HTTPRequest { request }

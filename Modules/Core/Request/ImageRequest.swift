@@ -14,6 +14,7 @@ public struct ImageRequest: Sendable {
     public var source: ImageSource {
         didSet {
             isFile = source.isFile
+            (sent, variance) = (nil, nil)
             memo = KeyMemo()
         }
     }
@@ -64,20 +65,25 @@ public struct ImageRequest: Sendable {
     /// When requests share a download, the policy of the first request applies. Only downloads from servers are
     /// retried. Not part of the key.
     public var retry: RetryPolicy?
-    /// A closure that changes the HTTP request before it is sent, for example to add a token that is not needed for
-    /// images from memory and disk. Default: nil.
+    /// A closure that changes the HTTP request before it is sent, for example to add a token. Default: nil.
     ///
     /// ```swift
     /// request.modifyRequest = { $0.fields["Authorization"] = try await session.authorization() }
+    /// request.additionalIdentifier = session.account
     /// ```
     ///
-    /// Called once for each download from a server, in any task, before a response cache is read. Images from memory
-    /// and disk, and other sources, do not call it. An error that it throws becomes the cause of the load's error,
-    /// except for `CancellationError`, which the load throws itself. A response cache receives the changed request;
-    /// ``cachePolicy`` is applied after the change.
+    /// Name what the closure selects, such as the account, in ``additionalIdentifier``. The caches then keep the images
+    /// of the account when its token changes, and show them while the token cannot be renewed.
     ///
-    /// Not part of the key: set ``additionalIdentifier`` as well when the change determines which image the server
-    /// sends. Copies of a request share a download. Requests with different closures do not.
+    /// - **With an identifier**, the closure is called once for each download from a server. Images from memory and
+    ///   disk do not call it. Requests with equal identifiers count as equal, also with other closures.
+    /// - **Without an identifier**, the closure is called at the start of each load from a server, because only the
+    ///   changed request tells whose image it is: caches are read with the changed request, and requests share work if
+    ///   their changed requests are equal. `cachedImage(for:)`, which cannot wait for the closure, returns nil.
+    ///
+    /// Called in any task, before a response cache is read. Other sources do not call it. An error that it throws
+    /// becomes the cause of the load's error, except for `CancellationError`, which the load throws itself.
+    /// ``cachePolicy`` is applied after the change.
     public var modifyRequest: (@Sendable (_ request: inout HTTPRequest) async throws -> Void)? {
         didSet { modifierToken = modifyRequest.map { _ in RequestToken() } }
     }
@@ -94,9 +100,10 @@ public struct ImageRequest: Sendable {
     /// The resource under which all caches store the image, for example to ignore tokens in a URL; nil for the source's
     /// own. Default: nil.
     ///
-    /// Requests that differ only in URLs or fields, but have the same resource, share a load. When the load fails
-    /// because of the URL or the fields of a request, that request fails, and the load is tried again for a waiting
-    /// request with another URL or other fields.
+    /// Replaces the URL and nothing else: the method, the body, the fields, and a user name and password in the URL
+    /// still distinguish requests. Requests that differ only in their URLs, and have the same resource, share a load.
+    /// When the load fails because of the URL of a request, that request fails, and the load is tried again for a
+    /// waiting request with another URL.
     public var resource: ResourceKey? { didSet { memo = KeyMemo() } }
     /// Whether keys contain the version of a local file: its size, and the times of the last changes to its content and
     /// status. Default: true.
@@ -111,8 +118,16 @@ public struct ImageRequest: Sendable {
     public var tracksFileChanges = true { didSet { memo = KeyMemo() } }
     /// The version of the local file to load; nil to read the version when a key is needed.
     package var fileVersion: FileVersion? { didSet { memo = KeyMemo() } }
-    /// An identifier for images of one source that the other parameters do not distinguish; nil for none. Default: nil.
-    /// An empty string differs from nil.
+    /// The HTTP request that is sent; nil before a pipeline has resolved the request, and for other sources than
+    /// servers.
+    package var sent: SentRequest?
+    /// The variant of the resource, if the responses of the server vary by fields; nil if they do not, or if this is
+    /// not known.
+    package var variance: Variance? { didSet { memo = KeyMemo() } }
+    /// An identifier for images of one source that the other parameters do not distinguish, for example the account
+    /// whose token ``modifyRequest`` adds; nil for none. Default: nil. An empty string differs from nil.
+    ///
+    /// Part of the keys of the image and of its original bytes.
     public var additionalIdentifier: String? { didSet { memo = KeyMemo() } }
     /// Values for the caller, which the pipeline does not use. Default: none. Not part of the key.
     public var userInfo: [String: any Sendable]
@@ -123,6 +138,8 @@ public struct ImageRequest: Sendable {
     package private(set) var cachingToken: RequestToken?
     /// A token that represents ``modifyRequest``; nil without a closure.
     package private(set) var modifierToken: RequestToken?
+    /// Whether ``modifyRequest`` is set.
+    package var hasModifier: Bool { modifierToken != nil }
 
     /// Whether ``source`` is a local file. Stored, because each lookup in memory reads it, and a match on the source
     /// copies the source.
@@ -188,20 +205,28 @@ public struct ImageRequest: Sendable {
     /// ``tracksFileChanges``.
     package var originalKey: ImageKey {
         if needsFileVersion { return withFileVersion.originalKey }
-        return ImageKey(resource ?? source.resource, variant: Self.joined(versionParts))
+        return ImageKey(identifiedResource, variant: Self.joined(versionParts + identityParts))
+    }
+
+    /// The resource in all caches: the source's own, or ``resource`` in place of the URL. The method, the body and the
+    /// fields of a request to a server count in either case.
+    package var identifiedResource: ResourceKey {
+        guard let resource else { return source.resource }
+        return switch source {
+        case .http(let request): ResourceKey(request, insteadOfURL: resource)
+        case .url(let url): resource.distinguished(byCredentialsOf: url)
+        case .file, .dataURL, .bytes, .provider, .image: resource
+        }
     }
 
     /// The key without the version of a local file, the same for all versions.
     package var unversionedKey: ImageKey {
         guard case .file = source else { return key }
-        return ImageKey(resource ?? source.resource, variant: Self.joined(variantParts))
+        return ImageKey(identifiedResource, variant: Self.joined(processingParts + identityParts))
     }
 
     /// Whether the request needs a variant other than the original, for example a size or the result of a processor.
-    package var isVariant: Bool {
-        guard case .file = source else { return !key.variant.isEmpty }
-        return !variantParts.isEmpty
-    }
+    package var isVariant: Bool { !processingParts.isEmpty }
 
     // MARK: Decoding
 
@@ -248,10 +273,18 @@ public struct ImageRequest: Sendable {
     }
 
     private func makeKey() -> ImageKey {
-        ImageKey(resource ?? source.resource, variant: Self.joined(versionParts + variantParts))
+        ImageKey(identifiedResource, variant: Self.joined(versionParts + processingParts + identityParts))
     }
 
-    private var variantParts: [String] {
+    /// The parts that distinguish originals of one resource.
+    private var identityParts: [String] {
+        var parts: [String] = []
+        if let additionalIdentifier { parts.append("id=\(additionalIdentifier)") }
+        if let variance { parts.append(variance.part) }
+        return parts
+    }
+
+    private var processingParts: [String] {
         var parts: [String] = []
         if let target = decoding.target { parts.append("target=\(target)") }
         if decoding.alphaMode != .straight { parts.append("alpha=\(decoding.alphaMode.rawValue)") }
@@ -266,7 +299,6 @@ public struct ImageRequest: Sendable {
         if colorSpace != .sRGB { parts.append("color=\(colorSpace.rawValue)") }
         parts += processors.map { "process=\($0.identifier)" }
         if scale != 1 { parts.append("scale=\(scale)") }
-        if let additionalIdentifier { parts.append("id=\(additionalIdentifier)") }
         return parts
     }
 

@@ -20,10 +20,10 @@ public enum ImageSource: Sendable {
     /// A closure that returns the bytes. Closures that return different bytes must have different identities.
     ///
     /// The closure may load other images, also through the pipeline that runs it. It must not load its own identity
-    /// through that pipeline, nor another source with the same ``ImageRequest/resource`` and cache policy, directly or
-    /// through the closure of another provider. Such a load would wait for itself, so the pipeline makes it fail. The
-    /// pipeline detects such loads in the closure's task and in tasks that inherit the task-local values of that task,
-    /// but not in detached tasks.
+    /// through that pipeline, nor another source than a server with the same ``ImageRequest/resource`` and cache
+    /// policy, directly or through the closure of another provider. Such a load would wait for itself, so the pipeline
+    /// makes it fail. The pipeline detects such loads in the closure's task and in tasks that inherit the task-local
+    /// values of that task, but not in detached tasks.
     ///
     /// The pipeline does not limit the number of closures that run concurrently. The returned bytes count toward the
     /// pipeline's limit on encoded bytes, from the moment the closure returns.
@@ -99,13 +99,23 @@ public enum ImageSource: Sendable {
     }
 }
 
+/// The source of shared work: requests with equal values fail alike. A modifier that runs for each download is part of
+/// it.
+private struct WorkSource: Hashable {
+    let source: ImageSource.Identity
+    let modifier: RequestToken?
+}
+
 extension Coalescer {
     package func value(
-        for key: Key, from source: ImageSource? = nil, priority: PriorityHandle, onUpdate: Report? = nil,
+        for key: Key, from request: ImageRequest? = nil, priority: PriorityHandle, onUpdate: Report? = nil,
         _ body: @escaping @Sendable (_ report: @escaping Report, _ priority: PriorityHandle) async throws -> Value
     ) async throws -> Value {
         try await value(
-            for: key, from: source.map { CoalescerSource($0.identity) }, priority: priority.level, onUpdate: onUpdate
+            for: key,
+            from: request.map {
+                CoalescerSource(WorkSource(source: $0.source.identity, modifier: $0.modifierToken))
+            }, priority: priority.level, onUpdate: onUpdate
         ) { report, level in
             try await body(report, PriorityHandle(level: level))
         }

@@ -26,9 +26,13 @@ public struct ResourceKey: Sendable, Hashable, CustomStringConvertible {
     /// Another method, a body, and fields that identify a user or select a representation make a different resource, so
     /// that one user never sees a response intended for another. They are included as a digest, because they may be
     /// secret.
-    package init(_ request: HTTPRequest) {
-        let url = ResourceKey(request.url)
-        let distinguishingFields = ["Authorization", "Cookie", "Accept", "Accept-Language"].compactMap { name in
+    ///
+    /// - Parameters:
+    ///   - request: The request.
+    ///   - resource: The resource that replaces the URL, except for its user name and password. Default: nil, the URL.
+    package init(_ request: HTTPRequest, insteadOfURL resource: ResourceKey? = nil) {
+        let url = resource.map { $0.distinguished(byCredentialsOf: request.url) } ?? ResourceKey(request.url)
+        let distinguishingFields = HTTPRequest.distinguishingFields.compactMap { name in
             request.fields[name].map { "\(name.utf8.count + $0.utf8.count):\(name): \($0)" }
         }
         guard request.method != .get || request.body != nil || !distinguishingFields.isEmpty else {
@@ -41,7 +45,23 @@ public struct ResourceKey: Sendable, Hashable, CustomStringConvertible {
         self.init("\(url) \(digest.finalizedHexadecimal())")
     }
 
-    /// Creates a key from the absolute URL without its fragment, which is never sent to the server.
+    /// Creates the key for a request with all its fields, for work that no response has described yet.
+    package init(allFieldsOf request: HTTPRequest) {
+        let resource = ResourceKey(request)
+        guard !request.fields.fields.isEmpty else {
+            self = resource
+            return
+        }
+        var digest = SHA256()
+        for field in request.fields {
+            let name = field.name.lowercased()
+            digest.update(Array("\(name.utf8.count):\(field.value.utf8.count):\(name)\(field.value)".utf8))
+        }
+        self.init("\(resource) \(digest.finalizedHexadecimal())")
+    }
+
+    /// Creates a key from the absolute URL without its fragment, which is never sent to the server. A user name and a
+    /// password are replaced by a digest, because caches store keys as text.
     ///
     /// - Parameters:
     ///   - url: The URL of the resource.
@@ -50,14 +70,23 @@ public struct ResourceKey: Sendable, Hashable, CustomStringConvertible {
     public init(_ url: URL, ignoringQueryItems ignoredQueryItems: Set<String> = []) {
         var text = Substring(url.absoluteString)
         if let hash = text.firstIndex(of: "#") { text = text[..<hash] }
-        guard !ignoredQueryItems.isEmpty, let mark = text.firstIndex(of: "?") else {
-            description = String(text)
-            return
+        if !ignoredQueryItems.isEmpty, let mark = text.firstIndex(of: "?") {
+            let kept = text[text.index(after: mark)...].split(separator: "&", omittingEmptySubsequences: false)
+                .filter {
+                    let name = $0.prefix { $0 != "=" }
+                    return !ignoredQueryItems.contains(String(name))
+                }
+            text = text[..<mark] + (kept.isEmpty ? "" : "?" + kept.joined(separator: "&"))
         }
-        let kept = text[text.index(after: mark)...].split(separator: "&", omittingEmptySubsequences: false).filter {
-            let name = $0.prefix { $0 != "=" }
-            return !ignoredQueryItems.contains(String(name))
-        }
-        description = String(text[..<mark]) + (kept.isEmpty ? "" : "?" + kept.joined(separator: "&"))
+        let key = ResourceKey(String(text).withoutCredentials)
+        self = key.distinguished(byCredentialsOf: url)
+    }
+
+    /// Returns the key for the resource as a user sees it who has the user name and password of a URL. Returns the key
+    /// unchanged if the URL has none.
+    func distinguished(byCredentialsOf url: URL) -> ResourceKey {
+        let text = url.absoluteString
+        guard let range = text.rangeOfCredentials else { return self }
+        return ResourceKey("\(description) \(SHA256.hexDigest(of: String(text[..<range.upperBound])))")
     }
 }

@@ -25,5 +25,6 @@ extension Download {
     init(_ result: TransferResult) {
         let summary = result.summary
         self.init(data: result.data, head: summary.head, caching: summary.caching, metrics: summary.metrics)
+        varyingFieldNames = summary.varyingFields.names
     }
 }

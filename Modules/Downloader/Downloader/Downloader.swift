@@ -93,6 +93,14 @@ public final class Downloader: Downloading {
         fetcher.http.configuration.addingDefaultFields(to: request)
     }
 
+    /// Whether the configuration has a `modifyRequest`.
+    public var modifiesRequests: Bool { fetcher.http.configuration.modifyRequest != nil }
+
+    /// Returns the request as the configuration's `modifyRequest` changes it.
+    ///
+    /// - Throws: ``DownloadError`` `declined` or `hook`, or `CancellationError`.
+    public func modified(_ request: HTTPRequest) async throws -> HTTPRequest { try await fetcher.http.prepare(request) }
+
     /// Downloads the content of a source to a file. A copy of a local file takes constant memory, and so does a
     /// download from a server without a transform. With a transform, the whole content from a server is held in memory.
     ///
@@ -259,7 +267,7 @@ public final class Downloader: Downloading {
         _ request: DownloadRequest, to path: String?, _ receipt: DownloadReceipt, _ waiter: DownloadWaiter,
         isInTask: Bool = false
     ) {
-        guard case .http(let http) = request.source, fetcher.http.configuration.modifyRequest != nil else {
+        guard case .http(let http) = request.source, modifiesRequests, !request.isModified else {
             let transfer = TransferRequest(
                 source: request.source, path: path, deliversBytes: waiter.onBytes != nil, admission: request.admission,
                 fileVersion: request.fileVersion, retry: request.retry)

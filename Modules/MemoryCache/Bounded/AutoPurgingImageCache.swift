@@ -341,7 +341,7 @@ private struct AutoPurgingKey: Sendable {
             self.init(request.key)
             return
         }
-        self.init(request.resource ?? request.source.resource, additionalIdentifier)
+        self.init(request.identifiedResource, additionalIdentifier)
     }
 
     private init(_ resource: ResourceKey, _ additionalIdentifier: String) {

@@ -1,4 +1,5 @@
 import AlcedoCore
+import AlcedoHTTP
 import AlcedoTesting
 import FoundationEssentials
 import TestSupport
@@ -55,7 +56,8 @@ import Testing
         ]
         #expect(Set(requests.map(\.key)).count == requests.count)
         #expect(Set(requests.map(\.key.fileName)).count == requests.count)
-        #expect(Set(requests.map(\.originalKey)).count == 2)
+        // The original, its three identifiers, and the other source.
+        #expect(Set(requests.map(\.originalKey)).count == 5)
     }
 
     @Test func `options that do not change the image do not change the key`() {
@@ -92,6 +94,40 @@ import Testing
         let signed = request { $0.resource = ResourceKey("picture 5") }
         #expect(signed.originalKey == ImageKey(ResourceKey("picture 5")))
         #expect(signed.key == signed.originalKey)
+    }
+
+    @Test func `the caller's resource replaces the URL and nothing else`() throws {
+        func request(_ url: String, _ change: (inout HTTPRequest) -> Void = { _ in }) throws -> ImageRequest {
+            var http = HTTPRequest(url: try #require(URL(string: url)))
+            change(&http)
+            return ImageRequest(source: .http(http), resource: ResourceKey("picture 5"))
+        }
+        let plain = try request("http://h/a?token=1")
+        let others = [
+            try request("http://h/a") { $0.fields["Authorization"] = "one" },
+            try request("http://h/a") { $0.fields["Authorization"] = "two" },
+            try request("http://h/a") { $0.fields["Range"] = "bytes=0-9" },
+            try request("http://h/a") { $0.method = .post },
+            try request("http://h/a") { $0.body = Data([1]) },
+            try request("http://me:secret@h/a"),
+            try request("http://you:secret@h/a"),
+        ]
+        #expect(plain.key == ImageKey(ResourceKey("picture 5")))
+        #expect(try request("http://other/b").key == plain.key)
+        #expect(Set(others.map(\.key) + [plain.key]).count == others.count + 1)
+        #expect(others.allSatisfy { $0.key.resource.description.hasPrefix("picture 5 ") })
+        #expect(others.allSatisfy { !$0.key.description.contains("secret") })
+    }
+
+    @Test func `an identifier belongs to the original, and is no variant of it`() {
+        let account = request { $0.additionalIdentifier = "account 7" }
+        #expect(account.key == account.originalKey && !account.isVariant)
+        #expect(account.originalKey != request().originalKey)
+        let small = request {
+            $0.additionalIdentifier = "account 7"
+            $0.decoding = sized(1)
+        }
+        #expect(small.originalKey == account.originalKey && small.isVariant)
     }
 
     @Test func `the keys of a local file change with the file`() throws {

@@ -60,6 +60,14 @@ import Testing
             HTTPRequest(url: url, fields: ["Authorization": "Basic two"]),
             HTTPRequest(url: url, fields: ["Cookie": "Basic one"]),
             HTTPRequest(url: url, fields: ["Accept": "image/webp"]),
+            HTTPRequest(url: url, fields: ["Accept-Language": "de"]),
+            HTTPRequest(url: url, fields: ["Accept-Encoding": "br"]),
+            HTTPRequest(url: url, fields: ["Range": "bytes=0-9"]),
+            HTTPRequest(url: url, fields: ["If-Match": "\"a\""]),
+            HTTPRequest(url: url, fields: ["If-None-Match": "\"a\""]),
+            HTTPRequest(url: url, fields: ["If-Modified-Since": "a"]),
+            HTTPRequest(url: url, fields: ["If-Unmodified-Since": "a"]),
+            HTTPRequest(url: url, fields: ["If-Range": "a"]),
             HTTPRequest(method: .post, url: url),
             HTTPRequest(method: .post, url: url, body: Data("1".utf8)),
             HTTPRequest(method: .post, url: url, body: Data("2".utf8)),
@@ -72,6 +80,25 @@ import Testing
         #expect(resources[0] == ResourceKey(url))
         #expect(resources.allSatisfy { !$0.description.contains("Basic") })
         #expect(ImageSource.http(HTTPRequest(url: url, fields: ["User-Agent": "x"])).resource == resources[0])
+    }
+
+    @Test func `the key of a request has the digest of earlier releases`() throws {
+        let url = try #require(URL(string: "http://h/a"))
+        let fields: HTTPFields = ["Authorization": "one", "Cookie": "two"]
+        // SHA-256 of the method and of each field with its length, computed independently.
+        #expect(
+            ImageSource.http(HTTPRequest(url: url, fields: fields)).resource.description
+                == "http://h/a 6a13edd2f59f1db5edc26e69ccefa3477ae71b4c31124d7b21fb61b8a1086182")
+    }
+
+    @Test func `user names and passwords distinguish resources and are not in their keys`() throws {
+        let sources = try ["http://h/a", "http://me:secret@h/a", "http://me:secret2@h/a", "http://you@h/a"].map(source)
+        #expect(Set(sources.map(\.resource)).count == sources.count)
+        #expect(sources[0].resource.description == "http://h/a")
+        #expect(sources.allSatisfy { $0.resource.description.hasPrefix("http://h/a") })
+        #expect(try source("ftp://me:secret@h/a").resource.description.hasPrefix("url:ftp://h/a "))
+        let url = try #require(URL(string: "http://me:secret@h/a?b=1&c=2#d"))
+        #expect(ResourceKey(url, ignoringQueryItems: ["b"]).description.hasPrefix("http://h/a?c=2 "))
     }
 
     @Test func `different kinds of sources never share a resource`() throws {

@@ -27,6 +27,16 @@ struct KeptPartTests {
         return policy
     }
 
+    /// The resource of the pieces: the request with its default fields.
+    private static func resource() throws -> ResourceKey {
+        resource(of: HTTPRequest(url: try #require(URL(string: "http://h/a"))))
+    }
+
+    private static func resource(of request: HTTPRequest) -> ResourceKey {
+        let sent = DownloaderConfiguration().addingDefaultFields(to: request)
+        return ResourceKey("unfinished: \(ResourceKey(allFieldsOf: sent))")
+    }
+
     private static func broken(_ count: Int, _ fields: HTTPFields? = nil) -> Script.Response {
         .head(200, fields ?? whole, body.prefix(count), failing: .connectionLost)
     }
@@ -163,8 +173,7 @@ struct KeptPartTests {
     @Test func `pieces that do not fit together end before the gap`() async throws {
         try await breakOff(Self.broken(8_000))
         #expect(storage.count == 4)
-        let resource = ResourceKey("unfinished: http://h/a")
-        #expect(storage.remove(ImageKey(resource, variant: "piece 2")))
+        #expect(storage.remove(ImageKey(try Self.resource(), variant: "piece 2")))
         let next = Script([Self.rest(4_000)])
         #expect(try await download(next).data == Self.body)
         #expect(next.ranges == ["bytes=4000-"])
@@ -179,7 +188,7 @@ struct KeptPartTests {
         #"{"offset":0,"url":"http://h/a","fields":["ETag","\"a\"","Content-Length","4"]}"#,
     ])
     func `an invalid piece is not used`(metadata: String) async throws {
-        let key = ImageKey(ResourceKey("unfinished: http://h/a"), variant: "piece 0")
+        let key = ImageKey(try Self.resource(), variant: "piece 0")
         try storage.store(CachedData(Data(count: 4), metadata: Data(metadata.utf8)), for: key)
         let next = Script([.head(200, Self.whole, Self.body)])
         #expect(try await download(next).data == Self.body)
@@ -200,6 +209,39 @@ struct KeptPartTests {
         let fetcher = HTTPFetcher.make(next, clock: Self.today) { $0.resume = Self.policy(storage) }
         #expect(try await fetcher.fetch(request) { _ in }.data == Self.body)
         #expect(next.ranges == [nil])
+    }
+
+    @Test(arguments: ["X-Token", "User-Agent", "Range"])
+    func `a part of a request with another value of a field is not used`(name: String) async throws {
+        func fetch(_ script: Script, _ value: String) async throws -> Download {
+            let request = HTTPRequest(url: try #require(URL(string: "http://h/a")), fields: [name: value])
+            let fetcher = HTTPFetcher.make(script, clock: Self.today) { $0.resume = Self.policy(storage) }
+            return Download(try await fetcher.fetch(request) { _ in })
+        }
+        _ = try await failure { try await fetch(Script([Self.broken(4_000)]), "bytes=0-") }
+        let next = Script([.head(200, Self.whole, Self.body)])
+
+        #expect(try await fetch(next, "bytes=1-").data == Self.body)
+
+        // The value of the second request was sent, and no condition on the part of the first one.
+        #expect(next.ranges == [name == "Range" ? "bytes=1-" : nil])
+        #expect(next.requests.value.first?.fields["If-Range"] == nil)
+    }
+
+    @Test func `the password of a URL is not stored`() async throws {
+        let request = HTTPRequest(url: try #require(URL(string: "http://me:secret@h/a")))
+        let first = HTTPFetcher.make(Script([Self.broken(4_000)]), clock: Self.today) {
+            $0.resume = Self.policy(storage)
+        }
+        _ = try await failure { try await first.fetch(request) { _ in } }
+        let key = ImageKey(Self.resource(of: request), variant: "piece 0")
+        let piece = try #require(storage.entry(for: key))
+        #expect(!String(decoding: piece.metadata, as: UTF8.self).contains("secret"))
+
+        let next = Script([Self.rest(4_000)])
+        let second = HTTPFetcher.make(next, clock: Self.today) { $0.resume = Self.policy(storage) }
+        #expect(try await second.fetch(request) { _ in }.data == Self.body)
+        #expect(next.ranges == ["bytes=4000-"])
     }
 
     @Test func `storage errors do not fail the download`() async throws {

@@ -102,16 +102,7 @@ public final class FailureCache: Sendable {
 
     /// Returns the key of a request. The key contains a hash of all fields. Any field may change the response, and the
     /// hash hides the secrets that some fields contain.
-    private static func key(_ request: HTTPRequest) -> ResourceKey {
-        let resource = ResourceKey(request)
-        guard !request.fields.fields.isEmpty else { return resource }
-        var digest = SHA256()
-        for field in request.fields {
-            let name = field.name.lowercased()
-            digest.update(Array("\(name.utf8.count):\(field.value.utf8.count):\(name)\(field.value)".utf8))
-        }
-        return ResourceKey("\(resource) \(digest.finalizedHexadecimal())")
-    }
+    private static func key(_ request: HTTPRequest) -> ResourceKey { ResourceKey(allFieldsOf: request) }
 
     private static func removeFailure(_ key: ResourceKey, from state: inout State) {
         guard let failure = state.failures.removeValue(forKey: key) else { return }

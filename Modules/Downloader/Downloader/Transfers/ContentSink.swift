@@ -74,6 +74,8 @@ struct TransferSummary: Sendable {
     var caching: ResponseCaching?
     /// The transport's record of the exchange, with its metrics.
     var transfer: HTTPTransferRecord?
+    /// The request fields by which the response and the redirects to it vary.
+    var varyingFields = VaryingFields.none
 
     var metrics: HTTPTransferMetrics? { transfer?.metrics }
 }

@@ -28,7 +28,7 @@ final class HTTPFetcher: Sendable {
         (self.configuration, self.clock, self.random) = (configuration, clock, random)
         http = PolicyTransport(transport, configuration: configuration, clock: clock)
         threads = BlockingExecutor(name: "alcedo.downloads", maxConcurrent: 2, taskExecutor: configuration.taskExecutor)
-        partialContents = PartialContentStore(configuration.resume, clock: clock)
+        partialContents = PartialContentStore(configuration, clock: clock)
     }
 
     /// Returns the request as the configuration modifies it. The result is used to compare requests, and is passed to
@@ -135,9 +135,9 @@ final class HTTPFetcher: Sendable {
     ///
     /// - Throws: The error of the first request if none succeeds, ``DownloadError`` `transport(.timedOut)` after the
     ///   total timeout, or `CancellationError`.
-    private func firstSuccess<Value: Sendable>(
-        _ request: HTTPRequest, _ fetch: @escaping @Sendable (HTTPRequest) async throws -> Value
-    ) async throws -> Value {
+    private func firstSuccess(
+        _ request: HTTPRequest, _ fetch: @escaping @Sendable (HTTPRequest) async throws -> TransferResult
+    ) async throws -> TransferResult {
         let deadline = Deadline(
             limit: configuration.totalTimeout, clock: clock,
             subject: "the transfer of \(request.url.shown) did not finish")
@@ -148,7 +148,11 @@ final class HTTPFetcher: Sendable {
                 } catch let first as DownloadError where first.code != .notModified && first.code != .declined {
                     for alternative in configuration.alternatives?(request) ?? [] {
                         do {
-                            return try await consultingFailureCache(try await prepare(alternative), fetch)
+                            let sent = try await prepare(alternative)
+                            var result = try await consultingFailureCache(sent, fetch)
+                            result.summary.varyingFields = result.summary.varyingFields.asSeen(
+                                from: request, sending: sent)
+                            return result
                         } catch is DownloadError {
                             continue
                         }

@@ -46,7 +46,8 @@ struct PartialContent: Sendable, Equatable {
 
     /// Returns whether both values describe the same content, so that bytes of both can be combined.
     func isSame(as other: Self) -> Bool {
-        head.url == other.head.url && validator == other.validator && total == other.total
+        head.url.withoutCredentials == other.head.url.withoutCredentials && validator == other.validator
+            && total == other.total
     }
 
     /// Returns a request for the bytes from `offset` on, on the condition that the content has not changed.
@@ -78,7 +79,7 @@ struct PartialContent: Sendable, Equatable {
             response.declaredBodyLength ?? range.bytes.count == range.bytes.count,
             response.fields.values(of: "Content-Encoding").isEmpty,
             // An entity tag is valid for one resource; another URL may use the same tag for other content.
-            response.url == head.url, validator.isSame(in: response.fields)
+            response.url.withoutCredentials == head.url.withoutCredentials, validator.isSame(in: response.fields)
         else { return nil }
         return total
     }

@@ -10,11 +10,13 @@ struct PartialContentStore: Sendable {
     let policy: ResumePolicy
     let storage: any DataCaching
     let clock: any TimeSource
+    private let addingDefaultFields: @Sendable (HTTPRequest) -> HTTPRequest
 
-    /// Creates a store; nil if the policy stores nothing.
-    init?(_ policy: ResumePolicy?, clock: any TimeSource) {
-        guard let policy, let storage = policy.storage else { return nil }
+    /// Creates a store; nil if the configuration's policy stores nothing.
+    init?(_ configuration: DownloaderConfiguration, clock: any TimeSource) {
+        guard let policy = configuration.resume, let storage = policy.storage else { return nil }
         (self.policy, self.storage, self.clock) = (policy, storage, clock)
+        addingDefaultFields = { configuration.addingDefaultFields(to: $0) }
     }
 
     /// Reads the stored pieces of the response to a request into an empty sink. If the pieces are the complete content,
@@ -64,15 +66,16 @@ struct PartialContentStore: Sendable {
         }
     }
 
-    func removeAll(of request: HTTPRequest) async { await storage.removeAll(of: Self.resource(request)) }
+    func removeAll(of request: HTTPRequest) async { await storage.removeAll(of: resource(request)) }
 
     private func key(_ request: HTTPRequest, _ number: Int) -> ImageKey {
-        ImageKey(Self.resource(request), variant: "piece \(number)")
+        ImageKey(resource(request), variant: "piece \(number)")
     }
 
-    /// Returns a key that differs from the key of the resource itself, which the same cache may store.
-    private static func resource(_ request: HTTPRequest) -> ResourceKey {
-        ResourceKey("unfinished: \(ResourceKey(request))")
+    /// Returns a key that differs from the key of the resource itself, which the same cache may store. All fields
+    /// count, because no complete response has told yet which of them select the content.
+    private func resource(_ request: HTTPRequest) -> ResourceKey {
+        ResourceKey("unfinished: \(ResourceKey(allFieldsOf: addingDefaultFields(request)))")
     }
 }
 
@@ -171,7 +174,7 @@ private struct PartialContentPiece: Codable, Equatable {
 
     init(of content: PartialContent, offset: Int) {
         self.offset = offset
-        url = content.head.url.absoluteString
+        url = content.head.url.withoutCredentials.absoluteString
         fields = content.head.fields.filter { !Self.excludedFields.contains($0.name.lowercased()) }
             .flatMap { [$0.name, $0.value] }
     }

@@ -160,7 +160,14 @@ struct SourceTransfer<Sink: ContentSink> {
         guard sink.count > 0 else { throw TransferFailure.empty(head) }
         if !isChecked { try check(head) }
         meter.mark(DownloadProgress(received: sink.count, expected: expected))
-        return TransferSummary(head: head, caching: response.caching, transfer: response.transfer)
+        return TransferSummary(
+            head: head, caching: response.caching, transfer: response.transfer, varyingFields: varyingFields(response))
+    }
+
+    /// Returns the request fields by which the content varies. The content may consist of two responses.
+    private func varyingFields(_ response: HTTPResponse) -> VaryingFields {
+        guard let content else { return response.varyingFields }
+        return response.varyingFields.union(VaryingFields(of: content.head.fields))
     }
 
     private mutating func check(_ head: HTTPResponseHead) throws(DownloadError) {
