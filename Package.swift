@@ -252,7 +252,7 @@ let tests: KeyValuePairs<String, [Target.Dependency]> = [
     "JXL": ["AlcedoJPEG"], "MemoryCache": [], "NSCache": [],
     "Pipeline": [
         "AlcedoCodecs", "AlcedoDiskCache", "AlcedoDownloader", "AlcedoMemoryCache", "AlcedoNSCache", "AlcedoRedisCache",
-        "AlcedoSQLiteCache",
+        "AlcedoSQLiteCache", "AlcedoURLResponseCache",
     ],
     "PNG": ["AlcedoJPEG"], "Placeholders": ["AlcedoViewBinding"], "Processing": ["AlcedoPNG"], "RedisCache": [],
     "Runtime": [], "SQLiteCache": [], "SVG": [], "Terminal": ["AlcedoViewBinding"], "Testing": ["AlcedoCURL"],

@@ -27,15 +27,15 @@ extension ImagePipeline {
         /// scale. Setting nil removes the image from memory. Neither changes the disk. Setting also makes one `stat`
         /// call for a local file (``/AlcedoCore/ImageRequest/tracksFileChanges``).
         ///
-        /// An image is not stored when the request's cache policy forbids writing to memory, when it is partial, and
-        /// without a memory cache. After ``ImagePipeline/shutDown()``, setting has no effect.
+        /// An image is not stored when the request's cache policy forbids writing to memory, when it is partial,
+        /// without a memory cache, and when a modifier would have to change the request first: see
+        /// ``/AlcedoCore/ImageRequest/modifyRequest``. After ``ImagePipeline/shutDown()``, setting has no effect.
         public subscript(request: ImageRequest) -> DecodedImage? {
             get { pipeline.cachedImage(for: request) }
             nonmutating set {
-                guard !pipeline.isShutDown else { return }
-                let request = request.withFileVersion
+                guard !pipeline.isShutDown, let request = pipeline.resolver.resolveNow(request) else { return }
                 if let newValue {
-                    _ = storeInMemory(newValue, request)
+                    _ = storeInMemory(newValue, pipeline.resolver.storing(request))
                 } else {
                     removeFromMemory(request)
                 }
@@ -63,19 +63,22 @@ extension ImagePipeline {
         public func store(_ image: DecodedImage, for request: ImageRequest) async throws {
             guard !pipeline.isShutDown else { throw PipelineError.shutDown }
             guard !image.isPartial else { throw PipelineError(.notStored, "a partial image cannot be cached") }
-            let request = await pipeline.versions.settled(request)
+            let request = pipeline.resolver.storing(await known(try await pipeline.resolved(request)))
             let generation = storeInMemory(image, request)
             await pipeline.store.replaceOutdated(request)
             guard let generation, isKeptOnDisk(request) else { return }
             try await pipeline.processedImages.store(image, for: request, since: generation)
+            await pipeline.disk.mark(request, since: generation)
         }
 
         /// Returns the layers that contain data of the request. For a local file whose changes are tracked, only data
         /// of the current version counts.
         ///
-        /// Reads no bytes, and does not update the recency of the entries.
+        /// Calls the modifiers of a request without an identifier; if one fails, no layer counts. Does not update the
+        /// recency of the entries, except for an original whose server may vary it by fields of the request.
         public func contains(_ request: ImageRequest) async -> CachedLayers {
-            let request = await pipeline.versions.settled(request)
+            guard let resolved = try? await pipeline.resolver.resolve(request) else { return [] }
+            let request = await known(resolved)
             let (key, originalKey) = (request.key, request.originalKey)
             var layers: CachedLayers = []
             if pipeline.memory.contains(key) { layers.insert(.memory) }
@@ -106,7 +109,7 @@ extension ImagePipeline {
         public func remove(
             _ request: ImageRequest, from layers: CachedLayers = .all, allVariants: Bool = false
         ) async {
-            let request = await pipeline.versions.settled(request)
+            let request = await known((try? await pipeline.resolver.resolve(request)) ?? request.withFileVersion)
             let (keys, originalKey) = (pipeline.versions.keys(of: request), request.originalKey)
             let (resource, disk) = (originalKey.resource, pipeline.disk)
             if layers.contains(.memory) {
@@ -134,6 +137,15 @@ extension ImagePipeline {
             pipeline.generations.recordChange(of: .everything) { pipeline.memory.removeAll() }
             pipeline.process.forgetAll()
             await pipeline.disk.removeAll()
+        }
+
+        /// Returns a resolved request with the keys that an earlier process has used, if the disk says that the
+        /// resource varies.
+        private func known(_ request: ImageRequest) async -> ImageRequest {
+            guard case .http = request.source, request.variance == nil,
+                let marker = await pipeline.disk.marker(request.originalKey)
+            else { return request }
+            return pipeline.resolver.learning(marker, request)
         }
 
         /// Stores an image in memory. Returns the generation after the change, or nil while another change is in

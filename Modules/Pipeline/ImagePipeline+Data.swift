@@ -10,7 +10,7 @@ extension ImagePipeline {
     /// - Throws: ``PipelineError``, for example `decoding` when the header cannot be decoded, or `CancellationError`
     ///   when the task is canceled.
     public func data(for request: ImageRequest) async throws -> Data {
-        try await originalData(for: request, PriorityHandle(request.priority))
+        try await originalData(for: resolved(request), PriorityHandle(request.priority)).data
     }
 
     /// Stores the bytes of a request's source on disk, unless the disk already has the data that the request needs.
@@ -19,12 +19,13 @@ extension ImagePipeline {
     /// - Throws: The errors of ``data(for:)``, and ``PipelineError`` `notStored` when no cache kept the bytes.
     func storeOriginal(of request: ImageRequest, _ priority: PriorityHandle) async throws -> Bool {
         guard request.source.isWorthStoring else { return false }
+        let request = try await resolved(request)
         let layers = await cache.contains(request)
         let sufficientLayers: CachedLayers = store.policy(for: request).keepsVariants ? .disk : .original
         if request.cachePolicy.disk.reads, !layers.isDisjoint(with: sufficientLayers) { return false }
-        _ = try await originalData(for: request, priority)
-        await disk.flushEntry(request.originalKey)
-        guard await hasBytesOnDisk(request) else {
+        let stored = try await originalData(for: request, priority).request
+        await disk.flushEntry(stored.originalKey)
+        guard await hasBytesOnDisk(stored) else {
             throw PipelineError(.notStored, "the data was downloaded, but no disk cache stored it")
         }
         return true
@@ -38,12 +39,21 @@ extension ImagePipeline {
             for: configuration.downloader.addingDefaultFields(to: http), ignoringMemory: true)
     }
 
-    private func originalData(for request: ImageRequest, _ priority: PriorityHandle) async throws -> Data {
-        let request = await versions.settled(request)
+    /// Loads and stores the bytes of a resolved request. Returns them with the request whose keys they are stored
+    /// under.
+    private func originalData(
+        for request: ImageRequest, _ priority: PriorityHandle
+    ) async throws -> (data: Data, request: ImageRequest) {
+        let request = resolver.sending(request)
         let wait = try waits.begin(request)
         defer { wait?.end() }
         let generation = generations.current(request.originalKey.resource)
-        let original = try await download.load(request, priority) { _ in }
+        let original: Original
+        do {
+            original = try await download.load(request, priority) { _ in }
+        } catch let marker as VaryMarker {
+            return try await originalData(for: resolver.learning(marker, request), priority)
+        }
         do {
             _ = try await threads.run(priority: priority) { [codecs = request.codecs ?? configuration.codecs] in
                 try codecs.inspect(original.data, limits: request.decoding.limits)
@@ -52,7 +62,9 @@ extension ImagePipeline {
             if original.layer == .disk, error.code.meansDamage { await download.forget(request) }
             throw PipelineError(.decoding(error.code), error.message, cause: error)
         }
-        await download.keep(original, for: request, since: generation)
-        return original.data
+        let (keyed, current) = await varying(
+            request, by: original.varyingFields, from: original.layer, since: generation)
+        await download.keep(original, for: keyed, since: current)
+        return (original.data, keyed)
     }
 }

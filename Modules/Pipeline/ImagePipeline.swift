@@ -56,6 +56,7 @@ public final class ImagePipeline: ImageLoading {
     let generations: GenerationCounter
     let waits = ProviderWaits()
     let versions: FileVersions
+    let resolver: RequestResolver
     private let loads: Coalescer<LoadKey, LoadUpdate, ImageResponse>
     private let shutDownFlag = Atomic(false)
 
@@ -65,6 +66,7 @@ public final class ImagePipeline: ImageLoading {
         let (codecs, taskExecutor) = (configuration.codecs, configuration.taskExecutor)
         generations = GenerationCounter(taskExecutor: taskExecutor)
         versions = FileVersions(taskExecutor: taskExecutor)
+        resolver = RequestResolver(downloader: configuration.downloader, versions: versions)
         loads = Coalescer(taskExecutor: taskExecutor, isOfSource: PipelineError.isOfSource)
         report = Reporter(observers: configuration.observers, clock: configuration.clock)
         memory = MemoryStage(configuration.memoryCache, generations: generations)
@@ -77,7 +79,8 @@ public final class ImagePipeline: ImageLoading {
             report: report)
         download = DownloadStage(
             downloader: configuration.downloader, disk: disk, hasResponseCache: configuration.responseCache != nil,
-            encodedBudget: encodedBudget, waits: waits, versions: versions, report: report, taskExecutor: taskExecutor)
+            encodedBudget: encodedBudget, waits: waits, versions: versions, resolver: resolver, report: report,
+            taskExecutor: taskExecutor)
         threads = DecodingThreads(
             codecs: codecs, maxConcurrentDecodes: configuration.maxConcurrentDecodes,
             byteBudget: configuration.maximumDecodingByteCount, taskExecutor: taskExecutor)
@@ -103,12 +106,16 @@ public final class ImagePipeline: ImageLoading {
     /// Returns the finished image from memory. Returns nil when memory does not have it, when the request's cache
     /// policy forbids reading memory, and after ``shutDown()``. Interceptors are not called.
     ///
+    /// Also returns nil when the request or the downloader has a modifier and the request has no
+    /// ``/AlcedoCore/ImageRequest/additionalIdentifier``, because only the changed request tells whose image it is.
+    ///
     /// Synchronous. Costs a lookup in the memory cache, and one `stat` call for a local file
     /// (``/AlcedoCore/ImageRequest/tracksFileChanges``). A request that accepts a larger image
     /// (``/AlcedoCore/ImageRequest/acceptsLargerCachedImage``) may cost up to nine further lookups.
     public func cachedImage(for request: ImageRequest) -> DecodedImage? {
         guard !isShutDown else { return nil }
-        return request.needsFileVersion ? memory.image(request.withFileVersion) : memory.image(request)
+        if resolver.isComplete(request) { return memory.image(request) }
+        return resolver.resolveNow(request).flatMap { memory.image($0) }
     }
 
     /// Loads the image of a request, through the interceptors.
@@ -124,7 +131,7 @@ public final class ImagePipeline: ImageLoading {
         _ request: ImageRequest, priority: PriorityHandle, onUpdate: @escaping @Sendable (LoadUpdate) -> Void
     ) async throws -> ImageResponse {
         try await configuration.interceptors.load(request) { request in
-            let request = request.needsFileVersion ? await versions.settled(request) : request
+            let request = try await resolved(request)
             guard request.showsCachedFirst else { return try await share(request, priority, onUpdate) }
             return try await refresh(request, priority, onUpdate)
         }
@@ -193,6 +200,19 @@ public final class ImagePipeline: ImageLoading {
 
     // MARK: One load
 
+    /// Returns the request with complete keys.
+    ///
+    /// - Throws: ``PipelineError``, or `CancellationError`.
+    func resolved(_ request: ImageRequest) async throws -> ImageRequest {
+        guard !isShutDown else { throw PipelineError.shutDown }
+        do {
+            return try await resolver.resolve(request)
+        } catch let error as PipelineError {
+            report(request.key, .failed(error))
+            throw error
+        }
+    }
+
     /// Returns the image from memory, or from the load that all equal requests share.
     private func share(
         _ request: ImageRequest, in phase: LoadKey.Phase = .single, _ priority: PriorityHandle,
@@ -205,10 +225,11 @@ public final class ImagePipeline: ImageLoading {
             return ImageResponse(image: image, layer: .memory)
         }
         report(key, .memoryMiss(memory.missReason(request)))
+        let request = resolver.sending(request)
         let wait = try waits.begin(request)
         defer { wait?.end() }
         let loadKey = LoadKey(request, key: key, phase: phase)
-        return try await loads.value(for: loadKey, from: request.source, priority: priority, onUpdate: update) {
+        return try await loads.value(for: loadKey, from: request, priority: priority, onUpdate: update) {
             update, priority in
             try await self.reporting(key, phase) { try await self.run(request, priority, update) }
         }
@@ -224,8 +245,52 @@ public final class ImagePipeline: ImageLoading {
         if keepsVariants, let loaded = try await processedImages.image(request, priority) {
             return await store.keepInMemory(loaded, request, since: generation)
         }
-        let loaded = try await process.image(request, priority, update)
+        let loaded: LoadedImage
+        do {
+            loaded = try await process.image(request, priority, update)
+        } catch let marker as VaryMarker {
+            // The disk has the image under another key.
+            return try await run(resolver.learning(marker, request), priority, update)
+        }
+        return await keep(loaded, request, since: generation)
+    }
+
+    /// Stores a loaded image under the keys that its response specifies. Returns the response.
+    private func keep(
+        _ loaded: LoadedImage, _ request: ImageRequest, since generation: Generation?
+    ) async -> ImageResponse {
+        guard let fields = loaded.origin?.varyingFields else {
+            return await store.keep(loaded, request, since: generation)
+        }
+        let (request, generation) = await varying(request, by: fields, from: loaded.layer, since: generation)
         return await store.keep(loaded, request, since: generation)
+    }
+
+    /// Returns the request with the keys of a response that varies by some fields, and the generation for the store. A
+    /// response from the network is recorded. If earlier responses varied by other fields, everything that is stored
+    /// for the resource is removed first.
+    func varying(
+        _ request: ImageRequest, by fields: VaryingFields, from layer: ImageResponse.Layer,
+        since generation: Generation?
+    ) async -> (ImageRequest, Generation?) {
+        let resource = request.key.resource
+        var generation = generation
+        if layer == .network {
+            switch resolver.names.record(fields, of: resource) {
+            case .none: break
+            case .isFirst:
+                // The disk keeps its entries: a marker replaces the original.
+                memory.removeResource(resource)
+                if fields == .everything, request.cachePolicy.disk.writes {
+                    await disk.removeSoon(request.varying(by: .none).originalKey)
+                }
+            case .isOther:
+                let isUnchanged = generation.map { generations.isUnchanged(resource, since: $0) } ?? false
+                let current = await forget(resource)
+                generation = isUnchanged ? current : nil
+            }
+        }
+        return (request.varying(by: fields), generation)
     }
 
     /// Loads a request that shows the cached image first: reports the cached image, then loads the image from the
@@ -248,11 +313,13 @@ public final class ImagePipeline: ImageLoading {
         } catch let error as PipelineError where error.code != .shutDown {
             cached = nil
         }
+        // The lookup may have learned from the disk that the resource varies.
+        let request = resolver.varying(request)
         // The digest of the image that is shown. It is read now, because other loads may decode newer bytes before the
         // source responds.
         let digest = cached == nil ? nil : memory.digest(of: request.key) ?? decode.digest(of: request)
         if let cached { update(.cached(cached)) }
-        var sourceRequest = request
+        var sourceRequest = resolver.sending(request)
         sourceRequest.cachePolicy.memory.reads = false
         sourceRequest.cachePolicy.disk.reads = false
         sourceRequest.cachePolicy.protocolPolicy = .reloadRevalidatingCacheData
@@ -261,7 +328,7 @@ public final class ImagePipeline: ImageLoading {
             let wait = try waits.begin(sourceRequest)
             defer { wait?.end() }
             return try await loads.value(
-                for: LoadKey(sourceRequest, key: key, phase: .refresh), from: sourceRequest.source, priority: priority,
+                for: LoadKey(sourceRequest, key: key, phase: .refresh), from: sourceRequest, priority: priority,
                 onUpdate: update
             ) { [sourceRequest, cached] update, priority in
                 try await self.reporting(key, .refresh) {
@@ -286,12 +353,13 @@ public final class ImagePipeline: ImageLoading {
         var generation = generations.current(resource)
         guard let cached else {
             // Previews are useful here, because no cached image is shown.
-            return await store.keep(try await process.image(request, priority, update), request, since: generation)
+            return await keep(try await process.image(request, priority, update), request, since: generation)
         }
         let original = try await download.load(request, priority) { event in
             if case .progress(let progress) = event { update(.progress(progress)) }
         }
-        if digest == original.data.digest { return cached }
+        let isSameVariance = original.varyingFields == request.variance?.fields ?? .none
+        if digest == original.data.digest, isSameVariance { return cached }
         let loaded = try await process.remake(request, of: original, priority)
         // A partial image does not replace a whole one.
         if loaded.image.isPartial { return cached }
@@ -299,7 +367,7 @@ public final class ImagePipeline: ImageLoading {
             // Other sizes of the old image are outdated, too.
             generation = await forget(resource)
         }
-        return await store.keep(loaded, request, since: generation)
+        return await keep(loaded, request, since: generation)
     }
 
     /// Removes all images of a resource, and its bytes, from memory and disk. Returns the generation after the removal,

@@ -1,4 +1,5 @@
 import Alcedo
+import AlcedoHTTP
 import AlcedoProgramSupport
 import AlcedoRuntime
 import FoundationEssentials
@@ -151,6 +152,12 @@ final class TransferProgressObserver: Downloading {
             for observer in observers.withLock({ $0[resource] ?? [:] }).values { observer(step) }
         }
     }
+
+    var modifiesRequests: Bool { downloader.modifiesRequests }
+
+    func modified(_ request: HTTPRequest) async throws -> HTTPRequest { try await downloader.modified(request) }
+
+    func addingDefaultFields(to request: HTTPRequest) -> HTTPRequest { downloader.addingDefaultFields(to: request) }
 
     /// Runs `load` and meanwhile passes the progress of the source's download to `progress`. Returns the result of
     /// `load`, or throws its error.

@@ -13,8 +13,10 @@ import AlcedoHTTP
 /// ``/AlcedoCore/CachePolicy/none`` has no access. With `reloadRevalidatingCacheData` (the policy of
 /// ``/AlcedoCore/CachePolicy/revalidate``), write access suffices.
 ///
-/// Images are identified by their source only, without the request's processing. Requests that differ in processors or
-/// size share an image.
+/// Images are identified by their source and ``/AlcedoCore/ImageRequest/additionalIdentifier`` only, without the
+/// request's processing. Requests that differ in processors or size share an image. A request with a
+/// ``/AlcedoCore/ImageRequest/modifyRequest`` and without an identifier is neither looked up nor stored, because only
+/// the changed request tells whose image it is.
 ///
 /// With an ``NSCacheBackend`` that has a pressure source and an eviction handler, this type provides the complete
 /// behavior of `AFImageCache`:
@@ -51,6 +53,7 @@ public struct RequestImageCache: Sendable {
     }
 
     private func reads(_ request: ImageRequest) -> Bool {
+        guard isIdentified(request) else { return false }
         let policy = request.cachePolicy
         var protocolPolicy = policy.protocolPolicy
         if protocolPolicy == nil, case .http(let http) = request.source { protocolPolicy = http.cachePolicy }
@@ -71,7 +74,11 @@ public struct RequestImageCache: Sendable {
     ///
     /// - Complexity: O(length of the request's URL), plus the store in the memory cache.
     public func cacheImage(_ image: DecodedImage, for request: ImageRequest) {
-        guard request.cachePolicy.memory.writes else { return }
+        guard request.cachePolicy.memory.writes, isIdentified(request) else { return }
         cache.store(image, for: request.originalKey)
+    }
+
+    private func isIdentified(_ request: ImageRequest) -> Bool {
+        !request.hasModifier || request.additionalIdentifier != nil
     }
 }

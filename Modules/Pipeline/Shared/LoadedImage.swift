@@ -12,6 +12,8 @@ struct LoadedImage: Sendable {
         var digest: UInt64?
         /// Whether the server permits storing the image on disk.
         var allowsStoring: Bool
+        /// The request fields by which the bytes vary. Default: none.
+        var varyingFields = VaryingFields.none
     }
 
     var image: DecodedImage
@@ -22,8 +24,8 @@ struct LoadedImage: Sendable {
     /// The origin of the bytes, or nil when it is not known.
     var origin: Origin?
 
-    /// Whether the image may be stored under the key of its request. False when its file changed during the read.
-    var isCurrent: Bool { original?.isCurrent != false }
+    /// Whether the image may be stored under the key of its request: see ``Original/isKeepable``.
+    var isKeepable: Bool { original?.isKeepable != false }
 }
 
 /// The encoded bytes of a resource, with their layer.
@@ -34,8 +36,11 @@ struct Original: Sendable {
     var allowsStoring: Bool
     /// The token that lets one of the sharing loads write the bytes to disk, or nil when they must not be written.
     var writeToken: WriteToken?
-    /// Whether the bytes belong to the file version in the request.
-    var isCurrent = true
+    /// Whether the bytes may be stored under the key of the request. False when a local file changed during the read,
+    /// and for the response to a request for a range, which never stands for the whole.
+    var isKeepable = true
+    /// The request fields by which the bytes vary. Default: none.
+    var varyingFields = VaryingFields.none
     /// The reservation that counts the bytes as waiting for a decoder; nil when they are not counted.
     var reservation: EncodedByteReservation?
     /// The head of the HTTP response; nil for bytes from disk, and for a source other than HTTP.

@@ -1,7 +1,10 @@
 import AlcedoCore
 
-/// The key of a load. Requests with equal keys share a load. They need the same image, decoding and phase, and have the
-/// same cache policies, time to live, codecs and closures. Either all or none of them accept a larger cached image.
+// The requests are resolved: their modifiers have run, and `sent` is set for requests to servers.
+
+/// The key of a load. Requests with equal keys share a load. They need the same image, decoding and phase, send the
+/// same request, and have the same cache policies, time to live, codecs and closures. Either all or none of them accept
+/// a larger cached image.
 struct LoadKey: Hashable, Sendable {
     /// The phase of a load.
     enum Phase: Hashable, Sendable {
@@ -22,7 +25,7 @@ struct LoadKey: Hashable, Sendable {
     private let timeToLive: Duration?
     private let codecs: RequestToken?
     private let caching: RequestToken?
-    private let modifier: RequestToken?
+    private let sent: SentRequest?
 
     init(_ request: ImageRequest, key: ImageKey, phase: Phase = .single) {
         self.key = key
@@ -34,12 +37,13 @@ struct LoadKey: Hashable, Sendable {
         timeToLive = request.timeToLive
         codecs = request.codecsToken
         caching = request.cachingToken
-        modifier = request.modifierToken
+        sent = request.sent
     }
 }
 
-/// The key of a processing step. Requests with equal keys share the step. They have the same bytes, decoding, color
-/// space, codecs, first processors, request modifier and cache policy, except for writing to memory.
+/// The key of a processing step. Requests with equal keys share the step. They have the same original, decoding, color
+/// space, codecs and first processors, send the same request, and have the same cache policy, except for writing to
+/// memory.
 struct StepKey: Hashable, Sendable {
     private let original: ImageKey
     private let decoding: DecodingOptions
@@ -49,7 +53,7 @@ struct StepKey: Hashable, Sendable {
     private let derivedTarget: TargetSize?
     private let policy: CachePolicy
     private let codecs: RequestToken?
-    private let modifier: RequestToken?
+    private let sent: SentRequest?
     private let steps: [String]
     /// The digest of bytes that are already loaded, or nil when a load provides them.
     private let digest: UInt64?
@@ -74,21 +78,21 @@ struct StepKey: Hashable, Sendable {
         policy.memory.writes = false
         self.policy = policy
         codecs = request.codecsToken
-        modifier = request.modifierToken
+        sent = request.sent
         steps = request.processors.prefix(stepCount).map(\.identifier)
     }
 }
 
-/// The key of a download. Requests with equal keys share the download. They have the same original, request modifier
-/// and cache policy, except for memory.
+/// The key of a download. Requests with equal keys share the download. They have the same original, send the same
+/// request, and have the same cache policy, except for memory.
 struct DownloadKey: Hashable, Sendable {
     private let original: ImageKey
     private let policy: CachePolicy
-    private let modifier: RequestToken?
+    private let sent: SentRequest?
 
     init(_ request: ImageRequest) {
         original = request.originalKey
-        modifier = request.modifierToken
+        sent = request.sent
         var policy = request.cachePolicy
         // Requests that use the memory cache and those that do not can share the bytes.
         policy.memory = .none

@@ -105,8 +105,10 @@ struct DecodeStage: Sendable {
                 }
                 report(key, .decoded(image.size), since: start)
                 color.convert(&image, for: request)
-                let origin = LoadedImage.Origin(digest: original.data.digest, allowsStoring: original.allowsStoring)
-                newest.record(origin, for: request.originalKey)
+                let origin = LoadedImage.Origin(
+                    digest: original.data.digest, allowsStoring: original.allowsStoring,
+                    varyingFields: original.varyingFields)
+                newest.record(origin, for: request.varying(by: original.varyingFields).originalKey)
                 return LoadedImage(image: image, layer: original.layer, original: original, origin: origin)
             }
         } catch let error as ImageDecodingError {

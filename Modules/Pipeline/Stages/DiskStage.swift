@@ -26,11 +26,13 @@ struct DiskStage: Sendable {
     /// - Parameters:
     ///   - key: The key of the entry.
     ///   - isAllowed: Whether the request's cache policy allows reading.
+    ///   - mayBeMarker: Whether the entry may be a ``VaryMarker``. Default: false.
     ///   - reservation: The reservation that counts the bytes.
     ///   - priority: The priority of the wait for admission.
-    /// - Throws: `CancellationError` only.
+    /// - Throws: ``VaryMarker`` if the entry is one, or `CancellationError`.
     func read(
-        _ key: ImageKey, isAllowed: Bool, into reservation: EncodedByteReservation, _ priority: PriorityHandle
+        _ key: ImageKey, isAllowed: Bool, mayBeMarker: Bool = false, into reservation: EncodedByteReservation,
+        _ priority: PriorityHandle
     ) async throws -> Data? {
         guard let cache, isAllowed else {
             report(key, .diskMiss(cache == nil ? .noCache : .notAllowed))
@@ -39,14 +41,21 @@ struct DiskStage: Sendable {
         return try await reads.withReservation(of: 1, priority: priority) {
             try await reservation.waitForAdmission(priority)
             let start = report.now
-            guard let data = await cache.data(for: key) else {
+            guard let entry = await cache.entry(for: key) else {
                 try Task.checkCancellation()
                 report(key, .diskMiss(.notStored), since: start)
                 return nil
             }
-            report(key, .diskHit(bytes: data.count), since: start)
-            return data
+            if mayBeMarker, let marker = VaryMarker(entry) { throw marker }
+            report(key, .diskHit(bytes: entry.data.count), since: start)
+            return entry.data
         }
+    }
+
+    /// Returns the fields by which the resource of an original varies, if the entry under its plain key says so.
+    func marker(_ key: ImageKey) async -> VaryMarker? {
+        guard let cache, await cache.contains(key), let entry = await cache.entry(for: key) else { return nil }
+        return VaryMarker(entry)
     }
 
     func contains(_ key: ImageKey) async -> Bool { await cache?.contains(key) == true }
@@ -66,15 +75,35 @@ struct DiskStage: Sendable {
         for key: ImageKey, since generation: Generation?, timeToLive: Duration?, byteCount: Int,
         _ makeData: @escaping @Sendable () async throws -> Data?
     ) async {
-        guard let cache, let generation else { return }
         let expiry = timeToLive.map { report.clock.now.addingTimeInterval($0 / .seconds(1)) }
+        await write(for: key, since: generation, byteCount: byteCount) {
+            try await makeData().map { CachedData($0, expiry: expiry) }
+        }
+    }
+
+    /// Stores under the plain key of an original, in the background, that the resource varies. Does nothing for a
+    /// request without a variance.
+    func mark(_ request: ImageRequest, since generation: Generation?) async {
+        guard let variance = request.variance, let entry = VaryMarker.entry(variance.fields),
+            request.timeToLive.map({ $0 > .zero }) != false
+        else { return }
+        var plain = request
+        plain.variance = nil
+        await write(for: plain.originalKey, since: generation, byteCount: entry.metadata.count) { entry }
+    }
+
+    private func write(
+        for key: ImageKey, since generation: Generation?, byteCount: Int,
+        _ makeEntry: @escaping @Sendable () async throws -> CachedData?
+    ) async {
+        guard let cache, let generation else { return }
         let isAccepted = await writes.submit(key, byteCount: byteCount) { [generations, report] in
-            guard generations.isUnchanged(key.resource, since: generation), let data = try? await makeData() else {
+            guard generations.isUnchanged(key.resource, since: generation), let entry = try? await makeEntry() else {
                 return
             }
             guard generations.isUnchanged(key.resource, since: generation) else { return }
             do {
-                try await cache.store(CachedData(data, expiry: expiry), for: key)
+                try await cache.store(entry, for: key)
             } catch is CancellationError {
                 return
             } catch {

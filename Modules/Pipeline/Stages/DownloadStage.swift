@@ -12,12 +12,14 @@ struct DownloadStage: Sendable {
     private let encodedBudget: EncodedByteBudget
     private let waits: ProviderWaits
     private let versions: FileVersions
+    private let resolver: RequestResolver
     private let report: Reporter
     private let loads: Coalescer<DownloadKey, OriginalUpdate, Original>
 
     init(
         downloader: any Downloading, disk: DiskStage, hasResponseCache: Bool, encodedBudget: EncodedByteBudget,
-        waits: ProviderWaits, versions: FileVersions, report: Reporter, taskExecutor: (any TaskExecutor)?
+        waits: ProviderWaits, versions: FileVersions, resolver: RequestResolver, report: Reporter,
+        taskExecutor: (any TaskExecutor)?
     ) {
         self.downloader = downloader
         self.disk = disk
@@ -25,11 +27,13 @@ struct DownloadStage: Sendable {
         self.encodedBudget = encodedBudget
         self.waits = waits
         self.versions = versions
+        self.resolver = resolver
         self.report = report
         loads = Coalescer(taskExecutor: taskExecutor, isOfSource: PipelineError.isOfSource)
     }
 
-    /// Loads the bytes of a request's source. Throws ``PipelineError`` or `CancellationError`.
+    /// Loads the bytes of a request's source. Throws ``PipelineError``, `CancellationError`, or ``VaryMarker`` if the
+    /// disk cache says that the resource varies.
     ///
     /// - Parameters:
     ///   - request: The request.
@@ -40,7 +44,7 @@ struct DownloadStage: Sendable {
         _ request: ImageRequest, _ priority: PriorityHandle, update: @escaping @Sendable (OriginalUpdate) -> Void
     ) async throws -> Original {
         return try await loads.value(
-            for: DownloadKey(request), from: request.source, priority: priority, onUpdate: update
+            for: DownloadKey(request), from: request, priority: priority, onUpdate: update
         ) { update, priority in
             if let found = try await self.read(request, priority) { return found }
             return try await self.download(request, priority, update)
@@ -56,6 +60,7 @@ struct DownloadStage: Sendable {
         await disk.write(
             for: request.originalKey, since: generation, timeToLive: request.timeToLive, byteCount: original.data.count
         ) { [data = original.data] in data }
+        await disk.mark(request, since: generation)
     }
 
     /// Removes the damaged bytes of a request's source from disk, and reports the damage.
@@ -70,9 +75,12 @@ struct DownloadStage: Sendable {
         let reservation = EncodedByteReservation(of: encodedBudget)
         guard request.source.isWorthStoring,
             let data = try await disk.read(
-                request.originalKey, isAllowed: request.cachePolicy.disk.reads, into: reservation, priority)
+                request.originalKey, isAllowed: request.cachePolicy.disk.reads, mayBeMarker: request.variance == nil,
+                into: reservation, priority)
         else { return nil }
-        return Original(data: data, layer: .disk, allowsStoring: true, reservation: reservation.arrived(data.count))
+        return Original(
+            data: data, layer: .disk, allowsStoring: true, varyingFields: request.variance?.fields ?? .none,
+            reservation: reservation.arrived(data.count))
     }
 
     private func download(
@@ -89,6 +97,7 @@ struct DownloadStage: Sendable {
         let download: Download
         do {
             var downloadRequest = DownloadRequest(source, following: priority)
+            downloadRequest.isModified = true
             if case .provider = request.source {
                 // The closure may wait for other loads, which need admission themselves, so it reserves nothing while
                 // it runs.
@@ -111,13 +120,17 @@ struct DownloadStage: Sendable {
         // loads.
         let arrived = reservation?.arrived(download.data.count)
         report(request.originalKey, .downloaded(bytes: download.data.count, download.caching?.source), since: start)
-        let isStorable = isRemote && policy.disk.writes && download.allowsStoring
+        let varyingFields = download.varyingFieldNames.map { VaryingFields($0) } ?? .everything
+        let isCurrent = await versions.isCurrent(request)
+        let isKeepable = isCurrent && !source.isPart && varyingFields != .everything
+        let isStorable = isRemote && policy.disk.writes && download.allowsStoring && isKeepable
         return Original(
             data: download.data,
             layer: isRemote ? .network : .local,
             allowsStoring: download.allowsStoring,
             writeToken: isStorable ? WriteToken() : nil,
-            isCurrent: await versions.isCurrent(request),
+            isKeepable: isKeepable,
+            varyingFields: varyingFields,
             reservation: arrived,
             httpResponse: download.head,
             metrics: download.metrics)
@@ -134,11 +147,13 @@ struct DownloadStage: Sendable {
             .notInCache, "not found in any cache, and the cache policy does not allow downloads", cause: cause)
     }
 
-    /// Returns the source with the changes of the request's `modifyRequest` and its policy for the response cache.
+    /// Returns the source with the request's policy for the response cache, and with the changes of the modifiers if
+    /// they run for each download.
     private func source(of request: ImageRequest) async throws -> ImageSource {
         let policy = request.cachePolicy
-        guard case .http(var http) = request.source else { return waits.tracked(request) }
-        if let modify = request.modifyRequest { try await Self.apply(modify, to: &http) }
+        let isLate = RequestResolver.modifiesLate(request)
+        let source = isLate ? try await resolver.modifiedSource(of: request) : request.source
+        guard case .http(var http) = source else { return waits.tracked(request) }
         if let requested = policy.protocolPolicy { http.cachePolicy = requested }
         if !policy.allowsNetwork { http.cachePolicy = .returnCacheDataDontLoad }
         if !policy.response.reads, http.cachePolicy == .useProtocolCachePolicy {
@@ -147,17 +162,13 @@ struct DownloadStage: Sendable {
         if !policy.response.writes { http.allowsStoring = false }
         return .http(http)
     }
+}
 
-    private static func apply(
-        _ modify: @Sendable (inout HTTPRequest) async throws -> Void, to http: inout HTTPRequest
-    ) async throws {
-        do {
-            try await modify(&http)
-        } catch let error as CancellationError {
-            throw error
-        } catch {
-            throw PipelineError(.download, "the request modifier failed: \(error)", cause: error)
-        }
+extension ImageSource {
+    /// Whether the source asks for a part of the content.
+    fileprivate var isPart: Bool {
+        guard case .http(let request) = self else { return false }
+        return request.fields["Range"] != nil
     }
 }
 

@@ -80,7 +80,7 @@ struct ProcessStage: Sendable {
         // The caller looks up and stores the image of the last step.
         let isIntermediate = count < request.processors.count
         if isIntermediate, let loaded = heldStep(key, request, steps: count, isRepeated: false) { return loaded }
-        return try await steps.value(for: key, from: request.source, priority: priority, onUpdate: update) {
+        return try await steps.value(for: key, from: request, priority: priority, onUpdate: update) {
             update, priority in
             // An equal step may have ended after the lookup and before this one began.
             if isIntermediate, let loaded = self.heldStep(key, request, steps: count, isRepeated: true) {

@@ -48,6 +48,12 @@ struct StoreStage: Sendable {
         await storeInMemory(response.image, of: loaded, request, since: generation)
         if policy.keepsVariants, request.isVariant {
             await processedImages.keep(loaded, for: request, since: generation)
+            // A stored original has its own marker.
+            if !policy.keepsOriginal(isVariant: true), request.cachePolicy.disk.writes, loaded.isKeepable,
+                loaded.origin?.allowsStoring == true
+            {
+                await disk.mark(request, since: generation)
+            }
         }
         return response
     }
@@ -73,7 +79,7 @@ struct StoreStage: Sendable {
     private func storeInMemory(
         _ image: DecodedImage, of loaded: LoadedImage, _ request: ImageRequest, since generation: Generation?
     ) async {
-        guard loaded.isCurrent else { return }
+        guard loaded.isKeepable else { return }
         memory.store(image, for: request, origin: loaded.origin, since: generation)
         await replaceOutdated(request)
     }

@@ -1,4 +1,5 @@
 import Alcedo
+import AlcedoHTTP
 import AlcedoRuntime
 import FoundationEssentials
 
@@ -59,6 +60,12 @@ final class OriginPolicyTracker: Downloading {
         records.withLock { $0[request.source.resource]?.add(policy) }
         return download
     }
+
+    var modifiesRequests: Bool { downloader.modifiesRequests }
+
+    func modified(_ request: HTTPRequest) async throws -> HTTPRequest { try await downloader.modified(request) }
+
+    func addingDefaultFields(to request: HTTPRequest) -> HTTPRequest { downloader.addingDefaultFields(to: request) }
 
     /// Runs work that downloads a source. Returns the result of the work and the policy of the source, or throws the
     /// error of the work. If the policy is unknown because there was no download, the returned policy forbids storing.

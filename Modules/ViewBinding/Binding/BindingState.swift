@@ -208,6 +208,8 @@ struct LoadIdentity: Equatable, Sendable {
     private let key: ImageKey
     // A request may have its own resource name, so equal keys do not imply equal sources.
     private let source: ImageSource.Identity
+    // The image depends on the modifier, unless an identifier names what it selects.
+    private let modifier: RequestToken?
     // A load in flight that may read the caches does not satisfy a reload.
     private let cachePolicy: CachePolicy
 
@@ -215,5 +217,6 @@ struct LoadIdentity: Equatable, Sendable {
         key = request.key
         cachePolicy = request.cachePolicy
         source = request.source.identity
+        modifier = request.additionalIdentifier == nil ? request.modifierToken : nil
     }
 }

@@ -106,13 +106,14 @@ struct ProviderTests {
 
     @Test(arguments: Use.allCases)
     func `a provider closure that loads another source under its own name receives an error`(use: Use) async throws {
-        let inner = try web("a")
+        var inner = provider("other") {}
+        inner.resource = ResourceKey("name")
         let own = Watched<PipelineError?>(nil)
-        var request = provider("own") {
+        var request = provider("own") { [inner] in
             let error = await #expect(throws: PipelineError.self) { try await load(inner, use) }
             own.update { $0 = error }
         }
-        request.resource = inner.originalKey.resource
+        request.resource = inner.resource
 
         try await load(request, use)
 

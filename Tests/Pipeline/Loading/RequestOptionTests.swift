@@ -177,25 +177,30 @@ struct RequestOptionTests {
             return
         }
         #expect(http.fields["Authorization"] == "Bearer 7" && http.cachePolicy == .reloadIgnoringLocalCacheData)
-        // The modifier is not part of the key.
-        #expect(stack.pipeline.cachedImage(for: try web("a"))?.level == 7)
+        // The image is that of the changed request.
+        #expect(stack.pipeline.cachedImage(for: try web("a")) == nil)
     }
 
-    @Test func `the modifier is not called for cached images and local sources`() async throws {
+    @Test func `a modifier with an identifier is not called for cached images and local sources`() async throws {
         let stack = Stack(FakeDownloader(giving: level(7)))
-        _ = try await stack.load(try web("a"))
-        await stack.pipeline.flush()
         let calls = Watched(0)
         let modify: @Sendable (inout HTTPRequest) async throws -> Void = { _ in calls.update { $0 += 1 } }
-        let request = try web("a") { $0.modifyRequest = modify }
+        let request = try web("a") {
+            $0.modifyRequest = modify
+            $0.additionalIdentifier = "account 7"
+        }
+        _ = try await stack.load(request)
+        await stack.pipeline.flush()
+        #expect(calls.value == 1)
 
+        #expect(stack.pipeline.cachedImage(for: request)?.level == 7)
         #expect(try await stack.load(request).layer == .memory)
         stack.memory.removeAll()
         #expect(try await stack.load(request).layer == .disk)
         var local = ImageRequest(source: .bytes(level(3), identity: "made"))
         local.modifyRequest = modify
         #expect(try await stack.load(local).image.level == 7)
-        #expect(calls.value == 0)
+        #expect(calls.value == 1)
     }
 
     @Test func `an error of the modifier is the cause of the load's error, and its cancellation cancels the load`()

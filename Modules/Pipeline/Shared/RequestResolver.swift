@@ -1,0 +1,114 @@
+import AlcedoCore
+import AlcedoHTTP
+
+/// The first step of each load. It completes a request, so that its keys say whose image it is: with the version of a
+/// local file, the changes of all modifiers, and the values of the fields by which the resource varies.
+struct RequestResolver: Sendable {
+    private let downloader: any Downloading
+    private let versions: FileVersions
+    let names = VaryNames()
+    /// Whether the downloader changes requests. Stored, because each lookup in memory reads it.
+    private let modifiesRequests: Bool
+
+    init(downloader: any Downloading, versions: FileVersions) {
+        self.downloader = downloader
+        self.versions = versions
+        modifiesRequests = downloader.modifiesRequests
+    }
+
+    /// Whether the request's own key is complete. True for most requests, and fast.
+    func isComplete(_ request: ImageRequest) -> Bool {
+        names.isEmpty && !modifiesRequests && !request.hasModifier && !request.needsFileVersion
+    }
+
+    /// Returns the request with complete keys, without waiting. Reads the version of a local file. Returns nil if a
+    /// modifier must run first.
+    func resolveNow(_ request: ImageRequest) -> ImageRequest? {
+        needsModifier(request) ? nil : varying(request.withFileVersion)
+    }
+
+    /// Returns the request with complete keys.
+    ///
+    /// - Throws: ``PipelineError`` `download` if a modifier fails, or `CancellationError`.
+    func resolve(_ request: ImageRequest) async throws -> ImageRequest {
+        if isComplete(request) { return request }
+        var resolved = await versions.settled(request)
+        if needsModifier(request) {
+            resolved.source = try await modifiedSource(of: request)
+            resolved.modifyRequest = nil
+            // Also records that the modifiers have run.
+            resolved = sending(resolved)
+        }
+        return varying(resolved)
+    }
+
+    /// Returns a resolved request with the keys under which its resource is known to be stored now.
+    func varying(_ request: ImageRequest) -> ImageRequest {
+        guard !names.isEmpty, case .http = request.source, let fields = names[request.key.resource] else {
+            return request
+        }
+        return sending(request).varying(by: fields)
+    }
+
+    /// Records what a marker on disk says about the resource of a request. Returns the request with the keys under
+    /// which the resource is stored.
+    func learning(_ marker: VaryMarker, _ request: ImageRequest) -> ImageRequest {
+        names.learn(marker.fields, of: request.key.resource)
+        return sending(request).varying(by: marker.fields)
+    }
+
+    /// Returns a resolved request with the keys for an image from the app. No response has told whether the fields
+    /// matter that the key leaves out, so the image belongs to requests with equal ones.
+    func storing(_ request: ImageRequest) -> ImageRequest {
+        guard case .http(let http) = request.source, request.variance == nil else { return request }
+        let inKey = Set(HTTPRequest.distinguishingFields.map { $0.lowercased() })
+        let fields = VaryingFields(http.fields.map { $0.name.lowercased() }.filter { !inKey.contains($0) })
+        guard fields != .none else { return request }
+        names.learn(fields, of: request.key.resource)
+        return sending(request).varying(by: fields)
+    }
+
+    /// Returns the request with the request to the server, by which work is shared. The lookup in memory does not need
+    /// it.
+    func sending(_ request: ImageRequest) -> ImageRequest {
+        guard request.sent == nil, case .http(let http) = request.source else { return request }
+        var request = request
+        request.sent = SentRequest(downloader.addingDefaultFields(to: http), comparesURL: request.resource == nil)
+        return request
+    }
+
+    /// Returns the source with the changes of the request's `modifyRequest` and of the downloader. Only requests to
+    /// servers are changed.
+    ///
+    /// - Throws: ``PipelineError`` `download` if a modifier fails, or `CancellationError`.
+    func modifiedSource(of request: ImageRequest) async throws -> ImageSource {
+        guard case .http(var http) = request.source else { return request.source }
+        if let modify = request.modifyRequest {
+            do {
+                try await modify(&http)
+            } catch let error as CancellationError {
+                throw error
+            } catch {
+                throw PipelineError(.download, "the request modifier failed: \(error)", cause: error)
+            }
+        }
+        do {
+            return .http(try await downloader.modified(http))
+        } catch let error as CancellationError {
+            throw error
+        } catch {
+            throw PipelineError(.download, "\(error)", cause: error)
+        }
+    }
+
+    /// Whether the modifiers run for each download only, because the request names what they select.
+    static func modifiesLate(_ request: ImageRequest) -> Bool { request.additionalIdentifier != nil }
+
+    private func needsModifier(_ request: ImageRequest) -> Bool {
+        guard modifiesRequests || request.hasModifier, !Self.modifiesLate(request), request.sent == nil else {
+            return false
+        }
+        if case .http = request.source { return true }
+        return false
+    }
+}

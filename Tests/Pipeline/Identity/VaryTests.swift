@@ -1,0 +1,286 @@
+import AlcedoCore
+import AlcedoDownloader
+import AlcedoHTTP
+import AlcedoPipeline
+import AlcedoTesting
+import FoundationEssentials
+import TestSupport
+import Testing
+
+/// Responses that vary by fields of the request are used for requests with equal values only.
+@Suite(.timeLimit(.minutes(10)))
+struct VaryTests {
+    private let clock = ManualClock()
+
+    /// A server whose image is the value of X-Token, and that names the fields of a closure in `Vary`.
+    private func server(_ names: @escaping @Sendable () -> String?) -> FakeDownloader {
+        FakeDownloader { request, _ in
+            guard case .http(let http) = request.source else { throw CancellationError() }
+            let fields: HTTPFields = names().map { ["Vary": $0] } ?? [:]
+            let number = http.fields["X-Token"].flatMap { Int($0) } ?? 0
+            return Download(
+                data: level(number),
+                response: HTTPResponse(
+                    head: HTTPResponseHead(url: http.url, status: 200, fields: fields), body: HTTPBody(Data())))
+        }
+    }
+
+    private func request(
+        _ token: String?, _ change: (inout ImageRequest) -> Void = { _ in }
+    ) throws -> ImageRequest {
+        let url = try #require(URL(string: "http://127.0.0.1/a"))
+        var request = ImageRequest(source: .http(HTTPRequest(url: url)))
+        if let token { request.source = .http(HTTPRequest(url: url, fields: ["X-Token": token])) }
+        change(&request)
+        return request
+    }
+
+    /// A pipeline like that of a stack, on the same caches.
+    private func other(_ stack: Stack, sharesMemory: Bool, _ downloader: FakeDownloader? = nil) -> ImagePipeline {
+        ImagePipeline(
+            ImagePipeline.Configuration(
+                downloader: downloader ?? stack.downloader, codecs: FakeCodec().registry,
+                memoryCache: sharesMemory ? stack.memory : DictionaryMemoryCache(), diskCache: stack.disk))
+    }
+
+    private func level(_ token: String?, from pipeline: ImagePipeline) async throws -> UInt8 {
+        try await pipeline.load(request(token)).image.level
+    }
+
+    private func level(_ number: Int) -> Data { Data("level:\(number)".utf8) }
+
+    @Test(arguments: ["X-Token", "x-token", "Accept-Encoding, X-TOKEN", "DPR,X-Token"])
+    func `a request with another value gets its own image, from memory, disk and the next process`(vary: String)
+        async throws
+    {
+        let stack = Stack(server { vary })
+        for token in ["1", "2", nil, "1", "2"] {
+            #expect(try await level(token, from: stack.pipeline) == UInt8(token ?? "0"))
+        }
+        #expect(stack.downloader.count == 3)
+        #expect(stack.pipeline.cachedImage(for: try request("2"))?.level == 2)
+        #expect(stack.pipeline.cachedImage(for: try request("3")) == nil)
+        await stack.pipeline.flush()
+
+        stack.memory.removeAll()
+        for token in ["2", "1", nil] {
+            let response = try await stack.load(try request(token))
+            #expect(response.image.level == UInt8(token ?? "0") && response.layer == .disk)
+        }
+        let next = other(stack, sharesMemory: false)
+        for token in ["2", "1", nil] {
+            let response = try await next.load(try request(token))
+            #expect(response.image.level == UInt8(token ?? "0") && response.layer == .disk)
+        }
+        #expect(try await level("4", from: next) == 4)
+        #expect(stack.downloader.count == 4)
+    }
+
+    @Test func `requests with other values do not share a load before the response is known`() async throws {
+        let stack = Stack(
+            FakeDownloader { [clock] request, _ in
+                try await clock.sleep(for: .seconds(1))
+                guard case .http(let http) = request.source else { throw CancellationError() }
+                return Download(data: level(Int(http.fields["X-Token"] ?? "0") ?? 0))
+            })
+        let tokens = ["1", "2", "1", "2"]
+        let tasks = try tasks(tokens, stack)
+        try await clock.waitForSleepers(count: 2)
+        clock.advance(by: .seconds(1))
+        for (token, task) in zip(tokens, tasks) { #expect(try await task.value == UInt8(token)) }
+        #expect(stack.downloader.count == 2)
+    }
+
+    /// Starts loads, each of which has joined when this returns. Every other one has a processor that changes nothing.
+    private func tasks(_ tokens: [String], _ stack: Stack) throws -> [Task<UInt8, any Error>] {
+        try tokens.enumerated().map { index, token in
+            let request = try request(token) { $0.processors = index % 2 == 0 ? [] : [Untouched()] }
+            return Task.immediate { try await stack.load(request).image.level }
+        }
+    }
+
+    @Test func `two pipelines on one memory cache keep requests apart`() async throws {
+        let stack = Stack(server { "X-Token" })
+        let second = other(stack, sharesMemory: true)
+        #expect(try await level("1", from: stack.pipeline) == 1)
+        #expect(try await level("2", from: second) == 2)
+        #expect(try await level("3", from: stack.pipeline) == 3)
+        #expect(try await level("1", from: second) == 1)
+        #expect(second.cachedImage(for: try request("3"))?.level == 3)
+        #expect(second.cachedImage(for: try request("4")) == nil)
+    }
+
+    @Test func `a response without the field is used for every value, until one names it`() async throws {
+        let vary = Watched<String?>(nil)
+        let stack = Stack(server { vary.value })
+        #expect(try await level("1", from: stack.pipeline) == 1)
+        // The server has said that X-Token does not matter.
+        #expect(try await level("2", from: stack.pipeline) == 1)
+
+        vary.update { $0 = "X-Token" }
+        let reload = try request("2") { $0.cachePolicy = .reload }
+        #expect(try await stack.load(reload).image.level == 2)
+        #expect(try await level("1", from: stack.pipeline) == 1)
+        #expect(try await level("3", from: stack.pipeline) == 3)
+        #expect(stack.downloader.count == 4)
+
+        // Another name makes the stored images unusable.
+        vary.update { $0 = "DPR" }
+        #expect(try await stack.load(reload).image.level == 2)
+        #expect(try await level("1", from: stack.pipeline) == 2)
+        await stack.pipeline.flush()
+        #expect(try await level("1", from: other(stack, sharesMemory: false)) == 2)
+
+        vary.update { $0 = nil }
+        #expect(try await stack.load(request("5") { $0.cachePolicy = .reload }).image.level == 5)
+        #expect(try await level("1", from: stack.pipeline) == 5)
+        await stack.pipeline.flush()
+        #expect(try await level("1", from: other(stack, sharesMemory: false)) == 5)
+    }
+
+    @Test(arguments: ["*", "X-Token, *", (0...32).map { "F\($0)" }.joined(separator: ","), "no token"])
+    func `a response that varies by everything is kept by no layer`(vary: String) async throws {
+        let stack = Stack(server { vary })
+        let request = try request("1") { $0.dataCachePolicy = .both }
+        for _ in 0..<2 { #expect(try await stack.load(request).layer == .network) }
+        #expect(try await stack.pipeline.data(for: request) == level(1))
+        await stack.pipeline.flush()
+        #expect(stack.memory.count == 0 && stack.disk.entries.value.isEmpty)
+        #expect(stack.pipeline.cachedImage(for: request) == nil)
+        // Neither is the decoded image.
+        _ = try await stack.load(try self.request("1") { $0.processors = [Brighten(step: 1)] })
+        #expect(stack.downloader.count == 4)
+    }
+
+    @Test(arguments: DataCachePolicy.allCases)
+    func `each policy of the disk cache keeps requests apart in the next process`(policy: DataCachePolicy) async throws
+    {
+        let stack = Stack(server { "X-Token" })
+        func bright(_ token: String) throws -> ImageRequest {
+            try request(token) {
+                $0.processors = [Brighten(step: 100)]
+                $0.dataCachePolicy = policy
+            }
+        }
+        for token in ["1", "2"] { _ = try await stack.load(try bright(token)) }
+        await stack.pipeline.flush()
+        let next = other(stack, sharesMemory: false)
+        for token in ["2", "1"] {
+            let response = try await next.load(try bright(token))
+            #expect(response.layer == .disk && response.image.level == 100 + UInt8(token)!)
+        }
+        #expect(try await next.load(try bright("3")).image.level == 103)
+    }
+
+    @Test func `the marker on disk is no layer, and tells what the cache contains`() async throws {
+        let stack = Stack(server { "X-Token" })
+        _ = try await stack.load(try request("1"))
+        await stack.pipeline.flush()
+        // The bytes, and the marker.
+        #expect(stack.disk.entries.value.count == 2)
+        let next = other(stack, sharesMemory: false)
+        #expect(await next.cache.contains(try request("2")) == [])
+        #expect(await next.cache.contains(try request("1")) == .original)
+        #expect(await other(stack, sharesMemory: false).cache.contains(try request(nil)) == [])
+    }
+
+    @Test func `a removal reaches the image of its own request, also in the next process`() async throws {
+        let stack = Stack(server { "X-Token" })
+        for token in ["1", "2"] { _ = try await stack.load(try request(token)) }
+        await stack.pipeline.flush()
+        let next = other(stack, sharesMemory: false)
+
+        await next.cache.remove(try request("1"))
+
+        #expect(await next.cache.contains(try request("1")) == [])
+        #expect(try await next.load(try request("2")).layer == .disk)
+        await next.cache.remove(try request("2"), allVariants: true)
+        #expect(stack.disk.entries.value.isEmpty)
+    }
+
+    @Test func `bytes that are prefetched to disk are found by the same request only`() async throws {
+        let stack = Stack(server { "X-Token" })
+        let prefetcher = ImagePrefetcher(pipeline: stack.pipeline, destination: .disk)
+        prefetcher.start([try request("1")])
+        _ = try await prefetcher.report()
+        let next = other(stack, sharesMemory: false)
+        #expect(try await next.load(try request("2")).image.level == 2)
+        #expect(try await next.load(try request("1")).layer == .disk)
+        #expect(stack.downloader.count == 2)
+    }
+
+    @Test func `an image that the app stores belongs to requests with equal fields`() async throws {
+        let stack = Stack(server { nil })
+        try await stack.pipeline.cache.store(.gray(side: 1, level: 50), for: try request("1"))
+        #expect(stack.pipeline.cache[try request("1")]?.level == 50)
+        #expect(try await stack.load(try request("1")).image.level == 50)
+        await stack.pipeline.flush()
+        #expect(try await level("1", from: other(stack, sharesMemory: false)) == 50)
+        #expect(try await level("2", from: other(stack, sharesMemory: false)) == 2)
+        #expect(try await level("2", from: stack.pipeline) == 2)
+    }
+
+    @Test func `a newer image replaces the one of its own user only`() async throws {
+        let versions = Watched(0)
+        let stack = Stack(
+            FakeDownloader { request, _ in
+                guard case .http(let http) = request.source else { throw CancellationError() }
+                let number = (Int(http.fields["X-Token"] ?? "0") ?? 0) + versions.value
+                let head = HTTPResponseHead(url: http.url, status: 200, fields: ["Vary": "X-Token"])
+                return Download(data: level(number), response: HTTPResponse(head: head, body: HTTPBody(Data())))
+            })
+        for token in ["1", "2"] { _ = try await stack.load(try request(token)) }
+        versions.update { $0 = 100 }
+        let shown = Watched<[UInt8]>([])
+        let refreshing = try request("1") { $0.showsCachedFirst = true }
+        let response = try await stack.pipeline.load(refreshing, priority: PriorityHandle(.normal)) {
+            if case .cached(let response) = $0 { shown.update { $0.append(response.image.level) } }
+        }
+        #expect(shown.value == [1] && response.image.level == 101)
+        #expect(try await level("1", from: stack.pipeline) == 101)
+        let second = try await level("2", from: stack.pipeline)
+        #expect(second == 2 || second == 102)
+    }
+
+    // MARK: Default fields
+
+    /// A pipeline over the package's downloader, whose default User-Agent is `agent`.
+    private func pipeline(
+        _ agent: String, _ stack: Stack, vary: String?, _ change: (inout DownloaderConfiguration) -> Void = { _ in }
+    ) -> ImagePipeline {
+        var configuration = DownloaderConfiguration()
+        configuration.defaultFields = ["User-Agent": agent]
+        change(&configuration)
+        let transport = FakeTransport { request in
+            let fields: HTTPFields = vary.map { ["Vary": $0] } ?? [:]
+            let number = Int(request.fields["User-Agent"] ?? "0") ?? 0
+            return HTTPResponse(
+                head: HTTPResponseHead(url: request.url, status: 200, fields: fields),
+                body: HTTPBody(Data("level:\(number)".utf8)))
+        }
+        return ImagePipeline(
+            ImagePipeline.Configuration(
+                downloader: Downloader(transport: transport, configuration: configuration),
+                codecs: FakeCodec().registry, memoryCache: stack.memory, diskCache: stack.disk))
+    }
+
+    @Test func `a default field counts if the server varies by it`() async throws {
+        let stack = Stack(server { nil })
+        let first = pipeline("1", stack, vary: "User-Agent")
+        #expect(try await level(nil, from: first) == 1)
+        await first.flush()
+        let second = pipeline("2", stack, vary: "User-Agent")
+        #expect(try await level(nil, from: second) == 2)
+        stack.memory.removeAll()
+        #expect(try await level(nil, from: pipeline("1", stack, vary: "User-Agent")) == 1)
+    }
+
+    @Test func `another default field empties no cache`() async throws {
+        let stack = Stack(server { nil })
+        let first = pipeline("1", stack, vary: nil)
+        #expect(try await level(nil, from: first) == 1)
+        await first.flush()
+        stack.memory.removeAll()
+        #expect(try await pipeline("2", stack, vary: nil).load(try request(nil)).layer == .disk)
+    }
+}
