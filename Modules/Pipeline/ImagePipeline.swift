@@ -26,10 +26,10 @@ import Synchronization
 /// let image = try await pipeline.image(for: url)
 /// ```
 ///
-/// **Shared work.** Equal requests share one load. Requests for variants of one resource share its download, the decode
-/// of each size, and each processor up to their first difference. A shared load runs at the highest priority of its
-/// callers. When it fails because of its URL, header fields or credentials, the requests with the same ones fail; the
-/// other requests retry with their own.
+/// **Shared work.** Requests that send the same request share one download, the decode of each size, and each processor
+/// up to their first difference. A shared load runs at the highest priority of its callers. When it fails because of
+/// its URL, the requests with the same one fail; others with the same ``/AlcedoCore/ImageRequest/resource`` retry with
+/// their own.
 ///
 /// **Cancellation.** Canceling a task ends its own wait. The load ends when no caller waits for it.
 ///

@@ -65,13 +65,28 @@ public struct DownloaderConfiguration: Sendable {
     /// and version, and an `Accept` that prefers any image to other types. In `Downloader.standard`, `Accept` names the
     /// formats that can be decoded.
     public var defaultFields: HTTPFields = ["User-Agent": "Alcedo/\(AlcedoVersion.text)", "Accept": Self.anyImage]
-    /// A closure that changes a request before the request is compared with others and sent. If the closure returns
-    /// nil, the download fails with `declined`. Default: nil.
+    /// A closure that changes a request before the request is compared with others and sent, for example adds the
+    /// token of the user. If the closure returns nil, the download fails with `declined`. Default: nil.
+    ///
+    /// ```swift
+    /// configuration.modifyRequest = { request in
+    ///     var request = request
+    ///     request.fields["Authorization"] = try await session.authorization()
+    ///     return request
+    /// }
+    /// ```
+    ///
+    /// A pipeline calls it before it looks in its caches, once for each load. Requests with an
+    /// ``/AlcedoCore/ImageRequest/additionalIdentifier``, such as the account, call it for a download only: their
+    /// caches stay warm when the token changes.
     public var modifyRequest: (@Sendable (_ request: HTTPRequest) async throws -> HTTPRequest?)?
     /// A closure that receives the head of a redirect and the next request, and returns the request to send. The next
     /// request has no credentials if its origin differs. If the closure returns nil, or a request whose URL is neither
     /// `http` nor `https`, the download fails with `badRedirect`. Default: nil, every redirect within `http` and
     /// `https` is followed.
+    ///
+    /// A pipeline keeps no response to a request to which the closure adds other credentials than those of the first
+    /// request.
     public var redirectHook: (@Sendable (_ head: HTTPResponseHead, _ next: HTTPRequest) async throws -> HTTPRequest?)?
     /// A closure that returns alternative requests for the same content. They are tried in order after the first
     /// request has failed, unless that request was canceled or failed with `declined` or `notModified`.
