@@ -131,7 +131,7 @@ public final class ImagePipeline: ImageLoading {
         _ request: ImageRequest, priority: PriorityHandle, onUpdate: @escaping @Sendable (LoadUpdate) -> Void
     ) async throws -> ImageResponse {
         try await configuration.interceptors.load(request) { request in
-            let request = try await resolved(request)
+            let request = resolver.isComplete(request) ? request : try await resolved(request)
             guard request.showsCachedFirst else { return try await share(request, priority, onUpdate) }
             return try await refresh(request, priority, onUpdate)
         }

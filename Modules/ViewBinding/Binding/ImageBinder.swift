@@ -83,8 +83,8 @@ public import FoundationEssentials
     /// `keepsCurrentImage` of the ``BindingOptions`` is true.
     ///
     /// A load of another request is canceled. If the binder is already loading an equal request (the same source, the
-    /// same cache policy, and the same key at the view's size), the call joins that load and changes nothing else: the
-    /// options of the first call apply.
+    /// same cache policy, the same key at the view's size, and the same modifier or an identifier for what it selects),
+    /// the call joins that load and changes nothing else: the options of the first call apply.
     ///
     /// A request without a target size is loaded at the size of the view (``ImageDisplaying/displaySize``), unless the
     /// options disable this. If the size of the view is not known yet, the load waits for ``viewSizeChanged()``. Until

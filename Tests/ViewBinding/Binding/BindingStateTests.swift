@@ -1,4 +1,5 @@
 import AlcedoCore
+import AlcedoHTTP
 import FoundationEssentials
 import TestSupport
 import Testing
@@ -178,6 +179,19 @@ import Testing
         #expect(identity != LoadIdentity(otherSource))
         #expect(identity != LoadIdentity(reload))
         #expect(identity != LoadIdentity(variant))
+    }
+
+    @Test func `a request with another modifier is another load, unless an identifier names what it selects`() {
+        var alice = ImageRequest(image: 1, serial: 0)
+        alice.modifyRequest = { $0.fields["Authorization"] = "alice" }
+        var bob = ImageRequest(image: 1, serial: 0)
+        bob.modifyRequest = { $0.fields["Authorization"] = "bob" }
+        #expect(LoadIdentity(alice) == LoadIdentity(alice))
+        #expect(LoadIdentity(alice) != LoadIdentity(bob))
+        (alice.additionalIdentifier, bob.additionalIdentifier) = ("team", "team")
+        #expect(LoadIdentity(alice) == LoadIdentity(bob))
+        bob.additionalIdentifier = "bob"
+        #expect(LoadIdentity(alice) != LoadIdentity(bob))
     }
 
     @Test func `a request for a modified file is another load`() throws {
