@@ -73,6 +73,15 @@ import Testing
         }
     }
 
+    @Test func `EXIF may have the prefix that JPEG requires`() throws {
+        let exif = PNGWriter.exif(orientation: 6)
+        let file = PNGWriter.inserting(
+            PNGWriter.chunk("eXIf", Array("Exif\0\0".utf8) + exif), into: try fixture("rgb.png"))
+
+        #expect(try orientation(file) == .right)
+        #expect(try decoder.inspect(file, limits: DecodingLimits()).metadata.exif == Data(exif))
+    }
+
     @Test func `EXIF takes precedence over XMP`() throws {
         let both = PNGWriter.inserting(
             PNGWriter.chunk("eXIf", PNGWriter.exif(orientation: 1)), into: try fixture("xmp.png"))

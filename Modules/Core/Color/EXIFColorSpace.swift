@@ -15,19 +15,15 @@ extension OutputColorSpace {
             let image = TIFF.number(in: bytes.span.bytes, at: 4, bytes: 4, bigEndian: bigEndian),
             let photo = TIFF.directory(0x8769, of: image, in: bytes.span.bytes, bigEndian: bigEndian)
         else { return exif }
-        if let offset = TIFF.valueOffset(
-            of: 0xA001, type: 3, in: bytes.span.bytes, directory: photo, bigEndian: bigEndian)
-        {
-            let value = TIFF.bytes(self == .sRGB ? 1 : 0xFFFF, count: 2, bigEndian: bigEndian)
-            bytes.replaceSubrange(offset..<offset + 2, with: value)
+        if let entry = TIFF.integerEntry(0xA001, of: photo, in: bytes.span.bytes, bigEndian: bigEndian) {
+            TIFF.setShort(self == .sRGB ? 1 : 0xFFFF, at: entry, of: &bytes, bigEndian: bigEndian)
         }
         if self == .sRGB,
             let index = TIFF.directory(0xA005, of: photo, in: bytes.span.bytes, bigEndian: bigEndian),
-            let offset = TIFF.valueOffset(
-                of: 0x0001, type: 2, in: bytes.span.bytes, directory: index, bigEndian: bigEndian),
-            bytes[offset...].starts(with: "R03\0".utf8)
+            let entry = TIFF.entry(0x0001, of: index, in: bytes.span.bytes, bigEndian: bigEndian),
+            bytes[entry.values...].starts(with: "R03\0".utf8)
         {
-            bytes.replaceSubrange(offset..<offset + 4, with: "R98\0".utf8)
+            bytes.replaceSubrange(entry.values..<entry.values + 4, with: "R98\0".utf8)
         }
         return Data(bytes)
     }

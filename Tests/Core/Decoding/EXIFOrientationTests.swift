@@ -29,8 +29,30 @@ import Testing
         #expect(orientation(of: tiff(value, bigEndian: false)) == .up)
     }
 
-    @Test func `a type other than SHORT yields the orientation up`() {
-        #expect(orientation(of: tiff(6, bigEndian: false, type: 4)) == .up)
+    /// BYTE, LONG, SBYTE, SSHORT, SLONG and IFD, with the number of bytes of a value.
+    private static let integerTypes: [(type: UInt16, size: Int)] = [(1, 1), (4, 4), (6, 1), (8, 2), (9, 4), (13, 4)]
+
+    /// Returns data whose orientation is an integer of another type than SHORT.
+    private func tiff(_ value: Int, type: UInt16, size: Int, bigEndian: Bool) -> [UInt8] {
+        var data = tiff(0, bigEndian: bigEndian, type: type)
+        let bytes = (0..<size).map { UInt8(truncatingIfNeeded: value >> (8 * (bigEndian ? size - 1 - $0 : $0))) }
+        data.replaceSubrange(30..<30 + size, with: bytes)
+        return data
+    }
+
+    @Test(arguments: 0..<6, [true, false])
+    func `every integer type is read, and an orientation is written as a SHORT`(index: Int, bigEndian: Bool) {
+        let (type, size) = Self.integerTypes[index]
+        for value in [-1, 0, 1, 5, 6, 8, 9, 255] {
+            let data = tiff(value, type: type, size: size, bigEndian: bigEndian)
+            #expect(orientation(of: data) == ImageOrientation(rawValue: value) ?? .up)
+            #expect(ImageOrientation.left.written(in: Data(data)) == tiff(8, bigEndian: bigEndian))
+        }
+    }
+
+    @Test(arguments: [0, 2, 5, 7, 10, 11, 12, 14, 0xFFFF] as [UInt16])
+    func `a type other than an integer yields the orientation up`(type: UInt16) {
+        #expect(orientation(of: tiff(6, bigEndian: false, type: type)) == .up)
     }
 
     @Test(arguments: [true, false])

@@ -185,10 +185,8 @@
                 return UnsafeBufferPointer(start: start, count: count)
             }
             colorProfile = kept(info.icc, info.icc_size).map { Data($0) }
-            // The item may begin with the prefix that JPEG requires. Source: ISO/IEC 23008-12, annex A.2.1.
-            exif = kept(info.exif, info.exif_size).map {
-                Data($0.starts(with: "Exif\0\0".utf8) ? $0.dropFirst(6) : $0[...])
-            }
+            // The item may begin with the prefix of JPEG. Source: ISO/IEC 23008-12, annex A.2.1.
+            exif = kept(info.exif, info.exif_size).map(ImageMetadata.tiff)
             xmp = kept(info.xmp, info.xmp_size).map { Data($0) }
         }
     }

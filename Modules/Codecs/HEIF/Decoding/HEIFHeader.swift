@@ -191,7 +191,7 @@
             guard let data = payload(item), data.count > 4 else { return nil }
             let skipped = data.prefix(4).reduce(0) { $0 << 8 | Int($1) }
             guard skipped < data.count - 4 else { return nil }
-            return Data(data.dropFirst(4 + skipped))
+            return ImageMetadata.tiff(data.dropFirst(4 + skipped))
         }
     }
 #endif

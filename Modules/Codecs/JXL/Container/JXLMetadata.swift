@@ -44,7 +44,7 @@
         private static func tiff(_ contents: Data) -> Data? {
             let offset = contents.prefix(4).reduce(0) { $0 << 8 | Int($1) }
             guard contents.count > 4, offset < contents.count - 4 else { return nil }
-            return Data(contents.dropFirst(4 + offset))
+            return ImageMetadata.tiff(contents.dropFirst(4 + offset))
         }
     }
 

@@ -92,7 +92,7 @@ struct PNGMetadata {
         metadata.hasIgnoredColorProfile =
             metadata.colorProfile == nil && outline.colorSpace[PNGChunk.Name.iccp] != nil
         if let chunk = outline.exif, chunk.body.count <= budget, chunk.isIntact(in: bytes) {
-            metadata.exif = Data(bytes.part(chunk.body))
+            metadata.exif = ImageMetadata.tiff(bytes.part(chunk.body))
         } else if let chunk = outline.rawProfile, let text = unpacked(chunk) {
             metadata.exif = Self.exif(rawProfile: text)
         }
@@ -138,9 +138,8 @@ struct PNGMetadata {
         let lines = text.split(separator: UInt8(ascii: "\n"))
         guard lines.count > 2 else { return nil }
         let digits = lines.dropFirst(2).joined().compactMap { Character(Unicode.Scalar($0)).hexDigitValue }
-        let data = Data(stride(from: 0, to: digits.count - 1, by: 2).map { UInt8(digits[$0] << 4 | digits[$0 + 1]) })
-        let prefix = Data("Exif\0\0".utf8)
-        return data.starts(with: prefix) ? Data(data.dropFirst(prefix.count)) : data
+        return ImageMetadata.tiff(
+            stride(from: 0, to: digits.count - 1, by: 2).map { UInt8(digits[$0] << 4 | digits[$0 + 1]) })
     }
 }
 

@@ -174,13 +174,11 @@ struct WebPContainer: Sendable {
 
     /// Keeps a metadata chunk unless it is empty, exceeds the limits, or another chunk of its kind has been kept.
     private mutating func keep(_ chunk: RIFFChunk, _ bytes: UnsafeBufferPointer<UInt8>) {
-        var payload = bytes[chunk.payload]
-        // The chunk should begin with the TIFF header, but many writers copy the prefix that JPEG requires.
-        if chunk.id == "EXIF", payload.starts(with: "Exif\0\0".utf8) { payload = payload.dropFirst(6) }
+        let payload = bytes[chunk.payload]
         guard !payload.isEmpty, payload.count <= limits.maximumMetadataByteCount - metadataByteCount else { return }
         switch chunk.id {
         case "ICCP" where metadata.colorProfile == nil: metadata.colorProfile = Data(payload)
-        case "EXIF" where metadata.exif == nil: metadata.exif = Data(payload)
+        case "EXIF" where metadata.exif == nil: metadata.exif = ImageMetadata.tiff(payload)
         case "XMP " where metadata.xmp == nil: metadata.xmp = Data(payload)
         default: return
         }

@@ -51,8 +51,6 @@ private struct EXIFFilter: ~Escapable {
     ]
     /// The tag that points to the directory of the photo tags.
     private static let photoDirectory = 0x8769
-    /// The number of bytes of one value of each TIFF type, starting with type 1.
-    private static let typeSizes = [1, 1, 2, 4, 8, 1, 1, 2, 4, 8, 4, 8]
 
     private let tiff: RawSpan
     private let bigEndian: Bool
@@ -69,7 +67,8 @@ private struct EXIFFilter: ~Escapable {
     func filtered(imageTags: Set<Int>, photoTags: Set<Int>) -> Data? {
         guard let first = number(at: 4, bytes: 4), first >= 8 else { return nil }
         var image = entries(at: first, in: imageTags)
-        let photo = pointer(Self.photoDirectory, at: first).map { entries(at: $0, in: photoTags) } ?? []
+        let photoStart = TIFF.directory(Self.photoDirectory, of: first, in: tiff, bigEndian: bigEndian)
+        let photo = photoStart.map { entries(at: $0, in: photoTags) } ?? []
         guard !image.isEmpty || !photo.isEmpty else { return nil }
         var bytes = Array((0..<4).map { tiff.unsafeLoad(fromByteOffset: $0, as: UInt8.self) }) + encoded(8, bytes: 4)
         if !photo.isEmpty {
@@ -103,9 +102,9 @@ private struct EXIFFilter: ~Escapable {
             guard let tag = number(at: start, bytes: 2), let type = number(at: start + 2, bytes: 2),
                 let valueCount = number(at: start + 4, bytes: 4)
             else { break }
-            guard tags.contains(tag), (1...Self.typeSizes.count).contains(type), valueCount > 0 else { continue }
+            guard tags.contains(tag), (1...TIFF.typeSizes.count).contains(type), valueCount > 0 else { continue }
             // At most 2^32 × 8, so the product cannot overflow.
-            let size = valueCount * Self.typeSizes[type - 1]
+            let size = valueCount * TIFF.typeSizes[type - 1]
             guard let offset = size <= 4 ? start + 8 : number(at: start + 8, bytes: 4),
                 offset <= tiff.byteCount, size <= tiff.byteCount - offset, rest.remove(tag) != nil
             else { continue }
@@ -113,12 +112,6 @@ private struct EXIFFilter: ~Escapable {
             entries.append(Entry(tag: tag, type: type, count: valueCount, value: value))
         }
         return entries.sorted { $0.tag < $1.tag }
-    }
-
-    private func pointer(_ tag: Int, at directory: Int) -> Int? {
-        guard let count = number(at: directory, bytes: 2) else { return nil }
-        let entries = (0..<count).lazy.map { directory + 2 + 12 * $0 }
-        return entries.first { number(at: $0, bytes: 2) == tag }.flatMap { number(at: $0 + 8, bytes: 4) }
     }
 
     /// Returns the bytes of a directory that will be at offset `start`, without a next directory. The values that do

@@ -50,9 +50,10 @@ private struct EXIFEditor {
 
     /// Removes the link to the second directory, which describes the preview, and the bytes of the preview.
     mutating func removePreview() {
-        guard let count = number(at: image, bytes: 2) else { return }
+        guard let count = TIFF.number(in: bytes.span.bytes, at: image, bytes: 2, bigEndian: bigEndian) else { return }
         let link = image + 2 + 12 * count
-        guard let preview = number(at: link, bytes: 4), preview != 0 else { return }
+        let preview = TIFF.number(in: bytes.span.bytes, at: link, bytes: 4, bigEndian: bigEndian)
+        guard let preview, preview != 0 else { return }
         // The bytes of a JPEG, or the strips of an uncompressed preview.
         let parts = ranges(0x0201, lengths: 0x0202, of: preview) + ranges(0x0111, lengths: 0x0117, of: preview)
         bytes.replaceSubrange(link..<link + 4, with: [0, 0, 0, 0])
@@ -66,14 +67,20 @@ private struct EXIFEditor {
         if cleared.upperBound == bytes.count { bytes.removeSubrange(cleared) }
     }
 
-    /// Sets a tag to a number if the directory has the tag. A SHORT stays a SHORT if the number fits.
+    /// Sets a tag to a number if the directory has the tag. A SHORT stays a SHORT if the number fits, and every other
+    /// type becomes a LONG.
     private mutating func set(_ tag: Int, of directory: Int, to value: Int) {
-        guard let entry = entry(tag, of: directory) else { return }
-        let isShort = number(at: entry + 2, bytes: 2) == 3 && value <= 0xFFFF
-        var content = encoded(isShort ? 3 : 4, count: 2)
-        content += encoded(1, count: 4)
-        content += encoded(value, count: isShort ? 2 : 4)
-        bytes.replaceSubrange(entry + 2..<entry + 2 + content.count, with: content)
+        guard let entry = TIFF.entry(tag, of: directory, in: bytes.span.bytes, bigEndian: bigEndian),
+            entry.offset + 12 <= bytes.count
+        else { return }
+        if entry.type == 3, value <= 0xFFFF {
+            TIFF.setShort(value, at: entry, of: &bytes, bigEndian: bigEndian)
+        } else {
+            let content =
+                TIFF.bytes(4, count: 2, bigEndian: bigEndian) + TIFF.bytes(1, count: 4, bigEndian: bigEndian)
+                + TIFF.bytes(value, count: 4, bigEndian: bigEndian)
+            bytes.replaceSubrange(entry.offset + 2..<entry.offset + 12, with: content)
+        }
     }
 
     /// Returns the parts of the data whose offsets and lengths are the values of two tags.
@@ -83,31 +90,12 @@ private struct EXIFEditor {
         }
     }
 
-    /// Returns the values of a tag of the type SHORT or LONG, or an empty array if there is no such tag.
+    /// Returns the values of a tag of an integer type, or an empty array if there is no such tag.
     private func numbers(_ tag: Int, of directory: Int) -> [Int] {
-        guard let entry = entry(tag, of: directory), let type = number(at: entry + 2, bytes: 2), [3, 4].contains(type),
-            let count = number(at: entry + 4, bytes: 4)
-        else { return [] }
-        let size = type == 3 ? 2 : 4
-        guard let start = count * size <= 4 ? entry + 8 : number(at: entry + 8, bytes: 4),
-            start + count * size <= bytes.count
-        else { return [] }
-        return (0..<count).compactMap { number(at: start + size * $0, bytes: size) }
-    }
-
-    /// Returns the offset of the entry with a tag, or nil if the directory has none that is within the data.
-    private func entry(_ tag: Int, of directory: Int) -> Int? {
-        guard let count = number(at: directory, bytes: 2) else { return nil }
-        let entries = (0..<count).lazy.map { directory + 2 + 12 * $0 }
-        let entry = entries.first { number(at: $0, bytes: 2) == tag }
-        return entry.flatMap { number(at: $0 + 8, bytes: 4) == nil ? nil : $0 }
-    }
-
-    private func number(at offset: Int, bytes count: Int) -> Int? {
-        TIFF.number(in: bytes.span.bytes, at: offset, bytes: count, bigEndian: bigEndian)
-    }
-
-    private func encoded(_ value: Int, count: Int) -> [UInt8] {
-        TIFF.bytes(value, count: count, bigEndian: bigEndian)
+        let span = bytes.span.bytes
+        guard let entry = TIFF.integerEntry(tag, of: directory, in: span, bigEndian: bigEndian) else { return [] }
+        return (0..<entry.count).compactMap { index in
+            TIFF.integer(index, of: entry, in: span, bigEndian: bigEndian).flatMap { $0 >= 0 ? $0 : nil }
+        }
     }
 }
