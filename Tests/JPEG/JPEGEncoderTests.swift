@@ -63,10 +63,37 @@ import Testing
         let data = try JPEGEncoder(quality: 90, subsampling: subsampling).encode(image)
 
         let frame = try #require(JPEGEditor.range(of: 0xC0, in: data)).lowerBound
-        let factors: [JPEGSubsampling: UInt8] = [.none: 0x11, .horizontal: 0x21, .vertical: 0x12, .both: 0x22]
+        let factors: [JPEGSubsampling: UInt8] = [
+            .auto: 0x11, .none: 0x11, .horizontal: 0x21, .vertical: 0x12, .both: 0x22,
+        ]
         #expect(data[frame + 11] == factors[subsampling])
         let decoded = try decoder.decode(data, options: DecodingOptions()).pixels
         #expect(distance(decoded.tightBytes, image.pixels.tightBytes) < 3)
+    }
+
+    @Test func `chrominance is subsampled below a quality of 90 by default`() throws {
+        let image = try gradient(.rgba8)
+        for (quality, factors) in [(1, 0x22), (89, 0x22), (90, 0x11), (200, 0x11)] as [(Int, UInt8)] {
+            let data = try JPEGEncoder(quality: quality).encode(image)
+            let frame = try #require(JPEGEditor.range(of: 0xC0, in: data)).lowerBound
+            #expect(data[frame + 11] == factors)
+        }
+    }
+
+    @Test func `columns of saturated colors are exact within 2 at the best quality`() throws {
+        let size = PixelSize(width: 32, height: 16)
+        let pixels = try #require(
+            PixelBuffer(size: size, format: .rgba8, alphaMode: .opaque) { memory, bytesPerRow in
+                for y in 0..<size.height {
+                    for x in 0..<size.width {
+                        let color: [UInt8] = x % 2 == 0 ? [255, 0, 0, 255] : [0, 0, 255, 255]
+                        for channel in 0..<4 { memory[y * bytesPerRow + 4 * x + channel] = color[channel] }
+                    }
+                }
+            })
+        let data = try JPEGEncoder(quality: 100).encode(DecodedImage(pixels: pixels))
+        let decoded = try decoder.decode(data, options: DecodingOptions()).pixels
+        #expect(zip(decoded.tightBytes, pixels.tightBytes).allSatisfy { abs(Int($0) - Int($1)) <= 2 })
     }
 
     /// Noise, which fills more than the encoder's first buffer.

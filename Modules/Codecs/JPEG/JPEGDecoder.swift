@@ -71,7 +71,7 @@ package struct JPEGDecoder: ImageDecoding {
 extension CodecRegistry.Entry {
     /// The JPEG codec, based on libjpeg-turbo. It decodes baseline and progressive files, Huffman and arithmetic
     /// coding, and gray, YCbCr, RGB, CMYK and YCCK. The format is recognized by its start-of-image marker and the first
-    /// byte of the next marker. At a quality of 1, the registry's encoder keeps chrominance at full resolution.
+    /// byte of the next marker. From a quality of 0.9, the registry's encoder keeps chrominance at full resolution.
     ///
     /// ```swift
     /// let image = try CodecRegistry([.jpeg]).decode(data)
@@ -94,7 +94,7 @@ extension CodecRegistry.Entry {
         Self(
             format: .jpeg, decoder: JPEGDecoder(), signatures: [[0xFF, 0xD8, 0xFF]],
             makeEncoder: { quality in
-                JPEGEncoder(quality: Int((quality * 100).rounded()), subsampling: quality < 1 ? .both : .none)
+                JPEGEncoder(quality: Int((quality * 100).rounded()))
             })
     }
 }

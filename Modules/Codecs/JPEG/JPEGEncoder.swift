@@ -8,7 +8,7 @@ package struct JPEGEncoder: EXIFEncoding {
     /// The quality from 1 (smallest) to 100 (best), on the scale of the Independent JPEG Group. Other values are
     /// clamped.
     package var quality: Int
-    /// The chrominance subsampling. Default: one sample for four pixels.
+    /// The chrominance subsampling. Default: by the quality.
     package var subsampling: JPEGSubsampling
     /// Whether the image is stored in several scans, which add detail step by step. Rows are then kept as coefficients
     /// until the end, at two bytes per sample.
@@ -23,7 +23,7 @@ package struct JPEGEncoder: EXIFEncoding {
     package var exif: Data?
 
     package init(
-        quality: Int = 85, subsampling: JPEGSubsampling = .both, isProgressive: Bool = false,
+        quality: Int = 85, subsampling: JPEGSubsampling = .auto, isProgressive: Bool = false,
         optimizesHuffman: Bool = false, background: PixelColor = .white
     ) {
         self.quality = quality
@@ -67,8 +67,9 @@ package struct JPEGEncoder: EXIFEncoding {
 
     private var settings: alcedo_jpeg_settings {
         var settings = alcedo_jpeg_settings()
-        settings.quality = Int32(min(max(quality, 1), 100))
-        (settings.horizontal_subsampling, settings.vertical_subsampling) = subsampling.factors
+        let quality = min(max(quality, 1), 100)
+        settings.quality = Int32(quality)
+        (settings.horizontal_subsampling, settings.vertical_subsampling) = subsampling.factors(quality: quality)
         settings.is_progressive = isProgressive ? 1 : 0
         settings.optimizes = optimizesHuffman ? 1 : 0
         return settings
@@ -98,7 +99,8 @@ extension ImageEncoding where Self == ImageEncoder {
     /// - Parameters:
     ///   - quality: The quality from 1 (smallest) to 100 (best), on the scale of the Independent JPEG Group. Other
     ///     values are clamped. Default: 85.
-    ///   - subsampling: The chrominance subsampling. Default: `.both`, one sample for four pixels.
+    ///   - subsampling: The chrominance subsampling. Default: `.auto`, which keeps every chrominance sample from a
+    ///     quality of 90, and one sample for four pixels below.
     ///   - isProgressive: Whether the image is stored in several scans, which add detail step by step. Rows are then
     ///     kept as coefficients until the end, at two bytes per sample. Default: `false`.
     ///   - optimizesHuffman: Whether the Huffman tables are made for this image. The file becomes a few percent
@@ -106,7 +108,7 @@ extension ImageEncoding where Self == ImageEncoder {
     ///     Default: `false`.
     ///   - background: The color under pixels that are not opaque. Default: white.
     public static func jpeg(
-        quality: Int = 85, subsampling: JPEGSubsampling = .both, isProgressive: Bool = false,
+        quality: Int = 85, subsampling: JPEGSubsampling = .auto, isProgressive: Bool = false,
         optimizesHuffman: Bool = false, background: PixelColor = .white
     ) -> Self {
         ImageEncoder(
@@ -118,6 +120,11 @@ extension ImageEncoding where Self == ImageEncoder {
 
 /// The chrominance subsampling of a JPEG. Source: ITU-T T.81, section A.1.1.
 public enum JPEGSubsampling: String, Sendable, Hashable, CaseIterable {
+    /// 4:4:4 from a quality of 90, otherwise 4:2:0.
+    ///
+    /// At a high quality, the loss from subsampling would exceed that from quantization: thin lines of saturated
+    /// colors, for example red text, become visibly blurred.
+    case auto
     /// 4:4:4, one chrominance sample for every pixel.
     case none
     /// 4:2:2, one chrominance sample for two horizontally adjacent pixels.
@@ -127,9 +134,10 @@ public enum JPEGSubsampling: String, Sendable, Hashable, CaseIterable {
     /// 4:2:0, one chrominance sample for four pixels.
     case both
 
-    /// The number of luminance samples for each chrominance sample, per axis.
-    var factors: (horizontal: Int32, vertical: Int32) {
+    /// Returns the number of luminance samples for each chrominance sample, per axis, for a quality from 1 to 100.
+    func factors(quality: Int) -> (horizontal: Int32, vertical: Int32) {
         switch self {
+        case .auto: quality >= 90 ? (1, 1) : (2, 2)
         case .none: (1, 1)
         case .horizontal: (2, 1)
         case .vertical: (1, 2)
