@@ -136,6 +136,18 @@
             #expect(decoded.rawDelay(at: 2) == .milliseconds(30))
         }
 
+        @Test func `short delays from GIF are written as browsers show them unless they are kept`() throws {
+            let pixels = try samplePixels(PixelSize(width: 16, height: 16))
+            let frames = MadeFrames(pixels.size, [(pixels, .milliseconds(10)), (pixels, .milliseconds(20))])
+            let image = DecodedImage(pixels: pixels, format: .gif, frames: frames)
+            for (keeps, expected) in [(false, 100), (true, 10)] {
+                let encoder = AVIFEncoder(compression: .lossless, speed: 10, keepsShortDelays: keeps)
+                let decoded = try #require(decode(encoder.encode(image)).frames)
+                #expect(decoded.rawDelay(at: 0) == .milliseconds(expected))
+                #expect(decoded.rawDelay(at: 1) == .milliseconds(20))
+            }
+        }
+
         @Test func `a side of more than 65,535 pixels is refused`() throws {
             let size = PixelSize(width: 65_536, height: 1)
             let pixels = try #require(PixelBuffer(size: size, format: .gray8, alphaMode: .opaque))

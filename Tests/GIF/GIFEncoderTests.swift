@@ -62,6 +62,20 @@ import Testing
         #expect(said == [.zero, .milliseconds(10), .milliseconds(20), .milliseconds(655_350)])
     }
 
+    @Test func `short delays from GIF and PNG are written as browsers show them unless they are kept`() throws {
+        var image = try animation([.zero, .milliseconds(10), .milliseconds(20)])
+        for (format, first) in [(ImageFormat.gif, 100), (.png, 100), (.webp, 0), (nil, 0)] as [(ImageFormat?, Int)] {
+            image.format = format
+            for (encoder, expected) in [(GIFEncoder(), first), (GIFEncoder(keepsShortDelays: true), 0)] {
+                let data = try encoder.encode(image)
+                let frames = try #require(GIFDecoder().decode(data, options: DecodingOptions()).frames)
+                #expect(frames.rawDelay(at: 0) == .milliseconds(expected))
+                #expect(frames.rawDelay(at: 1) == .milliseconds(max(expected, 10)))
+                #expect(frames.rawDelay(at: 2) == .milliseconds(20))
+            }
+        }
+    }
+
     @Test func `an animation with frames of different sizes or unavailable frames is an error`() throws {
         let other = try makePixels(5, 5) { _, _ in [1, 2, 3, 255] }
         let images = [

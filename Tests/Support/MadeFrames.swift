@@ -15,7 +15,9 @@ package struct MadeFrames: ImageFrameSource {
 
     package var frameCount: Int { frames.count }
     package var cost: Int { 0 }
-    package func delay(at index: Int) -> Duration { frames[index].delay }
+    package func delay(at index: Int) -> Duration {
+        frames[index].delay <= .milliseconds(10) ? .milliseconds(100) : frames[index].delay
+    }
     package func rawDelay(at index: Int) -> Duration { frames[index].delay }
 
     package func frame(at index: Int) throws -> PixelBuffer {

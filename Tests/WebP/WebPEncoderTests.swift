@@ -139,6 +139,24 @@ import Testing
         #expect(longest.map { $0 >= .milliseconds(16_777_215) } == true)
     }
 
+    @Test(arguments: [ImageFormat.gif, .png, .webp, nil])
+    func `short delays from GIF and PNG are written as browsers show them unless they are kept`(format: ImageFormat?)
+        throws
+    {
+        let frames = MadeFrames(
+            size, [(try noise(), .milliseconds(10)), (try noise(seed: 9), .milliseconds(20)), (try noise(), .zero)])
+        let image = DecodedImage(pixels: try noise(), format: format, frames: frames)
+        func delays(keepsShortDelays: Bool) throws -> [Duration] {
+            let encoder = WebPEncoder(compression: .lossless, method: 0, keepsShortDelays: keepsShortDelays)
+            let decoded = try #require(decode(encoder.encode(image)).frames)
+            return (0..<decoded.frameCount).map(decoded.rawDelay)
+        }
+
+        let shown = format == .gif || format == .png ? [100, 20, 100] : [10, 20, 0]
+        #expect(try delays(keepsShortDelays: false) == shown.map { .milliseconds($0) })
+        #expect(try delays(keepsShortDelays: true) == [10, 20, 0].map { .milliseconds($0) })
+    }
+
     @Test func `a delay below the limit of the format is kept to the millisecond`() throws {
         let (first, second) = (try noise(), try noise(seed: 9))
         let frames = MadeFrames(size, [(first, .milliseconds(16_777_001)), (second, .milliseconds(30))])

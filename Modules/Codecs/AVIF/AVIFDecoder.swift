@@ -191,7 +191,8 @@
                 format: .avif, decoder: AVIFDecoder(usesThreads: usesThreads), signatures: AVIFBrands.signatures,
                 recognizes: AVIFBrands.contains,
                 makeEncoder: { quality in
-                    AVIFEncoder(compression: quality < 1 ? .lossy(quality: quality * 100) : .lossless)
+                    AVIFEncoder(
+                        compression: quality < 1 ? .lossy(quality: quality * 100) : .lossless, keepsShortDelays: true)
                 })
         }
     }

@@ -3,7 +3,8 @@
     import CAVIFShim
     package import FoundationEssentials
 
-    /// The encoder of `ImageEncoder.avif(quality:lossless:speed:threads:)`, whose comment describes the behavior.
+    /// The encoder of `ImageEncoder.avif(quality:lossless:speed:threads:keepsShortDelays:)`, whose comment describes
+    /// the behavior.
     package struct AVIFEncoder: EXIFEncoding {
         /// The compression of the pixels.
         package enum Compression: Sendable, Hashable {
@@ -23,7 +24,14 @@
         /// The EXIF data to write, starting with the TIFF header.
         package var exif: Data?
 
-        package init(compression: Compression = .lossy(quality: 60), speed: Int = 6, threads: Int = 1) {
+        /// Whether durations of at most 10 ms in frames from GIF or PNG are written unchanged.
+        package var keepsShortDelays: Bool
+
+        package init(
+            compression: Compression = .lossy(quality: 60), speed: Int = 6, threads: Int = 1,
+            keepsShortDelays: Bool = false
+        ) {
+            self.keepsShortDelays = keepsShortDelays
             self.compression = compression
             self.speed = speed
             self.threads = threads
@@ -87,7 +95,8 @@
                     throw ImageEncodingError(
                         .unsupportedImage, "AVIF: frame \(index) does not have the size of the canvas")
                 }
-                try writer.add(pixels, duration: frames.rawDelay(at: index))
+                try writer.add(
+                    pixels, duration: image.writtenDelay(at: index, keepsShortDelays: keepsShortDelays))
             }
             let file = try writer.finish()
             // Without an edit list, a sequence plays forever.
@@ -158,7 +167,7 @@
         /// no color. Images with 16 bits are stored with 10 bits, or losslessly with 12 bits. Color is stored with half
         /// the resolution below a quality of 90.
         ///
-        /// Raw delays of frames are stored in milliseconds, rounded down, at most 16,777,215 ms. A side of more than
+        /// Delays of frames are stored in milliseconds, rounded down, at most 16,777,215 ms. A side of more than
         /// 65,535 pixels, a frame that does not fill the canvas, and a frame with alpha after an opaque first frame are
         /// errors with the code `unsupportedImage`. A row encoder collects the whole image, because libavif needs all
         /// rows to encode. Source: AV1 Image File Format.
@@ -172,11 +181,16 @@
         ///     are clamped. Default: 6.
         ///   - threads: The maximum number of threads of the AV1 encoder. More than one divides large images into
         ///     tiles. Default: 1.
-        public static func avif(quality: Double = 60, lossless: Bool = false, speed: Int = 6, threads: Int = 1) -> Self
-        {
+        ///   - keepsShortDelays: Whether delays of at most 10 ms in animations from GIF or APNG are written unchanged.
+        ///     Otherwise they become 100 ms, as browsers show them. Default: `false`.
+        public static func avif(
+            quality: Double = 60, lossless: Bool = false, speed: Int = 6, threads: Int = 1,
+            keepsShortDelays: Bool = false
+        ) -> Self {
             ImageEncoder(
                 AVIFEncoder(
-                    compression: lossless ? .lossless : .lossy(quality: quality), speed: speed, threads: threads))
+                    compression: lossless ? .lossless : .lossy(quality: quality), speed: speed, threads: threads,
+                    keepsShortDelays: keepsShortDelays))
         }
     }
 

@@ -92,7 +92,8 @@ extension CodecRegistry.Entry {
     public static var gif: Self {
         Self(
             format: .gif, decoder: GIFDecoder(),
-            signatures: ["GIF87a", "GIF89a"].map { Array($0.utf8) }, makeEncoder: { _ in GIFEncoder() }
+            signatures: ["GIF87a", "GIF89a"].map { Array($0.utf8) },
+            makeEncoder: { _ in GIFEncoder(keepsShortDelays: true) }
         )
     }
 }

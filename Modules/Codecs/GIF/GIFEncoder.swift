@@ -2,7 +2,8 @@ public import AlcedoCore
 private import CGIFShim
 package import FoundationEssentials
 
-/// The encoder of `ImageEncoder.gif(dithers:maximumColorCount:)`, whose comment describes the behavior.
+/// The encoder of `ImageEncoder.gif(dithers:maximumColorCount:keepsShortDelays:)`, whose comment describes the
+/// behavior.
 package struct GIFEncoder: ImageEncoding {
     /// Whether the error of colors that are not in the palette is diffused to adjacent pixels. Default: `true`.
     package var dithers: Bool
@@ -10,9 +11,13 @@ package struct GIFEncoder: ImageEncoding {
     /// clamped. Default: 256.
     package var maximumColorCount: Int
 
-    package init(dithers: Bool = true, maximumColorCount: Int = 256) {
+    /// Whether durations of at most 10 ms in frames from GIF or PNG are written unchanged. Default: `false`.
+    package var keepsShortDelays: Bool
+
+    package init(dithers: Bool = true, maximumColorCount: Int = 256, keepsShortDelays: Bool = false) {
         self.dithers = dithers
         self.maximumColorCount = maximumColorCount
+        self.keepsShortDelays = keepsShortDelays
     }
 
     package var format: ImageFormat { .gif }
@@ -46,7 +51,8 @@ package struct GIFEncoder: ImageEncoding {
             let clears = next.map(current.hasHoles(in:)) ?? false
             let area = clears ? current.bounds : shown.map(current.changes(from:)) ?? current.bounds
             try output.add(
-                indexed(current, in: area), at: area, delay: Self.hundredths(frames.rawDelay(at: index)),
+                indexed(current, in: area), at: area,
+                delay: Self.hundredths(image.writtenDelay(at: index, keepsShortDelays: keepsShortDelays)),
                 clears: clears)
             shown = clears ? nil : current
             if let next { current = next }
@@ -98,7 +104,7 @@ extension ImageEncoding where Self == ImageEncoder {
     ///
     /// Each frame of an animation is written with its own palette. After the first frame, only a rectangle that
     /// contains the changes is written. However, if a pixel becomes transparent again, that frame and the frame before
-    /// are written as a whole. Raw delays are rounded to hundredths of a second, at most 655.35 seconds. The number of
+    /// are written as a whole. Delays are rounded to hundredths of a second, at most 655.35 seconds. The number of
     /// repeats becomes a NETSCAPE2.0 loop count of at most 65,535, or 0 for endless repeats; a single play has none.
     /// GIF has no orientation, so images are made upright. The ICC profile is written in an ICCRGBG1012 extension.
     /// A gray profile becomes an RGB profile with the same curve.
@@ -112,8 +118,14 @@ extension ImageEncoding where Self == ImageEncoder {
     ///     `true`.
     ///   - maximumColorCount: The maximum number of colors in a palette, including the transparent one, from 2 to 256.
     ///     Other values are clamped. Default: 256.
-    public static func gif(dithers: Bool = true, maximumColorCount: Int = 256) -> Self {
-        ImageEncoder(GIFEncoder(dithers: dithers, maximumColorCount: maximumColorCount))
+    ///   - keepsShortDelays: Whether delays of at most 10 ms in animations from GIF or APNG are written unchanged.
+    ///     Otherwise they become 100 ms, as browsers show them. Default: `false`.
+    public static func gif(
+        dithers: Bool = true, maximumColorCount: Int = 256, keepsShortDelays: Bool = false
+    ) -> Self {
+        ImageEncoder(
+            GIFEncoder(
+                dithers: dithers, maximumColorCount: maximumColorCount, keepsShortDelays: keepsShortDelays))
     }
 }
 

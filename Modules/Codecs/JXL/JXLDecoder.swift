@@ -140,7 +140,9 @@
             Self(
                 format: .jxl, decoder: JXLDecoder(usesThreads: usesThreads),
                 signatures: [JXLContainer.codestreamSignature, JXLContainer.boxSignature],
-                makeEncoder: { quality in JXLEncoder(compression: .init(quality: quality * 100)) })
+                makeEncoder: { quality in
+                    JXLEncoder(compression: .init(quality: quality * 100), keepsShortDelays: true)
+                })
         }
     }
 

@@ -3,7 +3,8 @@
     import CJXLShim
     package import FoundationEssentials
 
-    /// The encoder of `ImageEncoder.jxl(quality:lossless:effort:threads:)`, whose comment describes the behavior.
+    /// The encoder of `ImageEncoder.jxl(quality:lossless:effort:threads:keepsShortDelays:)`, whose comment describes
+    /// the behavior.
     package struct JXLEncoder: EXIFEncoding {
         /// The compression of the pixels.
         package enum Compression: Sendable, Hashable {
@@ -36,7 +37,13 @@
         /// The EXIF data to write, starting with the TIFF header.
         package var exif: Data?
 
-        package init(compression: Compression = .distance(1), effort: Int = 7, threads: Int = 1) {
+        /// Whether durations of at most 10 ms in frames from GIF or PNG are written unchanged.
+        package var keepsShortDelays: Bool
+
+        package init(
+            compression: Compression = .distance(1), effort: Int = 7, threads: Int = 1, keepsShortDelays: Bool = false
+        ) {
+            self.keepsShortDelays = keepsShortDelays
             self.compression = compression
             self.effort = effort
             self.threads = threads
@@ -99,7 +106,9 @@
                     throw ImageEncodingError(
                         .unsupportedImage, "JPEG XL: frame \(index) does not have the size of the canvas")
                 }
-                try writer.add(pixels, duration: frames.rawDelay(at: index), isLast: index == frames.frameCount - 1)
+                try writer.add(
+                    pixels, duration: image.writtenDelay(at: index, keepsShortDelays: keepsShortDelays),
+                    isLast: index == frames.frameCount - 1)
             }
             return try writer.data()
         }
@@ -153,7 +162,7 @@
         /// order, and an orientation is written in the codestream. Opaque images get no alpha, and gray images no
         /// color. Images with 16 bits are stored with 16 bits.
         ///
-        /// Raw delays of frames are stored in milliseconds, rounded down, at least 1 ms. A frame that does not fill the
+        /// Delays of frames are stored in milliseconds, rounded down, at least 1 ms. A frame that does not fill the
         /// canvas, and a frame with alpha after an opaque first frame are errors with the code `unsupportedImage`. A
         /// row encoder collects the whole image, because libjxl needs all rows to encode. Source: ISO/IEC 18181-1.
         ///
@@ -164,15 +173,20 @@
         ///   - lossless: Whether every sample is kept. Default: `false`.
         ///   - effort: The effort, from 1 (fastest) to 9 (smallest file). Other values are clamped. Default: 7.
         ///   - threads: The maximum number of threads. Default: 1.
-        public static func jxl(quality: Double = 90, lossless: Bool = false, effort: Int = 7, threads: Int = 1) -> Self
-        {
+        ///   - keepsShortDelays: Whether delays of at most 10 ms in animations from GIF or APNG are written unchanged.
+        ///     Otherwise they become 100 ms, as browsers show them. Default: `false`.
+        public static func jxl(
+            quality: Double = 90, lossless: Bool = false, effort: Int = 7, threads: Int = 1,
+            keepsShortDelays: Bool = false
+        ) -> Self {
             ImageEncoder(
                 JXLEncoder(
-                    compression: lossless ? .lossless : .init(quality: quality), effort: effort, threads: threads))
+                    compression: lossless ? .lossless : .init(quality: quality), effort: effort, threads: threads,
+                    keepsShortDelays: keepsShortDelays))
         }
 
         /// Returns an encoder of lossy JPEG XL with the distance as the measure of its quality. See
-        /// `jxl(quality:lossless:effort:threads:)`.
+        /// `jxl(quality:lossless:effort:threads:keepsShortDelays:)`.
         ///
         /// - Parameters:
         ///   - distance: The maximum difference from the image, in units of just noticeable differences

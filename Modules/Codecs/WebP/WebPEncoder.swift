@@ -2,7 +2,8 @@ public import AlcedoCore
 import CWebP
 package import FoundationEssentials
 
-/// The encoder of `ImageEncoder.webp(quality:lossless:method:keepsHiddenColor:)`, whose comment describes the behavior.
+/// The encoder of `ImageEncoder.webp(quality:lossless:method:keepsHiddenColor:keepsShortDelays:)`, whose comment
+/// describes the behavior.
 package struct WebPEncoder: EXIFEncoding {
     /// The compression of the pixels.
     package enum Compression: Sendable, Hashable {
@@ -24,7 +25,14 @@ package struct WebPEncoder: EXIFEncoding {
     /// image by `ImageOrientation.written(in:size:)`.
     package var exif: Data?
 
-    package init(compression: Compression = .lossy(quality: 75), method: Int = 4, keepsHiddenColor: Bool = false) {
+    /// Whether durations of at most 10 ms in frames from GIF or PNG are written unchanged.
+    package var keepsShortDelays: Bool
+
+    package init(
+        compression: Compression = .lossy(quality: 75), method: Int = 4, keepsHiddenColor: Bool = false,
+        keepsShortDelays: Bool = false
+    ) {
+        self.keepsShortDelays = keepsShortDelays
         self.compression = compression
         self.method = method
         self.keepsHiddenColor = keepsHiddenColor
@@ -37,9 +45,9 @@ package struct WebPEncoder: EXIFEncoding {
 
     /// Encodes the image with all frames of an animation, which are requested one at a time.
     ///
-    /// Delays are the raw delays of the frames in milliseconds, rounded down. libwebp stores the changes between
-    /// frames. For a frame without changes, it usually extends the delay of the previous frame. An animation whose
-    /// frames are all equal usually becomes a still image.
+    /// Delays are written in milliseconds, rounded down. libwebp stores the changes between frames. For a frame without
+    /// changes, it usually extends the delay of the previous frame. An animation whose frames are all equal usually
+    /// becomes a still image.
     ///
     /// - Throws: ``/AlcedoCore/ImageEncodingError``: `unsupportedImage` for sides above 16,383 pixels, for a frame
     ///   whose size differs from the canvas, for an animation of 2^31 ms or more and for an encoded still image that
@@ -50,7 +58,10 @@ package struct WebPEncoder: EXIFEncoding {
     package func encode(_ image: DecodedImage) throws(ImageEncodingError) -> Data {
         let file: Data
         if let frames = image.frames, frames.frameCount > 1 {
-            file = try WebPAnimationWriter(config: configuration()).encode(frames)
+            let delays = (0..<frames.frameCount).map { index in
+                image.writtenDelay(at: index, keepsShortDelays: keepsShortDelays)
+            }
+            file = try WebPAnimationWriter(config: configuration(), delays: delays).encode(frames)
         } else {
             file = try WebPSource(image.pixels, usesARGB: compression == .lossless).encode(configuration())
         }
@@ -72,7 +83,7 @@ extension ImageEncoding where Self == ImageEncoder {
     /// Opaque still images get no alpha, 16-bit samples lose their low byte, and premultiplied samples are divided by
     /// alpha.
     ///
-    /// Raw delays of frames are stored in milliseconds, rounded down, at most 16,777,215 ms. A number of plays above
+    /// Delays of frames are stored in milliseconds, rounded down, at most 16,777,215 ms. A number of plays above
     /// 65,535 is stored as 65,535. An animation whose frames are all equal usually becomes a still image.
     ///
     /// A side of more than 16,383 pixels, a frame whose size differs from the canvas, an animation of 2^31 ms or more,
@@ -88,13 +99,16 @@ extension ImageEncoding where Self == ImageEncoder {
     ///   - keepsHiddenColor: Whether the color under alpha 0, which is not visible, is kept: exactly by lossless
     ///     compression, approximately by lossy compression. Files with such pixels are usually smaller without it.
     ///     Default: `false`.
+    ///   - keepsShortDelays: Whether delays of at most 10 ms in animations from GIF or APNG are written unchanged.
+    ///     Otherwise they become 100 ms, as browsers show them. Default: `false`.
     public static func webp(
-        quality: Double = 75, lossless: Bool = false, method: Int = 4, keepsHiddenColor: Bool = false
+        quality: Double = 75, lossless: Bool = false, method: Int = 4, keepsHiddenColor: Bool = false,
+        keepsShortDelays: Bool = false
     ) -> Self {
         ImageEncoder(
             WebPEncoder(
                 compression: lossless ? .lossless : .lossy(quality: quality), method: method,
-                keepsHiddenColor: keepsHiddenColor))
+                keepsHiddenColor: keepsHiddenColor, keepsShortDelays: keepsShortDelays))
     }
 }
 
@@ -121,6 +135,8 @@ extension WebPEncoder {
 /// keeps the encoded frames.
 private struct WebPAnimationWriter {
     let config: WebPConfig
+    /// The durations of the frames.
+    let delays: [Duration]
 
     func encode(_ frames: any ImageFrameSource) throws(ImageEncodingError) -> Data {
         try WebPSource.check(frames.canvasSize)
@@ -157,7 +173,7 @@ private struct WebPAnimationWriter {
             }
             let source = try WebPSource(pixels, usesARGB: true)
             guard source.add(to: writer, at: start, config) else { throw Self.error(writer) }
-            let (next, overflow) = start.addingReportingOverflow(Self.milliseconds(frames.rawDelay(at: index)))
+            let (next, overflow) = start.addingReportingOverflow(Self.milliseconds(delays[index]))
             guard !overflow else {
                 throw ImageEncodingError(.unsupportedImage, "WebP: the animation's duration exceeds the format's limit")
             }

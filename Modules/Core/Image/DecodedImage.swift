@@ -72,6 +72,19 @@ public struct DecodedImage: Sendable {
         }
     }
 
+    /// Returns the duration that an encoder writes for a frame: the raw one, except that at most 10 ms in an animation
+    /// from GIF or PNG becomes 100 ms. Browsers show such frames for 100 ms, which their authors rely on, but players
+    /// of other formats take the duration literally.
+    ///
+    /// - Parameters:
+    ///   - index: The index of the frame.
+    ///   - keepsShortDelays: Whether the raw duration is returned in every case.
+    package func writtenDelay(at index: Int, keepsShortDelays: Bool) -> Duration {
+        guard let frames else { return .zero }
+        return keepsShortDelays || format != .gif && format != .png
+            ? frames.rawDelay(at: index) : frames.delay(at: index)
+    }
+
     /// Whether the image is incomplete. ``partialError`` describes the reason.
     package var isPartial: Bool { damage?.kind == .missingPixels }
 
