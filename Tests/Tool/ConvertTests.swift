@@ -75,6 +75,28 @@ struct ConvertTests {
             try await convert([SampleImages.path("dunes.jpg"), "--format", "jpeg", "-f", "--progressive"]).status == 0)
     }
 
+    @Test func `color of jpeg is subsampled as requested, and below a quality of 90 by default`() async throws {
+        var sizes: [Int] = []
+        for option in [["444"], ["422"], ["420"], ["auto"]].map({ ["--subsampling"] + $0 }) + [[]] {
+            let words = [SampleImages.path("dunes.jpg"), "--format", "jpeg", "--quality", "89", "-f"] + option
+            #expect(try await convert(words).status == 0)
+            sizes.append(try result("dunes.jpg").count)
+        }
+        #expect(sizes[0] > sizes[1] && sizes[1] > sizes[2] && sizes[3] == sizes[2] && sizes[4] == sizes[2])
+    }
+
+    @Test func `short delays are written as browsers show them unless they are kept`() async throws {
+        let pixels = DecodedImage.gray(side: 4, level: 10).pixels
+        let frames = MadeFrames(pixels.size, [(pixels, .zero), (DecodedImage.gray(side: 4, level: 90).pixels, .zero)])
+        let file = directory.url.appending(path: "fast.gif")
+        try GIFEncoder().encode(DecodedImage(pixels: pixels, frames: frames)).write(to: file)
+
+        for (options, delay) in [([], 100), (["--keep-delays"], 0)] as [([String], Int)] {
+            #expect(try await convert([file.path, "--format", "gif", "-f"] + options).status == 0)
+            #expect(try info("fast.gif").delays == [.milliseconds(delay), .milliseconds(delay)])
+        }
+    }
+
     @Test func `png accepts --lossless, and other formats name the option that they do not support`() async throws {
         #expect(try await convert([SampleImages.path("tiles.png"), "--format", "png", "--lossless"]).status == 0)
         let jpeg = try await convert(["a.png", "--format", "jpeg", "--lossless"])
@@ -258,6 +280,9 @@ struct ConvertTests {
         ["a.png", "--output", "x", "--format", "webp", "--effort", "7"],
         ["a.png", "--output", "x", "--format", "gif", "--progressive"],
         ["a.png", "--output", "x", "--format", "png", "--metadata", "none"],
+        ["a.png", "--output", "x", "--format", "jpeg", "--subsampling", "411"],
+        ["a.png", "--output", "x", "--format", "webp", "--subsampling", "444"],
+        ["a.png", "--output", "x", "--format", "jpeg", "--keep-delays"],
         ["a.png", "--output", "x", "--format", "png", "--recompress"],
         ["a.png", "b.png", "--output", "x.png"], ["a.png", "--output", "x.png", "--format", "jpeg"],
         ["a.png", "b.png", "--output", "-", "--format", "png"],

@@ -13,6 +13,10 @@ struct EncodingOptions: Sendable {
           --effort N              set the effort: \(OutputFormat.efforts)
           --lossless              encode \(OutputFormat.losslessNames) without loss, as png always is
           --progressive           encode progressive jpeg
+          --subsampling S         set the color resolution of jpeg: 444, 422, 440, 420 or auto, which is 444 from a
+                                  quality of 90 and 420 below (default: auto)
+          --keep-delays           keep delays of 0 and 10 ms in animations from gif and png instead of writing 100 ms,
+                                  as browsers show them
           --metadata POLICY       keep all EXIF but its preview image (keep), EXIF without its location
                                   (without-location), the artist and the copyright only (copyright), or no EXIF
                                   (strip, the default); color profiles lose what identifies a device or an owner,
@@ -26,6 +30,8 @@ struct EncodingOptions: Sendable {
     private var effort: Int?
     private var isLossless = false
     private var isProgressive = false
+    private var subsampling: JPEGSubsampling?
+    private var keepsShortDelays = false
 
     /// Parses an option and its value. Returns false if the option belongs to another group.
     mutating func take(_ option: String, from arguments: inout Arguments) throws -> Bool {
@@ -35,6 +41,8 @@ struct EncodingOptions: Sendable {
         case "--effort": effort = try arguments.number(of: option, in: 0...9)
         case "--lossless": isLossless = true
         case "--progressive": isProgressive = true
+        case "--subsampling": subsampling = try JPEGSubsampling(option, arguments.value(of: option))
+        case "--keep-delays": keepsShortDelays = true
         case "--metadata": givenMetadata = try MetadataPolicy(option, arguments.value(of: option))
         default: return false
         }
@@ -54,21 +62,29 @@ struct EncodingOptions: Sendable {
         try checkEffort(of: format)
         try check(isLossless, "--lossless", format.mayBeLossless || format == .png, format)
         try check(isProgressive, "--progressive", format == .jpeg, format)
+        try check(subsampling != nil, "--subsampling", format == .jpeg, format)
+        try check(keepsShortDelays, "--keep-delays", format.holdsAnimations, format)
         let quality = quality ?? format.defaultQuality ?? defaultQuality
         switch format {
         case .png: return .png(compressionLevel: effort ?? 6)
-        case .jpeg: return .jpeg(quality: quality, isProgressive: isProgressive)
+        case .jpeg:
+            return .jpeg(quality: quality, subsampling: subsampling ?? .auto, isProgressive: isProgressive)
         case .webp:
             return .webp(
                 quality: Double(quality), lossless: isLossless, method: effort ?? 4,
-                keepsHiddenColor: isLossless)
-        case .gif: return .gif()
+                keepsHiddenColor: isLossless, keepsShortDelays: keepsShortDelays)
+        case .gif: return .gif(keepsShortDelays: keepsShortDelays)
         #if AVIF
             case .avif:
-                return .avif(quality: Double(quality), lossless: isLossless, speed: 10 - (effort ?? 4))
+                return .avif(
+                    quality: Double(quality), lossless: isLossless, speed: 10 - (effort ?? 4),
+                    keepsShortDelays: keepsShortDelays)
         #endif
         #if JXL
-            case .jxl: return .jxl(quality: Double(quality), lossless: isLossless, effort: effort ?? 7)
+            case .jxl:
+                return .jxl(
+                    quality: Double(quality), lossless: isLossless, effort: effort ?? 7,
+                    keepsShortDelays: keepsShortDelays)
         #endif
         }
     }
@@ -88,6 +104,7 @@ struct EncodingOptions: Sendable {
             let changes = [
                 ("--quality", quality != nil), ("--lossless", isLossless), ("--progressive", isProgressive),
                 ("--metadata", givenMetadata != nil), ("--processor", hasProcessors),
+                ("--subsampling", subsampling != nil),
             ]
             for (option, isGiven) in changes where isGiven {
                 throw UsageError("--recompress keeps the image unchanged and does not support \(option)")
@@ -106,6 +123,20 @@ struct EncodingOptions: Sendable {
         if isGiven, !isSupported {
             let kind = isLossless && format.mayBeLossless ? "lossless " : ""
             throw UsageError("\(kind)\(format.rawValue) does not support \(option)")
+        }
+    }
+}
+
+extension JPEGSubsampling {
+    /// Creates the subsampling whose name is the value of an option. Throws ``UsageError`` if none has the name.
+    fileprivate init(_ option: String, _ name: String) throws {
+        switch name {
+        case "auto": self = .auto
+        case "444": self = .none
+        case "422": self = .horizontal
+        case "440": self = .vertical
+        case "420": self = .both
+        default: throw UsageError("\(option) needs 444, 422, 440, 420 or auto, not '\(name)'")
         }
     }
 }
