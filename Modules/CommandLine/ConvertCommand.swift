@@ -12,8 +12,8 @@ struct ConvertCommand: ProgramCommand {
                alcedo convert URL|FILE --output FILE [options]
 
         Writes each image in another format, upright and at full size. Color profiles are kept. png keeps 16 bits per
-        sample, and \(OutputFormat.animatedNames) keep animations. EXIF is kept only as --metadata says, and XMP is not
-        kept; the orientation is applied to the pixels. Lost properties are reported. An image that fails is reported on
+        sample, and \(OutputFormat.animatedNames) keep animations. Other metadata is kept only as --metadata
+        says; the orientation is applied to the pixels. Lost properties are reported. An image that fails is reported on
         standard error, and the others are written.
 
           --output, -o DIR|FILE   write files with the images' names to DIR, with a number after repeated names; or
@@ -69,7 +69,8 @@ struct ConvertCommand: ProgramCommand {
             if recompresses { return try recompressionMaker(of: format) }
             let encoder = try encoding.encoder(of: format, defaultQuality: 85)
             return ConversionMaker(
-                format: format, encoder: encoder, metadata: encoding.metadata, processors: options.processors)
+                format: format, encoder: encoder, metadata: encoding.metadata,
+                resolution: encoding.resolution, processors: options.processors)
         }
     }
 
@@ -100,6 +101,8 @@ private struct ConversionMaker: FileMaking {
     let format: OutputFormat
     let encoder: any ImageEncoding
     let metadata: MetadataPolicy
+    /// The resolution to write, or nil for the one that the policy keeps.
+    let resolution: ImageResolution?
     /// The processors applied before encoding, in order.
     let processors: [any ImageProcessing]
 
@@ -115,7 +118,9 @@ private struct ConversionMaker: FileMaking {
         let (original, loaded) = try await tools.exactImage(
             of: request, applying: processors, keepsDepth: format.holdsDeepSamples,
             includesAnimation: format.holdsAnimations, progress: progress)
-        let encoder = metadata.encoder(self.encoder, for: original.info, in: original.info.exactColorSpace)
+        let encoder = metadata.encoder(
+            self.encoder, for: original.info, in: original.info.exactColorSpace, isUpright: true, resolution: resolution
+        )
         var image = loaded
         image.colorProfile = metadata.colorProfile(of: image.colorProfile)
         let frames = image.frames.map { CancellableFrames($0) }

@@ -48,6 +48,7 @@ struct ThumbnailCommand: ProgramCommand {
             return ThumbnailMaker(
                 side: side, processors: options.processors,
                 encoder: try encoding.encoder(of: format, defaultQuality: 80), metadata: encoding.metadata,
+                resolution: encoding.resolution,
                 fileExtension: format.fileExtension)
         }
     }
@@ -66,6 +67,8 @@ private struct ThumbnailMaker: FileMaking {
     let processors: [any ImageProcessing]
     let encoder: any ImageEncoding
     let metadata: MetadataPolicy
+    /// The resolution to write, or nil for the one that the policy keeps.
+    let resolution: ImageResolution?
     let fileExtension: String
 
     var makesFrames: Bool { false }
@@ -84,7 +87,8 @@ private struct ThumbnailMaker: FileMaking {
         request.processors += [.resize(fitting: size)] + processors
         var image = try await tools.pipeline.load(request).image
         image.colorProfile = metadata.colorProfile(of: image.colorProfile)
-        let encoder = metadata.encoder(self.encoder, for: original.info, in: .sRGB)
+        let encoder = metadata.encoder(
+            self.encoder, for: original.info, in: .sRGB, isUpright: true, resolution: resolution)
         let (count, losses) = try await tools.files.run { [image] in
             let data = try encoder.encode(image)
             // The pipeline has converted the colors to sRGB, which needs no profile.

@@ -28,7 +28,7 @@ public import FoundationEssentials
 /// **Color.** The pixels are converted to sRGB, or to the color space of `colorSpace`, whose profile is written if the
 /// encoder supports it. An unusable profile is ignored.
 ///
-/// **Metadata.** ``MetadataPolicy`` controls EXIF and the tags of the color profile.
+/// **Metadata.** ``MetadataPolicy`` controls EXIF, XMP, IPTC, the resolution and the tags of the color profile.
 public struct ImageConverter: Sendable {
     /// The codecs of the source formats. Default: PNG, JPEG, GIF and WebP.
     package var codecs: CodecRegistry
@@ -40,6 +40,8 @@ public struct ImageConverter: Sendable {
     package var appliesOrientation: Bool
     /// The metadata of the result. Default: ``MetadataPolicy/strip``.
     package var metadata: MetadataPolicy
+    /// The resolution of the result. Default: nil, for the one that ``metadata`` keeps.
+    package var resolution: ImageResolution?
     /// The color space of the result. Default: sRGB.
     package var colorSpace: OutputColorSpace
     /// The processors that are applied after the image was resized, in this order. Default: none.
@@ -54,6 +56,8 @@ public struct ImageConverter: Sendable {
     ///   - appliesOrientation: Whether the orientation is applied to the pixels. When false, the pixels keep their
     ///     stored order, and the orientation is written as metadata if the format supports it. Default: true.
     ///   - metadata: The metadata of the result. Default: ``MetadataPolicy/strip``.
+    ///   - resolution: The resolution to write, for formats other than GIF. Default: nil, for the one that `metadata`
+    ///     keeps.
     ///   - colorSpace: The color space of the result. With `.embedded`, the pixels are not converted, and the profile
     ///     of the source is written if the encoder supports it; inks are converted to sRGB by a formula. Default: sRGB.
     ///   - processors: The processors that are applied after the image was resized, in this order. Default: none.
@@ -62,6 +66,7 @@ public struct ImageConverter: Sendable {
         limits: DecodingLimits = DecodingLimits(),
         appliesOrientation: Bool = true,
         metadata: MetadataPolicy = .strip,
+        resolution: ImageResolution? = nil,
         colorSpace: OutputColorSpace = .sRGB,
         processors: [any ImageProcessing] = []
     ) {
@@ -69,6 +74,7 @@ public struct ImageConverter: Sendable {
         self.limits = limits
         self.appliesOrientation = appliesOrientation
         self.metadata = metadata
+        self.resolution = resolution
         self.colorSpace = colorSpace
         self.processors = processors
     }
@@ -90,7 +96,8 @@ public struct ImageConverter: Sendable {
         _ data: Data, to encoder: any ImageEncoding, fitting size: PixelSize? = nil
     ) throws -> Data {
         let info = try codecs.inspect(data, limits: limits)
-        let encoder = metadata.encoder(encoder, for: info, in: colorSpace)
+        let encoder = metadata.encoder(
+            encoder, for: info, in: colorSpace, isUpright: appliesOrientation, resolution: resolution)
         let options = options(for: info, encoder.format, fitting: size)
         // When the orientation is not applied, the rows keep their stored order, so the size must match that order.
         let swapsSides = !appliesOrientation && info.orientation.swapsSides

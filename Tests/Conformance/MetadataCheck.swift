@@ -24,6 +24,8 @@ struct MetadataCheck {
     private static let policies: [MetadataPolicy] = [.strip, .keepCopyright, .keepWithoutLocation, .keep]
     /// The start of the segment in which a JPEG has IPTC.
     private static let resources = Array("Photoshop 3.0\0".utf8)
+    /// The names of properties of XMP that hold a location.
+    private static let places = ["GPS", ":City", ":Country", ":State", ":Location"].map { Array($0.utf8) }
     /// The maximum number of bytes of EXIF in a JPEG.
     private static let exifLimit = 65_527
 
@@ -32,7 +34,7 @@ struct MetadataCheck {
         do {
             let metadata = try CodecRegistry.conformance.inspect(data).metadata
             let hasResources = [UInt8](data).holds(Self.resources)
-            guard metadata.exif != nil || metadata.xmp != nil || hasResources else { return [] }
+            guard metadata.exif != nil || metadata.xmp != nil || metadata.iptc != nil || hasResources else { return [] }
             let source = Directories(metadata.exif)
             var problems: [String] = []
             for target in Self.targets {
@@ -57,9 +59,15 @@ struct MetadataCheck {
         let metadata = info.metadata
         let kept = Directories(metadata.exif)
         var problems: [String] = []
-        if metadata.xmp != nil { problems.append("XMP remains") }
-        if [UInt8](result).holds(resources) { problems.append("IPTC remains") }
-        if policy == .strip, metadata.exif != nil { problems.append("EXIF remains") }
+        if policy == .strip {
+            if metadata.exif != nil { problems.append("EXIF remains") }
+            if metadata.xmp != nil { problems.append("XMP remains") }
+            if metadata.iptc != nil || [UInt8](result).holds(resources) { problems.append("IPTC remains") }
+        } else if policy != .keep {
+            for place in places where metadata.xmp.map({ [UInt8]($0).holds(place) }) == true {
+                problems.append("XMP with \(String(decoding: place, as: UTF8.self)) remains")
+            }
+        }
         if policy == .keep {
             // Shows that the check finds a location. GIF holds no EXIF.
             if info.format != .gif, source.location != nil, kept.location == nil, source.bytes.count <= exifLimit {

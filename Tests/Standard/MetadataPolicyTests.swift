@@ -68,19 +68,101 @@ struct MetadataPolicyTests {
             let converter = ImageConverter(codecs: Self.codecs, metadata: policy)
             let result = try converter.convert(photo, to: Self.encoders[encoder])
             for secret in MadeEXIF.secrets + MadePhoto.secrets { #expect(result.range(of: secret) == nil) }
-            #expect(try Self.codecs.inspect(result).metadata.xmp == nil)
-            if policy == .strip { #expect(try exif(of: result) == nil) }
+            let metadata = try Self.codecs.inspect(result).metadata
+            #expect(metadata.xmp == nil && metadata.iptc == nil)
+            if policy == .strip { #expect(metadata.exif == nil) }
         }
     }
 
     @Test(arguments: encoders.indices)
-    func `XMP, IPTC, comments and the preview image are removed even if EXIF is kept`(encoder: Int) throws {
+    func `comments and the preview image are removed even if all other metadata is kept`(encoder: Int) throws {
         for photo in photos {
             let converter = ImageConverter(codecs: Self.codecs, metadata: .keep)
             let result = try converter.convert(photo, to: Self.encoders[encoder])
-            for secret in [MadeEXIF.preview] + MadePhoto.secrets { #expect(result.range(of: secret) == nil) }
-            #expect(try Self.codecs.inspect(result).metadata.xmp == nil)
+            for secret in [MadeEXIF.preview, MadePhoto.comment] { #expect(result.range(of: secret) == nil) }
+            let metadata = try Self.codecs.inspect(result).metadata
+            #expect(metadata.xmp?.range(of: Data("exif:GPSLatitude=\"47,11.22N\"".utf8)) != nil)
+            let holdsIPTC = [.jpeg, .png].contains(Self.encoders[encoder].format)
+            #expect(metadata.iptc == (holdsIPTC ? MadePhoto.iptc : nil))
         }
+    }
+
+    /// XMP and IPTC with rights and a location, as attributes and as elements.
+    private static let rights = ImageMetadata(
+        xmp: Data(
+            """
+            <x:xmpmeta xmlns:x="adobe:ns:meta/"><rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#">
+            <rdf:Description rdf:about="" xmlns:photoshop="http://ns.adobe.com/photoshop/1.0/"
+            xmlns:dc="http://purl.org/dc/elements/1.1/" xmlns:xmpRights="http://ns.adobe.com/xap/1.0/rights/"
+            photoshop:Credit="Agency A" photoshop:City="Zurich" xmpRights:WebStatement="https://a.example/terms">
+            <dc:rights><rdf:Alt><rdf:li xml:lang="x-default">All rights: Ada</rdf:li></rdf:Alt></dc:rights>
+            <photoshop:State>Canton</photoshop:State></rdf:Description></rdf:RDF></x:xmpmeta>
+            """.utf8),
+        iptc: Data([0x1C, 2, 80, 0, 3]) + Data("Ada".utf8) + Data([0x1C, 2, 90, 0, 6]) + Data("Zurich".utf8)
+            + Data([0x1C, 2, 116, 0, 4]) + Data("(c)A".utf8))
+
+    @Test(arguments: encoders.indices, [MetadataPolicy.strip, .keepCopyright, .keepWithoutLocation, .keep])
+    func `rights in XMP and IPTC remain unless all metadata is removed`(encoder: Int, policy: MetadataPolicy) throws {
+        let image = DecodedImage.coordinates(PixelSize(width: 16, height: 8))
+        for source in [ImageEncoder.jpeg(), .png()] {
+            let file = try source.embedding(Self.rights).encode(image)
+            #expect(try Self.codecs.inspect(file).metadata == Self.rights)
+            let converter = ImageConverter(codecs: Self.codecs, metadata: policy)
+
+            let result = try Self.codecs.inspect(converter.convert(file, to: Self.encoders[encoder]))
+
+            let xmp = result.metadata.xmp.map { String(decoding: $0, as: UTF8.self) } ?? ""
+            for part in ["Agency A", "https://a.example/terms", "All rights: Ada"] {
+                #expect(xmp.contains(part) == (policy != .strip))
+            }
+            for part in ["Zurich", "Canton"] { #expect(xmp.contains(part) == (policy == .keep)) }
+            guard [.jpeg, .png].contains(result.format), policy != .strip else {
+                #expect(result.metadata.iptc == nil)
+                continue
+            }
+            let iptc = try #require(result.metadata.iptc)
+            #expect(iptc.range(of: Data("Ada".utf8)) != nil && iptc.range(of: Data("(c)A".utf8)) != nil)
+            #expect((iptc.range(of: Data("Zurich".utf8)) != nil) == (policy == .keep))
+        }
+    }
+
+    @Test(arguments: encoders.dropLast().indices)
+    func `the resolution is kept with all metadata, turned with the pixels, and can be set`(encoder: Int) throws {
+        var image = DecodedImage.coordinates(PixelSize(width: 16, height: 8))
+        image.orientation = .right
+        let resolution = ImageResolution(horizontal: 300, vertical: 150)
+        for source in Self.encoders.dropLast() {
+            let file = try source.embedding(ImageMetadata(resolution: resolution)).encode(image)
+            func written(_ converter: ImageConverter) throws -> ImageResolution? {
+                try Self.codecs.inspect(converter.convert(file, to: Self.encoders[encoder])).metadata.resolution
+            }
+
+            let upright = try written(ImageConverter(codecs: Self.codecs, metadata: .keep))
+            #expect(upright?.keeps(resolution.transposed) == true)
+            let stored = try written(
+                ImageConverter(codecs: Self.codecs, appliesOrientation: false, metadata: .keep))
+            #expect(stored?.keeps(resolution) == true)
+            #expect(try written(ImageConverter(codecs: Self.codecs)) == nil)
+            let set = ImageResolution(pixelsPerInch: 72)
+            #expect(try written(ImageConverter(codecs: Self.codecs, resolution: set))?.keeps(set) == true)
+        }
+    }
+
+    @Test(arguments: encoders.dropLast().indices)
+    func `the resolution in EXIF is that of the header and of the result`(encoder: Int) throws {
+        let image = DecodedImage.coordinates(PixelSize(width: 16, height: 8))
+        let exif = ImageMetadata(resolution: ImageResolution(pixelsPerInch: 72))
+            .writtenEXIF(.up, image.size, holdsResolution: false)
+        let both = ImageMetadata(exif: Data(exif), resolution: ImageResolution(pixelsPerInch: 300))
+        let file = try ImageEncoder.png().embedding(both).encode(image)
+
+        let result = try ImageConverter(codecs: Self.codecs, metadata: .keep).convert(file, to: Self.encoders[encoder])
+
+        let metadata = try Self.codecs.inspect(result).metadata
+        #expect(metadata.resolution?.keeps(ImageResolution(pixelsPerInch: 300)) == true)
+        let only = ImageInfo(
+            format: .webp, size: image.size, metadata: ImageMetadata(exif: metadata.exif))
+        #expect(only.metadata.resolution?.keeps(ImageResolution(pixelsPerInch: 300)) == true)
     }
 
     @Test(arguments: encoders.dropLast().indices)

@@ -196,6 +196,30 @@ struct ConvertTests {
         #expect(try await convertPhoto(["--metadata", "strip"], to: ending).0 == stripped)
     }
 
+    @Test(arguments: ["jpg", "png", "webp"])
+    func `the resolution is kept with all metadata, its loss is reported, and it can be set`(ending: String)
+        async throws
+    {
+        let photo = directory.url.appending(path: "dense.jpg")
+        let image = DecodedImage.coordinates(PixelSize(width: 16, height: 8))
+        let resolution = ImageResolution(horizontal: 300, vertical: 150)
+        try ImageEncoder.jpeg().embedding(ImageMetadata(resolution: resolution)).encode(image).write(to: photo)
+        func written(_ words: [String]) async throws -> (ImageResolution?, [String]?) {
+            let format = ending == "jpg" ? "jpeg" : ending
+            let outcome = try await convert([photo.path, "--format", format, "--force", "--json"] + words)
+            #expect(outcome.status == 0 && outcome.problems == "")
+            let object = try JSONLines.objects(outcome.output).first
+            return (try info("dense.\(ending)").metadata.resolution, object?["lost"] as? [String])
+        }
+
+        let (stripped, losses) = try await written([])
+        #expect(stripped == nil && losses == ["resolution"])
+        let (kept, none) = try await written(["--metadata", "keep"])
+        #expect(kept?.keeps(resolution) == true && none == [])
+        let (set, _) = try await written(["--resolution", "96"])
+        #expect(set?.keeps(ImageResolution(pixelsPerInch: 96)) == true)
+    }
+
     @Test func `a profile loses what identifies a device, unless all metadata is kept`() async throws {
         let plain = try #require(OutputColorSpace.displayP3.colorProfile)
 
@@ -283,6 +307,8 @@ struct ConvertTests {
         ["a.png", "--output", "x", "--format", "jpeg", "--subsampling", "411"],
         ["a.png", "--output", "x", "--format", "webp", "--subsampling", "444"],
         ["a.png", "--output", "x", "--format", "jpeg", "--keep-delays"],
+        ["a.png", "--output", "x", "--format", "png", "--resolution", "0"],
+        ["a.png", "--output", "x", "--format", "gif", "--resolution", "72"],
         ["a.png", "--output", "x", "--format", "png", "--recompress"],
         ["a.png", "b.png", "--output", "x.png"], ["a.png", "--output", "x.png", "--format", "jpeg"],
         ["a.png", "b.png", "--output", "-", "--format", "png"],

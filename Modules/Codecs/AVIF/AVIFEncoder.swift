@@ -5,7 +5,7 @@
 
     /// The encoder of `ImageEncoder.avif(quality:lossless:speed:threads:keepsShortDelays:)`, whose comment describes
     /// the behavior.
-    package struct AVIFEncoder: EXIFEncoding {
+    package struct AVIFEncoder: MetadataEncoding {
         /// The compression of the pixels.
         package enum Compression: Sendable, Hashable {
             /// Lossy compression with a quality from 0 (smallest) to 100 (best). Other values are clamped. Alpha is
@@ -21,8 +21,8 @@
         package var speed: Int
         /// The maximum number of threads. Values below 1 count as 1.
         package var threads: Int
-        /// The EXIF data to write, starting with the TIFF header.
-        package var exif: Data?
+        /// The metadata to write. The format has no place for IPTC, and stores the resolution in EXIF.
+        package var metadata = ImageMetadata()
 
         /// Whether durations of at most 10 ms in frames from GIF or PNG are written unchanged.
         package var keepsShortDelays: Bool
@@ -54,25 +54,23 @@
             let isGray = image.pixels.format == .gray8
             let profile = ICCProfile.encoded(image.colorProfile, isGray: isGray) ?? Data()
             // Without EXIF data, the orientation is written only as a property of the image.
-            let written = self.exif == nil ? [] : image.orientation.written(in: self.exif, size: image.size)
+            let written = metadata.writtenEXIF(
+                metadata.exif == nil ? .up : image.orientation, image.size, holdsResolution: false)
             // libavif rejects an image whose EXIF data has no TIFF header.
             let isValid = written.starts(with: "II*\0".utf8) || written.starts(with: "MM\0*".utf8)
-            let exif = isValid ? Data(written) : Data()
+            let exif = isValid ? written : []
+            let xmp = metadata.xmp.map { [UInt8]($0) } ?? []
             // Absent data is empty instead of nil, so both addresses are valid during the call.
             return try profile.bytes.withUnsafeBytes { profile throws(ImageEncodingError) in
-                try encode(image, profile: profile, exif: exif)
-            }
-        }
-
-        // A function of its own, because Swift 6.2 with assertions rejects `bytes` of data that a closure captures.
-        private func encode(
-            _ image: DecodedImage, profile: UnsafeRawBufferPointer, exif: Data
-        ) throws(ImageEncodingError) -> Data {
-            try exif.bytes.withUnsafeBytes { exif throws(ImageEncodingError) in
-                var settings = settings(image)
-                (settings.icc, settings.icc_size) = Self.pointer(profile)
-                (settings.exif, settings.exif_size) = Self.pointer(exif)
-                return try encode(image, settings)
+                try exif.withUnsafeBufferPointer { exif throws(ImageEncodingError) in
+                    try xmp.withUnsafeBufferPointer { xmp throws(ImageEncodingError) in
+                        var settings = settings(image)
+                        (settings.icc, settings.icc_size) = Self.pointer(profile)
+                        (settings.exif, settings.exif_size) = Self.pointer(UnsafeRawBufferPointer(exif))
+                        (settings.xmp, settings.xmp_size) = Self.pointer(UnsafeRawBufferPointer(xmp))
+                        return try encode(image, settings)
+                    }
+                }
             }
         }
 

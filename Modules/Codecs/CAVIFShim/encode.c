@@ -20,7 +20,7 @@ static alcedo_avif_status status(alcedo_avif_encoder *e, avifResult result) {
     return alcedo_avif_status_of(result);
 }
 
-/// Copies the profile and the EXIF data. Returns 0 when memory is exhausted.
+/// Copies the profile, the EXIF data and the XMP packet. Returns 0 when memory is exhausted.
 static int set_metadata(avifImage *image, const alcedo_avif_encoder_settings *settings) {
 #if AVIF_VERSION >= 1000000  // libavif 1.0 returns a result
     if (settings->icc && avifImageSetProfileICC(image, settings->icc, settings->icc_size) != AVIF_RESULT_OK) return 0;
@@ -31,6 +31,10 @@ static int set_metadata(avifImage *image, const alcedo_avif_encoder_settings *se
         // avifImageSetMetadataExif() would also take the orientation from the data, and fail for invalid data.
         (void)avifRWDataSet(&image->exif, settings->exif, settings->exif_size);
         if (image->exif.size != settings->exif_size) return 0;
+    }
+    if (settings->xmp) {
+        (void)avifRWDataSet(&image->xmp, settings->xmp, settings->xmp_size);
+        if (image->xmp.size != settings->xmp_size) return 0;
     }
     if (settings->rotation) {
         image->transformFlags |= AVIF_TRANSFORM_IROT;

@@ -1,6 +1,7 @@
 #include "CGIFShim.h"
 
 #include <gif_lib.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -68,15 +69,28 @@ static int put_application(GifFileType *gif, const char *name, const uint8_t *da
     return EGifPutExtensionTrailer(gif) != GIF_ERROR;
 }
 
+/// Writes an XMP packet, which is not divided into blocks. A reader that does not know it jumps to the trailer, in
+/// which every length leads to the terminator. Source: XMP specification part 3, section 1.1.2.
+static int put_xmp(alcedo_gif_encoder *e, const uint8_t *xmp, size_t count) {
+    uint8_t trailer[257] = {1};
+    for (int i = 0; i < 256; i++) trailer[i + 1] = (uint8_t)(255 - i);
+    return EGifPutExtensionLeader(e->gif, APPLICATION_EXT_FUNC_CODE) != GIF_ERROR &&
+        EGifPutExtensionBlock(e->gif, 11, "XMP DataXMP") != GIF_ERROR &&
+        write_output(e->gif, xmp, (int)count) == (int)count &&
+        write_output(e->gif, trailer, sizeof trailer) == sizeof trailer && EGifPutExtensionTrailer(e->gif) != GIF_ERROR;
+}
+
 int alcedo_gif_encoder_begin(
-    alcedo_gif_encoder *e, uint32_t width, uint32_t height, int32_t loop_count, const uint8_t *icc, size_t icc_size) {
+    alcedo_gif_encoder *e, uint32_t width, uint32_t height, int32_t loop_count, const uint8_t *icc, size_t icc_size,
+    const uint8_t *xmp, size_t xmp_size) {
     EGifSetGifVersion(e->gif, true);
     if (EGifPutScreenDesc(e->gif, (int)width, (int)height, 8, 0, NULL) == GIF_ERROR) return 0;
     if (loop_count >= 0) {
         const uint8_t block[3] = {1, (uint8_t)(loop_count & 255), (uint8_t)(loop_count >> 8 & 255)};
         if (!put_application(e->gif, "NETSCAPE2.0", block, sizeof block)) return 0;
     }
-    return !icc || !icc_size || put_application(e->gif, "ICCRGBG1012", icc, icc_size);
+    if (icc && icc_size && !put_application(e->gif, "ICCRGBG1012", icc, icc_size)) return 0;
+    return !xmp || !xmp_size || xmp_size > INT_MAX || put_xmp(e, xmp, xmp_size);
 }
 
 /// Creates a color map. giflib requires the number of colors to be a power of two. Returns NULL when memory is

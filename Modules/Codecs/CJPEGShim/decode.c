@@ -98,6 +98,11 @@ alcedo_jpeg_status alcedo_jpeg_read_header(alcedo_jpeg_decoder *d, alcedo_jpeg_i
     info->exif_size = d->exif.size;
     info->xmp = d->xmp.size ? d->base + d->xmp.offset : NULL;
     info->xmp_size = d->xmp.size;
+    info->resources = d->resources.size ? d->base + d->resources.offset : NULL;
+    info->resources_size = d->resources.size;
+    info->density_unit = d->cinfo.saw_JFIF_marker ? d->cinfo.density_unit : 0;
+    info->horizontal_density = d->cinfo.X_density;
+    info->vertical_density = d->cinfo.Y_density;
     info->icc_size = alcedo_jpeg_profile_size(d);
     info->has_icc = d->profile.count != 0 || d->profile.is_broken;
     return ALCEDO_JPEG_OK;

@@ -76,11 +76,13 @@ void alcedo_jpeg_encoder_destroy(alcedo_jpeg_encoder *e) {
     free(e);
 }
 
-static void write_exif(j_compress_ptr c, const alcedo_jpeg_settings *s) {
-    static const uint8_t name[] = {'E', 'x', 'i', 'f', 0, 0};
-    jpeg_write_m_header(c, JPEG_APP0 + 1, (unsigned int)(s->exif_size + sizeof name));
-    for (size_t i = 0; i < sizeof name; i++) jpeg_write_m_byte(c, name[i]);
-    for (size_t i = 0; i < s->exif_size; i++) jpeg_write_m_byte(c, s->exif[i]);
+/// Writes a segment that begins with a name, unless it would be empty. `name_size` includes the final zero of the name.
+static void write_segment(
+    j_compress_ptr c, int marker, const char *name, size_t name_size, const uint8_t *bytes, size_t size) {
+    if (!bytes || !size) return;
+    jpeg_write_m_header(c, marker, (unsigned int)(name_size + size));
+    for (size_t i = 0; i < name_size; i++) jpeg_write_m_byte(c, name[i]);
+    for (size_t i = 0; i < size; i++) jpeg_write_m_byte(c, bytes[i]);
 }
 
 alcedo_jpeg_status alcedo_jpeg_encoder_begin(alcedo_jpeg_encoder *e, const alcedo_jpeg_settings *s) {
@@ -96,10 +98,18 @@ alcedo_jpeg_status alcedo_jpeg_encoder_begin(alcedo_jpeg_encoder *e, const alced
         c->comp_info[0].h_samp_factor = s->horizontal_subsampling;
         c->comp_info[0].v_samp_factor = s->vertical_subsampling;
     }
+    if (s->horizontal_density && s->vertical_density) {
+        c->density_unit = 1;
+        c->X_density = (UINT16)s->horizontal_density;
+        c->Y_density = (UINT16)s->vertical_density;
+    }
     c->optimize_coding = s->optimizes ? TRUE : FALSE;
     if (s->is_progressive) jpeg_simple_progression(c);
     jpeg_start_compress(c, TRUE);
-    if (s->exif && s->exif_size) write_exif(c, s);
+    static const char exif[] = "Exif\0", xmp[] = "http://ns.adobe.com/xap/1.0/", resources[] = "Photoshop 3.0";
+    write_segment(c, JPEG_APP0 + 1, exif, sizeof exif, s->exif, s->exif_size);
+    write_segment(c, JPEG_APP0 + 1, xmp, sizeof xmp, s->xmp, s->xmp_size);
+    write_segment(c, JPEG_APP0 + 13, resources, sizeof resources, s->resources, s->resources_size);
     if (s->icc && s->icc_size) jpeg_write_icc_profile(c, s->icc, (unsigned int)s->icc_size);
     return ALCEDO_JPEG_OK;
 }

@@ -44,6 +44,7 @@ struct alcedo_jpeg_decoder {
     jmp_buf escape;
     alcedo_jpeg_segment exif;
     alcedo_jpeg_segment xmp;
+    alcedo_jpeg_segment resources;
     alcedo_jpeg_profile profile;
     uint8_t *row;  // memory for one output row, or NULL
     int is_damaged;  // whether libjpeg has warned of lost pixels

@@ -35,6 +35,7 @@ static void record_profile(alcedo_jpeg_decoder *d, const uint8_t *bytes, size_t 
 
 static boolean on_segment(j_decompress_ptr cinfo) {
     static const char exif[] = "Exif\0", xmp[] = "http://ns.adobe.com/xap/1.0/", icc[] = "ICC_PROFILE";
+    static const char resources[] = "Photoshop 3.0";
     alcedo_jpeg_decoder *d = cinfo->client_data;
     const uint8_t *bytes = cinfo->src->next_input_byte;
     const size_t left = cinfo->src->bytes_in_buffer;
@@ -46,6 +47,10 @@ static boolean on_segment(j_decompress_ptr cinfo) {
     const size_t size = length - 2;
     if (cinfo->unread_marker == JPEG_APP0 + 2) {
         if (has_name(content, size, icc, sizeof icc)) record_profile(d, content + sizeof icc, size - sizeof icc);
+    } else if (cinfo->unread_marker == JPEG_APP0 + 13) {
+        if (has_name(content, size, resources, sizeof resources)) {
+            record(&d->resources, d, content + sizeof resources, size - sizeof resources);
+        }
     } else if (has_name(content, size, exif, sizeof exif)) {
         record(&d->exif, d, content + sizeof exif, size - sizeof exif);
     } else if (has_name(content, size, xmp, sizeof xmp)) {
@@ -59,6 +64,7 @@ static boolean on_segment(j_decompress_ptr cinfo) {
 void alcedo_jpeg_init_markers(alcedo_jpeg_decoder *d) {
     jpeg_set_marker_processor(&d->cinfo, JPEG_APP0 + 1, on_segment);
     jpeg_set_marker_processor(&d->cinfo, JPEG_APP0 + 2, on_segment);
+    jpeg_set_marker_processor(&d->cinfo, JPEG_APP0 + 13, on_segment);
 }
 
 size_t alcedo_jpeg_profile_size(const alcedo_jpeg_decoder *d) {

@@ -94,15 +94,21 @@ static int set_color(alcedo_jxl_encoder *e, const alcedo_jxl_encoder_settings *s
     return JxlEncoderSetColorEncoding(e->encoder, &color) == JXL_ENC_SUCCESS;
 }
 
-/// Adds a box with EXIF data, after the four bytes that state where it begins.
-static alcedo_jxl_status add_exif(alcedo_jxl_encoder *e, const alcedo_jxl_encoder_settings *settings) {
+/// Adds the boxes with EXIF data, after the four bytes that state where it begins, and XMP.
+static alcedo_jxl_status add_boxes(alcedo_jxl_encoder *e, const alcedo_jxl_encoder_settings *settings) {
+    if (!settings->exif && !settings->xmp) return ALCEDO_JXL_OK;
     uint8_t *contents = malloc(settings->exif_size + 4);
     if (!contents) return ALCEDO_JXL_OUT_OF_MEMORY;
     memset(contents, 0, 4);
-    memcpy(contents + 4, settings->exif, settings->exif_size);
-    const int is_added =
-        JxlEncoderUseBoxes(e->encoder) == JXL_ENC_SUCCESS &&
-        JxlEncoderAddBox(e->encoder, "Exif", contents, settings->exif_size + 4, JXL_FALSE) == JXL_ENC_SUCCESS;
+    if (settings->exif) memcpy(contents + 4, settings->exif, settings->exif_size);
+    int is_added = JxlEncoderUseBoxes(e->encoder) == JXL_ENC_SUCCESS;
+    if (is_added && settings->exif) {
+        is_added =
+            JxlEncoderAddBox(e->encoder, "Exif", contents, settings->exif_size + 4, JXL_FALSE) == JXL_ENC_SUCCESS;
+    }
+    if (is_added && settings->xmp) {
+        is_added = JxlEncoderAddBox(e->encoder, "xml ", settings->xmp, settings->xmp_size, JXL_FALSE) == JXL_ENC_SUCCESS;
+    }
     JxlEncoderCloseBoxes(e->encoder);
     free(contents);
     return is_added ? ALCEDO_JXL_OK : failure(e);
@@ -128,10 +134,8 @@ alcedo_jxl_status alcedo_jxl_encoder_begin(alcedo_jxl_encoder *e, const alcedo_j
     e->height = settings->height;
     e->stride = alcedo_jxl_stride(settings->format, settings->width);
     e->is_animated = settings->is_animated;
-    if (settings->exif) {
-        const alcedo_jxl_status status = add_exif(e, settings);
-        if (status != ALCEDO_JXL_OK) return status;
-    }
+    const alcedo_jxl_status status = add_boxes(e, settings);
+    if (status != ALCEDO_JXL_OK) return status;
     if (!set_basic_info(e, settings) || !set_color(e, settings) || !set_compression(e, settings)) return failure(e);
     return ALCEDO_JXL_OK;
 }

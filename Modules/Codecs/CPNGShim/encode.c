@@ -112,13 +112,10 @@ static alcedo_png_status begin(alcedo_png_encoder *e, const alcedo_png_settings 
         png_set_benign_errors(e->png, 1);
         png_set_iCCP(e->png, e->info, "ICC", PNG_COMPRESSION_TYPE_BASE, s->icc, (png_uint_32)s->icc_size);
     }
-    if (s->exif && s->exif_size && s->exif_size <= PNG_UINT_31_MAX) {
-        // libpng only reads the data, although its parameter is not const.
-        png_set_eXIf_1(e->png, e->info, (png_uint_32)s->exif_size, (png_bytep)(uintptr_t)s->exif);
-    }
     // libpng warns here of a profile that resembles sRGB.
     png_write_info(e->png, e->info);
     png_set_benign_errors(e->png, 0);
+    if (s->chunks && s->chunks_size) write_output(e->png, (png_bytep)(uintptr_t)s->chunks, s->chunks_size);
     if (s->drops_alpha) png_set_filler(e->png, 0, PNG_FILLER_AFTER);
     if (s->bit_depth < 8) png_set_packing(e->png);
     if (s->bit_depth == 16 && *(const uint8_t *)&one) png_set_swap(e->png);

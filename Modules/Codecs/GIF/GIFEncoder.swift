@@ -4,7 +4,7 @@ package import FoundationEssentials
 
 /// The encoder of `ImageEncoder.gif(dithers:maximumColorCount:keepsShortDelays:)`, whose comment describes the
 /// behavior.
-package struct GIFEncoder: ImageEncoding {
+package struct GIFEncoder: MetadataEncoding {
     /// Whether the error of colors that are not in the palette is diffused to adjacent pixels. Default: `true`.
     package var dithers: Bool
     /// The maximum number of colors in a palette, including the transparent one, from 2 to 256. Other values are
@@ -13,6 +13,8 @@ package struct GIFEncoder: ImageEncoding {
 
     /// Whether durations of at most 10 ms in frames from GIF or PNG are written unchanged. Default: `false`.
     package var keepsShortDelays: Bool
+    /// The metadata to write, of which the format holds only XMP.
+    package var metadata = ImageMetadata()
 
     package init(dithers: Bool = true, maximumColorCount: Int = 256, keepsShortDelays: Bool = false) {
         self.dithers = dithers
@@ -32,7 +34,8 @@ package struct GIFEncoder: ImageEncoding {
     package func encode(_ image: DecodedImage) throws(ImageEncodingError) -> Data {
         let first = try GIFImage(image.frames == nil ? image.pixels : frame(0, of: image), image.orientation)
         let output = try GIFOutput(
-            size: first.size, loopCount: Self.loopCount(of: image.frames), colorProfile: image.colorProfile)
+            size: first.size, loopCount: Self.loopCount(of: image.frames), colorProfile: image.colorProfile,
+            xmp: metadata.xmp)
         guard let frames = image.frames, frames.frameCount > 1 else {
             try output.add(indexed(first, in: first.bounds), at: first.bounds, delay: 0, clears: false)
             return try output.finish()
@@ -106,7 +109,8 @@ extension ImageEncoding where Self == ImageEncoder {
     /// contains the changes is written. However, if a pixel becomes transparent again, that frame and the frame before
     /// are written as a whole. Delays are rounded to hundredths of a second, at most 655.35 seconds. The number of
     /// repeats becomes a NETSCAPE2.0 loop count of at most 65,535, or 0 for endless repeats; a single play has none.
-    /// GIF has no orientation, so images are made upright. The ICC profile is written in an ICCRGBG1012 extension.
+    /// GIF has no orientation, so images are made upright. The ICC profile is written in an ICCRGBG1012 extension, and
+    /// of the metadata only XMP.
     /// A gray profile becomes an RGB profile with the same curve.
     ///
     /// A side of more than 65,535 pixels, or a frame of another size than the first one, is an error with the code
@@ -139,16 +143,19 @@ private final class GIFOutput {
     ///   - size: The size of the canvas, at most 65,535 pixels on a side.
     ///   - loopCount: The loop count of a NETSCAPE2.0 extension, from 0 to 65,535, or `nil` for no extension.
     ///   - colorProfile: The ICC profile, or `nil`.
-    init(size: PixelSize, loopCount: Int?, colorProfile: Data?) throws(ImageEncodingError) {
+    ///   - xmp: The XMP packet, or `nil`.
+    init(size: PixelSize, loopCount: Int?, colorProfile: Data?, xmp: Data?) throws(ImageEncodingError) {
         guard let encoder = alcedo_gif_encoder_create() else {
             throw ImageEncodingError(.outOfMemory, "GIF: cannot create the encoder: out of memory")
         }
         self.encoder = encoder
         let profile = ICCProfile.encoded(colorProfile, isGray: false) ?? Data()
+        let xmp = xmp.map { [UInt8]($0) } ?? []
         let isWritten = profile.bytes.withUnsafeBytes { icc in
             alcedo_gif_encoder_begin(
                 encoder, UInt32(clamping: size.width), UInt32(clamping: size.height),
-                Int32(clamping: loopCount ?? -1), icc.baseAddress?.assumingMemoryBound(to: UInt8.self), icc.count)
+                Int32(clamping: loopCount ?? -1), icc.baseAddress?.assumingMemoryBound(to: UInt8.self), icc.count,
+                xmp, xmp.count)
         }
         guard isWritten != 0 else { throw failure }
     }

@@ -4,7 +4,7 @@ package import FoundationEssentials
 
 /// The encoder of `ImageEncoder.jpeg(quality:subsampling:isProgressive:optimizesHuffman:background:)`, whose comment
 /// describes the behavior.
-package struct JPEGEncoder: EXIFEncoding {
+package struct JPEGEncoder: MetadataEncoding {
     /// The quality from 1 (smallest) to 100 (best), on the scale of the Independent JPEG Group. Other values are
     /// clamped.
     package var quality: Int
@@ -18,9 +18,10 @@ package struct JPEGEncoder: EXIFEncoding {
     package var optimizesHuffman: Bool
     /// The color under pixels that are not opaque. Its alpha is ignored.
     package var background: PixelColor
-    /// The EXIF data to write, starting with the TIFF header. If it is `nil` or empty, only an orientation other than
-    /// upright is written. The same applies if more than 65,527 bytes, the limit of a JPEG, would be written.
-    package var exif: Data?
+    /// The metadata to write. Without EXIF, only an orientation other than upright is written as EXIF. The same applies
+    /// if more than 65,527 bytes, the limit of a JPEG, would be written. XMP of more than 65,504 bytes and IPTC of more
+    /// than 65,506 bytes are omitted.
+    package var metadata = ImageMetadata()
 
     package init(
         quality: Int = 85, subsampling: JPEGSubsampling = .auto, isProgressive: Bool = false,
@@ -47,7 +48,7 @@ package struct JPEGEncoder: EXIFEncoding {
     package func encode(_ image: DecodedImage) throws(ImageEncodingError) -> Data {
         var data = Data()
         do {
-            let encoder = JPEGRowEncoder(settings, background: background, exif: exif) { bytes in
+            let encoder = JPEGRowEncoder(settings, background: background, metadata: metadata) { bytes in
                 bytes.withUnsafeBytes { data.append(contentsOf: $0) }
             }
             try encoder.begin(image.rowHeader)
@@ -62,7 +63,7 @@ package struct JPEGEncoder: EXIFEncoding {
     /// Returns an encoder that takes rows as they arrive. Memory is O(*w*), unless the image is progressive or its
     /// Huffman tables are optimized.
     package func makeRowEncoder(output: @escaping (RawSpan) throws -> Void) -> any PixelRowConsumer {
-        JPEGRowEncoder(settings, background: background, exif: exif, output: output)
+        JPEGRowEncoder(settings, background: background, metadata: metadata, output: output)
     }
 
     private var settings: alcedo_jpeg_settings {
@@ -89,9 +90,10 @@ extension ImageEncoding where Self == ImageEncoder {
     /// The color profile is kept when it describes gray for a gray image, or RGB for any other, and has at most
     /// 16,707,345 bytes, which is the limit of the format. A gray profile of another image, for example with alpha,
     /// becomes an RGB profile with the same curve. The pixels keep their stored order. Their orientation is written to
-    /// the orientation tag of the EXIF data passed to `embedding(exif:)`. If there is no such tag, one is added unless
-    /// the image is upright. If the result has more than 65,527 bytes, only an orientation other than upright is
-    /// written.
+    /// the orientation tag of the EXIF data passed to `embedding(_:)`. If there is no such tag, one is added unless the
+    /// image is upright. If the result has more than 65,527 bytes, only an orientation other than upright is written.
+    /// XMP of more than 65,504 bytes and IPTC of more than 65,506 bytes are omitted. The resolution is written in whole
+    /// pixels per inch.
     ///
     /// A side of more than 65,500 pixels is an error with the code `unsupportedImage`. A row encoder needs O(*w*)
     /// memory, unless the image is progressive or its Huffman tables are optimized.
@@ -153,13 +155,14 @@ private final class JPEGRowEncoder: PixelRowConsumer {
     private static let maximumSide = 65_500
     /// The minimum number of encoded bytes that ``consume(_:)`` passes to the output at a time.
     private static let pieceByteCount = 1 << 14
-    /// The maximum number of bytes of EXIF data. A marker segment holds 65,533 bytes, of which six identify EXIF.
-    /// Source: CIPA DC-008 (Exif 2.32) section 4.7.2.
-    private static let exifLimit = 65_527
+    /// The maximum numbers of bytes of EXIF data, an XMP packet and image resources. A marker segment holds 65,533
+    /// bytes, of which 6, 29 or 14 identify the kind. Sources: CIPA DC-008 (Exif 2.32) section 4.7.2; XMP specification
+    /// part 3, section 1.1.3.
+    private static let (exifLimit, xmpLimit, resourceLimit) = (65_527, 65_504, 65_519)
 
     private let settings: alcedo_jpeg_settings
     private let background: PixelColor
-    private let exif: Data?
+    private let metadata: ImageMetadata
     private let output: (RawSpan) throws -> Void
     private var shim: OpaquePointer?
     private var flattener: JPEGRowFlattener?
@@ -167,12 +170,12 @@ private final class JPEGRowEncoder: PixelRowConsumer {
 
     /// Creates an encoder. The header of the rows completes the settings later.
     init(
-        _ settings: alcedo_jpeg_settings, background: PixelColor, exif: Data?,
+        _ settings: alcedo_jpeg_settings, background: PixelColor, metadata: ImageMetadata,
         output: @escaping (RawSpan) throws -> Void
     ) {
         self.settings = settings
         self.background = background
-        self.exif = exif
+        self.metadata = metadata
         self.output = output
     }
 
@@ -197,18 +200,31 @@ private final class JPEGRowEncoder: PixelRowConsumer {
         var profile = ICCProfile.encoded(header.colorProfile, isGray: isGray) ?? Data()
         // A profile is split over at most 255 APP2 markers with up to 65,519 bytes each.
         if profile.count > 255 * 65_519 || !ICCProfile.describes(gray: isGray, profile) { profile = Data() }
-        var exif = header.orientation.written(in: exif, size: header.size)
+        var exif = metadata.writtenEXIF(header.orientation, header.size, holdsResolution: true)
         if exif.count > Self.exifLimit { exif = header.orientation.written(in: nil) }
+        var xmp = metadata.xmp.map { [UInt8]($0) } ?? []
+        if xmp.count > Self.xmpLimit { xmp = [] }
+        var resources = metadata.iptc.map(PhotoshopResources.resources) ?? []
+        if resources.count > Self.resourceLimit { resources = [] }
+        let resolution = metadata.resolution?.rounded(per: 1, maximum: 0xFFFF)
+        // libjpeg copies the segments, which follow each other in this order.
+        let segments = exif + xmp + resources
         try profile.withUnsafeBytes { profile in
-            try exif.withUnsafeBufferPointer { exif in
+            try segments.withUnsafeBufferPointer { segments in
                 var settings = settings
                 settings.width = UInt32(header.size.width)
                 settings.height = UInt32(header.size.height)
                 settings.is_gray = isGray ? 1 : 0
                 settings.icc = profile.baseAddress?.assumingMemoryBound(to: UInt8.self)
                 settings.icc_size = profile.count
-                settings.exif = exif.baseAddress
+                settings.exif = segments.baseAddress
                 settings.exif_size = exif.count
+                settings.xmp = segments.baseAddress.map { $0 + exif.count }
+                settings.xmp_size = xmp.count
+                settings.resources = segments.baseAddress.map { $0 + exif.count + xmp.count }
+                settings.resources_size = resources.count
+                settings.horizontal_density = UInt32(resolution?.horizontal ?? 0)
+                settings.vertical_density = UInt32(resolution?.vertical ?? 0)
                 try check(alcedo_jpeg_encoder_begin(shim, &settings), shim)
             }
         }

@@ -99,6 +99,13 @@ final class JPEGReader {
         guard keepsMetadata else { return metadata }
         metadata.exif = kept(header.exif, header.exif_size)
         metadata.xmp = kept(header.xmp, header.xmp_size)
+        metadata.iptc = kept(header.resources, header.resources_size).flatMap(PhotoshopResources.iptc)
+        let unit = [1: 1, 2: 1 / ImageResolution.inchesPerCentimeter][header.density_unit]
+        let resolution = unit.map { unit in
+            ImageResolution(
+                horizontal: Double(header.horizontal_density) * unit, vertical: Double(header.vertical_density) * unit)
+        }
+        metadata.resolution = resolution.flatMap { $0.isValid ? $0 : nil }
         return metadata
     }
 

@@ -5,7 +5,7 @@
 
     /// The encoder of `ImageEncoder.jxl(quality:lossless:effort:threads:keepsShortDelays:)`, whose comment describes
     /// the behavior.
-    package struct JXLEncoder: EXIFEncoding {
+    package struct JXLEncoder: MetadataEncoding {
         /// The compression of the pixels.
         package enum Compression: Sendable, Hashable {
             /// Lossy compression with a distance from 0.01 (best) to 25 (smallest). Other values are clamped. Alpha is
@@ -34,8 +34,8 @@
         package var effort: Int
         /// The maximum number of threads. Values below 1 count as 1.
         package var threads: Int
-        /// The EXIF data to write, starting with the TIFF header.
-        package var exif: Data?
+        /// The metadata to write. The format has no place for IPTC, and stores the resolution in EXIF.
+        package var metadata = ImageMetadata()
 
         /// Whether durations of at most 10 ms in frames from GIF or PNG are written unchanged.
         package var keepsShortDelays: Bool
@@ -67,22 +67,20 @@
             let usable = ICCProfile.encoded(image.colorProfile, isGray: isGray)
             let profile = usable.flatMap { ICCProfile.describes(gray: isGray, $0) ? $0 : nil } ?? Data()
             // Without EXIF data, the orientation is written only in the codestream.
-            let exif = self.exif == nil ? Data() : Data(image.orientation.written(in: self.exif, size: image.size))
+            let exif = metadata.writtenEXIF(
+                metadata.exif == nil ? .up : image.orientation, image.size, holdsResolution: false)
+            let xmp = metadata.xmp.map { [UInt8]($0) } ?? []
             // Absent data is empty instead of nil, so both addresses are valid during the call.
             return try profile.bytes.withUnsafeBytes { profile throws(ImageEncodingError) in
-                try encode(image, profile: profile, exif: exif)
-            }
-        }
-
-        // A function of its own, because Swift 6.2 with assertions rejects `bytes` of data that a closure captures.
-        private func encode(
-            _ image: DecodedImage, profile: UnsafeRawBufferPointer, exif: Data
-        ) throws(ImageEncodingError) -> Data {
-            try exif.bytes.withUnsafeBytes { exif throws(ImageEncodingError) in
-                var settings = settings(image)
-                (settings.icc, settings.icc_size) = Self.pointer(profile)
-                (settings.exif, settings.exif_size) = Self.pointer(exif)
-                return try encode(image, settings)
+                try exif.withUnsafeBufferPointer { exif throws(ImageEncodingError) in
+                    try xmp.withUnsafeBufferPointer { xmp throws(ImageEncodingError) in
+                        var settings = settings(image)
+                        (settings.icc, settings.icc_size) = Self.pointer(profile)
+                        (settings.exif, settings.exif_size) = Self.pointer(UnsafeRawBufferPointer(exif))
+                        (settings.xmp, settings.xmp_size) = Self.pointer(UnsafeRawBufferPointer(xmp))
+                        return try encode(image, settings)
+                    }
+                }
             }
         }
 

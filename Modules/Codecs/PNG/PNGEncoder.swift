@@ -3,7 +3,7 @@ import CPNGShim
 package import FoundationEssentials
 
 /// The encoder of `ImageEncoder.png(compressionLevel:usesPaletteWhenLossless:)`, whose comment describes the behavior.
-package struct PNGEncoder: EXIFEncoding {
+package struct PNGEncoder: MetadataEncoding {
     /// The compression level of libdeflate and zlib, from 0 (no compression) to 9 (smallest file). Values outside this
     /// range are clamped.
     package var compressionLevel: Int
@@ -11,9 +11,8 @@ package struct PNGEncoder: EXIFEncoding {
     /// smaller before compression. Applies to RGBA8 that is opaque or straight. Has no effect on a row encoder, because
     /// the colors are known too late.
     package var usesPaletteWhenLossless: Bool
-    /// The EXIF data to write, starting with the TIFF header. If it is nil or empty, only an orientation other than
-    /// upright is written.
-    package var exif: Data?
+    /// The metadata to write. Without EXIF, only an orientation other than upright is written as EXIF.
+    package var metadata = ImageMetadata()
 
     /// The maximum number of bytes of filtered rows that are kept until the end to be compressed with libdeflate, for a
     /// whole image and for a row encoder. zlib compresses the rows of larger images as they arrive.
@@ -42,7 +41,7 @@ package struct PNGEncoder: EXIFEncoding {
         }
         let writer = try PNGWriter(
             settings, palette: palette?.colors ?? [], colorProfile: image.colorProfile,
-            exif: image.orientation.written(in: exif, size: image.size))
+            metadata: metadata, orientation: image.orientation)
         if let palette {
             var indices = [UInt8](repeating: 0, count: pixels.width)
             for y in 0..<pixels.height {
@@ -59,7 +58,7 @@ package struct PNGEncoder: EXIFEncoding {
     /// Returns a row consumer that encodes rows without a palette. It keeps the rows of an image of at most 4 MiB until
     /// the end. Memory for a larger image is O(*w*).
     package func makeRowEncoder(output: @escaping (RawSpan) throws -> Void) -> any PixelRowConsumer {
-        PNGRowEncoder(level: compressionLevel, packLimit: Self.packLimits.rows, exif: exif, output: output)
+        PNGRowEncoder(level: compressionLevel, packLimit: Self.packLimits.rows, metadata: metadata, output: output)
     }
 
     private func write(_ image: DecodedImage, by writer: PNGWriter) throws(ImageEncodingError) {
@@ -89,7 +88,8 @@ extension ImageEncoding where Self == ImageEncoder {
     /// are written with alpha unless they are marked as opaque, RGBX8 without alpha, and gray8 as gray. A gray profile
     /// of an image that is not in gray8 becomes an RGB profile with the same curve. A color profile is left out when
     /// libpng rejects it or its color space differs from the image's. The pixels are not rotated; an orientation other
-    /// than upright is written as EXIF. Animations are written as their first frame.
+    /// than upright is written as EXIF. IPTC is written as a text in the form of ImageMagick. Animations are written as
+    /// their first frame.
     ///
     /// Samples of at most 128 MiB are compressed at once with libdeflate, for which they are copied. Those of larger
     /// images are compressed row by row with zlib, which takes about three times as long. For a row encoder, the limit
@@ -112,23 +112,23 @@ extension ImageEncoding where Self == ImageEncoder {
 private final class PNGRowEncoder: PixelRowConsumer {
     private let level: Int
     private let packLimit: Int
-    private let exif: Data?
+    private let metadata: ImageMetadata
     private let output: (RawSpan) throws -> Void
     private var writer: PNGWriter?
     private var rows: PNGRowSamples?
     private var bytesPerRow = 0
 
-    init(level: Int, packLimit: Int, exif: Data?, output: @escaping (RawSpan) throws -> Void) {
+    init(level: Int, packLimit: Int, metadata: ImageMetadata, output: @escaping (RawSpan) throws -> Void) {
         self.level = level
         self.packLimit = packLimit
-        self.exif = exif
+        self.metadata = metadata
         self.output = output
     }
 
     func begin(_ header: PixelRowHeader) throws {
         let writer = try PNGWriter(
             PNGRowSamples.settings(header, level: level, packLimit: packLimit), colorProfile: header.colorProfile,
-            exif: header.orientation.written(in: exif, size: header.size))
+            metadata: metadata, orientation: header.orientation)
         try writer.take(output)
         self.writer = writer
         rows = PNGRowSamples(header)

@@ -15,9 +15,11 @@ final class PNGWriter {
     ///   - palette: The palette, four bytes per color. Empty for images without a palette.
     ///   - colorProfile: The ICC profile. It is left out when its color space differs from the image's or libpng
     ///     rejects it.
-    ///   - exif: The EXIF data. If it is empty, no EXIF chunk is written.
+    ///   - metadata: The metadata to write, whose profile is ignored.
+    ///   - orientation: The orientation of the rows, which EXIF stores.
     init(
-        _ settings: alcedo_png_settings, palette: [UInt8] = [], colorProfile: Data?, exif: [UInt8]
+        _ settings: alcedo_png_settings, palette: [UInt8] = [], colorProfile: Data?, metadata: ImageMetadata,
+        orientation: ImageOrientation
     ) throws(ImageEncodingError) {
         guard let shim = withUnsafePointer(to: settings, { alcedo_png_encoder_create($0) }) else {
             throw ImageEncodingError(.outOfMemory, "PNG: cannot create a libpng context: out of memory")
@@ -30,16 +32,19 @@ final class PNGWriter {
         let isGray = settings.color_type & 2 == 0
         let usable = ICCProfile.encoded(colorProfile, isGray: isGray)
         let profile = usable.flatMap { ICCProfile.describes(gray: isGray, $0) ? [UInt8]($0) : nil } ?? []
+        let size = PixelSize(width: Int(settings.width), height: Int(settings.height))
+        let exif = metadata.writtenEXIF(orientation, size, holdsResolution: true)
+        let chunks = metadata.pngChunks + (exif.isEmpty ? [] : PNGFrameFile.chunk("eXIf", exif))
         let status = palette.withUnsafeBufferPointer { palette in
             profile.withUnsafeBufferPointer { icc in
-                exif.withUnsafeBufferPointer { exif in
+                chunks.withUnsafeBufferPointer { chunks in
                     var all = settings
                     all.palette = palette.baseAddress
                     all.palette_count = palette.count / 4
                     all.icc = icc.baseAddress
                     all.icc_size = icc.count
-                    all.exif = exif.baseAddress
-                    all.exif_size = exif.count
+                    all.chunks = chunks.baseAddress
+                    all.chunks_size = chunks.count
                     return alcedo_png_encoder_begin(shim, &all)
                 }
             }
@@ -91,5 +96,36 @@ final class PNGWriter {
         throw ImageEncodingError(
             status == ALCEDO_PNG_OUT_OF_MEMORY ? .outOfMemory : .failed,
             "PNG: \(String(cString: alcedo_png_encoder_message(shim)))")
+    }
+}
+
+extension ImageMetadata {
+    /// The chunks that store the resolution, XMP and IPTC. Parts beyond the maximum length of a chunk are omitted.
+    fileprivate var pngChunks: [UInt8] {
+        var chunks: [UInt8] = []
+        if let perMeter = resolution?.rounded(per: ImageResolution.inchesPerMeter, maximum: 0x7FFF_FFFF) {
+            let numbers = [perMeter.horizontal, perMeter.vertical].flatMap { value in
+                (0..<4).map { UInt8(truncatingIfNeeded: value >> (24 - 8 * $0)) }
+            }
+            chunks += PNGFrameFile.chunk("pHYs", numbers + [1])
+        }
+        if let xmp, xmp.count < 1 << 30 {
+            // The keyword, no compression, no language and no translated keyword. Source: XMP specification part 3,
+            // section 1.1.5.
+            chunks += PNGFrameFile.chunk("iTXt", Array("XML:com.adobe.xmp\0\0\0\0\0".utf8) + Array(xmp))
+        }
+        if let iptc, iptc.count < 1 << 28 {
+            let resources = PhotoshopResources.resources(iptc: iptc)
+            let digits = Array("0123456789abcdef".utf8)
+            var text = Array("Raw profile type iptc\0\niptc\n\(String(repeating: " ", count: 8))".utf8)
+            text.removeLast(min(8, "\(resources.count)".count))
+            text += Array("\(resources.count)".utf8)
+            for (index, byte) in resources.enumerated() {
+                if index % 36 == 0 { text.append(UInt8(ascii: "\n")) }
+                text += [digits[Int(byte >> 4)], digits[Int(byte & 15)]]
+            }
+            chunks += PNGFrameFile.chunk("tEXt", text + Array("\n".utf8))
+        }
+        return chunks
     }
 }

@@ -4,7 +4,7 @@ package import FoundationEssentials
 
 /// The encoder of `ImageEncoder.webp(quality:lossless:method:keepsHiddenColor:keepsShortDelays:)`, whose comment
 /// describes the behavior.
-package struct WebPEncoder: EXIFEncoding {
+package struct WebPEncoder: MetadataEncoding {
     /// The compression of the pixels.
     package enum Compression: Sendable, Hashable {
         /// Lossy compression with a quality from 0 (smallest) to 100 (best). Other values are clamped. Alpha is kept
@@ -21,9 +21,9 @@ package struct WebPEncoder: EXIFEncoding {
     /// Whether the color under alpha 0, which is not visible, is kept: exactly by lossless compression, approximately
     /// by lossy compression. Files with such pixels are usually smaller without it.
     package var keepsHiddenColor: Bool
-    /// The EXIF data to write, starting with the TIFF header. It is combined with the orientation and the size of the
-    /// image by `ImageOrientation.written(in:size:)`.
-    package var exif: Data?
+    /// The metadata to write. EXIF is combined with the orientation, the size and the resolution of the image by
+    /// `ImageMetadata.writtenEXIF`. The format has no place for IPTC.
+    package var metadata = ImageMetadata()
 
     /// Whether durations of at most 10 ms in frames from GIF or PNG are written unchanged.
     package var keepsShortDelays: Bool
@@ -66,7 +66,8 @@ package struct WebPEncoder: EXIFEncoding {
             file = try WebPSource(image.pixels, usesARGB: compression == .lossless).encode(configuration())
         }
         return try WebPMetadata(
-            colorProfile: image.colorProfile, exif: image.orientation.written(in: exif, size: image.size)
+            colorProfile: image.colorProfile,
+            exif: metadata.writtenEXIF(image.orientation, image.size, holdsResolution: false), xmp: metadata.xmp
         ).added(to: file)
     }
 }
@@ -79,9 +80,9 @@ extension ImageEncoding where Self == ImageEncoder {
     /// ```
     ///
     /// The color profile is kept unchanged, but a gray profile becomes an RGB profile with the same curve, because gray
-    /// is written as color. Rows keep their stored order, and an orientation other than upright is written as EXIF.
-    /// Opaque still images get no alpha, 16-bit samples lose their low byte, and premultiplied samples are divided by
-    /// alpha.
+    /// is written as color. Rows keep their stored order, and an orientation other than upright is written as EXIF, as
+    /// is the resolution. IPTC is omitted. Opaque still images get no alpha, 16-bit samples lose their low byte, and
+    /// premultiplied samples are divided by alpha.
     ///
     /// Delays of frames are stored in milliseconds, rounded down, at most 16,777,215 ms. A number of plays above
     /// 65,535 is stored as 65,535. An animation whose frames are all equal usually becomes a still image.
@@ -201,10 +202,11 @@ private struct WebPAnimationWriter {
 private struct WebPMetadata {
     private let chunks: [(id: String, payload: Data)]
 
-    init(colorProfile: Data?, exif: [UInt8]) {
+    init(colorProfile: Data?, exif: [UInt8], xmp: Data?) {
         let profile = ICCProfile.encoded(colorProfile, isGray: false).flatMap { $0.isEmpty ? nil : ("ICCP", $0) }
         let exif = exif.isEmpty ? nil : ("EXIF", Data(exif))
-        chunks = [profile, exif].compactMap { $0 }
+        let xmp = xmp.flatMap { $0.isEmpty ? nil : ("XMP ", $0) }
+        chunks = [profile, exif, xmp].compactMap { $0 }
     }
 
     /// Returns the file with the chunks added, or the file itself when there are no chunks.

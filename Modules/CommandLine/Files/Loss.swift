@@ -3,7 +3,7 @@ import FoundationEssentials
 
 /// A property of an image that its written file does not preserve.
 enum Loss: String, Sendable, CaseIterable {
-    case animation, alpha, depth, profile, exif, xmp
+    case animation, alpha, depth, profile, exif, xmp, iptc, resolution
 
     /// The name of the property in messages.
     var words: String {
@@ -14,14 +14,16 @@ enum Loss: String, Sendable, CaseIterable {
         case .profile: "color profile"
         case .exif: "EXIF"
         case .xmp: "XMP"
+        case .iptc: "IPTC"
+        case .resolution: "resolution"
         }
     }
 
     /// Whether most photographs lose the property. In text output, only the totals report such losses.
-    var isCommon: Bool { self == .exif || self == .xmp }
+    var isCommon: Bool { [.exif, .xmp, .iptc, .resolution].contains(self) }
 
-    /// Returns the properties of the original file that the written file lacks. EXIF and XMP data that changed counts
-    /// as lost, except for what changes with the pixels: orientation, size, color space and preview image.
+    /// Returns the properties of the original file that the written file lacks. EXIF, XMP and IPTC that changed count
+    /// as lost, except for what changes with the pixels: orientation, size, resolution, color space and preview image.
     ///
     /// - Parameters:
     ///   - before: The properties of the original file.
@@ -39,7 +41,10 @@ enum Loss: String, Sendable, CaseIterable {
             case .depth: before.bitDepth > max(8, after.bitDepth)
             case .profile: old.colorProfile != nil && new.colorProfile == nil
             case .exif: old.exif.map { !isKept($0, in: after) } ?? false
-            case .xmp: old.xmp != nil && new.xmp != old.xmp
+            // A packet that cannot be parsed, or describes only the file, is not kept.
+            case .xmp: old.xmp != nil && (new.xmp == nil || new.xmp != old.selected(.all).xmp)
+            case .iptc: old.iptc != nil && new.iptc != old.iptc
+            case .resolution: old.resolution.map { !isKept($0, of: before, in: after) } ?? false
             }
         }
     }
@@ -49,8 +54,21 @@ enum Loss: String, Sendable, CaseIterable {
 /// with the color space of pixels that were converted to sRGB.
 private func isKept(_ exif: Data, in after: ImageInfo) -> Bool {
     guard let written = after.metadata.exif else { return false }
-    let upright = Data(ImageOrientation.up.written(in: exif, size: after.size))
-    return written == upright || written == OutputColorSpace.sRGB.written(in: upright)
+    // The tags of the resolution can have changed, or were added in a format that has no other place for it.
+    return [after.metadata.resolution, nil].contains { resolution in
+        let upright = [true, false].map { holdsResolution in
+            Data(
+                ImageMetadata(exif: exif, resolution: resolution)
+                    .writtenEXIF(.up, after.size, holdsResolution: holdsResolution))
+        }
+        return upright.contains { written == $0 || written == OutputColorSpace.sRGB.written(in: $0) }
+    }
+}
+
+/// Returns whether a written file has the resolution of the original, with upright pixels.
+private func isKept(_ resolution: ImageResolution, of before: ImageInfo, in after: ImageInfo) -> Bool {
+    let upright = before.orientation.swapsSides ? resolution.transposed : resolution
+    return after.metadata.resolution?.keeps(upright) ?? false
 }
 
 extension PixelBuffer {

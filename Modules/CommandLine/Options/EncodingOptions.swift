@@ -17,10 +17,11 @@ struct EncodingOptions: Sendable {
                                   quality of 90 and 420 below (default: auto)
           --keep-delays           keep delays of 0 and 10 ms in animations from gif and png instead of writing 100 ms,
                                   as browsers show them
-          --metadata POLICY       keep all EXIF but its preview image (keep), EXIF without its location
-                                  (without-location), the artist and the copyright only (copyright), or no EXIF
-                                  (strip, the default); color profiles lose what identifies a device or an owner,
-                                  except with keep
+          --metadata POLICY       keep all EXIF, XMP and IPTC but preview images (keep), these without a location
+                                  (without-location), the creator and the rights only (copyright), or none (strip, the
+                                  default); color profiles lose what identifies a device or an owner, except with keep
+          --resolution N          write a resolution of N pixels per inch, instead of the one that keep and
+                                  without-location keep
 
         """
 
@@ -32,6 +33,7 @@ struct EncodingOptions: Sendable {
     private var isProgressive = false
     private var subsampling: JPEGSubsampling?
     private var keepsShortDelays = false
+    private var pixelsPerInch: Int?
 
     /// Parses an option and its value. Returns false if the option belongs to another group.
     mutating func take(_ option: String, from arguments: inout Arguments) throws -> Bool {
@@ -43,6 +45,7 @@ struct EncodingOptions: Sendable {
         case "--progressive": isProgressive = true
         case "--subsampling": subsampling = try JPEGSubsampling(option, arguments.value(of: option))
         case "--keep-delays": keepsShortDelays = true
+        case "--resolution": pixelsPerInch = try arguments.number(of: option, in: 1...65_535)
         case "--metadata": givenMetadata = try MetadataPolicy(option, arguments.value(of: option))
         default: return false
         }
@@ -51,6 +54,9 @@ struct EncodingOptions: Sendable {
 
     /// The metadata that the written files keep. Default: none.
     var metadata: MetadataPolicy { givenMetadata ?? .strip }
+
+    /// The resolution of the written files, or nil for the one that ``metadata`` keeps.
+    var resolution: ImageResolution? { pixelsPerInch.map { ImageResolution(pixelsPerInch: Double($0)) } }
 
     /// Creates the encoder for a format. Without `--quality`, the quality is `defaultQuality`, or that of the format if
     /// it has another scale.
@@ -64,6 +70,7 @@ struct EncodingOptions: Sendable {
         try check(isProgressive, "--progressive", format == .jpeg, format)
         try check(subsampling != nil, "--subsampling", format == .jpeg, format)
         try check(keepsShortDelays, "--keep-delays", format.holdsAnimations, format)
+        try check(pixelsPerInch != nil, "--resolution", format != .gif, format)
         let quality = quality ?? format.defaultQuality ?? defaultQuality
         switch format {
         case .png: return .png(compressionLevel: effort ?? 6)
@@ -104,7 +111,7 @@ struct EncodingOptions: Sendable {
             let changes = [
                 ("--quality", quality != nil), ("--lossless", isLossless), ("--progressive", isProgressive),
                 ("--metadata", givenMetadata != nil), ("--processor", hasProcessors),
-                ("--subsampling", subsampling != nil),
+                ("--subsampling", subsampling != nil), ("--resolution", pixelsPerInch != nil),
             ]
             for (option, isGiven) in changes where isGiven {
                 throw UsageError("--recompress keeps the image unchanged and does not support \(option)")

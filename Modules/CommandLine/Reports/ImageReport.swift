@@ -25,6 +25,10 @@ struct ImageReport: Sendable, Encodable {
     var profile: ProfileReport?
     var exifBytes: Int?
     var xmpBytes: Int?
+    var iptcBytes: Int?
+    /// The resolution in pixels per inch, along a row and a column.
+    var horizontalResolution: Double?
+    var verticalResolution: Double?
     /// The digests of the frames. Set only with `--pixels`.
     var frames: [FrameDigest]?
     /// The placeholders. Set only with `--placeholders`.
@@ -49,12 +53,15 @@ struct ImageReport: Sendable, Encodable {
         profile = ProfileReport(info)
         exifBytes = info.metadata.exif?.count
         xmpBytes = info.metadata.xmp?.count
+        iptcBytes = info.metadata.iptc?.count
+        horizontalResolution = info.metadata.resolution?.horizontal
+        verticalResolution = info.metadata.resolution?.vertical
     }
 
     private enum CodingKeys: String, CodingKey {
         case input, format, width, height, hasAlpha, orientation, bitDepth, colorModel, color, frameCount, loopCount
-        case delaysMs, profileBytes, profileName, profileUse, profileError, exifBytes, xmpBytes, frames, placeholders
-        case error
+        case delaysMs, profileBytes, profileName, profileUse, profileError, exifBytes, xmpBytes, iptcBytes
+        case horizontalResolution, verticalResolution, frames, placeholders, error
     }
 
     /// Encodes every key, with null for unknown values, so that scripts need no test for a missing key. Only `frames`
@@ -79,6 +86,9 @@ struct ImageReport: Sendable, Encodable {
         try keys.encode(profile?.error, forKey: .profileError)
         try keys.encode(exifBytes, forKey: .exifBytes)
         try keys.encode(xmpBytes, forKey: .xmpBytes)
+        try keys.encode(iptcBytes, forKey: .iptcBytes)
+        try keys.encode(horizontalResolution, forKey: .horizontalResolution)
+        try keys.encode(verticalResolution, forKey: .verticalResolution)
         try keys.encodeIfPresent(frames, forKey: .frames)
         try keys.encodeIfPresent(placeholders, forKey: .placeholders)
         try keys.encode(error, forKey: .error)
@@ -99,9 +109,14 @@ extension ImageReport {
             let loops = loopCount.map { $0 == 0 ? "endless" : "loop count \($0)" } ?? "no loop count"
             lines.append("  \(frameCount) frames, \(total) s, \(loops)")
         }
+        if let horizontalResolution, let verticalResolution {
+            let (horizontal, vertical) = (Int(horizontalResolution.rounded()), Int(verticalResolution.rounded()))
+            let text = horizontal == vertical ? "\(horizontal)" : "\(horizontal) x \(vertical)"
+            lines.append("  resolution: \(text) pixels per inch")
+        }
         if let color { lines.append("  color: \(color)") }
         if let profile { lines.append("  profile: \(Console.printable(profile.text))") }
-        for (name, count) in [("EXIF", exifBytes), ("XMP", xmpBytes)] {
+        for (name, count) in [("EXIF", exifBytes), ("XMP", xmpBytes), ("IPTC", iptcBytes)] {
             if let count { lines.append("  \(name): \(count) bytes") }
         }
         for (index, frame) in (frames ?? []).enumerated() { lines.append("  frame \(index): \(frame.sha256)") }

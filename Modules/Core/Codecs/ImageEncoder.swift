@@ -38,6 +38,6 @@ public struct ImageEncoder: ImageEncoding {
         encoder.makeRowEncoder(output: output)
     }
 
-    /// Returns an encoder that also writes EXIF data. For a format without EXIF, returns the encoder unchanged.
-    public func embedding(exif: Data) -> Self { Self(encoder.embedding(exif: exif)) }
+    /// Returns an encoder that also writes metadata. For a format without metadata, returns the encoder unchanged.
+    public func embedding(_ metadata: ImageMetadata) -> Self { Self(encoder.embedding(metadata)) }
 }

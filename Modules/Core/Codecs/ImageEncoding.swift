@@ -29,19 +29,28 @@ public protocol ImageEncoding: Sendable {
     ///   call.
     func makeRowEncoder(output: @escaping (RawSpan) throws -> Void) -> any PixelRowConsumer
 
-    /// Returns an encoder that also writes EXIF data.
+    /// Returns an encoder that also writes metadata: EXIF, XMP, IPTC and the resolution, as far as the format holds
+    /// them. The color profile is that of each encoded image, not that of the metadata.
     ///
-    /// The orientation and the size of each encoded image replace those in the data. The preview image in the data is
-    /// not written, because it shows another image. The default implementation returns the encoder unchanged, for
-    /// formats without EXIF.
+    /// ```swift
+    /// let metadata = ImageMetadata(resolution: ImageResolution(pixelsPerInch: 300))
+    /// let data = try ImageEncoder.png().embedding(metadata).encode(image)
+    /// ```
     ///
-    /// - Parameter exif: The EXIF data, starting with the TIFF header.
-    func embedding(exif: Data) -> Self
+    /// The orientation and the size of each encoded image, and the resolution if there is one, replace those in the
+    /// EXIF data. The preview image in the EXIF data is not written, because it shows another image. The default
+    /// implementation returns the encoder unchanged, for formats without metadata.
+    func embedding(_ metadata: ImageMetadata) -> Self
 }
 
 extension ImageEncoding {
     /// Returns the encoder unchanged.
-    public func embedding(exif: Data) -> Self { self }
+    public func embedding(_ metadata: ImageMetadata) -> Self { self }
+
+    /// Returns an encoder that also writes EXIF data, and no other metadata. See ``embedding(_:)``.
+    ///
+    /// - Parameter exif: The EXIF data, starting with the TIFF header.
+    public func embedding(exif: Data) -> Self { embedding(ImageMetadata(exif: exif)) }
 
     /// Whether the image is a still image.
     public func canEncode(_ image: DecodedImage) -> Bool { !image.isAnimated }
@@ -102,17 +111,18 @@ private final class BufferingRowEncoder: PixelRowConsumer {
     }
 }
 
-/// An encoder that can write EXIF data.
-package protocol EXIFEncoding: ImageEncoding {
-    /// The EXIF data to write, starting with the TIFF header; nil to write none.
-    var exif: Data? { get set }
+/// An encoder that can write metadata.
+package protocol MetadataEncoding: ImageEncoding {
+    /// The metadata to write. The color profile is ignored.
+    var metadata: ImageMetadata { get set }
 }
 
-extension EXIFEncoding {
-    /// Returns an encoder that also writes EXIF data.
-    package func embedding(exif: Data) -> Self {
+extension MetadataEncoding {
+    /// Returns an encoder that also writes metadata.
+    package func embedding(_ metadata: ImageMetadata) -> Self {
         var encoder = self
-        encoder.exif = exif
+        encoder.metadata = metadata
+        encoder.metadata.exif = metadata.exif.map(ImageMetadata.tiff)
         return encoder
     }
 }

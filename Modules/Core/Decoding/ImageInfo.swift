@@ -27,14 +27,14 @@ public struct ImageInfo: Sendable, Hashable {
     package var loopCount: Int?
     /// The frame durations as stored in the file. Empty for a still image.
     public var delays: [Duration]
-    /// The ICC profile, EXIF and XMP, as far as the limits allow.
+    /// The ICC profile, EXIF, XMP and IPTC, as far as the limits allow, and the resolution.
     public var metadata: ImageMetadata
     /// The color space that the file declares in another way than by an ICC profile, and that takes precedence over it;
     /// nil when the profile in the metadata counts. Default: nil.
     package var colorDescription: ColorDescription?
 
     /// Creates a description of an image. The defaults describe an upright, opaque 8-bit RGB still image without
-    /// metadata.
+    /// metadata. If the metadata has EXIF but no resolution, the resolution is read from EXIF.
     public init(
         format: ImageFormat,
         size: PixelSize,
@@ -57,6 +57,9 @@ public struct ImageInfo: Sendable, Hashable {
         self.loopCount = loopCount
         self.delays = delays
         self.metadata = metadata
+        if metadata.resolution == nil, let exif = metadata.exif {
+            self.metadata.resolution = exif.withUnsafeBytes { ImageResolution(exif: $0.bytes) }
+        }
     }
 
     /// The size after the orientation is applied.

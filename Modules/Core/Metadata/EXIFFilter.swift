@@ -1,4 +1,4 @@
-package import FoundationEssentials
+import FoundationEssentials
 
 extension ImageMetadata {
     /// EXIF data that contains only tags without location information, such as camera, exposure, dates, author, owner
@@ -9,13 +9,13 @@ extension ImageMetadata {
     /// removed. Damaged entries are removed too. The value is nil when there is no EXIF data, or when the data has no
     /// valid header or no valid entry with one of these tags. It is also nil when the result would be longer than the
     /// data, for example because entries of the data share bytes. O(bytes).
-    package var exifWithoutLocation: Data? {
+    var exifWithoutLocation: Data? {
         filteredEXIF(imageTags: EXIFFilter.imageTags, photoTags: EXIFFilter.photoTags)
     }
 
     /// EXIF data that contains only the artist, the copyright and the color space. Nil under the same conditions as
     /// ``exifWithoutLocation``. O(bytes).
-    package var exifWithCopyright: Data? { filteredEXIF(imageTags: [0x013B, 0x8298], photoTags: [0xA001]) }
+    var exifWithCopyright: Data? { filteredEXIF(imageTags: [0x013B, 0x8298], photoTags: [0xA001]) }
 
     private func filteredEXIF(imageTags: Set<Int>, photoTags: Set<Int>) -> Data? {
         exif.flatMap { data in

@@ -11,12 +11,21 @@ public struct ImageMetadata: Sendable, Hashable {
     public var exif: Data?
     /// The XMP packet: XML in UTF-8.
     public var xmp: Data?
+    /// The IPTC record: the datasets of the Information Interchange Model, without the image resources around them.
+    public var iptc: Data?
+    /// The resolution for print in the header of the file, or that in EXIF if the header has none.
+    public var resolution: ImageResolution?
 
     /// Creates metadata. All parts are absent by default.
-    public init(colorProfile: Data? = nil, exif: Data? = nil, xmp: Data? = nil) {
+    public init(
+        colorProfile: Data? = nil, exif: Data? = nil, xmp: Data? = nil, iptc: Data? = nil,
+        resolution: ImageResolution? = nil
+    ) {
         self.colorProfile = colorProfile
         self.exif = exif
         self.xmp = xmp
+        self.iptc = iptc
+        self.resolution = resolution
     }
 }
 

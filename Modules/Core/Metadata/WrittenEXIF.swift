@@ -1,5 +1,28 @@
 package import FoundationEssentials
 
+extension ImageMetadata {
+    /// Returns the EXIF data that an encoder writes with an image, as ``ImageOrientation/written(in:size:)`` does, and
+    /// with the resolution. Empty when there is nothing to write. O(bytes).
+    ///
+    /// - Parameters:
+    ///   - orientation: The orientation of the encoded rows.
+    ///   - size: The size of the encoded rows, before the orientation is applied.
+    ///   - holdsResolution: Whether the format stores the resolution outside EXIF, too. Tags for it are then changed,
+    ///     but not added.
+    package func writtenEXIF(_ orientation: ImageOrientation, _ size: PixelSize, holdsResolution: Bool) -> [UInt8] {
+        let bytes = orientation.written(in: exif, size: size)
+        guard let resolution, resolution.isValid else { return bytes }
+        if let old = ImageResolution(exif: bytes.span.bytes) {
+            guard !resolution.keeps(old) else { return bytes }
+        } else if holdsResolution {
+            return bytes
+        }
+        // A header, and a directory without entries.
+        let base = bytes.isEmpty ? Array("MM\0*".utf8) + [0, 0, 0, 8, 0, 0, 0, 0, 0, 0] : bytes
+        return TIFF.inserting(resolution.exifEntries, into: base) ?? bytes
+    }
+}
+
 extension ImageOrientation {
     /// Returns the EXIF data that an encoder writes with an image of this orientation and size. Empty when there is
     /// nothing to write.

@@ -18,6 +18,12 @@
             payload.append(metadata.colorProfile)
             payload.append(metadata.exif)
             payload.append(metadata.xmp)
+            payload.append(metadata.iptc)
+            payload.append(metadata.resolution == nil ? 0 : 1)
+            if let resolution = metadata.resolution {
+                payload.append(Int64(bitPattern: resolution.horizontal.bitPattern))
+                payload.append(Int64(bitPattern: resolution.vertical.bitPattern))
+            }
             payload.append(metadata.hasIgnoredColorProfile ? 1 : 0)
             payload.append(colorDescription == nil ? 0 : 1)
             colorDescription?.write(to: &payload)
@@ -45,7 +51,8 @@
                 delays: try payload.durations(0...frames),
                 metadata: ImageMetadata(
                     colorProfile: try payload.metadata(limits), exif: try payload.metadata(limits),
-                    xmp: try payload.metadata(limits)))
+                    xmp: try payload.metadata(limits), iptc: try payload.metadata(limits),
+                    resolution: try payload.resolution()))
             metadata.hasIgnoredColorProfile = try payload.isPresent()
             colorDescription = try payload.isPresent() ? ColorDescription(from: &payload) : nil
         }

@@ -103,6 +103,16 @@
             return metadata
         }
 
+        /// Reads a resolution that may be absent. Throws unless it is positive.
+        mutating func resolution() throws(WorkerFailure) -> ImageResolution? {
+            guard try isPresent() else { return nil }
+            let resolution = ImageResolution(
+                horizontal: Double(bitPattern: UInt64(bitPattern: try number())),
+                vertical: Double(bitPattern: UInt64(bitPattern: try number())))
+            guard resolution.isValid else { throw .violation("an invalid resolution") }
+            return resolution
+        }
+
         /// Reads a text for logs, at most 1,000 bytes without control characters.
         mutating func message() throws(WorkerFailure) -> String {
             let text = String(decoding: try data().prefix(1_000), as: UTF8.self)

@@ -140,6 +140,8 @@ typedef struct {
     size_t icc_size;
     const uint8_t *_Nullable exif;
     size_t exif_size;
+    const uint8_t *_Nullable xmp;
+    size_t xmp_size;
     /// Whether several frames are added.
     int is_sequence;
     uint64_t timescale;

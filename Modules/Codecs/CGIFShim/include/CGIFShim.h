@@ -34,11 +34,11 @@ alcedo_gif_encoder *_Nullable alcedo_gif_encoder_create(void);
 void alcedo_gif_encoder_destroy(alcedo_gif_encoder *_Nonnull encoder);
 
 /// Writes the header and the extensions for the whole file. `loop_count` is the loop count of the NETSCAPE2.0
-/// extension, or -1 for no extension. `icc` may be NULL. Like `alcedo_gif_encoder_add` and
+/// extension, or -1 for no extension. `icc` and `xmp` may be NULL. Like `alcedo_gif_encoder_add` and
 /// `alcedo_gif_encoder_finish`, returns 0 on failure.
 int alcedo_gif_encoder_begin(
     alcedo_gif_encoder *_Nonnull encoder, uint32_t width, uint32_t height, int32_t loop_count,
-    const uint8_t *_Nullable icc, size_t icc_size);
+    const uint8_t *_Nullable icc, size_t icc_size, const uint8_t *_Nullable xmp, size_t xmp_size);
 
 int alcedo_gif_encoder_add(alcedo_gif_encoder *_Nonnull encoder, const alcedo_gif_image *_Nonnull image);
 

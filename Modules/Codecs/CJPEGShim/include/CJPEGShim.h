@@ -38,6 +38,13 @@ typedef struct {
     size_t exif_size;
     const uint8_t *_Nullable xmp;
     size_t xmp_size;
+    // The image resources of Photoshop in the first segment with some, as above.
+    const uint8_t *_Nullable resources;
+    size_t resources_size;
+    /// The unit of the density in the JFIF header: 0 for none, 1 for pixels per inch, 2 for pixels per centimeter.
+    uint32_t density_unit;
+    uint32_t horizontal_density;
+    uint32_t vertical_density;
     /// The size of the ICC profile, or 0 when there is none or its parts are incomplete or contradictory; and whether
     /// there is any part.
     size_t icc_size;
@@ -130,6 +137,15 @@ typedef struct {
     /// The EXIF data, which begins with the TIFF header, at most 65,527 bytes.
     const uint8_t *_Nullable exif;
     size_t exif_size;
+    /// The XMP packet, at most 65,504 bytes.
+    const uint8_t *_Nullable xmp;
+    size_t xmp_size;
+    /// The image resources of Photoshop, at most 65,519 bytes.
+    const uint8_t *_Nullable resources;
+    size_t resources_size;
+    /// The pixels per inch, at most 65,535, or 0 to write none.
+    uint32_t horizontal_density;
+    uint32_t vertical_density;
 } alcedo_jpeg_settings;
 
 /// Creates an encoder. Returns NULL when memory is exhausted.

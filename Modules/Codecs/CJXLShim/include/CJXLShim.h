@@ -210,9 +210,11 @@ typedef struct {
     /// EXIF data, starting with the TIFF header.
     const uint8_t *_Nullable exif;
     size_t exif_size;
+    const uint8_t *_Nullable xmp;
+    size_t xmp_size;
 } alcedo_jxl_encoder_settings;
 
-/// Creates an encoder of pixels. The profile and the EXIF data are copied. Returns NULL when memory is exhausted.
+/// Creates an encoder of pixels. The profile and the metadata are copied. Returns NULL when memory is exhausted.
 alcedo_jxl_encoder *_Nullable alcedo_jxl_encoder_create(int threads);
 void alcedo_jxl_encoder_destroy(alcedo_jxl_encoder *_Nonnull encoder);
 

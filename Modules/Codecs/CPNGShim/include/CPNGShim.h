@@ -119,8 +119,8 @@ typedef struct {
     size_t transparent_count;
     const uint8_t *_Nullable icc;            // omitted when libpng rejects it
     size_t icc_size;
-    const uint8_t *_Nullable exif;           // begins with the TIFF header
-    size_t exif_size;
+    const uint8_t *_Nullable chunks;         // complete chunks to write after the profile and the palette
+    size_t chunks_size;
 } alcedo_png_settings;
 
 /// Creates an encoder with the compression level of `settings`. Does not keep `settings`. Returns NULL when memory is

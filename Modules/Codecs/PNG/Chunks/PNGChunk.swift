@@ -17,6 +17,7 @@ struct PNGChunk {
         static let iend: UInt32 = 0x4945_4E44
         static let ihdr: UInt32 = 0x4948_4452
         static let itxt: UInt32 = 0x6954_5874
+        static let phys: UInt32 = 0x7048_5973
         static let plte: UInt32 = 0x504C_5445
         static let srgb: UInt32 = 0x7352_4742
         static let text: UInt32 = 0x7445_5874

@@ -9,6 +9,10 @@ struct PNGOutline {
     private(set) var xmp: PNGChunk?
     /// A text chunk with EXIF data, written by ImageMagick before PNG defined a chunk for EXIF.
     private(set) var rawProfile: PNGChunk?
+    /// A text chunk with IPTC data, written by ImageMagick. PNG defines no chunk for IPTC.
+    private(set) var rawIPTC: PNGChunk?
+    /// The chunk of the resolution, which counts only before the pixels.
+    private(set) var resolution: PNGChunk?
     /// The palette and transparency chunks before the pixels, which apply to every frame of an animation.
     private(set) var colors: [PNGChunk] = []
     private(set) var animation: PNGAnimationControl?
@@ -32,8 +36,12 @@ struct PNGOutline {
         case PNGChunk.Name.exif: exif = exif ?? chunk
         case PNGChunk.Name.itxt where Self.has("XML:com.adobe.xmp\0", chunk, bytes): xmp = xmp ?? chunk
         case PNGChunk.Name.text, PNGChunk.Name.ztxt:
-            let isProfile = Self.rawProfileNames.contains { Self.has($0 + "\0", chunk, bytes) }
-            if isProfile { rawProfile = rawProfile ?? chunk }
+            if Self.has(anyOf: ["Raw profile type exif", "Raw profile type APP1"], chunk, bytes) {
+                rawProfile = rawProfile ?? chunk
+            } else if Self.has(anyOf: ["Raw profile type iptc", "Raw profile type 8bim"], chunk, bytes) {
+                rawIPTC = rawIPTC ?? chunk
+            }
+        case PNGChunk.Name.phys: if pixels == nil { resolution = resolution ?? chunk }
         case PNGChunk.Name.cicp, PNGChunk.Name.iccp, PNGChunk.Name.srgb, PNGChunk.Name.gama, PNGChunk.Name.chrm:
             if pixels == nil, colors.isEmpty { colorSpace[chunk.name] = colorSpace[chunk.name] ?? chunk }
         case PNGChunk.Name.plte, PNGChunk.Name.trns:
@@ -46,7 +54,9 @@ struct PNGOutline {
         }
     }
 
-    private static let rawProfileNames = ["Raw profile type exif", "Raw profile type APP1"]
+    private static func has(anyOf names: [String], _ chunk: PNGChunk, _ bytes: PNGBytes) -> Bool {
+        names.contains { has($0 + "\0", chunk, bytes) }
+    }
 
     private static func has(_ prefix: String, _ chunk: PNGChunk, _ bytes: PNGBytes) -> Bool {
         bytes.part(chunk.body).starts(with: prefix.utf8)

@@ -94,9 +94,13 @@ struct PNGMetadata {
         if let chunk = outline.exif, chunk.body.count <= budget, chunk.isIntact(in: bytes) {
             metadata.exif = ImageMetadata.tiff(bytes.part(chunk.body))
         } else if let chunk = outline.rawProfile, let text = unpacked(chunk) {
-            metadata.exif = Self.exif(rawProfile: text)
+            metadata.exif = Self.bytes(ofRawProfile: text).map(ImageMetadata.tiff)
         }
         if let chunk = outline.xmp { metadata.xmp = unpacked(chunk) }
+        if let chunk = outline.rawIPTC, let profile = unpacked(chunk).flatMap(Self.bytes(ofRawProfile:)) {
+            metadata.iptc = profile.starts(with: "8BIM".utf8) ? PhotoshopResources.iptc(in: profile) : profile
+        }
+        metadata.resolution = outline.resolution.flatMap { Self.resolution($0, bytes) }
     }
 
     /// The orientation from EXIF, or from XMP when there is no EXIF, as in older files. Default: `.up`.
@@ -107,8 +111,8 @@ struct PNGMetadata {
 
     /// The maximum number of bytes of the next metadata item that is kept.
     private var budget: Int {
-        let kept = [metadata.colorProfile, metadata.exif, metadata.xmp].reduce(0) { $0 + ($1?.count ?? 0) }
-        return min(limits.maximumMetadataByteCount - kept, limits.maximumChunkByteCount)
+        let kept = [metadata.colorProfile, metadata.exif, metadata.xmp, metadata.iptc].compactMap { $0?.count }
+        return min(limits.maximumMetadataByteCount - kept.reduce(0, +), limits.maximumChunkByteCount)
     }
 
     /// Returns the decompressed text of a chunk, or nil when libpng cannot read it or the limits do not allow it.
@@ -132,14 +136,25 @@ struct PNGMetadata {
         return text.flatMap { $0.count <= budget ? $0 : nil }
     }
 
-    /// Returns the EXIF data of an ImageMagick profile, or nil when the profile has fewer than three nonempty lines.
+    /// Returns the resolution in a `pHYs` chunk, or nil when the chunk is damaged, has no unit or is not positive.
+    /// Source: W3C PNG specification, third edition, section 11.3.4.3.
+    private static func resolution(_ chunk: PNGChunk, _ bytes: PNGBytes) -> ImageResolution? {
+        let isMeter = chunk.body.count == 9 && bytes[chunk.body.upperBound - 1] == 1
+        guard isMeter, chunk.isIntact(in: bytes) else { return nil }
+        let perMeter = [0, 4].map { Double(bytes.bigEndian(at: chunk.body.lowerBound + $0)) }
+        let resolution = ImageResolution(
+            horizontal: perMeter[0] / ImageResolution.inchesPerMeter,
+            vertical: perMeter[1] / ImageResolution.inchesPerMeter)
+        return resolution.isValid ? resolution : nil
+    }
+
+    /// Returns the data of an ImageMagick profile, or nil when the profile has fewer than three nonempty lines.
     /// The first line is a name, the second is the number of bytes, and the others are hexadecimal digits.
-    private static func exif(rawProfile text: Data) -> Data? {
+    private static func bytes(ofRawProfile text: Data) -> Data? {
         let lines = text.split(separator: UInt8(ascii: "\n"))
         guard lines.count > 2 else { return nil }
         let digits = lines.dropFirst(2).joined().compactMap { Character(Unicode.Scalar($0)).hexDigitValue }
-        return ImageMetadata.tiff(
-            stride(from: 0, to: digits.count - 1, by: 2).map { UInt8(digits[$0] << 4 | digits[$0 + 1]) })
+        return Data(stride(from: 0, to: digits.count - 1, by: 2).map { UInt8(digits[$0] << 4 | digits[$0 + 1]) })
     }
 }
 
