@@ -101,7 +101,12 @@ import Testing
         #expect(try profile(JPEGEditor.inserting(second + first, into: file)) == icc)
         #expect(try profile(JPEGEditor.inserting(first, into: file)) == nil)
         #expect(try profile(JPEGEditor.inserting(first + first, into: file)) == nil)
-        #expect(try profile(JPEGEditor.inserting(first + second + second, into: file)) == nil)
+        #expect(try profile(JPEGEditor.inserting(first + second + second, into: file)) == icc)
+        #expect(try profile(JPEGEditor.inserting(first + second + first + second, into: file)) == icc)
+        var changed = icc.dropFirst(100)
+        changed[changed.startIndex] ^= 1
+        let differing = JPEGEditor.profile(changed, number: 2, of: 2)
+        #expect(try profile(JPEGEditor.inserting(first + second + differing, into: file)) == nil)
         let other = JPEGEditor.profile(icc.dropFirst(100), number: 2, of: 3)
         #expect(try profile(JPEGEditor.inserting(first + other, into: file)) == nil)
         for (number, count) in [(UInt8(0), UInt8(1)), (0, 0), (2, 1)] {

@@ -17,15 +17,26 @@ static void record(alcedo_jpeg_segment *segment, const alcedo_jpeg_decoder *d, c
     segment->size = size;
 }
 
-/// Records a part of the profile. `bytes` holds the number of the part, the number of parts, and data. Invalid numbers
-/// mark the profile as broken. Source: ICC.1:2022, annex B.4.
+/// Whether a segment has these bytes.
+static int equals(
+    const alcedo_jpeg_segment *segment, const alcedo_jpeg_decoder *d, const uint8_t *bytes, size_t size) {
+    return segment->size == size && !memcmp(d->base + segment->offset, bytes, size);
+}
+
+/// Records a part of the profile. `bytes` holds the number of the part, the number of parts, and data. Invalid numbers,
+/// and repeated parts that differ, mark the profile as broken. Source: ICC.1:2022, annex B.4.
 static void record_profile(alcedo_jpeg_decoder *d, const uint8_t *bytes, size_t size) {
     alcedo_jpeg_profile *profile = &d->profile;
     if (size < 2) return;
     const uint8_t number = bytes[0], count = bytes[1];
     if (profile->count == 0) profile->count = count;
-    if (number == 0 || number > count || count != profile->count || profile->parts[number].offset) {
+    if (number == 0 || number > count || count != profile->count) {
         profile->is_broken = 1;
+        return;
+    }
+    // Some programs write the profile again without removing the old one.
+    if (profile->parts[number].offset) {
+        if (!equals(&profile->parts[number], d, bytes + 2, size - 2)) profile->is_broken = 1;
         return;
     }
     profile->found++;
