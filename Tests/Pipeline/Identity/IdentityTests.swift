@@ -93,7 +93,7 @@ private struct World {
     /// Returns whether the load succeeded; a flaky server may end a transfer early.
     private static func check(_ load: Load, _ origin: Origin) async throws -> Bool {
         let expected = origin.content(for: load.sent)
-        func expect(_ image: DecodedImage, _ layer: String) {
+        @Sendable func expect(_ image: DecodedImage, _ layer: String) {
             let (found, wanted) = (Mark(image).value, expected.value ^ UInt32(load.mark))
             if found != wanted {
                 Issue.record("\(layer): \(found) instead of \(wanted) for \(load.sent) of \(load.request.key)")
