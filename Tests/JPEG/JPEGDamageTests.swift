@@ -38,15 +38,71 @@ import Testing
         #expect(coarse.partialError?.code == .truncated && coarse.pixels.alphaMode == .opaque)
     }
 
-    @Test(arguments: ["420.jpg", "gray.jpg", "restart.jpg", "restart-rows.jpg", "cmyk.jpg"])
-    func `pixel data that ends early in a complete file is an error`(name: String) throws {
+    @Test(arguments: names.filter { $0 != "arithmetic.jpg" })
+    func `an image is complete without its end mark, and with a trailer instead`(name: String) throws {
+        let file = try fixture(name)
+        let whole = try decoder.decode(file, options: DecodingOptions())
+        let trailers: [[UInt8]] = [
+            [], [0], Array("\0\0\u{1}\nSEFH\0SEFT".utf8), [0xFF], [0xFF, 0xE1, 0, 200, 1], [0xFF, 0xD8, 0xFF, 0xDB],
+            [0xFF, 0x02, 7], [UInt8](repeating: 0, count: 100_000),
+        ]
+
+        for trailer in trailers {
+            let data = file.dropLast(2) + trailer
+            let image = try decoder.decode(data, options: DecodingOptions(tolerance: .harmless))
+            #expect(image.pixels == whole.pixels && image.damage?.kind == .harmless, "\(trailer.prefix(20))")
+            #expect(!image.isPartial)
+            try DecoderChecks(decoder).checkPieces(data)
+            try DecoderChecks(decoder).checkRows(data)
+        }
+        #expect(whole.damage == nil)
+    }
+
+    @Test(arguments: ["420.jpg", "444.jpg", "gray.jpg", "restart.jpg", "restart-rows.jpg", "cmyk.jpg", "large.jpg"])
+    func `rows without data are missing, also when an end mark was added`(name: String) throws {
         let data = try fixture(name)
+        let whole = try decoder.decode(data, options: DecodingOptions())
         let scan = try #require(JPEGEditor.data(in: data))
 
-        // The last two bytes may be padding.
-        for count in scan.dropLast(2) {
-            #expect(errorCode(data.prefix(count) + end) == .corrupt, "\(count) bytes")
+        // The last bytes may be padding.
+        for count in stride(from: scan.lowerBound, to: scan.upperBound - 2, by: max(1, scan.count / 40)) {
+            #expect(errorCode(data.prefix(count)) == .truncated, "\(count) bytes")
+            let options = DecodingOptions(tolerance: .missingPixels)
+            guard let part = try? decoder.decode(data.prefix(count), options: options) else { continue }
+            let (rows, known) = (part.pixels.tightBytes, whole.pixels.tightBytes)
+            let end = try #require(stride(from: 0, to: rows.count, by: 4).first { rows[$0 + 3] == 0 })
+            #expect(part.partialError?.code == .truncated && rows.prefix(end).elementsEqual(known.prefix(end)))
         }
+        let short = data.prefix(scan.lowerBound + scan.count / 3) + end
+        #expect(errorCode(short) == .corrupt)
+        let part = try? decoder.decode(short, options: DecodingOptions(allowsPartial: true))
+        #expect(part?.isPartial ?? true)
+    }
+
+    /// Peers show all of them.
+    @Test(arguments: ["420.jpg", "444.jpg", "gray.jpg", "restart.jpg", "progressive.jpg", "cmyk.jpg", "large.jpg"])
+    func `a wrong bit of the pixel data gives an image, and what libjpeg finds is reported`(name: String) throws {
+        let data = try fixture(name)
+        let scan = try #require(JPEGEditor.range(of: 0xDA, in: data))
+        let pixels = scan.lowerBound + 4 + Int(data[scan.lowerBound + 3]) - 2..<data.count - 2
+        let headers = [0xC4, 0xDA].flatMap { marker in
+            (1..<12).compactMap { JPEGEditor.range(of: marker, $0, in: data)?.prefix(20) }
+        }
+        var random = SeededGenerator(seed: 3)
+        var kinds: Set<DamageTolerance?> = []
+
+        for _ in 0..<300 {
+            let index = Int.random(in: pixels, using: &random)
+            // The later scans of a progressive file have tables and headers between them.
+            guard !headers.contains(where: { $0.contains(index) }) else { continue }
+            var damaged = data
+            damaged[index] ^= 1 << UInt8.random(in: 0..<8, using: &random)
+            let image = try decoder.decode(damaged, options: DecodingOptions())
+            kinds.insert(image.damage?.kind)
+            let strict = decoder.errorCode(damaged, options: DecodingOptions(tolerance: .harmless))
+            #expect(strict == (image.damage?.kind == .wrongPixels ? .corrupt : nil), "byte \(index)")
+        }
+        #expect(kinds.contains(.wrongPixels) && !kinds.contains(.missingPixels))
     }
 
     @Test func `a progressive file needs its first scan and is coarser without later ones`() throws {
@@ -55,23 +111,59 @@ import Testing
         let last = try #require(JPEGEditor.range(of: 0xDA, 9, in: data))
         let whole = try reference("420.raw")
 
-        for count in first.dropLast(2) {
-            #expect(errorCode(data.prefix(count) + end) == .corrupt, "\(count) bytes")
-        }
+        #expect(errorCode(data.prefix(first.lowerBound) + end) == .corrupt)
         for count in [last.lowerBound, last.lowerBound + 20, last.upperBound - 1] {
             let pixels = try decoder.decode(data.prefix(count) + end, options: DecodingOptions()).pixels.tightBytes
             let differences = zip(pixels, whole).map { abs(Int($0) - Int($1)) }
             #expect(differences.reduce(0, +) < 2 * differences.count, "\(count) bytes")
+            // Without an end mark, scans are missing.
+            #expect(errorCode(data.prefix(count)) == .truncated)
+            let part = try decoder.decode(data.prefix(count), options: DecodingOptions(allowsPartial: true))
+            #expect(part.pixels.tightBytes == pixels && part.isPartial)
         }
     }
 
-    @Test func `a restart marker out of order is an error`() throws {
+    @Test func `an error between two scans leaves the image of the scans before it`() throws {
+        let data = try fixture("progressive.jpg")
+        let second = try #require(JPEGEditor.range(of: 0xDA, 1, in: data))
+        let coarse = try decoder.decode(data.prefix(second.lowerBound) + end, options: DecodingOptions())
+        var damaged = data
+        // More components than a scan can have.
+        damaged[second.lowerBound + 4] = 9
+
+        let image = try decoder.decode(damaged, options: DecodingOptions())
+
+        #expect(image.pixels == coarse.pixels && image.damage?.kind == .wrongPixels)
+    }
+
+    @Test func `a restart marker out of order damages some pixels`() throws {
         var data = try fixture("restart.jpg")
         let scan = try #require(JPEGEditor.data(in: data))
         let marker = try #require(scan.dropLast().first { data[$0] == 0xFF && data[$0 + 1] == 0xD1 })
         data[marker + 1] = 0xD3
 
-        #expect(errorCode(data) == .corrupt)
+        #expect(try decoder.decode(data, options: DecodingOptions()).damage?.kind == .wrongPixels)
+        #expect(decoder.errorCode(data, options: DecodingOptions(tolerance: .harmless)) == .corrupt)
+    }
+
+    @Test func `a repeated part of a profile is ignored if it is the same`() throws {
+        let file = try fixture("420.jpg")
+        let profile = try #require(
+            try decoder.inspect(fixture("profile.jpg"), limits: DecodingLimits()).metadata.colorProfile)
+        let parts = [profile.prefix(100), profile.dropFirst(100)]
+        let (first, second) = (
+            JPEGEditor.profile(parts[0], number: 1, of: 2), JPEGEditor.profile(parts[1], number: 2, of: 2)
+        )
+        var other = first
+        other[other.count - 1] ^= 1
+
+        for (segments, isUsed) in [
+            (first + first + second, true), (first + second + second + first, true), (first + other + second, false),
+            (first + first, false),
+        ] {
+            let image = try decoder.decode(JPEGEditor.inserting(segments, into: file), options: DecodingOptions())
+            #expect(image.colorProfile == (isUsed ? profile : nil))
+        }
     }
 
     /// libjpeg detects them only where few bytes are left.
@@ -182,12 +274,16 @@ import Testing
         #expect(errorCode(Data("no picture at all".utf8)) == .corrupt)
     }
 
-    @Test func `bytes after the image or between its parts are ignored`() throws {
+    @Test func `bytes after the image are ignored, and more data than pixels is damage`() throws {
         let file = try fixture("420.jpg")
         let rows = try reference("420.raw")
 
-        for data in [file + Data([1, 2, 3]), file.dropLast(2) + Data([1, 2, 3]) + end] {
-            #expect(try decoder.decode(data, options: DecodingOptions()).pixels.tightBytes == rows)
+        for (data, damage) in [
+            (file + Data([1, 2, 3]), nil),
+            (file.dropLast(2) + Data(repeating: 1, count: 20) + end, DamageTolerance.wrongPixels),
+        ] {
+            let image = try decoder.decode(data, options: DecodingOptions())
+            #expect(image.pixels.tightBytes == rows && image.damage?.kind == damage)
         }
     }
 }

@@ -62,8 +62,10 @@ import Testing
             // libjpeg smooths the blocks of an image without its last scans.
             let part = Data(file[..<scan.upperBound] + [0xFF, 0xD9])
             #expect(try eighth(part) == eighthFromPieces(part), "\(count + 1) scans")
-            #expect(throws: ImageDecodingError.self) { try eighth(Data(file[..<scan.upperBound])) }
             count += 1
+            // Without an end mark, the later scans are missing, unless this is the last one.
+            let open = Data(file[..<scan.upperBound])
+            #expect((try? eighth(open)) == (count == 10 ? try eighth(part) : nil))
         }
         #expect(count == 10)
     }

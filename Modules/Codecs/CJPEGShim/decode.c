@@ -25,6 +25,8 @@ static void check_scans(j_common_ptr cinfo) {
 alcedo_jpeg_decoder *alcedo_jpeg_create(const uint8_t *bytes, size_t count) {
     alcedo_jpeg_decoder *d = calloc(1, sizeof *d);
     if (!d) return NULL;
+    d->tolerated = ALCEDO_JPEG_MISSING_PIXELS;
+    d->real_rows = JPEG_MAX_DIMENSION;
     alcedo_jpeg_init_errors(d);
     if (setjmp(d->escape)) {
         alcedo_jpeg_destroy(d);
@@ -142,17 +144,69 @@ static void make_row(alcedo_jpeg_decoder *d) {
     d->row = memory + (24 - (uintptr_t)memory % 16) % 16;
 }
 
+/// Whether a scan with each component has begun.
+static int has_all_components(const struct jpeg_decompress_struct *c) {
+    for (int i = 0; i < c->num_components; i++) {
+        if (!c->comp_info[i].quant_table) return 0;
+    }
+    return 1;
+}
+
+/// Whether the scans that were read contain all bits of all coefficients.
+static int is_complete(const struct jpeg_decompress_struct *c) {
+    for (int i = 0; c->coef_bits && i < c->num_components; i++) {
+        for (int k = 0; k < DCTSIZE2; k++) {
+            if (c->coef_bits[i][k] != 0) return 0;
+        }
+    }
+    return has_all_components(c);
+}
+
+/// Reads the scans of an image in several scans, after libjpeg was set up for them. After an error in a later scan, the
+/// image is made of the data before it.
+static alcedo_jpeg_status read_scans(alcedo_jpeg_decoder *d) {
+    struct jpeg_decompress_struct *c = &d->cinfo;
+    if (setjmp(d->escape)) {
+        const alcedo_jpeg_status status = alcedo_jpeg_failure(d);
+        const int is_damage = status != ALCEDO_JPEG_OUT_OF_MEMORY && status != ALCEDO_JPEG_LIMIT;
+        const int has_scan = c->input_scan_number > 1 || c->input_iMCU_row >= c->total_iMCU_rows;
+        if (!is_damage || d->gave_up || !has_scan) return status;
+        d->gave_up = 1;
+        // Discards a marker whose segment is incomplete.
+        c->unread_marker = 0;
+        alcedo_jpeg_end_input(d);
+        return read_scans(d);
+    }
+    jpeg_start_decompress(c);
+    if (d->ran_out || d->gave_up) {
+        const int is_missing = d->ran_out || !has_all_components(c);
+        const alcedo_jpeg_damage lost = is_missing ? ALCEDO_JPEG_MISSING_PIXELS : ALCEDO_JPEG_WRONG_PIXELS;
+        // After the last scan, nothing is lost.
+        alcedo_jpeg_note_damage(
+            d, is_complete(c) ? ALCEDO_JPEG_HARMLESS : lost, d->gave_up ? d->message : "scans are missing");
+    }
+    return alcedo_jpeg_verdict(d);
+}
+
 alcedo_jpeg_status alcedo_jpeg_start(alcedo_jpeg_decoder *d, alcedo_jpeg_rows rows) {
     struct jpeg_decompress_struct *c = &d->cinfo;
     const int is_gray = rows == ALCEDO_JPEG_ROWS_GRAY;
     d->keeps_inks = rows == ALCEDO_JPEG_ROWS_INKS;
     if (setjmp(d->escape)) return alcedo_jpeg_failure(d);
+    d->is_started = 1;
     c->out_color_space = is_cmyk(c) ? JCS_CMYK : is_gray ? JCS_GRAYSCALE : JCS_EXT_RGBA;
     c->buffered_image = d->is_stream && jpeg_has_multiple_scans(c);
     jpeg_calc_output_dimensions(c);
     alcedo_jpeg_omit_details(d);
     if (c->jpeg_color_space == JCS_YCbCr && !is_gray) make_row(d);
+    if (!d->is_stream && jpeg_has_multiple_scans(c)) return read_scans(d);
     return jpeg_start_decompress(c) ? ALCEDO_JPEG_OK : ALCEDO_JPEG_SUSPENDED;
+}
+
+/// Returns how many of the rows that libjpeg has just produced were decoded from data.
+static JDIMENSION real_count(const alcedo_jpeg_decoder *d, JDIMENSION count) {
+    const JDIMENSION first = d->cinfo.output_scanline - count;
+    return d->real_rows <= first ? 0 : d->real_rows - first < count ? d->real_rows - first : count;
 }
 
 alcedo_jpeg_status alcedo_jpeg_read_rows(
@@ -171,6 +225,7 @@ alcedo_jpeg_status alcedo_jpeg_read_rows(
         if (d->row && is_small) {
             JSAMPROW row = d->row;
             if (jpeg_read_scanlines(c, &row, 1) == 0) return ALCEDO_JPEG_SUSPENDED;
+            if (real_count(d, 1) == 0) break;
             memcpy(out + (first + *count) * stride, row, (size_t)c->output_width * 4);
             ++*count;
             continue;
@@ -180,22 +235,32 @@ alcedo_jpeg_status alcedo_jpeg_read_rows(
         const size_t left = end - first - *count;
         const JDIMENSION batch = left < 8 ? (JDIMENSION)left : 8;
         for (JDIMENSION i = 0; i < batch; i++) rows[i] = out + (first + *count + i) * stride;
-        const JDIMENSION row_count = jpeg_read_scanlines(c, rows, batch);
-        if (row_count == 0) return ALCEDO_JPEG_SUSPENDED;
+        const JDIMENSION produced = jpeg_read_scanlines(c, rows, batch);
+        if (produced == 0) return ALCEDO_JPEG_SUSPENDED;
+        const JDIMENSION row_count = real_count(d, produced);
         if (has_inks) {
             for (JDIMENSION i = 0; i < row_count; i++) {
                 convert_cmyk(rows[i], c->output_width, c->saw_Adobe_marker, d->keeps_inks);
             }
         }
         *count += row_count;
+        if (row_count < produced) break;
     }
-    return ALCEDO_JPEG_OK;
+    return alcedo_jpeg_verdict(d);
 }
 
 alcedo_jpeg_status alcedo_jpeg_finish(alcedo_jpeg_decoder *d) {
-    if (setjmp(d->escape)) return alcedo_jpeg_failure(d);
-    if (!jpeg_finish_decompress(&d->cinfo)) return ALCEDO_JPEG_SUSPENDED;
-    return d->is_damaged ? ALCEDO_JPEG_CORRUPT : ALCEDO_JPEG_OK;
+    struct jpeg_decompress_struct *c = &d->cinfo;
+    if (setjmp(d->escape)) {
+        const alcedo_jpeg_status status = alcedo_jpeg_failure(d);
+        if (status == ALCEDO_JPEG_OUT_OF_MEMORY || status == ALCEDO_JPEG_LIMIT) return status;
+        alcedo_jpeg_note_damage(d, ALCEDO_JPEG_HARMLESS, d->message);
+        return alcedo_jpeg_verdict(d);
+    }
+    // The other rows are missing.
+    if (!d->is_stream && c->output_scanline < c->output_height) return alcedo_jpeg_verdict(d);
+    if (!jpeg_finish_decompress(c)) return ALCEDO_JPEG_SUSPENDED;
+    return alcedo_jpeg_verdict(d);
 }
 
 alcedo_jpeg_status alcedo_jpeg_consume(alcedo_jpeg_decoder *d, uint32_t *complete) {

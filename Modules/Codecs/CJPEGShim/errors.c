@@ -8,26 +8,98 @@ static void on_error(j_common_ptr cinfo) {
     longjmp(d->escape, 1);
 }
 
+void alcedo_jpeg_note_damage(alcedo_jpeg_decoder *d, alcedo_jpeg_damage damage, const char *message) {
+    if (damage <= d->damage) return;
+    d->damage = damage;
+    d->damage_status = d->ran_out ? ALCEDO_JPEG_TRUNCATED : ALCEDO_JPEG_CORRUPT;
+    memmove(d->damage_message, message, strlen(message) + 1);
+}
+
+void alcedo_jpeg_tolerate(alcedo_jpeg_decoder *d, alcedo_jpeg_damage damage) { d->tolerated = damage; }
+
+alcedo_jpeg_damage alcedo_jpeg_found_damage(const alcedo_jpeg_decoder *d, alcedo_jpeg_status *status) {
+    *status = d->damage_status;
+    return d->damage;
+}
+
+const char *alcedo_jpeg_damage_message(const alcedo_jpeg_decoder *d) { return d->damage_message; }
+
+alcedo_jpeg_status alcedo_jpeg_verdict(alcedo_jpeg_decoder *d) {
+    if (d->damage <= d->tolerated) return ALCEDO_JPEG_OK;
+    memcpy(d->message, d->damage_message, sizeof d->message);
+    return d->damage_status;
+}
+
+/// Ends the rows of an image in one scan above the row of MCUs that libjpeg is reading. An image in several scans has
+/// all rows if its first scan has any.
+static void limit_rows(alcedo_jpeg_decoder *d) {
+    struct jpeg_decompress_struct *c = &d->cinfo;
+    if (d->damage == ALCEDO_JPEG_MISSING_PIXELS) return;
+    if (jpeg_has_multiple_scans(c)) {
+        if (c->input_scan_number < 2 && c->input_iMCU_row == 0) d->real_rows = 0;
+        return;
+    }
+#if JPEG_LIB_VERSION >= 70
+    const int side = c->min_DCT_v_scaled_size;
+#else
+    const int side = c->min_DCT_scaled_size;
+#endif
+    const JDIMENSION rows = c->input_iMCU_row * (JDIMENSION)(c->max_v_samp_factor * side);
+    // Upsampling of chrominance reads the row below.
+    const JDIMENSION context = c->max_v_samp_factor > 1 ? (JDIMENSION)c->max_v_samp_factor : 0;
+    d->real_rows = rows > context ? rows - context : 0;
+}
+
+/// Returns the damage of a scan whose data has ended before its last MCU: at the end of the file, or at a marker.
+///
+/// A wrong bit can change the number of MCUs that the decoder reads from the data before it finds the next code again.
+/// It then reads a few MCUs fewer than there are, almost always within the last row of MCUs. A wrong bit can also look
+/// like a marker. In both cases, the data of the rows is there. But when an end mark is where rows should be, the data
+/// was cut off before the mark was added.
+static alcedo_jpeg_damage damage_of_short_scan(const alcedo_jpeg_decoder *d) {
+    const struct jpeg_decompress_struct *c = &d->cinfo;
+    if (d->ran_out) return ALCEDO_JPEG_MISSING_PIXELS;
+    const int is_first = c->Ss == 0 && c->Ah == 0;
+    if (!is_first || c->unread_marker != JPEG_EOI || d->gave_up) return ALCEDO_JPEG_WRONG_PIXELS;
+    const JDIMENSION rows = c->total_iMCU_rows, row = c->input_iMCU_row;
+    const JDIMENSION allowed = rows / 16 > 1 ? rows / 16 : 1;
+    if (row + 1 + allowed < rows || (row == 0 && rows > 1)) return ALCEDO_JPEG_MISSING_PIXELS;
+    return ALCEDO_JPEG_WRONG_PIXELS;
+}
+
+/// Whether the only scan of the image has been read.
+static int ends_image(struct jpeg_decompress_struct *c) {
+    return !jpeg_has_multiple_scans(c) && c->input_iMCU_row >= c->total_iMCU_rows;
+}
+
 static void on_message(j_common_ptr cinfo, int level) {
     if (level >= 0) return;  // a trace message
     alcedo_jpeg_decoder *d = cinfo->client_data;
+    alcedo_jpeg_damage damage = ALCEDO_JPEG_WRONG_PIXELS;
     switch (cinfo->err->msg_code) {
     case JWRN_HIT_MARKER:
-        // A progressive scan of AC coefficients only adds detail to an existing image, and a file without any such scan
-        // causes no warning either (T.81 G.1.1.1).
-        if (d->cinfo.progressive_mode && d->cinfo.Ss > 0) break;
-        // fall through
-    // Pixels were lost, and libjpeg has replaced them.
+        damage = damage_of_short_scan(d);
+        if (damage == ALCEDO_JPEG_MISSING_PIXELS) limit_rows(d);
+        break;
+    case JWRN_EXTRANEOUS_DATA:
+        if (!d->is_started) return;
+        // The data of the scan is longer than its MCUs. After the only scan, other markers than the end mark show that
+        // it is no data of a scan.
+        if (d->ran_out || (ends_image(&d->cinfo) && cinfo->err->msg_parm.i[1] != JPEG_EOI)) {
+            damage = ALCEDO_JPEG_HARMLESS;
+        }
+        break;
     case JWRN_HUFF_BAD_CODE:
     case JWRN_ARITH_BAD_CODE:
     case JWRN_MUST_RESYNC:
-    case JWRN_JPEG_EOF:
-        if (!d->is_damaged) cinfo->err->format_message(cinfo, d->message);
-        d->is_damaged = 1;
         break;
     default:
-        break;
+        return;
     }
+    if (damage <= d->damage) return;
+    char message[JMSG_LENGTH_MAX];
+    cinfo->err->format_message(cinfo, message);
+    alcedo_jpeg_note_damage(d, damage, message);
 }
 
 static void print_nothing(j_common_ptr cinfo) { (void)cinfo; }
@@ -48,6 +120,25 @@ static void run_out(j_decompress_ptr cinfo) {
     ERREXIT(cinfo, JERR_INPUT_EOF);
 }
 
+void alcedo_jpeg_end_input(alcedo_jpeg_decoder *d) {
+    static const uint8_t end_of_image[] = {0xFF, 0xD9};
+    d->source.next_input_byte = end_of_image;
+    d->source.bytes_in_buffer = sizeof end_of_image;
+}
+
+/// Continues with an end mark after the last byte of the file.
+static void end_file(alcedo_jpeg_decoder *d) {
+    struct jpeg_decompress_struct *c = &d->cinfo;
+    d->ran_out = 1;
+    alcedo_jpeg_end_input(d);
+    // An arithmetic decoder does not tell whether it needed the bytes, and reads zeros after a marker.
+    const int is_needed = c->arith_code && c->input_iMCU_row < c->total_iMCU_rows;
+    if (is_needed) limit_rows(d);
+    alcedo_jpeg_note_damage(
+        d, is_needed ? ALCEDO_JPEG_MISSING_PIXELS : ALCEDO_JPEG_HARMLESS,
+        is_needed ? "the data ends early" : "the end mark is missing");
+}
+
 static boolean on_input_end(j_decompress_ptr cinfo) {
     alcedo_jpeg_decoder *d = cinfo->client_data;
     if (d->is_stream) return FALSE;
@@ -58,8 +149,20 @@ static boolean on_input_end(j_decompress_ptr cinfo) {
         d->source.bytes_in_buffer = (size_t)(pieces->ends[pieces->current] - pieces->starts[pieces->current]);
         return TRUE;
     }
-    run_out(cinfo);
-    return FALSE;
+    if (!d->is_started) run_out(cinfo);
+    end_file(d);
+    return TRUE;
+}
+
+static boolean resync(j_decompress_ptr cinfo, int desired) {
+    alcedo_jpeg_decoder *d = cinfo->client_data;
+    if (!jpeg_resync_to_restart(cinfo, desired)) return FALSE;
+    // libjpeg only continues after a restart marker if more MCUs follow it.
+    if (d->ran_out) {
+        limit_rows(d);
+        alcedo_jpeg_note_damage(d, ALCEDO_JPEG_MISSING_PIXELS, "the data ends early");
+    }
+    return TRUE;
 }
 
 static void skip_input(j_decompress_ptr cinfo, long count) {
@@ -67,7 +170,11 @@ static void skip_input(j_decompress_ptr cinfo, long count) {
     if (count <= 0) return;
     size_t remaining = (size_t)count;
     if (remaining > cinfo->src->bytes_in_buffer) {
-        if (!d->is_stream) run_out(cinfo);
+        if (!d->is_stream) {
+            if (!d->is_started) run_out(cinfo);
+            end_file(d);
+            return;
+        }
         d->skipped = remaining - cinfo->src->bytes_in_buffer;
         remaining = cinfo->src->bytes_in_buffer;
     }
@@ -86,21 +193,11 @@ void alcedo_jpeg_feed(alcedo_jpeg_decoder *d, const uint8_t *bytes, size_t count
     d->source.bytes_in_buffer = count - offset;
 }
 
-void alcedo_jpeg_end_input(alcedo_jpeg_decoder *d) {
-    static const uint8_t end_of_image[] = {0xFF, 0xD9};
-    d->skipped = 0;
-    // Discards a marker whose segment is incomplete.
-    d->cinfo.unread_marker = 0;
-    d->base = end_of_image;
-    d->source.next_input_byte = end_of_image;
-    d->source.bytes_in_buffer = sizeof end_of_image;
-}
-
 void alcedo_jpeg_init_source(alcedo_jpeg_decoder *d, const uint8_t *bytes, size_t count) {
     d->source.init_source = do_nothing;
     d->source.fill_input_buffer = on_input_end;
     d->source.skip_input_data = skip_input;
-    d->source.resync_to_restart = jpeg_resync_to_restart;
+    d->source.resync_to_restart = resync;
     d->source.term_source = do_nothing;
     d->base = bytes;
     d->source.next_input_byte = bytes;
@@ -109,7 +206,6 @@ void alcedo_jpeg_init_source(alcedo_jpeg_decoder *d, const uint8_t *bytes, size_
 }
 
 alcedo_jpeg_status alcedo_jpeg_failure(const alcedo_jpeg_decoder *d) {
-    if (d->ran_out) return ALCEDO_JPEG_TRUNCATED;
     if (d->too_many_scans) return ALCEDO_JPEG_LIMIT;
     switch (d->errors.msg_code) {
     case JERR_OUT_OF_MEMORY:
@@ -128,6 +224,6 @@ alcedo_jpeg_status alcedo_jpeg_failure(const alcedo_jpeg_decoder *d) {
     case JERR_FRACT_SAMPLE_NOTIMPL:
         return ALCEDO_JPEG_UNSUPPORTED;
     default:
-        return ALCEDO_JPEG_CORRUPT;
+        return d->ran_out ? ALCEDO_JPEG_TRUNCATED : ALCEDO_JPEG_CORRUPT;
     }
 }

@@ -47,7 +47,6 @@ struct alcedo_jpeg_decoder {
     alcedo_jpeg_segment resources;
     alcedo_jpeg_profile profile;
     uint8_t *row;  // memory for one output row, or NULL
-    int is_damaged;  // whether libjpeg has warned of lost pixels
     int is_stream;  // whether decoding suspends at the end of the bytes
     int keeps_inks;  // whether rows have inks instead of the colors that a formula makes of them
     const uint8_t *base;  // the bytes that the source reads
@@ -55,13 +54,20 @@ struct alcedo_jpeg_decoder {
     alcedo_jpeg_pieces pieces;
     int ran_out;
     int too_many_scans;
+    int is_started;  // whether libjpeg may have read data of a scan
+    int gave_up;  // whether the scans after an error are ignored
+    alcedo_jpeg_damage tolerated;
+    alcedo_jpeg_damage damage;  // the worst damage
+    alcedo_jpeg_status damage_status;
+    char damage_message[JMSG_LENGTH_MAX];
+    JDIMENSION real_rows;  // the number of output rows that can be decoded from data
     char message[JMSG_LENGTH_MAX];
 };
 
 /// Installs handlers that jump to `escape` after an error and never print.
 void alcedo_jpeg_init_errors(alcedo_jpeg_decoder *d);
-/// Installs a source that reads from memory. At the end of the bytes, it jumps or suspends, while libjpeg's own source
-/// would continue with gray pixels and a warning.
+/// Installs a source that reads from memory. At the end of the bytes, it suspends. If it has all bytes, it jumps before
+/// the first scan, and ends the image after that.
 void alcedo_jpeg_init_source(alcedo_jpeg_decoder *d, const uint8_t *bytes, size_t count);
 /// Installs marker processors that record the positions of EXIF, XMP and the ICC profile.
 void alcedo_jpeg_init_markers(alcedo_jpeg_decoder *d);
@@ -72,6 +78,12 @@ void alcedo_jpeg_init_markers(alcedo_jpeg_decoder *d);
 void alcedo_jpeg_omit_details(alcedo_jpeg_decoder *d);
 /// Returns the size of the profile, or 0 when it is absent, incomplete or contradictory.
 size_t alcedo_jpeg_profile_size(const alcedo_jpeg_decoder *d);
+/// Records damage, unless the same or worse damage is known. `message` must not be longer than JMSG_LENGTH_MAX.
+void alcedo_jpeg_note_damage(alcedo_jpeg_decoder *d, alcedo_jpeg_damage damage, const char *message);
+/// Ends the input at the decoder's position, as if the image ended there.
+void alcedo_jpeg_end_input(alcedo_jpeg_decoder *d);
+/// Returns ALCEDO_JPEG_OK, or the status of damage that is not tolerated.
+alcedo_jpeg_status alcedo_jpeg_verdict(alcedo_jpeg_decoder *d);
 /// Returns the status for the error that caused the last jump.
 alcedo_jpeg_status alcedo_jpeg_failure(const alcedo_jpeg_decoder *d);
 

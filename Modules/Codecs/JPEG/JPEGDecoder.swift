@@ -26,11 +26,7 @@ package struct JPEGDecoder: ImageDecoding {
     }
 
     package func decode(_ data: Data, options: DecodingOptions) throws(ImageDecodingError) -> DecodedImage {
-        do throws(ImageDecodingError) {
-            return try JPEGPartialImage.decode(data, options)
-        } catch {
-            return try JPEGDecodingState.part(of: data, options: options, partialError: error)
-        }
+        try JPEGPartialImage.decode(data, options)
     }
 
     /// Sends rows as they are decoded. An image in one scan needs O(*w*) memory. An image in several scans needs memory
@@ -46,8 +42,7 @@ package struct JPEGDecoder: ImageDecoding {
             guard !options.appliesOrientation || reader.info?.orientation == .up else {
                 return try decode(data, options: options.forRows).sendRows(to: consumer)
             }
-            try reader.sendRows(options, to: consumer)
-            return nil
+            return try reader.sendRows(options.forRows, to: consumer)
         }
     }
 

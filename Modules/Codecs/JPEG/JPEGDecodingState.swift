@@ -42,8 +42,11 @@ final class JPEGDecodingState: IncrementalDecodingState {
             // The image is complete or will be decoded by another reader: the coefficients are no longer needed.
             if stage == .finished || stage == .waiting { reader = nil }
         } catch {
+            let isHeader = stage == .header
             stage = .failed
-            guard options.allows(error) else { throw error }
+            // What is wrong behind the header may be tolerated.
+            let isFinal = isHeader || error.code == .exceedsLimit || error.code == .outOfMemory
+            guard !isFinal || options.allows(error) else { throw error }
         }
     }
 
@@ -92,16 +95,10 @@ final class JPEGDecodingState: IncrementalDecodingState {
         }
     }
 
-    /// Reads to the end of the image. After the error `corrupt`, the state waits for ``finish()``, which decodes all
-    /// bytes again in one call. Only the result of that call is final: while many bytes are available, libjpeg uses
-    /// another Huffman decoder, which accepts invalid codes.
+    /// Reads to the end of the image. With any damage, the state waits for ``finish()``, which decodes all bytes again.
     private func end(_ reader: JPEGReader) throws(ImageDecodingError) {
-        do throws(ImageDecodingError) {
-            if try reader.finish() { stage = .finished }
-        } catch {
-            guard error.code == .corrupt else { throw error }
-            stage = .waiting
-        }
+        guard try reader.finish() else { return }
+        stage = reader.damage == nil ? .finished : .waiting
     }
 
     /// Reads all rows, at least at the quality of the scans up to `scan`.
@@ -138,39 +135,11 @@ final class JPEGDecodingState: IncrementalDecodingState {
         if stage == .finished { return try image() }
         // Decoding starts again with all bytes.
         (reader, partialImage) = (nil, nil)
-        do throws(ImageDecodingError) {
-            return try JPEGPartialImage.decode(data, options)
-        } catch {
-            return try Self.part(of: data, options: options, partialError: error)
-        }
+        return try JPEGPartialImage.decode(data, options)
     }
 
-    /// Returns the partial image of a damaged file. Throws `partialError` when partial images are not allowed, when the
-    /// error is neither `truncated` nor `corrupt`, or when no row can be decoded. Also throws the errors of decoding,
-    /// such as `outOfMemory`.
-    static func part(
-        of data: Data, options: DecodingOptions, partialError: ImageDecodingError
-    ) throws(ImageDecodingError) -> DecodedImage {
-        guard options.allowsPartial, partialError.code == .truncated || partialError.code == .corrupt else {
-            throw partialError
-        }
-        let state = JPEGDecodingState(options: options)
-        try state.append(data)
-        try state.start()
-        return try state.part(partialError: partialError)
-    }
-
-    private func part(partialError: ImageDecodingError) throws(ImageDecodingError) -> DecodedImage {
-        if stage == .scans, let reader {
-            reader.endInput()
-            try output(scan: try reader.consumeScans().complete, reader)
-        }
-        guard let rowCount = partialImage?.rowCount, rowCount > 0 else { throw partialError }
-        return try image(partialError: partialError)
-    }
-
-    private func image(partialError: ImageDecodingError? = nil) throws(ImageDecodingError) -> DecodedImage {
-        guard let image = try partialImage?.image(options, partialError: partialError) else {
+    private func image() throws(ImageDecodingError) -> DecodedImage {
+        guard let image = try partialImage?.image(options) else {
             throw ImageDecodingError(.corrupt, "JPEG: the file has no image")
         }
         return image

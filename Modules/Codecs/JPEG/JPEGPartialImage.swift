@@ -41,7 +41,7 @@ struct JPEGPartialImage {
 
     /// Returns the image and clears missing rows in its buffer: they are transparent in RGBA8 and black in gray8.
     mutating func image(
-        _ options: DecodingOptions, partialError: ImageDecodingError? = nil
+        _ options: DecodingOptions, damage: ImageDamage? = nil
     ) throws(ImageDecodingError) -> DecodedImage {
         var alphaMode = pixels.alphaMode
         if !isComplete {
@@ -56,20 +56,22 @@ struct JPEGPartialImage {
         var image = DecodedImage(
             pixels: options.appliesOrientation ? try rows.upright(from: header.orientation) : rows,
             colorProfile: header.colorProfile, orientation: options.appliesOrientation ? .up : header.orientation,
-            format: .jpeg,
-            damage: partialError.map { ImageDamage(.missingPixels, $0) })
+            format: .jpeg, damage: damage)
         image.hasInks = header.hasInks
         return image
     }
 
-    /// Decodes a complete file.
+    /// Decodes a file of which all bytes are known. Only this result is final: while many bytes are available, libjpeg
+    /// uses another Huffman decoder, which reads invalid codes as zero.
     static func decode(_ data: Data, _ options: DecodingOptions) throws(ImageDecodingError) -> DecodedImage {
         try data.withDecoderInput(of: "JPEG") { bytes throws(ImageDecodingError) in
             let reader = try JPEGReader(bytes, limits: options.limits)
             var partialImage = try JPEGPartialImage(reader.start(options))
             try partialImage.read(from: reader)
             _ = try reader.finish()
-            return try partialImage.image(options)
+            let damage = reader.damage
+            if let damage, partialImage.rowCount == 0 { throw damage.error }
+            return try partialImage.image(options, damage: damage)
         }
     }
 }

@@ -7,6 +7,7 @@ final class JPEGReader {
     private let shim: OpaquePointer
     private let limits: DecodingLimits
     private let keepsMetadata: Bool
+    private let isStream: Bool
     private(set) var info: ImageInfo?
     /// Whether the image has several scans. libjpeg then keeps all coefficients until decoding ends.
     private(set) var hasSeveralScans = false
@@ -32,6 +33,7 @@ final class JPEGReader {
         self.shim = shim
         self.limits = limits
         self.keepsMetadata = keepsMetadata
+        isStream = false
         _ = try readHeader()
     }
 
@@ -41,6 +43,7 @@ final class JPEGReader {
         self.shim = shim
         self.limits = limits
         keepsMetadata = true
+        isStream = true
     }
 
     deinit { alcedo_jpeg_destroy(shim) }
@@ -55,8 +58,20 @@ final class JPEGReader {
         alcedo_jpeg_feed(shim, base, bytes.count)
     }
 
-    /// Ends the input at the decoder's position, as if the image ended there.
-    func endInput() { alcedo_jpeg_end_input(shim) }
+    /// The worst damage found so far.
+    var damage: ImageDamage? {
+        var status = ALCEDO_JPEG_OK
+        let kind: DamageTolerance
+        switch alcedo_jpeg_found_damage(shim, &status) {
+        case ALCEDO_JPEG_HARMLESS: kind = .harmless
+        case ALCEDO_JPEG_WRONG_PIXELS: kind = .wrongPixels
+        case ALCEDO_JPEG_MISSING_PIXELS: kind = .missingPixels
+        default: return nil
+        }
+        let message = "JPEG: \(String(cString: alcedo_jpeg_damage_message(shim)))"
+        return ImageDamage(
+            kind, ImageDecodingError(status == ALCEDO_JPEG_TRUNCATED ? .truncated : .corrupt, message))
+    }
 
     /// Reads the header. Returns `false` when more bytes are needed.
     func readHeader() throws(ImageDecodingError) -> Bool {
@@ -109,6 +124,14 @@ final class JPEGReader {
         return metadata
     }
 
+    private static func damage(_ tolerance: DamageTolerance) -> alcedo_jpeg_damage {
+        switch tolerance {
+        case .harmless: ALCEDO_JPEG_HARMLESS
+        case .wrongPixels: ALCEDO_JPEG_WRONG_PIXELS
+        case .missingPixels: ALCEDO_JPEG_MISSING_PIXELS
+        }
+    }
+
     private static func colorModel(_ color: alcedo_jpeg_color) -> ColorModel {
         switch color {
         case ALCEDO_JPEG_GRAY: .gray
@@ -121,12 +144,14 @@ final class JPEGReader {
 
     /// Starts decoding with the size and format that the options require, and returns the header of the rows. Reads an
     /// image in several scans to its end, unless its bytes are passed by ``feed(_:)``. Must be called once, after the
-    /// header has been read.
+    /// header has been read. After that, damage that the options do not tolerate is an error, unless the bytes are
+    /// passed by ``feed(_:)``.
     func start(_ options: DecodingOptions) throws(ImageDecodingError) -> PixelRowHeader {
         let header = try checkedHeader(options)
         let rows =
             header.format == .gray8
             ? ALCEDO_JPEG_ROWS_GRAY : header.hasInks ? ALCEDO_JPEG_ROWS_INKS : ALCEDO_JPEG_ROWS_RGBA
+        if !isStream { alcedo_jpeg_tolerate(shim, Self.damage(options.tolerance)) }
         _ = try isDone(alcedo_jpeg_start(shim, rows))
         rowHeader = header
         return header
@@ -230,9 +255,10 @@ final class JPEGReader {
     /// Decodes all rows and sends them to `consumer`. Calls the consumer's `begin` before the first row and its
     /// `finish` after the last.
     ///
-    /// - Throws: `exceedsLimit` when the image exceeds the limits, `truncated` when the data ends before the end
-    ///   marker, `corrupt` when pixels were lost, the other errors of libjpeg, and the errors of the consumer.
-    func sendRows(_ options: DecodingOptions, to consumer: any PixelRowConsumer) throws {
+    /// - Returns: The damage that the options tolerate.
+    /// - Throws: `exceedsLimit` when the image exceeds the limits, the error of damage that the options do not
+    ///   tolerate, the other errors of libjpeg, and the errors of the consumer.
+    func sendRows(_ options: DecodingOptions, to consumer: any PixelRowConsumer) throws -> ImageDamage? {
         let header = try start(options)
         try consumer.begin(header)
         var rows = [UInt8](repeating: 0, count: 16 * header.bytesPerRow)
@@ -255,10 +281,11 @@ final class JPEGReader {
         }
         _ = try finish()
         try consumer.finish()
+        return damage
     }
 
-    /// Reads to the end of the image. Returns `false` when more bytes are needed. Throws `corrupt` when pixels were
-    /// lost, and the other errors of libjpeg.
+    /// Reads to the end of the image. Returns `false` when more bytes are needed. Throws the error of damage that is
+    /// not tolerated.
     func finish() throws(ImageDecodingError) -> Bool { try isDone(alcedo_jpeg_finish(shim)) }
 
     /// Reads scans as far as bytes are available. Returns the number of complete scans, and whether these are all.

@@ -18,6 +18,14 @@ typedef enum {
     ALCEDO_JPEG_SUSPENDED,
 } alcedo_jpeg_status;
 
+/// The effect of damage on the pixels.
+typedef enum {
+    ALCEDO_JPEG_INTACT = 0,
+    ALCEDO_JPEG_HARMLESS,
+    ALCEDO_JPEG_WRONG_PIXELS,
+    ALCEDO_JPEG_MISSING_PIXELS,
+} alcedo_jpeg_damage;
+
 typedef enum {
     ALCEDO_JPEG_GRAY = 0,
     ALCEDO_JPEG_YCBCR,
@@ -66,8 +74,16 @@ alcedo_jpeg_decoder *_Nullable alcedo_jpeg_create_stream(void);
 /// read them.
 void alcedo_jpeg_feed(alcedo_jpeg_decoder *_Nonnull decoder, const uint8_t *_Nonnull bytes, size_t count);
 
-/// Ends the input of a suspended decoder at its position, as if the image ended there.
-void alcedo_jpeg_end_input(alcedo_jpeg_decoder *_Nonnull decoder);
+/// Sets the most damage with which decoding continues. With more, the functions return ALCEDO_JPEG_TRUNCATED or
+/// ALCEDO_JPEG_CORRUPT. By default, all damage is tolerated.
+void alcedo_jpeg_tolerate(alcedo_jpeg_decoder *_Nonnull decoder, alcedo_jpeg_damage damage);
+
+/// Returns the worst damage found so far. `status` receives the status that it causes if it is not tolerated.
+alcedo_jpeg_damage alcedo_jpeg_found_damage(
+    const alcedo_jpeg_decoder *_Nonnull decoder, alcedo_jpeg_status *_Nonnull status);
+
+/// Returns the message of the worst damage found so far, or an empty string.
+const char *_Nonnull alcedo_jpeg_damage_message(const alcedo_jpeg_decoder *_Nonnull decoder);
 
 void alcedo_jpeg_destroy(alcedo_jpeg_decoder *_Nonnull decoder);
 
@@ -95,13 +111,14 @@ typedef enum {
 alcedo_jpeg_status alcedo_jpeg_start(alcedo_jpeg_decoder *_Nonnull decoder, alcedo_jpeg_rows rows);
 
 /// Writes the rows from `first` to before `end`, `stride` bytes apart, to `out`, which has memory for `capacity` rows.
-/// Writes fewer when bytes are missing and at the end of the image. Sets `count` to the number of rows written, even on
+/// Writes fewer when bytes are missing, at the end of the image, and before the first row of an image in one scan whose
+/// data is missing. Sets `count` to the number of rows written, even on
 /// failure.
 alcedo_jpeg_status alcedo_jpeg_read_rows(
     alcedo_jpeg_decoder *_Nonnull decoder, uint8_t *_Nonnull out, size_t stride, size_t capacity, size_t first,
     size_t end, size_t *_Nonnull count);
 
-/// Reads to the end of the image. Returns ALCEDO_JPEG_CORRUPT when pixels were lost.
+/// Reads to the end of the image, after all its rows. Errors after the last row are harmless damage.
 alcedo_jpeg_status alcedo_jpeg_finish(alcedo_jpeg_decoder *_Nonnull decoder);
 
 // For images in several scans whose bytes arrive in pieces, after alcedo_jpeg_start:
