@@ -121,33 +121,64 @@ import Testing
         }
     }
 
-    @Test func `every prefix is truncated, and yields the complete frames when partial images are allowed`() throws {
+    /// Whether each frame of the image equals that of the complete animation.
+    private func hasRightFrames(_ image: DecodedImage) throws -> Bool {
+        let count = image.frames?.frameCount ?? 1
+        guard visible(image.pixels) == expected({ Self.pixel($0, $1, frame: 0) }) else { return false }
+        return try (1..<max(2, count)).allSatisfy { index in
+            guard count > 1, let frame = try image.frames?.frame(at: index) else { return true }
+            return visible(frame) == expected { Self.pixel($0, $1, frame: index) }
+        }
+    }
+
+    @Test func `every prefix with the first frame has its complete frames, and the others miss pixels`() throws {
         let data = try fixture("animation.png")
         var counts: Set<Int> = []
 
         for count in 1..<data.count {
-            #expect(errorCode(data.prefix(count)) == .truncated, "\(count) bytes")
-            let options = DecodingOptions(allowsPartial: true)
-            guard let part = try? decoder.decode(data.prefix(count), options: options) else { continue }
-            #expect(part.partialError?.code == .truncated)
-            let frames = part.frames?.frameCount ?? 1
-            counts.insert(frames)
-            for index in 1..<max(2, frames) where frames > 1 {
-                let frame = try part.frames?.frame(at: index)
-                #expect(visible(try #require(frame)) == expected { Self.pixel($0, $1, frame: index) })
+            let part = data.prefix(count)
+            guard let image = try? decoder.decode(part, options: DecodingOptions()) else {
+                #expect(errorCode(part) == .truncated && counts.isEmpty, "\(count) bytes")
+                let partial = try? decoder.decode(part, options: DecodingOptions(allowsPartial: true))
+                #expect(partial.map { $0.partialError?.code == .truncated } ?? true)
+                continue
             }
+            #expect(image.damage?.kind == .harmless && image.damage?.error.code == .truncated)
+            #expect(try hasRightFrames(image), "\(count) bytes")
+            let info = try decoder.inspect(part, limits: DecodingLimits())
+            #expect(info.frameCount == image.frames?.frameCount ?? 1)
+            counts.insert(info.frameCount)
         }
         #expect(counts == [1, 2, 3])
     }
 
-    @Test func `a flipped bit in an animation chunk never yields an animation`() throws {
+    @Test func `a flipped bit in an animation leaves the frames before it`() throws {
         let data = try fixture("animation.png")
+        var counts: Set<Int> = []
+
         for index in 8 + 25..<data.count - 12 {
             var damaged = data
             damaged[index] ^= 0x04
-            let image = try? decoder.decode(damaged, options: DecodingOptions())
-            // A chunk whose name was changed is skipped, so the rest is a still image or inconsistent.
-            #expect(image?.frames == nil, "byte \(index)")
+            guard let image = try? decoder.decode(damaged, options: DecodingOptions()) else { continue }
+            let damage = try #require(image.damage, "byte \(index)")
+            counts.insert(image.frames?.frameCount ?? 1)
+            #expect(try damage.kind == .wrongPixels || hasRightFrames(image), "byte \(index)")
+        }
+        #expect(counts == [1, 2])
+    }
+
+    @Test func `a broken pixel of a later frame ends the animation, and of the first one is reported`() throws {
+        let data = try fixture("animation.png")
+        for (name, frames, kind) in [("IDAT", 1, DamageTolerance.wrongPixels), ("fdAT", 1, .harmless)] {
+            var damaged = data
+            let start = try #require(data.firstRange(of: Data(name.utf8))).lowerBound - 4
+            let length = data[start..<start + 4].reduce(0) { $0 << 8 | Int($1) }
+            damaged[start + 8 + length] ^= 1
+
+            let image = try decoder.decode(damaged, options: DecodingOptions())
+
+            #expect(image.frames?.frameCount ?? 1 == frames && image.damage?.kind == kind)
+            #expect(try hasRightFrames(image))
         }
     }
 }

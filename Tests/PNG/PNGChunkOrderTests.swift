@@ -20,31 +20,50 @@ import Testing
         self.chunks = chunks
     }
 
-    private func code(_ change: (inout [[UInt8]]) -> Void) -> ImageDecodingError.Code? {
+    /// Returns the number of frames of the changed file, or nil when it is the still image. Checks that damage is
+    /// reported, that strict decoding gives the same, and that the inspected number is the same.
+    private func frameCount(_ change: (inout [[UInt8]]) -> Void) throws -> Int? {
         var changed = chunks
         change(&changed)
-        return errorCode(PNGWriter.file(changed))
+        let file = PNGWriter.file(changed)
+        let image = try PNGDecoder().decode(file, options: DecodingOptions(tolerance: .harmless))
+        let whole = try PNGDecoder().decode(PNGWriter.file(chunks), options: DecodingOptions())
+        #expect(image.pixels == whole.pixels && (image.damage != nil || changed == chunks))
+        let info = try PNGDecoder().inspect(file, limits: DecodingLimits())
+        #expect(info.frameCount == image.frames?.frameCount ?? 1)
+        #expect(info.delays.count == image.frames?.frameCount ?? 0)
+        return image.frames?.frameCount
     }
 
-    private func control(_ index: Int, _ change: (inout [UInt8]) -> Void) -> ImageDecodingError.Code? {
-        code { chunks in
+    private func control(_ index: Int, _ change: (inout [UInt8]) -> Void) throws -> Int? {
+        try frameCount { chunks in
             var body = Array(chunks[index][8..<chunks[index].count - 4])
             change(&body)
             chunks[index] = PNGWriter.chunk(String(decoding: chunks[index][4..<8], as: UTF8.self), body)
         }
     }
 
-    @Test func `missing, repeated or misplaced chunks are corrupt`() {
-        #expect(code { _ in } == nil)
-        #expect(code { $0.insert($0[1], at: 2) } == .corrupt)
-        #expect(code { $0.remove(at: 2) } == .corrupt)
-        #expect(code { $0.remove(at: 4) } == .corrupt)
-        #expect(code { $0.remove(at: 5) } == .corrupt)
-        #expect(code { $0.removeSubrange(6...7) } == .corrupt)
-        #expect(code { $0.swapAt(5, 7) } == .corrupt)
-        #expect(code { $0.insert($0[7], at: 8) } == .corrupt)
-        #expect(code { $0.insert($0[3], at: 8) } == .corrupt)
-        #expect(code { $0.removeLast() } == .truncated)
+    @Test func `missing, repeated or misplaced control chunks give the still image`() throws {
+        #expect(try frameCount { _ in } == 3)
+        #expect(try frameCount { $0.insert($0[1], at: 2) } == nil)
+        #expect(try frameCount { $0.remove(at: 2) } == nil)
+        #expect(try frameCount { $0.remove(at: 4) } == nil)
+        #expect(try frameCount { $0.removeSubrange(6...7) } == nil)
+        #expect(try frameCount { $0.swapAt(5, 7) } == nil)
+        #expect(try frameCount { $0.insert($0[7], at: 8) } == nil)
+    }
+
+    @Test func `a broken frame ends the animation before it`() throws {
+        // The second frame has no data.
+        #expect(try frameCount { $0.remove(at: 5) } == nil)
+        // The third frame has no data, or its data is cut off.
+        #expect(try frameCount { $0.remove(at: 7) } == 2)
+        #expect(
+            try frameCount {
+                $0[7].removeLast(20); $0.removeLast()
+            } == 2)
+        #expect(try frameCount { $0.insert($0[3], at: 8) } == 2)
+        #expect(try frameCount { $0.removeLast() } == 3)
     }
 
     @Test func `an animation announced late or without frames is a still image`() throws {
@@ -57,18 +76,23 @@ import Testing
         }
     }
 
-    @Test func `frames outside the canvas, or with unknown operations, are corrupt`() {
-        #expect(control(4) { _ in } == nil)
-        #expect(control(4) { $0[15] = 7 } == .corrupt)
-        #expect(control(4) { $0[12] = 0xFF } == .corrupt)
-        #expect(control(4) { $0[7] = 0 } == .corrupt)
-        #expect(control(4) { $0[24] = 3 } == .corrupt)
-        #expect(control(4) { $0[25] = 2 } == .corrupt)
-        #expect(control(4) { $0.removeLast() } == .corrupt)
-        #expect(control(2) { $0[7] = 12 } == .corrupt)
-        #expect(control(1) { $0[3] = 4 } == .corrupt)
-        #expect(control(1) { $0[3] = 2 } == .corrupt)
-        #expect(control(1) { $0[0] = 0xFF } == .exceedsLimit)
+    @Test func `frames outside the canvas, or with unknown operations, end the animation`() throws {
+        #expect(try control(6) { _ in } == 3)
+        #expect(try control(6) { $0[15] = 7 } == 2)
+        #expect(try control(6) { $0[12] = 0xFF } == 2)
+        #expect(try control(6) { $0[7] = 0 } == 2)
+        #expect(try control(6) { $0[24] = 3 } == 2)
+        #expect(try control(6) { $0[25] = 2 } == 2)
+        #expect(try control(4) { $0[15] = 7 } == nil)
+    }
+
+    @Test func `a wrong number of frames, sequence number, length or first frame gives the still image`() throws {
+        #expect(try control(4) { $0.removeLast() } == nil)
+        #expect(try control(4) { $0[3] = 9 } == nil)
+        #expect(try control(5) { $0[3] = 9 } == nil)
+        #expect(try control(2) { $0[7] = 12 } == nil)
+        for count: UInt8 in [1, 2, 4] { #expect(try control(1) { $0[3] = count } == nil) }
+        #expect(try control(1) { $0[0] = 0xFF } == nil)
     }
 
     @Test func `a denominator of zero means hundredths`() throws {

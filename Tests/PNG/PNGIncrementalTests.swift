@@ -73,8 +73,8 @@ import Testing
             #expect(inPieces(cut, DecodingOptions()) { 7 } == atOnce(cut, DecodingOptions()), "\(count) bytes")
             // The number of rows that zlib returns from the last bytes depends on the pieces.
             let options = DecodingOptions(pixelFormat: .gray8, allowsPartial: true)
-            #expect(inPieces(cut, options) { 7 }.code == .truncated)
-            #expect(atOnce(cut, options).code == .truncated)
+            let code = atOnce(cut, options).code
+            #expect(inPieces(cut, options) { 7 }.code == code && [nil, .truncated].contains(code))
         }
     }
 

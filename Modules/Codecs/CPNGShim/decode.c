@@ -14,6 +14,18 @@ static void on_error(png_structp png, png_const_charp message) {
     longjmp(d->escape, 1);
 }
 
+/// Records wrong checksums. Of the other warnings before the pixels, many are about valid files.
+static void on_warning(png_structp png, png_const_charp message) {
+    alcedo_png_decoder *d = png_get_error_ptr(png);
+    const int is_checksum = strstr(message, "CRC error") != NULL;
+    if (!is_checksum && !d->reads_end) return;
+    const int changes_pixels = is_checksum && (!strncmp(message, "IDAT", 4) || !strncmp(message, "tRNS", 4));
+    const alcedo_png_damage damage = changes_pixels ? ALCEDO_PNG_WRONG_PIXELS : ALCEDO_PNG_HARMLESS;
+    if (damage <= d->progress.damage) return;
+    d->progress.damage = damage;
+    strncpy(d->damage_message, message, sizeof d->damage_message - 1);
+}
+
 alcedo_png_status alcedo_png_failure(const alcedo_png_decoder *d) {
     if (d->input.ran_out) return ALCEDO_PNG_TRUNCATED;
     return d->out_of_memory ? ALCEDO_PNG_OUT_OF_MEMORY : ALCEDO_PNG_CORRUPT;
@@ -34,7 +46,7 @@ alcedo_png_decoder *alcedo_png_new(size_t chunk_limit) {
         alcedo_png_destroy(d);
         return NULL;
     }
-    d->png = png_create_read_struct_2(PNG_LIBPNG_VER_STRING, d, on_error, alcedo_png_ignore_warning,
+    d->png = png_create_read_struct_2(PNG_LIBPNG_VER_STRING, d, on_error, on_warning,
                                       &d->out_of_memory, alcedo_png_allocate, NULL);
     if (d->png) d->info = png_create_info_struct(d->png);
     if (!d->info) {
@@ -45,11 +57,6 @@ alcedo_png_decoder *alcedo_png_new(size_t chunk_limit) {
     png_set_user_limits(d->png, PNG_UINT_31_MAX, PNG_UINT_31_MAX);
     png_set_chunk_malloc_max(d->png, chunk_limit);
     png_set_chunk_cache_max(d->png, 128);
-    // Chunks have their own checksums. Whether zlib's checksum is verified would depend on how the bytes are divided
-    // into pieces, which must not affect the result.
-#ifdef PNG_IGNORE_ADLER32 // since 1.6.45 only in builds with this option; in others, zlib verifies
-    png_set_option(d->png, PNG_IGNORE_ADLER32, PNG_OPTION_ON);
-#endif
     // These chunks are ignored, except for text when `alcedo_png_create` selects it. Text can expand to a thousand
     // times its size. For the others, libpng allocates and clears the declared length, up to 2 GiB, before it reads,
     // and only warns when its limit for chunks is exceeded.
@@ -68,7 +75,12 @@ alcedo_png_decoder *alcedo_png_create(
         return NULL;
     }
     d->checks_crc = purpose != ALCEDO_PNG_CHECKED_FILE;
-    if (!d->checks_crc) png_set_crc_action(d->png, PNG_CRC_QUIET_USE, PNG_CRC_DEFAULT);
+    if (!d->checks_crc) {
+        png_set_crc_action(d->png, PNG_CRC_QUIET_USE, PNG_CRC_DEFAULT);
+#ifdef PNG_IGNORE_ADLER32 // since 1.6.45 only in builds with this option
+        png_set_option(d->png, PNG_IGNORE_ADLER32, PNG_OPTION_ON);
+#endif
+    }
     static const png_byte texts[] = "tEXt\0zTXt\0iTXt";
     if (purpose == ALCEDO_PNG_TEXT) png_set_keep_unknown_chunks(d->png, PNG_HANDLE_CHUNK_AS_DEFAULT, texts, 3);
     png_set_read_fn(d->png, &d->input, alcedo_png_read_input);
@@ -82,6 +94,8 @@ void alcedo_png_destroy(alcedo_png_decoder *d) {
 }
 
 const char *alcedo_png_message(const alcedo_png_decoder *d) { return d->message; }
+
+const char *alcedo_png_damage_message(const alcedo_png_decoder *d) { return d->damage_message; }
 
 alcedo_png_progress alcedo_png_get_progress(const alcedo_png_decoder *d) { return d->progress; }
 
@@ -109,6 +123,7 @@ alcedo_png_status alcedo_png_read_header(alcedo_png_decoder *d, alcedo_png_info 
         info->text = (const uint8_t *)text->text;
         info->text_size = text->compression >= PNG_ITXT_COMPRESSION_NONE ? text->itxt_length : text->text_length;
     }
+    info->damage = d->header_damage = d->progress.damage;
     return ALCEDO_PNG_OK;
 }
 
@@ -139,6 +154,7 @@ alcedo_png_status alcedo_png_start(alcedo_png_decoder *d, alcedo_png_format form
     d->format = format;
     d->premultiplies = premultiplies && format != ALCEDO_PNG_GRAY8;
     if (!d->input.segments) return ALCEDO_PNG_OK;
+    d->reads_end = 1;
     if (setjmp(d->escape)) return alcedo_png_failure(d);
     d->rows = alcedo_png_rows_create(d, whole_limit);
     alcedo_png_transform(d);
@@ -200,6 +216,7 @@ alcedo_png_status alcedo_png_finish(alcedo_png_decoder *d) {
     } else if (!alcedo_png_rows_finish(d->rows)) {
         png_error(d->png, corrupt_file_message);
     }
+    if (d->progress.damage != d->header_damage) png_error(d->png, d->damage_message);
     return ALCEDO_PNG_OK;
 }
 

@@ -11,6 +11,9 @@ static void on_info(png_structp png, png_infop info) {
     // By default, libpng's progressive reader treats damaged pixel data as the end of the image. It must fail instead,
     // like the other reader.
     png_set_benign_errors(png, 0);
+    // The pixels may be right, or almost right, in spite of a wrong checksum. The checksums of the header and the
+    // palette were verified before.
+    png_set_crc_action(png, PNG_CRC_WARN_USE, PNG_CRC_DEFAULT);
 }
 
 static int has_all_rows(const alcedo_png_decoder *d) {
@@ -31,7 +34,9 @@ static void on_row(png_structp png, png_bytep row, png_uint_32 y, int pass) {
     d->progress.rows = y + 1;
     d->progress.pass = (uint32_t)pass;
     d->progress.has_pixels = 1;
-    if (has_all_rows(d)) png_set_benign_errors(png, 1);
+    if (!has_all_rows(d)) return;
+    d->progress.has_all_rows = d->reads_end = 1;
+    png_set_benign_errors(png, 1);
 }
 
 static void on_end(png_structp png, png_infop info) {
@@ -54,16 +59,11 @@ alcedo_png_decoder *alcedo_png_create_push(size_t chunk_limit) {
 
 /// Returns the number of bytes, at most `count`, that may be passed to libpng at once.
 ///
-/// Chunks have their own checksums, so the checksum of the compressed stream is ignored (see `alcedo_png_new`). Most
-/// builds of libpng 1.6.45 and later lack the option to ignore it. A wrong checksum is then an error when zlib reads it
-/// before libpng has the last row of the image, and only a warning afterwards. To avoid the error, zlib must not
-/// receive all four bytes of the checksum before the last row is complete. Each piece is therefore so short that it
-/// cannot expand to the end of the last row. Near the end, each piece is a single byte.
+/// A wrong checksum of the compressed stream is an error when zlib reads it before libpng has the last row of the
+/// image, and only a warning afterwards. To avoid the error, zlib must not receive all four bytes of the checksum
+/// before the last row is complete. Each piece is therefore so short that it cannot expand to the end of the last row.
+/// Near the end, each piece is a single byte.
 static size_t piece_size(const alcedo_png_decoder *d, size_t count) {
-#ifdef PNG_IGNORE_ADLER32
-    // A newer library than the header may lack the option.
-    if (PNG_LIBPNG_VER >= 10645 || png_access_version_number() < 10645) return count;
-#endif
     // The header of the first pixel chunk is passed separately, so that the size of a row is known before pixels
     // arrive.
     if (!d->filtered_row_bytes || has_all_rows(d)) return count;

@@ -168,15 +168,16 @@ static int inflate_image(alcedo_png_rows *rows) {
 }
 
 /// Prepares to inflate the rows in batches with zlib. Returns 0 on failure.
-static int begin_batches(alcedo_png_rows *rows) {
+static int begin_batches(alcedo_png_rows *rows, int verifies) {
     rows->batch_rows = BATCH_BYTES / (rows->row_bytes + 1);
     if (rows->batch_rows == 0) rows->batch_rows = 1;
     if (rows->batch_rows > rows->height) rows->batch_rows = rows->height;
     // One row more than needed, because bytes after the last row of the batch are read.
     rows->batch = calloc(rows->batch_rows + 2, rows->row_bytes + 1);
-    // zlib uses the window size that the stream declares, as for libpng. The checksum of the stream is not verified,
+    // zlib uses the window size that the stream declares, as for libpng. The checksum of a large stream is not verified,
     // because the chunks have their own.
-    return rows->batch && inflateInit2(&rows->stream, 0) == Z_OK && inflateValidate(&rows->stream, 0) == Z_OK;
+    return rows->batch && inflateInit2(&rows->stream, 0) == Z_OK &&
+           (verifies || inflateValidate(&rows->stream, 0) == Z_OK);
 }
 
 alcedo_png_rows *alcedo_png_rows_create(alcedo_png_decoder *d, size_t whole_limit) {
@@ -198,7 +199,9 @@ alcedo_png_rows *alcedo_png_rows_create(alcedo_png_decoder *d, size_t whole_limi
     rows->crc = alcedo_png_crc_continued(0, rows->next - 4, 4);
     const int has_colors = color_type != PNG_COLOR_TYPE_PALETTE || read_palette(rows, d);
     const int fits = rows->row_bytes + 1 <= whole_limit / rows->height;
-    if (!has_colors || !is_whole(rows) || !((fits && inflate_image(rows)) || begin_batches(rows))) {
+    // A stream that fits was refused by libdeflate, possibly for its checksum, which is damage to report.
+    const int verifies = fits && rows->checks_crc;
+    if (!has_colors || !is_whole(rows) || !((fits && inflate_image(rows)) || begin_batches(rows, verifies))) {
         alcedo_png_rows_destroy(rows);
         return NULL;
     }
@@ -244,10 +247,11 @@ static int fill(alcedo_png_rows *rows) {
         rows->stream.next_out = out;
         rows->stream.avail_out = output_size;
         const int status = inflate(&rows->stream, Z_NO_FLUSH);
-        if (status != Z_OK && status != Z_STREAM_END) return 0;
         rows->has_ended = status == Z_STREAM_END;
         out += output_size - rows->stream.avail_out;
         remaining -= output_size - rows->stream.avail_out;
+        // An error after the last byte of the row, such as a wrong checksum, is found again at the end of the file.
+        if (remaining && status != Z_OK && status != Z_STREAM_END) return 0;
     }
     return 1;
 }

@@ -11,8 +11,8 @@ package struct PNGDecoder: ImageDecoding {
 
     /// Reads the properties of a file. Visits the chunks after the pixels, too, because they can contain metadata.
     ///
-    /// - Throws: ``/AlcedoCore/ImageDecodingError``, such as `truncated` when the file ends before its pixels or before
-    ///   the end of an animation, or `exceedsLimit` when it declares more frames than `limits` allows.
+    /// - Throws: ``/AlcedoCore/ImageDecodingError``, such as `truncated` when the file ends before its pixels, or
+    ///   `exceedsLimit` when it declares more frames than `limits` allows.
     package func inspect(_ data: Data, limits: DecodingLimits) throws(ImageDecodingError) -> ImageInfo {
         try PNGWholeImage.inspect(data, limits: limits)
     }
@@ -25,17 +25,16 @@ package struct PNGDecoder: ImageDecoding {
         _ data: Data, options: DecodingOptions, into consumer: any PixelRowConsumer
     ) throws -> ImageDamage? {
         let strict = options.forRows
-        let isStreamed = try data.bytes.withUnsafeBytes { memory in
+        let streamed = try data.bytes.withUnsafeBytes { memory -> ImageDamage?? in
             guard !memory.isEmpty else { throw ImageDecodingError(.empty, "PNG: the data is empty") }
             let file = try PNGFile(memory.assumingMemoryBound(to: UInt8.self), limits: options.limits)
             let still = try PNGStill(file, strict)
             guard file.outline.animation == nil, still.plan.streams, still.plan.pendingOrientation == .up else {
-                return false
+                return nil
             }
-            try still.sendRows(to: consumer)
-            return true
+            return .some(try still.sendRows(to: consumer))
         }
-        return isStreamed ? nil : try decode(data, options: strict).sendRows(to: consumer)
+        return try streamed ?? decode(data, options: strict).sendRows(to: consumer)
     }
 
     package func makeIncrementalDecoder(options: DecodingOptions) -> any IncrementalImageDecoding {
@@ -54,7 +53,9 @@ package struct PNGDecoder: ImageDecoding {
             let rotated = PixelBuffer.byteCount(size: file.info.uprightSize, format: .rgba8) ?? Int.max
             let (stored, overflow) = canvas.multipliedReportingOverflow(by: 4)
             let (total, isTooLarge) = stored.addingReportingOverflow(rotated)
-            return overflow || isTooLarge ? Int.max : total
+            // The still image is decoded when the animation cannot be used.
+            let still = PNGPlan(file.reader.header, file.info, options).byteCount
+            return overflow || isTooLarge ? Int.max : max(total, still)
         }
     }
 }

@@ -15,6 +15,13 @@ typedef enum {
     ALCEDO_PNG_OUT_OF_MEMORY,
 } alcedo_png_status;
 
+/// The effect of damage on the pixels that were decoded.
+typedef enum {
+    ALCEDO_PNG_INTACT = 0,
+    ALCEDO_PNG_HARMLESS,
+    ALCEDO_PNG_WRONG_PIXELS,
+} alcedo_png_damage;
+
 /// A range of bytes: one of the consecutive parts of a file, or encoded bytes.
 typedef struct {
     const uint8_t *_Nullable bytes;
@@ -33,6 +40,7 @@ typedef struct {
     size_t icc_size;
     const uint8_t *_Nullable text;  // the first text, decompressed, for ALCEDO_PNG_TEXT
     size_t text_size;
+    alcedo_png_damage damage;  // the damage before the pixels, which alcedo_png_damage_message describes
 } alcedo_png_info;
 
 /// The format of the decoded rows. Gray requires a gray file without alpha, and 16 bits require a 16-bit file.
@@ -40,7 +48,8 @@ typedef enum { ALCEDO_PNG_RGBA8 = 0, ALCEDO_PNG_GRAY8, ALCEDO_PNG_RGBA16 } alced
 
 typedef enum {
     ALCEDO_PNG_FILE = 0,
-    ALCEDO_PNG_CHECKED_FILE,  // ignores the checksums of critical chunks, because the caller has verified the chunks
+    ALCEDO_PNG_CHECKED_FILE,  // ignores the checksums of critical chunks, because the caller has verified the chunks,
+                              // and the checksum of the compressed stream where the libraries can
     ALCEDO_PNG_TEXT,          // reads the first text, which is otherwise ignored
 } alcedo_png_purpose;
 
@@ -73,12 +82,13 @@ alcedo_png_status alcedo_png_read_rows(
 alcedo_png_status alcedo_png_read_interlaced(
     alcedo_png_decoder *_Nonnull decoder, uint8_t *_Nonnull out, size_t stride, size_t capacity);
 
-/// Reads the chunks after the pixels, up to IEND.
+/// Reads the chunks after the pixels, up to IEND. Any damage is an error.
 alcedo_png_status alcedo_png_finish(alcedo_png_decoder *_Nonnull decoder);
 
 /// Decodes the next bytes of the file and writes the rows that they complete to `out`, straight and `stride` bytes
 /// apart. Row `first_row` is written at the beginning of `out`, and rows that do not fit are an error. When `out` is
-/// NULL, rows are decoded but not written. Missing pixels of an interlaced image are filled from their neighbors.
+/// NULL, rows are decoded but not written. Wrong checksums of pixel chunks are no error. Missing pixels of
+/// an interlaced image are filled from their neighbors.
 alcedo_png_status alcedo_png_push(
     alcedo_png_decoder *_Nonnull decoder, const uint8_t *_Nonnull bytes, size_t count, uint8_t *_Nullable out,
     size_t stride, size_t capacity, uint32_t first_row);
@@ -89,6 +99,8 @@ typedef struct {
     uint32_t pass;   // from 0
     int is_whole;    // whether the end of the file was read
     int has_pixels;  // whether a row was decoded
+    int has_all_rows;
+    alcedo_png_damage damage;  // the damage that is no error, which alcedo_png_damage_message describes
 } alcedo_png_progress;
 alcedo_png_progress alcedo_png_get_progress(const alcedo_png_decoder *_Nonnull decoder);
 
@@ -97,6 +109,9 @@ void alcedo_png_premultiply(uint8_t *_Nonnull row, size_t width, int is_16_bit);
 
 /// Returns the message of the last error, from libpng or the shim, or an empty string.
 const char *_Nonnull alcedo_png_message(const alcedo_png_decoder *_Nonnull decoder);
+
+/// Returns the message of the worst damage that is no error, or an empty string.
+const char *_Nonnull alcedo_png_damage_message(const alcedo_png_decoder *_Nonnull decoder);
 
 /// Returns the CRC-32 of the bytes. Source: W3C PNG specification, annex D.
 uint32_t alcedo_png_crc(const uint8_t *_Nullable bytes, size_t count);

@@ -2,6 +2,9 @@ import AlcedoCore
 
 /// A parser that finds the frames of an animated PNG and validates their chunks. It does not decompress pixels.
 ///
+/// The frames end before the first one that is broken. If a chunk that controls the animation is wrong, such as by its
+/// sequence number or the number of frames, there are none, and the file is a still image.
+///
 /// Source: W3C PNG specification, third edition, sections 4.9 and 11.3.6.
 struct PNGAnimationParser {
     /// The frames that are known to have all their data.
@@ -34,20 +37,29 @@ struct PNGAnimationParser {
     private mutating func parse(checksums: Bool) throws(ImageDecodingError) {
         let numbered = [PNGChunk.Name.actl, PNGChunk.Name.fctl, PNGChunk.Name.fdat]
         var walk = PNGChunkWalk(bytes)
+        var end = 0
         while let chunk = walk.next() {
             guard chunk.body.count <= PNGChunk.maximumByteCount else { throw Self.corrupt("a chunk is too long") }
             guard chunk.isWhole(in: bytes) else {
                 // A chunk after the frame's pixels shows that the frame's data is complete.
                 let isData = chunk.name == PNGChunk.Name.fdat || chunk.name == PNGChunk.Name.idat
-                if let frame = current, !isData, !frame.data.isEmpty { frames.append(frame) }
+                if !isData, current?.data.isEmpty == false { try endFrame() }
                 break
             }
             if !chunk.isAncillary || numbered.contains(chunk.name), checksums || chunk.name == PNGChunk.Name.fctl {
-                guard chunk.isIntact(in: bytes) else { throw Self.corrupt("the checksum of a chunk does not match") }
+                guard chunk.isIntact(in: bytes) else {
+                    let isControl = chunk.name == PNGChunk.Name.actl || chunk.name == PNGChunk.Name.fctl
+                    let message = "the checksum of a chunk does not match"
+                    throw isControl ? invalidControl(message) : Self.corrupt(message)
+                }
             }
             try add(chunk)
             if chunk.name == PNGChunk.Name.iend { return }
+            end = chunk.range.upperBound
         }
+        // At the end of the file instead of an end mark, the data of the last frame may be complete.
+        let isLast = end == bytes.count && frames.count + 1 == control.frameCount
+        if isLast, current?.data.isEmpty == false { try endFrame() }
         throw ImageDecodingError(.truncated, "PNG: the file is truncated")
     }
 
@@ -55,13 +67,13 @@ struct PNGAnimationParser {
         if chunk.name != PNGChunk.Name.idat, hasPixels { isPastPixels = true }
         switch chunk.name {
         case PNGChunk.Name.actl:
-            guard !hasControl else { throw Self.corrupt("the file has two acTL chunks") }
+            guard !hasControl else { throw invalidControl("the file has two acTL chunks") }
             hasControl = true
         case PNGChunk.Name.fctl:
             try endFrame()
             try count(chunk)
             guard chunk.body.count == PNGFrame.controlByteCount, frames.count < control.frameCount else {
-                throw Self.corrupt(
+                throw invalidControl(
                     "the file has more than the declared \(control.frameCount) frames, or a frame without an fcTL chunk"
                 )
             }
@@ -69,7 +81,7 @@ struct PNGAnimationParser {
                 chunk, in: bytes, canvas: header.size, isFirst: frames.isEmpty, isOpaque: !header.hasAlpha)
             // The image for programs without APNG support can be the first frame, which must then cover the canvas.
             guard hasPixels || frame.control.area.covers(header.size) else {
-                throw Self.corrupt("the first frame does not have the size of the canvas")
+                throw invalidControl("the first frame does not have the size of the canvas")
             }
             current = frame
         case PNGChunk.Name.idat:
@@ -78,14 +90,14 @@ struct PNGAnimationParser {
             current?.data.append(chunk.body)
         case PNGChunk.Name.fdat:
             guard hasPixels, current != nil, chunk.body.count >= 4 else {
-                throw Self.corrupt("an fdAT chunk belongs to no frame")
+                throw invalidControl("an fdAT chunk belongs to no frame")
             }
             try count(chunk)
             current?.data.append(chunk.body.dropFirst(4))
         case PNGChunk.Name.iend:
             try endFrame()
             guard frames.count == control.frameCount else {
-                throw Self.corrupt("the file has \(frames.count) of the declared \(control.frameCount) frames")
+                throw invalidControl("the file has \(frames.count) of the declared \(control.frameCount) frames")
             }
         default: break
         }
@@ -100,9 +112,15 @@ struct PNGAnimationParser {
 
     private mutating func count(_ chunk: PNGChunk) throws(ImageDecodingError) {
         guard chunk.body.count >= 4, bytes.bigEndian(at: chunk.body.lowerBound) == sequence else {
-            throw Self.corrupt("the sequence numbers of the frames are out of order")
+            throw invalidControl("the sequence numbers of the frames are out of order")
         }
         sequence += 1
+    }
+
+    /// Removes all frames, and returns the error.
+    private mutating func invalidControl(_ message: String) -> ImageDecodingError {
+        (frames, current) = ([], nil)
+        return Self.corrupt(message)
     }
 
     private static func corrupt(_ message: String) -> ImageDecodingError {

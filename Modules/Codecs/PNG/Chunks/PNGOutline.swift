@@ -16,6 +16,8 @@ struct PNGOutline {
     /// The palette and transparency chunks before the pixels, which apply to every frame of an animation.
     private(set) var colors: [PNGChunk] = []
     private(set) var animation: PNGAnimationControl?
+    /// The number of `fcTL` chunks.
+    private(set) var frameCount = 0
     /// The chunks that describe the color space, by name. They count only before the palette and the pixels.
     private(set) var colorSpace: [UInt32: PNGChunk] = [:]
     /// The first chunk of pixel data.
@@ -50,6 +52,7 @@ struct PNGOutline {
             // After the pixels, `acTL` is ignored and the file is a still image. Source: W3C PNG specification, third
             // edition, section 11.3.6.1.
             if pixels == nil, animation == nil { animation = PNGAnimationControl(chunk, in: bytes) }
+        case PNGChunk.Name.fctl: frameCount += 1
         default: break
         }
     }

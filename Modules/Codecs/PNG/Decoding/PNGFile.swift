@@ -28,7 +28,8 @@ struct PNGFile {
         info.colorDescription = PNGColorSpace(outline, in: bytes).description(
             profile: metadata.metadata.colorProfile, isGray: header.isGray)
         self.info = info
-        try limits.check(frameCount: info.frameCount)
+        // A file with fewer frames than it declares is a still image.
+        try limits.check(frameCount: min(info.frameCount, max(1, outline.frameCount)))
     }
 
     /// Returns the ICC profile of a file in which libpng ignores it, because an `sRGB` chunk precedes it. For this, a
@@ -59,14 +60,14 @@ struct PNGFile {
         return Data(bytesNoCopy: UnsafeMutableRawPointer(mutating: base), count: part.count, deallocator: .none)
     }
 
-    /// Returns the properties of the file, including the delays if there are several frames.
-    ///
-    /// - Throws: The first error in the chunks of the frames. The checksums of the pixels are not verified.
-    func inspected() throws(ImageDecodingError) -> ImageInfo {
+    /// The properties of the file, including the delays if there are several frames. The frames end before the first
+    /// one with an error in its chunks, of which the checksums of the pixels are not verified.
+    var inspectedInfo: ImageInfo {
         guard let control = outline.animation else { return info }
         let parser = PNGAnimationParser(bytes, control, reader.header, checksums: false)
-        if let problem = parser.problem { throw problem }
         var result = info
+        result.frameCount = max(1, parser.frames.count)
+        if parser.frames.isEmpty { result.loopCount = nil }
         if parser.frames.count > 1 { result.delays = parser.frames.map(\.control.rawDelay) }
         return result
     }

@@ -62,15 +62,16 @@ final class PNGPartialImage {
 
     func finish() throws(ImageDecodingError) -> DecodedImage {
         let progress = reader.progress
-        let problem = reader.problem
-        if let problem, !plan.options.allows(problem) || progress.has_pixels == 0 { throw problem }
+        let damage = reader.damage
+        try plan.check(damage, reader.error)
+        if let damage, progress.has_pixels == 0 { throw damage.error }
         try readLateMetadata()
-        let isMissingRows = problem != nil && (plan.header.isInterlaced || Int(progress.rows) < pixels.height)
-        if isMissingRows, plan.format == .gray8 { return try finishWithAlphaChannel(rows: Int(progress.rows), problem) }
+        let isMissingRows = damage?.kind == .missingPixels
+        if isMissingRows, plan.format == .gray8 { return try finishWithAlphaChannel(rows: Int(progress.rows), damage) }
         let mode = isMissingRows && plan.alphaMode == .opaque ? AlphaMode.straight : plan.alphaMode
         // The rows are converted in place, because no more rows will be added to the image.
         premultiply(&pixels)
-        return try plan.image(pixels.reinterpreted(as: mode).reduced(by: plan.reduction), partialError: problem)
+        return try plan.image(pixels.reinterpreted(as: mode).reduced(by: plan.reduction), damage: damage)
     }
 
     private var lastPass: UInt32 { plan.header.isInterlaced ? 6 : 0 }
@@ -84,7 +85,7 @@ final class PNGPartialImage {
         let problem = pixels.withUnsafeMutableBytes { memory in
             reader.feed(bytes, into: PNGPushReader.Output(memory: memory, stride: stride))
         }
-        if let problem, !plan.options.allows(problem) { throw problem }
+        if let problem { try plan.check(reader.damage, problem) }
     }
 
     /// Multiplies the color of the rows by alpha if the plan requires it.
@@ -118,7 +119,7 @@ final class PNGPartialImage {
 
     /// Finishes a gray image in RGBA8, because gray samples cannot mark missing rows as transparent.
     private func finishWithAlphaChannel(
-        rows: Int, _ problem: ImageDecodingError?
+        rows: Int, _ damage: ImageDamage?
     ) throws(ImageDecodingError) -> DecodedImage {
         let wide = plan.withAlphaChannel
         try wide.check()
@@ -126,6 +127,6 @@ final class PNGPartialImage {
         guard let result = pixels.straightRGBA(rowCount: known) else {
             throw ImageDecodingError.noMemory(for: pixels.size)
         }
-        return try wide.image(result.reduced(by: wide.reduction), partialError: problem)
+        return try wide.image(result.reduced(by: wide.reduction), damage: damage)
     }
 }

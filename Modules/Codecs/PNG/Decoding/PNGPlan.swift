@@ -33,6 +33,13 @@ struct PNGPlan {
         if pendingOrientation.swapsSides { try options.limits.check(finishedSize, format: format) }
     }
 
+    /// Throws the error of damage that the options do not tolerate. `error` is the error that ended decoding. Exhausted
+    /// memory is never tolerated.
+    func check(_ damage: ImageDamage?, _ error: ImageDecodingError?) throws(ImageDecodingError) {
+        if let error, error.code == .outOfMemory { throw error }
+        try options.check(damage)
+    }
+
     var finishedSize: PixelSize {
         let reduced = reduction.size(of: header.size)
         return pendingOrientation.swapsSides ? reduced.transposed : reduced
@@ -77,12 +84,11 @@ struct PNGPlan {
 
     /// Returns the image for stored rows that have already been reduced.
     func image(
-        _ pixels: PixelBuffer, partialError: ImageDecodingError? = nil
+        _ pixels: PixelBuffer, damage: ImageDamage? = nil
     ) throws(ImageDecodingError) -> DecodedImage {
         DecodedImage(
             pixels: try pixels.upright(from: pendingOrientation), colorProfile: info.sampleProfile,
-            orientation: options.appliesOrientation ? .up : info.orientation, format: .png,
-            damage: partialError.map { ImageDamage(.missingPixels, $0) })
+            orientation: options.appliesOrientation ? .up : info.orientation, format: .png, damage: damage)
     }
 }
 

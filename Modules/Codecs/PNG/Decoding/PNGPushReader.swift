@@ -19,7 +19,8 @@ final class PNGPushReader {
     private let push: OpaquePointer
     private let limits: DecodingLimits
     private var filter = PNGChunkFilter()
-    private var partialError: ImageDecodingError?
+    /// The error that ended decoding, or nil.
+    private(set) var error: ImageDecodingError?
 
     /// Starts libpng.
     ///
@@ -41,15 +42,19 @@ final class PNGPushReader {
     /// incomplete.
     var lateChunks: Data { filter.late }
 
-    /// The error in the file, assuming that it ends here; nil when the file is complete.
-    var problem: ImageDecodingError? {
-        partialError ?? (progress.is_whole != 0 ? nil : ImageDecodingError(.truncated, "PNG: the file is truncated"))
+    /// The damage of the file, assuming that it ends here; nil when the file is complete.
+    var damage: ImageDamage? {
+        let end = progress.is_whole != 0 ? nil : ImageDecodingError(.truncated, "PNG: the file is truncated")
+        let problem = (error ?? end).map { ImageDamage(progress.has_all_rows != 0 ? .harmless : .missingPixels, $0) }
+        let checksum = filter.hasWrongChecksum ? ImageDecodingError(.corrupt, "PNG: a checksum does not match") : nil
+        let late = checksum.map { ImageDamage(.harmless, $0) }
+        return .worst(.worst(problem, PNGReader.damage(progress.damage, push)), late)
     }
 
     /// Removes bytes from `rest` and returns the next piece for libpng. The bytes of the first call begin with the
     /// first chunk of pixels. Returns nil after an error, and when `rest` completes no further piece.
     func next(_ rest: inout Data, atMost limit: Int = .max) -> Data? {
-        partialError == nil ? filter.next(&rest, limits: limits, atMost: limit) : nil
+        error == nil ? filter.next(&rest, limits: limits, atMost: limit) : nil
     }
 
     /// Decodes the head of the file, or a piece from ``next(_:atMost:)``.
@@ -60,18 +65,18 @@ final class PNGPushReader {
     /// - Returns: The error that was found, or nil.
     @discardableResult
     func feed(_ bytes: Data, into output: Output?) -> ImageDecodingError? {
-        partialError = bytes.bytes.withUnsafeBytes { input -> ImageDecodingError? in
+        error = bytes.bytes.withUnsafeBytes { input -> ImageDecodingError? in
             guard let from = input.baseAddress?.assumingMemoryBound(to: UInt8.self) else { return nil }
             let status = alcedo_png_push(
                 push, from, input.count, output?.memory.baseAddress?.assumingMemoryBound(to: UInt8.self),
                 output?.stride ?? 0, output?.memory.count ?? 0, UInt32(clamping: output?.firstRow ?? 0))
             return PNGReader.error(status, push)
         }
-        return partialError
+        return error
     }
 
-    /// Returns a reader that has read a file, up to its first error, without writing rows. Its ``problem`` is the error
-    /// in the file, and its ``progress`` contains the number of decoded rows.
+    /// Returns a reader that has read a file, up to its first error, without writing rows. Its ``damage`` is that of
+    /// the file, and its ``progress`` contains the number of decoded rows.
     ///
     /// - Throws: `outOfMemory`.
     static func validate(_ file: PNGFile, limits: DecodingLimits) throws(ImageDecodingError) -> PNGPushReader {
@@ -107,7 +112,10 @@ private struct PNGChunkFilter {
     /// The remaining bytes of the current chunk, including its checksum.
     private var left = 0
     private var isPastEnd = false
-    /// The state of a chunk that is replaced: its name, the checksum of the bytes so far, and the stored checksum.
+    /// Whether the checksum of a complete chunk that libpng does not get is wrong.
+    private(set) var hasWrongChecksum = false
+    /// The state of a chunk that libpng does not get: its name, the checksum of the bytes so far, and the stored
+    /// checksum.
     private var replaced = (name: Data(), checksum: UInt32(0), end: Data())
 
     /// Removes bytes from the beginning of `rest`.
@@ -136,21 +144,20 @@ private struct PNGChunkFilter {
     /// Removes the next bytes of the chunk. Returns them, or the chunk that replaces them, or nil when libpng gets
     /// neither.
     private mutating func pass(_ rest: inout Data, atMost limit: Int) -> Data? {
-        let isBody = treatment == .replace && left > 4
+        let isBody = treatment != .pass && left > 4
         let piece = take(min(isBody ? left - 4 : left, limit), from: &rest)
         left -= piece.count
-        switch treatment {
-        case .pass: return piece
-        case .keep: late.append(piece)
-        case .drop: break
-        case .replace:
-            if isBody {
-                replaced.checksum = Self.checksum(of: piece, after: replaced.checksum)
-            } else {
-                replaced.end.append(piece)
-                if left == 0 { return replacement }
-            }
+        guard treatment != .pass else { return piece }
+        if treatment == .keep { late.append(piece) }
+        if isBody {
+            replaced.checksum = Self.checksum(of: piece, after: replaced.checksum)
+        } else {
+            replaced.end.append(piece)
         }
+        guard left == 0 else { return nil }
+        let isIntact = replaced.end.reduce(UInt32(0)) { $0 << 8 | UInt32($1) } == replaced.checksum
+        if treatment == .replace { return replacement(isIntact: isIntact) }
+        hasWrongChecksum = hasWrongChecksum || !isIntact
         return nil
     }
 
@@ -169,10 +176,9 @@ private struct PNGChunkFilter {
             treatment = .pass
             return header
         }
+        replaced = (header.suffix(4), Self.checksum(of: header.suffix(4), after: 0), Data())
         guard isAncillary else {
             treatment = .replace
-            let name = header.suffix(4)
-            replaced = (name, Self.checksum(of: name, after: 0), Data())
             return nil
         }
         let kept = [PNGChunk.Name.exif, PNGChunk.Name.itxt, PNGChunk.Name.text, PNGChunk.Name.ztxt]
@@ -188,10 +194,9 @@ private struct PNGChunkFilter {
         return piece
     }
 
-    private var replacement: Data {
+    private func replacement(isIntact: Bool) -> Data {
         var chunk = PNGFrameFile.chunk(String(decoding: replaced.name, as: UTF8.self), [])
-        let end = replaced.end.reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
-        if end != replaced.checksum { chunk[chunk.count - 1] ^= 1 }
+        if !isIntact { chunk[chunk.count - 1] ^= 1 }
         return Data(chunk)
     }
 

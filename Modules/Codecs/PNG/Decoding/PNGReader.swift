@@ -8,6 +8,8 @@ final class PNGReader {
     private let segments: UnsafeMutableBufferPointer<alcedo_png_segment>
     let header: PNGHeader
     let colorProfile: Data?
+    /// The damage before the pixels that was tolerated.
+    let damage: ImageDamage?
     /// The first text, decompressed, if `purpose` requested it.
     let text: Data?
 
@@ -40,6 +42,7 @@ final class PNGReader {
             size: PixelSize(width: Int(info.width), height: Int(info.height)), bitDepth: Int(info.bit_depth),
             colorType: Int(info.color_type), hasAlpha: info.has_alpha != 0, isInterlaced: info.is_interlaced != 0)
         colorProfile = info.icc.map { Data(bytes: $0, count: info.icc_size) }
+        damage = Self.damage(info.damage, shim)
         text = info.text.map { Data(bytes: $0, count: info.text_size) }
     }
 
@@ -73,8 +76,15 @@ final class PNGReader {
         return Self.error(alcedo_png_read_interlaced(shim, out, stride, memory.count), shim) ?? finish()
     }
 
-    /// Reads the chunks after the pixels. Returns the error, or nil.
+    /// Reads the chunks after the pixels. Returns the error, or nil. Any damage is an error.
     func finish() -> ImageDecodingError? { Self.error(alcedo_png_finish(shim), shim) }
+
+    static func damage(_ damage: alcedo_png_damage, _ shim: OpaquePointer) -> ImageDamage? {
+        guard damage != ALCEDO_PNG_INTACT else { return nil }
+        let message = "PNG: \(String(cString: alcedo_png_damage_message(shim)))"
+        return ImageDamage(
+            damage == ALCEDO_PNG_HARMLESS ? .harmless : .wrongPixels, ImageDecodingError(.corrupt, message))
+    }
 
     static func error(_ status: alcedo_png_status, _ shim: OpaquePointer) -> ImageDecodingError? {
         guard status != ALCEDO_PNG_OK else { return nil }

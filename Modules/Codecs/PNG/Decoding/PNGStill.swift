@@ -22,7 +22,10 @@ struct PNGStill {
     static func decode(_ file: PNGFile, _ options: DecodingOptions) throws(ImageDecodingError) -> DecodedImage {
         let still = try PNGStill(file, options)
         do throws(ImageDecodingError) {
-            return try still.plan.image(still.plan.isReducedByRows ? still.reduced() : still.fullSize())
+            let damage = still.reader.damage
+            try options.check(damage)
+            return try still.plan.image(
+                still.plan.isReducedByRows ? still.reduced() : still.fullSize(), damage: damage)
         } catch {
             guard error.code == .truncated || error.code == .corrupt else { throw error }
         }
@@ -30,46 +33,51 @@ struct PNGStill {
     }
 
     /// Sends the stored rows, reduced, to `consumer`. The image must not be interlaced and must not require rotation.
-    func sendRows(to consumer: any PixelRowConsumer) throws {
+    /// Returns the damage that the options tolerate.
+    func sendRows(to consumer: any PixelRowConsumer) throws -> ImageDamage? {
+        try plan.options.check(reader.damage)
         let reducer = BoxReducer(plan.reduction, next: consumer)
         let (sent, problem) = try PNGRowStream(reader: reader, plan: plan).send(to: reducer)
-        if problem != nil, let partialError = try PNGPushedRows(file: file, plan: plan).send(from: sent, to: reducer).1
-        {
-            throw partialError
+        var damage = reader.damage
+        if problem != nil {
+            let pushed = try PNGPushedRows(file: file, plan: plan).send(from: sent, to: reducer)
+            damage = pushed.damage
+            try plan.check(damage, pushed.error)
         }
         try reducer.finish()
+        return damage
     }
 
     /// Decodes the file again from the beginning with ``PNGPushReader``, whose error is final. Allocates no memory for
     /// pixels before it is known that there will be an image, and in which format.
     private func decodedPartially() throws(ImageDecodingError) -> DecodedImage {
         let reader = try PNGPushReader.validate(file, limits: plan.options.limits)
-        let problem = reader.problem
-        let progress = reader.progress
-        if let problem, !plan.options.allows(problem) || progress.has_pixels == 0 { throw problem }
-        let isWhole = Int(progress.rows) == plan.header.size.height && !plan.header.isInterlaced
+        let damage = reader.damage
+        try plan.check(damage, reader.error)
+        if let damage, reader.progress.has_pixels == 0 { throw damage.error }
+        let isWhole = damage?.kind != .missingPixels
         // Gray samples cannot be transparent.
-        let shown = problem == nil || isWhole || plan.format != .gray8 ? plan : plan.withAlphaChannel
+        let shown = isWhole || plan.format != .gray8 ? plan : plan.withAlphaChannel
         try shown.check()
         guard shown.isReducedByRows else { return try PNGPartialImage.decode(file, shown) }
-        return try part(shown, isWhole: isWhole, problem)
+        return try part(shown, isWhole: isWhole, damage)
     }
 
     /// Returns the reduced image, with transparent rows in place of missing ones.
     private func part(
-        _ plan: PNGPlan, isWhole: Bool, _ problem: ImageDecodingError?
+        _ plan: PNGPlan, isWhole: Bool, _ damage: ImageDamage?
     ) throws(ImageDecodingError) -> DecodedImage {
         let pixels = try collected(by: plan.reduction) { reducer in
             var header = plan.rowHeader
             if !isWhole, header.alphaMode == .opaque { header.alphaMode = .straight }
             try reducer.begin(header)
-            let (rows, _) = try PNGPushedRows(file: file, plan: plan).send(to: reducer)
+            let rows = try PNGPushedRows(file: file, plan: plan).send(to: reducer).rows
             let missing = [UInt8](repeating: 0, count: rows < header.size.height ? header.bytesPerRow : 0)
             for _ in rows..<header.size.height {
                 try missing.withUnsafeBytes { try reducer.consume(RawSpan(_unsafeBytes: $0)) }
             }
         }
-        return try plan.image(pixels, partialError: problem)
+        return try plan.image(pixels, damage: damage)
     }
 
     private func reduced() throws(ImageDecodingError) -> PixelBuffer {
@@ -156,9 +164,12 @@ private struct PNGPushedRows {
     /// Sends the stored rows from `first` on, as far as they can be decoded, to a consumer that has begun. Does not
     /// finish the consumer.
     ///
-    /// - Returns: The number of decoded rows, including those before `first`, and the error in the file, or nil.
+    /// - Returns: The number of decoded rows, including those before `first`, the damage of the file, and the error
+    ///   that ended decoding.
     /// - Throws: `outOfMemory`, or the error that the consumer throws.
-    func send(from first: Int = 0, to consumer: any PixelRowConsumer) throws -> (rows: Int, ImageDecodingError?) {
+    func send(
+        from first: Int = 0, to consumer: any PixelRowConsumer
+    ) throws -> (rows: Int, damage: ImageDamage?, error: ImageDecodingError?) {
         let reader = try PNGPushReader(plan.format, limits: plan.options.limits)
         let rowBytes = plan.rowHeader.bytesPerRow
         let limit = plan.pushedPieceByteCount
@@ -179,6 +190,6 @@ private struct PNGPushedRows {
                 decodedRows = end
             }
         }
-        return (decodedRows, reader.problem)
+        return (decodedRows, reader.damage, reader.error)
     }
 }

@@ -6,7 +6,7 @@ import FoundationEssentials
 enum PNGWholeImage {
     static func inspect(_ data: Data, limits: DecodingLimits) throws(ImageDecodingError) -> ImageInfo {
         try data.withDecoderInput(of: "PNG") { bytes throws(ImageDecodingError) in
-            try PNGFile(bytes, limits: limits).inspected()
+            try PNGFile(bytes, limits: limits).inspectedInfo
         }
     }
 
@@ -28,7 +28,7 @@ private struct PNGAnimation {
 
     /// Parses the chunks of the frames.
     ///
-    /// - Throws: `exceedsLimit`; also the first error in the frames, unless the options allow partial images.
+    /// - Throws: `exceedsLimit`.
     init(
         _ file: PNGFile, _ data: Data, _ control: PNGAnimationControl, _ options: DecodingOptions
     ) throws(ImageDecodingError) {
@@ -39,26 +39,25 @@ private struct PNGAnimation {
         self.data = data
         self.options = options
         parser = PNGAnimationParser(file.bytes, control, file.reader.header, checksums: true)
-        if let problem = parser.problem, !options.allows(problem) { throw problem }
     }
 
+    /// Returns the animation up to its first broken frame, or the still image if there is no frame or the control
+    /// chunks are wrong. Source: APNG specification 1.0, "Error Handling".
     func decode() throws(ImageDecodingError) -> DecodedImage {
         let frames = parser.frames
-        guard let animation = makeAnimation(frames) else { return try decodePart() }
-        var pixels: PixelBuffer?
-        var problem = parser.problem
+        let damage = parser.problem.map { ImageDamage(.harmless, $0) }
+        guard let animation = makeAnimation(frames) else { return try stillImage(damage) }
+        let pixels: PixelBuffer
         do throws(ImageDecodingError) {
             pixels = try animation.composited(0)
         } catch {
-            guard options.allows(error) else { throw error }
-            problem = error
+            guard error.code == .corrupt || error.code == .truncated else { throw error }
+            return try stillImage(ImageDamage(.harmless, error))
         }
-        guard let pixels else { return try decodePart(problem) }
-        let isAnimated = frames.count > 1 && options.includesAnimation
         return DecodedImage(
             pixels: pixels, colorProfile: file.info.sampleProfile,
             orientation: options.appliesOrientation ? .up : file.info.orientation, format: .png,
-            frames: isAnimated ? animation : nil, damage: problem.map { ImageDamage(.missingPixels, $0) })
+            frames: frames.count > 1 && options.includesAnimation ? animation : nil, damage: damage)
     }
 
     private func makeAnimation(_ frames: [PNGFrame]) -> CompositedAnimation<PNGFrameDecoder>? {
@@ -72,11 +71,9 @@ private struct PNGAnimation {
             orientation: file.info.orientation, options: options)
     }
 
-    /// Returns the still image or its available part, marked as partial, for an animation whose first frame is missing
-    /// or damaged.
-    private func decodePart(_ problem: ImageDecodingError? = nil) throws(ImageDecodingError) -> DecodedImage {
+    private func stillImage(_ damage: ImageDamage?) throws(ImageDecodingError) -> DecodedImage {
         var image = try PNGStill.decode(file, options)
-        image.partialError = problem ?? parser.problem
+        image.damage = .worst(image.damage, damage)
         return image
     }
 }
@@ -102,7 +99,11 @@ private struct PNGFrameDecoder: FrameDecoding {
                 let pixels = PixelBuffer(
                     size: size, format: .rgba8, alphaMode: header.hasAlpha ? .straight : .opaque
                 ) { memory, stride in
-                    problem = reader.readAll(into: memory, stride: stride)
+                    // What follows the rows changes no pixel.
+                    problem =
+                        header.isInterlaced
+                        ? reader.readAll(into: memory, stride: stride)
+                        : reader.readRows(size.height, into: memory, stride: stride)
                 }
                 if let problem { throw problem }
                 guard let pixels else {
