@@ -33,7 +33,8 @@ extension DecodedImage {
         return result
     }
 
-    /// Returns a still image with other pixels. The color profile, orientation, scale, format and damage are kept. The full size is not kept. The animation is removed, because its frames would no longer match.
+    /// Returns a still image with other pixels. The color profile, orientation, scale, format and damage are kept. The
+    /// full size is not kept. The animation is removed, because its frames would no longer match.
     func still(_ pixels: PixelBuffer) -> DecodedImage {
         DecodedImage(
             pixels: pixels, colorProfile: colorProfile, orientation: orientation, scale: scale, format: format,

@@ -9,7 +9,7 @@ struct BadCheck {
         /// The decoding error, or nil if the image and each of its frames were decoded.
         var error: ImageDecodingError?
         var frameCount = 0
-        var isPartial = false
+        var damage: ImageDamage?
         var pixels: PixelBuffer?
     }
 
@@ -41,8 +41,9 @@ struct BadCheck {
         case "must-decode": if isRefused { problems.append("was refused") }
         case "must-reject": if !isRefused { problems.append("was decoded") }
         case "reject-or-partial":
-            if !isRefused { problems.append("was decoded") }
-            if partial.error == nil, !partial.isPartial { problems.append("a part is not marked as one") }
+            // A file that lacks no pixel of its first frame is decoded, and its damage is reported.
+            if !isRefused, outcome.damage == nil { problems.append("was decoded as a complete file") }
+            if partial.error == nil, partial.damage == nil { problems.append("a part is not marked as one") }
         case "must-reject-by-limits-without-allocating":
             if !hasExceededLimit { problems.append("no limit was exceeded") }
             if growth > Self.memoryLimit { problems.append("took \(growth) bytes") }
@@ -62,7 +63,7 @@ struct BadCheck {
         var outcome = Outcome()
         do {
             let image = try codecs.decode(data, options: options)
-            outcome.isPartial = image.isPartial
+            outcome.damage = image.damage
             outcome.pixels = image.pixels
             outcome.frameCount = image.frames?.frameCount ?? 1
             for index in 0..<(image.frames?.frameCount ?? 0) { _ = try image.frames?.frame(at: index) }

@@ -15,8 +15,7 @@ import Testing
     }
 
     @Test(arguments: processors.indices)
-    func `profile, orientation, scale, format and damage are kept, and a single frame is not`(index: Int) throws
-    {
+    func `profile, orientation, scale, format and damage are kept, and a single frame is not`(index: Int) throws {
         let pixels = PixelBuffer.pattern(.rgba8)
         let image = DecodedImage(
             pixels: pixels, colorProfile: Data([1, 2, 3]), orientation: .right, scale: 2, format: .gif,

@@ -33,6 +33,7 @@ package struct JPEGDecoder: ImageDecoding {
     /// for all coefficients, about two bytes per sample. An image that must be reoriented is decoded as a whole first.
     ///
     /// - Throws: ``/AlcedoCore/ImageDecodingError``, and the errors of the consumer.
+    @discardableResult
     package func decodeRows(
         _ data: Data, options: DecodingOptions, into consumer: any PixelRowConsumer
     ) throws -> ImageDamage? {

@@ -21,6 +21,7 @@ package struct PNGDecoder: ImageDecoding {
         try PNGWholeImage.decode(data, options: options)
     }
 
+    @discardableResult
     package func decodeRows(
         _ data: Data, options: DecodingOptions, into consumer: any PixelRowConsumer
     ) throws -> ImageDamage? {

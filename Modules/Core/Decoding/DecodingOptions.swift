@@ -39,8 +39,8 @@ public struct DecodingOptions: Sendable, Hashable {
     /// a formula without the profile. Default: false.
     package var keepsInks = false
 
-    /// Creates options. By default an image is decoded at its full size, upright, within the default limits, and missing
-    /// pixels are an error. If `allowsPartial` is true, the tolerance is `.missingPixels`.
+    /// Creates options. By default an image is decoded at its full size, upright, within the default limits, and
+    /// missing pixels are an error. If `allowsPartial` is true, the tolerance is `.missingPixels`.
     public init(
         limits: DecodingLimits = DecodingLimits(),
         alphaMode: AlphaMode = .straight,

@@ -18,8 +18,8 @@
             self.options = options
         }
 
-        /// Receives messages until the worker has finished the image, and returns the damage that the decoder tolerated.
-        /// Throws `WorkerFailure`, the error of the decoder or that of the consumer.
+        /// Receives messages until the worker has finished the image, and returns the damage that the decoder
+        /// tolerated. Throws `WorkerFailure`, the error of the decoder or that of the consumer.
         mutating func receive(from worker: WorkerProcess) throws -> ImageDamage? {
             while true {
                 let reply = try worker.receive()
