@@ -136,7 +136,8 @@ private struct ConversionMaker: FileMaking {
             frames?.stop()
         }
         return WrittenImage(
-            size: image.size, layer: original.layer, bytesIn: original.byteCount, bytesOut: count, losses: losses)
+            size: image.size, layer: original.layer, bytesIn: original.byteCount, bytesOut: count, losses: losses,
+            damage: loaded.damage)
     }
 
     /// Encodes the image. If the frames were stopped, throws `CancellationError` instead of the encoder's error.

@@ -103,7 +103,8 @@ private struct PixelMaker: FileMaking {
         let (original, image) = try await tools.exactImage(
             of: request, applying: processors, keepsDepth: !isShallow, includesAnimation: true, progress: progress)
         var written = WrittenImage(
-            size: image.size, layer: original.layer, bytesIn: original.byteCount, bytesOut: 0, frames: [])
+            size: image.size, layer: original.layer, bytesIn: original.byteCount, bytesOut: 0, frames: [],
+            damage: image.damage)
         var losesAlpha = false
         // Frames are decoded one at a time, so that memory use does not grow with the number of frames.
         for frame in try frames(of: image) {

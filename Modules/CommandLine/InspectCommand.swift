@@ -62,7 +62,7 @@ struct InspectCommand: ProgramCommand {
         _ tally: RunTally
     ) async -> Bool {
         let inspector = Inspector(
-            codecs: .programs, limits: inputs.limits, decodesPixels: decodesPixels,
+            codecs: .programs, limits: inputs.limits, tolerance: inputs.tolerance, decodesPixels: decodesPixels,
             makesPlaceholders: makesPlaceholders)
         let decoding = BlockingExecutor(name: "alcedo.inspect", maxConcurrent: 1)
         // Images are inspected one at a time. The reports are then in the order of the list, and only one image is in
@@ -93,6 +93,7 @@ struct InspectCommand: ProgramCommand {
 
     private func printReport(_ image: ImageReport, of argument: ImageArgument, by report: JobReport) {
         if let error = image.error, !isJSON || isQuiet { report.problem("\(argument.name): \(error)") }
+        if isQuiet { report.damage(image.tolerated, of: argument.name) }
         guard !isQuiet else { return }
         report.printText(image.text)
         report.printObject(image)
@@ -103,6 +104,7 @@ struct InspectCommand: ProgramCommand {
 private struct Inspector: Sendable {
     let codecs: CodecRegistry
     let limits: DecodingLimits
+    let tolerance: DamageTolerance
     let decodesPixels: Bool
     let makesPlaceholders: Bool
 
@@ -113,8 +115,8 @@ private struct Inspector: Sendable {
         report.format = codecs.entry(for: data)?.format.rawValue
         do throws(ImageDecodingError) {
             report.take(try codecs.inspect(data, limits: limits))
-            if makesPlaceholders { report.placeholders = try placeholders(of: data) }
-            if decodesPixels { report.frames = try digests(of: data) }
+            if makesPlaceholders { report.placeholders = try placeholders(of: data, &report) }
+            if decodesPixels { report.frames = try digests(of: data, &report) }
         } catch {
             report.error = "\(error.code.rawValue): \(ProblemText.text(error.message))"
         }
@@ -123,11 +125,15 @@ private struct Inspector: Sendable {
 
     /// Returns the placeholders of the upright image, or of the first frame of an animation, with colors in sRGB. An
     /// unusable color profile is ignored.
-    private func placeholders(of data: Data) throws(ImageDecodingError) -> PlaceholderReport {
+    private func placeholders(
+        of data: Data, _ report: inout ImageReport
+    ) throws(ImageDecodingError) -> PlaceholderReport {
         var options = DecodingOptions(
-            limits: limits, target: TargetSize(width: 100, height: 100), includesAnimation: false)
+            limits: limits, target: TargetSize(width: 100, height: 100), tolerance: tolerance,
+            includesAnimation: false)
         options.keepsInks = true
         let decoded = try codecs.decode(data, options: options)
+        report.take(decoded.damage)
         let converter = LittleCMSColorConverter()
         let image = ColorConversionPlan(decoded.rowHeader, to: .sRGB, by: converter)
             .applied(to: decoded, by: converter, .sRGB)
@@ -136,8 +142,10 @@ private struct Inspector: Sendable {
             dominantColor: try image.dominantColor().map { "#\($0.opaqueDescription)" })
     }
 
-    private func digests(of data: Data) throws(ImageDecodingError) -> [FrameDigest] {
-        let image = try codecs.decode(data, options: DecodingOptions(limits: limits, appliesOrientation: false))
+    private func digests(of data: Data, _ report: inout ImageReport) throws(ImageDecodingError) -> [FrameDigest] {
+        let options = DecodingOptions(limits: limits, appliesOrientation: false, tolerance: tolerance)
+        let image = try codecs.decode(data, options: options)
+        report.take(image.damage)
         guard let animation = image.frames else { return [FrameDigest(image.pixels)] }
         var digests: [FrameDigest] = []
         for index in 0..<animation.frameCount {

@@ -97,6 +97,7 @@ private struct ThumbnailMaker: FileMaking {
             return (data.count, losses)
         }
         return WrittenImage(
-            size: image.size, layer: original.layer, bytesIn: original.byteCount, bytesOut: count, losses: losses)
+            size: image.size, layer: original.layer, bytesIn: original.byteCount, bytesOut: count, losses: losses,
+            damage: image.damage)
     }
 }

@@ -35,6 +35,8 @@ public struct ImageConverter: Sendable {
     /// The limits of a source image, checked after its header is read and before any pixel is decoded. Default:
     /// `DecodingLimits()`, which allows 100 million pixels and 512 MiB in a frame.
     package var limits: DecodingLimits
+    /// The most damage of a source image that is still converted. Default: `.wrongPixels`.
+    package var tolerance: DamageTolerance
     /// Whether the orientation is applied to the pixels. When false, the pixels keep their stored order, and the
     /// orientation is written as metadata if the format supports it. Default: true.
     package var appliesOrientation: Bool
@@ -53,6 +55,8 @@ public struct ImageConverter: Sendable {
     ///   - codecs: The codecs of the source formats. Default: PNG, JPEG, GIF and WebP.
     ///   - limits: The limits of a source image, checked after its header is read and before any pixel is decoded.
     ///     Default: `DecodingLimits()`, which allows 100 million pixels and 512 MiB in a frame.
+    ///   - tolerance: The most damage of a source image that is still converted. With `.missingPixels`, still images
+    ///     are held in memory as a whole. Default: `.wrongPixels`.
     ///   - appliesOrientation: Whether the orientation is applied to the pixels. When false, the pixels keep their
     ///     stored order, and the orientation is written as metadata if the format supports it. Default: true.
     ///   - metadata: The metadata of the result. Default: ``MetadataPolicy/strip``.
@@ -64,6 +68,7 @@ public struct ImageConverter: Sendable {
     public init(
         codecs: CodecRegistry = .standard,
         limits: DecodingLimits = DecodingLimits(),
+        tolerance: DamageTolerance = .wrongPixels,
         appliesOrientation: Bool = true,
         metadata: MetadataPolicy = .strip,
         resolution: ImageResolution? = nil,
@@ -72,6 +77,7 @@ public struct ImageConverter: Sendable {
     ) {
         self.codecs = codecs
         self.limits = limits
+        self.tolerance = tolerance
         self.appliesOrientation = appliesOrientation
         self.metadata = metadata
         self.resolution = resolution
@@ -86,14 +92,18 @@ public struct ImageConverter: Sendable {
     ///   - encoder: The encoder of the result, such as `.webp(quality: 80)`.
     ///   - size: The maximum width and height of the displayed result in pixels, or nil to keep the size. The aspect
     ///     ratio is kept, and a smaller image is not enlarged. Default: nil.
+    ///   - onDamage: Receives the damage of the source image that was tolerated, if there is any. Default: does
+    ///     nothing.
     /// - Returns: The encoded result.
-    /// - Throws: `ImageDecodingError` for data that is damaged, truncated, in an unknown or unsupported format, or
-    ///   beyond the limits. `ImageProcessingError` for a size with a side below one, and from the processors.
+    /// - Throws: `ImageDecodingError` for data that is damaged beyond the tolerance, truncated, in an unknown or
+    ///   unsupported format, or beyond the limits. `ImageProcessingError` for a size with a side below one, and from the
+    ///   processors.
     ///   `ImageEncodingError` from the encoder.
     /// - Complexity: O(pixels of the source). Memory is a few rows, except in the cases listed in the description of
     ///   ``ImageConverter``.
     public func convert(
-        _ data: Data, to encoder: any ImageEncoding, fitting size: PixelSize? = nil
+        _ data: Data, to encoder: any ImageEncoding, fitting size: PixelSize? = nil,
+        onDamage: (ImageDamage) -> Void = { _ in }
     ) throws -> Data {
         let info = try codecs.inspect(data, limits: limits)
         let encoder = metadata.encoder(
@@ -109,6 +119,7 @@ public struct ImageConverter: Sendable {
             if let resize { image = try resize.process(image) }
             for processor in processors { image = try processor.process(image) }
             image.colorProfile = metadata.colorProfile(of: image.colorProfile)
+            if let damage = image.damage { onDamage(damage) }
             return try encoder.encode(image)
         }
         var result = Data()
@@ -117,7 +128,12 @@ public struct ImageConverter: Sendable {
         for processor in processors.reversed() { consumer = processor.rows(into: consumer) }
         if let resize { consumer = resize.rows(into: consumer) }
         consumer = ColorConvertedRows(to: colorSpace, by: Self.colorConverter, next: consumer)
-        try codecs.decodeRows(data, options: options, into: consumer)
+        // Rows that were passed on cannot be taken back, so a partial image is decoded as a whole.
+        let damage =
+            try options.allowsPartial
+            ? codecs.decode(data, options: options).sendRows(to: consumer)
+            : codecs.decodeRows(data, options: options, into: consumer)
+        if let damage { onDamage(damage) }
         return result
     }
 
@@ -129,13 +145,16 @@ public struct ImageConverter: Sendable {
     ///   - encoder: The encoder of the result, such as `.webp(quality: 80)`.
     ///   - size: The maximum width and height of the displayed result in pixels, or nil to keep the size. The aspect
     ///     ratio is kept, and a smaller image is not enlarged. Default: nil.
+    ///   - onDamage: Receives the damage of the source image that was tolerated, if there is any, on the thread of the
+    ///     conversion. Default: does nothing.
     /// - Returns: The encoded result.
     /// - Throws: The errors of the blocking method, and `CancellationError` when the task is canceled before the
     ///   conversion begins. A conversion that has begun is not interrupted.
     public func convert(
-        _ data: Data, to encoder: any ImageEncoding, fitting size: PixelSize? = nil
+        _ data: Data, to encoder: any ImageEncoding, fitting size: PixelSize? = nil,
+        onDamage: @escaping @Sendable (ImageDamage) -> Void = { _ in }
     ) async throws -> Data {
-        try await Self.threads.run { try convert(data, to: encoder, fitting: size) }
+        try await Self.threads.run { try convert(data, to: encoder, fitting: size, onDamage: onDamage) }
     }
 
     private static let colorConverter = LittleCMSColorConverter()
@@ -146,7 +165,7 @@ public struct ImageConverter: Sendable {
     private func options(for info: ImageInfo, _ format: ImageFormat, fitting size: PixelSize?) -> DecodingOptions {
         var options = DecodingOptions(
             limits: limits, appliesOrientation: appliesOrientation, target: size.map { TargetSize($0) },
-            pixelFormat: info.exactFormat)
+            pixelFormat: info.exactFormat, tolerance: tolerance)
         options.keepsInks = colorSpace != .embedded
         // These formats support only 8-bit samples.
         if options.pixelFormat == .rgba16, [.jpeg, .gif, .webp].contains(format) { options.pixelFormat = .rgba8 }

@@ -35,6 +35,11 @@ struct ServerOptions {
                                       decode in confined processes if this is possible)
           --no-sandbox                decode originals in the process of the server, except HEIF, with a notice
 
+        Damage:
+          --partial                   also serve thumbnails of originals with missing pixels, without storing them
+          --strict                    reject damaged originals unless every pixel is right (default: accept originals
+                                      with wrong pixels; damage is logged)
+
         Caching:
           --cache DIR                 cache originals and thumbnails in DIR (default: thumbnail-server in the user's
                                       cache directory)
@@ -87,6 +92,7 @@ struct ServerOptions {
     /// The last option that configures a cache.
     private var cacheOption: String?
     private var redis = RedisArguments()
+    private var damage = ToleranceOptions()
 
     /// Parses the command line.
     ///
@@ -121,6 +127,7 @@ struct ServerOptions {
             case "--no-sandbox": sandbox = try sandbox.changed(to: .off)
             case _ where try redis.take(option, &arguments): continue
             case _ where try takeLimit(option, &arguments): continue
+            case _ where try damage.take(option): stack.limits.tolerance = damage.tolerance
             default: throw UsageError("unknown option '\(option)'")
             }
         }

@@ -35,6 +35,20 @@ struct PartialImageTests {
         #expect(try await stack.failure(try web("a")).code == .decoding(.truncated))
     }
 
+    @Test func `an image with wrong pixels is stored with its damage, and refused to a strict request`() async throws {
+        let wrong = Data("wrong:7".utf8)
+        let stack = Stack(FakeDownloader(giving: wrong))
+        let request = try web("a") { $0.processors = [Brighten(step: 1)] }
+
+        let response = try await stack.load(request)
+        await stack.pipeline.flush()
+
+        #expect(response.image.damage?.kind == .wrongPixels && !response.image.isPartial)
+        #expect(stack.pipeline.cachedImage(for: request)?.damage == response.image.damage)
+        #expect(stack.stored(try web("a")) == wrong)
+        #expect(try await stack.failure(try web("a") { $0.decoding.tolerance = .harmless }).code == .decoding(.corrupt))
+    }
+
     @Test func `a complete image is stored although a partial one was allowed`() async throws {
         let stack = Stack(FakeDownloader(giving: level(5)))
         let request = try partial()

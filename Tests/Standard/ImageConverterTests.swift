@@ -33,6 +33,28 @@ struct ImageConverterTests {
         }
     }
 
+    @Test func `damage up to the tolerance is converted and reported`() async throws {
+        let whole = try JPEGEncoder().encode(.coordinates(PixelSize(width: 64, height: 96)))
+        let files: [(DamageTolerance?, Data)] = [
+            (nil, whole), (.harmless, whole.dropLast(2)),
+            (.wrongPixels, whole.dropLast(2) + Data(repeating: 1, count: 20) + [0xFF, 0xD9]),
+            (.missingPixels, whole.prefix(whole.count * 3 / 4)),
+        ]
+        for tolerance in DamageTolerance.allCases {
+            for (kind, file) in files {
+                let found = Watched<[DamageTolerance]>([])
+                let converter = ImageConverter(tolerance: tolerance)
+                let data = try? await converter.convert(file, to: .png()) { damage in
+                    found.update { $0.append(damage.kind) }
+                }
+                let isAccepted = kind.map { $0 <= tolerance } ?? true
+                #expect((data != nil) == isAccepted && found.value == (isAccepted ? [kind].compactMap { $0 } : []))
+                let image = try data.map { try CodecRegistry.standard.decode($0) }
+                #expect(image?.pixels.rgba(0, 95)[3] == (isAccepted ? kind == .missingPixels ? 0 : 255 : nil))
+            }
+        }
+    }
+
     private static let targets: [any ImageEncoding] = [.webp(quality: 80), .jpeg(quality: 80), .png(), .gif()]
 
     @Test(arguments: targets.indices)

@@ -79,6 +79,36 @@ struct FailureTests {
         #expect(lines.value == (isLogged ? ["cannot decode \(url): own words"] : []))
     }
 
+    @Test(arguments: DamageTolerance.allCases, DamageTolerance.allCases)
+    func `a damaged original gives a thumbnail up to the tolerance, is logged, and is not stored if pixels are missing`(
+        kind: DamageTolerance, tolerance: DamageTolerance
+    ) async throws {
+        let origin = try LoopbackOrigin { _ in OriginReply.ok(TestServer.opaque).setting("Cache-Control", "max-age=600")
+        }
+        defer { origin.stop() }
+        let lines = Watched<[String]>([])
+        let entry = CodecRegistry.Entry(format: .png, decoder: DamagedDecoder(kind: kind)) { _ in true }
+        var settings = TestServer.settings
+        settings.limits.tolerance = tolerance
+        let stack = ServerStack(settings, codecs: ServerCodecs(registry: CodecRegistry([entry]))) { line in
+            lines.update { $0.append(line) }
+        }
+        let url = origin.url(for: "/opaque.png").absoluteString
+        let head = RequestHead(method: "GET", target: "/thumbnail?url=\(QueryItems.encoded(url))&w=10")
+        guard case .asynchronous(let operation) = stack.service.respond(to: head) else {
+            throw HTTPError(400, "nothing is begun")
+        }
+
+        let response = await operation()
+        await stack.shutDown()
+
+        #expect(response.status == (kind <= tolerance ? 200 : 422))
+        #expect(lines.value.count == (kind <= tolerance ? 1 : 0))
+        #expect(lines.value.allSatisfy { $0.hasPrefix("damaged original \(url): ") && $0.hasSuffix("a wrong bit") })
+        let isStored = response.fields["Cache-Control"] != "no-store"
+        #expect(isStored == (kind <= tolerance && kind != .missingPixels))
+    }
+
     @Test func `an unreachable origin results in 502, and a silent one in 504`() async throws {
         try await TestServer.run { (server: TestServer) async throws in
             let nobody = try ClosedPort()
@@ -263,5 +293,21 @@ private struct FailingDecoder: ImageDecoding {
 
     func decode(_ data: Data, options: DecodingOptions) throws(ImageDecodingError) -> DecodedImage {
         throw ImageDecodingError(code, "own words")
+    }
+}
+
+/// Decodes every file as a gray image with damage.
+private struct DamagedDecoder: ImageDecoding {
+    let kind: DamageTolerance
+
+    func inspect(_ data: Data, limits: DecodingLimits) -> ImageInfo {
+        ImageInfo(format: .png, size: PixelSize(width: 8, height: 8))
+    }
+
+    func decode(_ data: Data, options: DecodingOptions) throws(ImageDecodingError) -> DecodedImage {
+        var image = DecodedImage.gray(side: 8, level: 90)
+        image.damage = ImageDamage(kind, ImageDecodingError(.corrupt, "a wrong bit"))
+        try options.check(image.damage)
+        return image
     }
 }

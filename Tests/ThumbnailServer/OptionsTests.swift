@@ -1,3 +1,4 @@
+import AlcedoCore
 import AlcedoLibc
 import AlcedoRedisCache
 import AlcedoProgramSupport
@@ -38,6 +39,15 @@ struct OptionsTests {
     ])
     func `a Redis option without effect throws an error`(words: [String]) {
         #expect(throws: UsageError.self) { try ServerOptions(words) }
+    }
+
+    @Test func `the tolerance of damage follows the options`() throws {
+        for (words, tolerance) in [
+            ([], DamageTolerance.wrongPixels), (["--strict"], .harmless), (["--partial"], .missingPixels),
+        ] {
+            #expect(try ServerOptions(words).stack.limits.tolerance == tolerance)
+        }
+        #expect(throws: UsageError.self) { try ServerOptions(["--strict", "--partial"]) }
     }
 
     @Test func `the negotiated formats follow the option`() throws {

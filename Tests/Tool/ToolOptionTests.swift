@@ -42,7 +42,7 @@ struct ToolOptionTests {
         let help = try await alcedo.run([command, "--help"]).output
         var shared = [
             "--force, -f", "--json", "--quiet, -q", "--processor", "--list FILE", "--null, -0", "--max-pixels N",
-            "--cache DIR", "--retry N",
+            "--partial", "--strict", "--cache DIR", "--retry N",
         ]
         if command == "show" { shared = Array(shared.dropFirst(4)) }
         if command == "inspect" { shared = Array(shared.dropFirst(4).filter { $0 != "--cache DIR" }) }
@@ -124,7 +124,9 @@ struct ToolOptionTests {
         #expect(outcome.status == 1 && outcome.problems == "")
         let objects = try JSONLines.objects(outcome.output)
         #expect(objects.count == (command[0] == "load" ? 3 : 2))
-        let keys: Set = ["input", "output", "frame", "width", "height", "bytes", "layer", "lost", "error"]
+        let keys: Set = [
+            "input", "output", "frame", "width", "height", "bytes", "layer", "lost", "damage", "damageMessage", "error",
+        ]
         #expect(objects.allSatisfy { Set($0.keys) == keys })
         let good = try #require(objects.first { $0["input"] as? String == Self.file })
         #expect(good["layer"] as? String == "local" && good["bytes"] as? Int == 2913 && good["error"] is NSNull)

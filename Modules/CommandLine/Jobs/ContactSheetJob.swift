@@ -93,6 +93,8 @@ struct ContactSheetJob: Sendable {
                 tally?.add()
                 (line.size, line.layer) = (response.image.size, response.layer)
                 line.byteCount = response.encodedByteCount
+                line.damage = response.image.damage
+                report.damage(line.damage, of: image.name)
             case .failure(let error):
                 problems[index] = image.problem(error)
                 line.error = problems[index]

@@ -126,6 +126,8 @@ struct FileJob: Sendable {
             }
             (line.size, line.layer, line.byteCount) = (written.size, written.layer, written.bytesIn)
             line.lost = written.losses.map(\.rawValue)
+            line.damage = written.damage
+            report.damage(written.damage, of: image.name)
             for frame in written.frames {
                 (line.frame, line.output) = (frame, sink.path(frame: frame))
                 report.printResult(line)

@@ -32,6 +32,8 @@ struct WrittenImage: Sendable {
     /// The indices of the written frames; nil stands for the still image. Default: the still image.
     var frames: [Int?] = [nil]
     var losses: [Loss] = []
+    /// The damage of the file that was tolerated.
+    var damage: ImageDamage?
     /// Whether all frames were written. False after an interruption between frames.
     var isComplete = true
 }

@@ -30,6 +30,14 @@ struct JobReport: Sendable {
     /// Prints a problem to standard error, in every mode.
     func problem(_ text: String) { Console.problem("\(program): \(text)", clears: showsProgress) }
 
+    /// Prints the damage of an image that was tolerated: in quiet mode only if pixels are wrong or missing, and not in
+    /// JSON mode, in which the result has it.
+    func damage(_ damage: ImageDamage?, of name: String) {
+        guard let damage, !isJSON else { return }
+        let text = "\(name): \(ProblemText.text(damage.text))"
+        if damage.kind == .harmless { notice(text) } else { problem(text) }
+    }
+
     /// Prints the result of one image, or of one output file, in JSON mode.
     func printResult(_ result: ResultLine) { printObject(result.object) }
 
@@ -58,6 +66,8 @@ struct ResultLine: Sendable {
     var layer: ImageResponse.Layer?
     /// The properties of the image that the file lacks, or nil if they were not compared.
     var lost: [String]?
+    /// The damage of the file that was tolerated, or nil if none was found.
+    var damage: ImageDamage?
     /// The error, or nil on success.
     var error: String?
 
@@ -68,7 +78,8 @@ struct ResultLine: Sendable {
         [
             "input": .init(input), "output": .init(output), "frame": .init(frame), "width": .init(size?.width),
             "height": .init(size?.height), "bytes": .init(byteCount), "layer": .init(layer?.rawValue),
-            "lost": lost.map { .texts($0) } ?? .null, "error": .init(error),
+            "lost": lost.map { .texts($0) } ?? .null, "damage": .init(damage?.kindName),
+            "damageMessage": .init(damage?.message), "error": .init(error),
         ]
     }
 }

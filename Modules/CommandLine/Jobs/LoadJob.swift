@@ -126,6 +126,8 @@ struct LoadJob: Sendable {
                 tally?.add()
                 (line.size, line.layer) = (loaded.response.image.size, loaded.response.layer)
                 line.byteCount = loaded.response.encodedByteCount
+                line.damage = loaded.response.image.damage
+                report.damage(line.damage, of: image.name)
                 if let cellImage = loaded.cellImage { draw(index, cellImage) }
                 switch loaded.writing {
                 case .success(let path): line.output = path

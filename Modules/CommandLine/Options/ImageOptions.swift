@@ -96,7 +96,8 @@ struct WritingOptions: Sendable {
 struct ReportOptions: Sendable {
     static let help = """
           --json                  print one JSON object per line with input, output, frame, width, height, bytes,
-                                  layer, lost and error; null means unknown or none
+                                  layer, lost, damage (harmless, wrongPixels or missingPixels), damageMessage and
+                                  error; null means unknown or none
           --quiet, -q             print only problems: no summary, progress or notices
 
         """

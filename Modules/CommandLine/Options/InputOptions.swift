@@ -10,6 +10,10 @@ struct InputOptions: Sendable {
           --null, -0              separate the names in lists by zero bytes, as find -print0 does
           --max-pixels N          reject images and frames of more than N pixels before decoding; a pixel needs 4 or 8
                                   bytes of memory (default: \(DecodingLimits().maximumPixelCount))
+          --partial               also accept images with missing pixels, as of truncated files; missing rows are
+                                  transparent or have the background color
+          --strict                reject damaged images unless every pixel is right; without both options, images
+                                  with wrong pixels are accepted and reported
 
         An image is a URL, a file, or - for standard input. A directory stands for all images below it, recognized by
         their file extensions. A quoted pattern, such as '*.jpg', stands for the files that it matches. -- ends the
@@ -23,6 +27,10 @@ struct InputOptions: Sendable {
     private var hasNulls = false
     /// The decoding limits of each image.
     private(set) var limits = DecodingLimits()
+    private var damage = ToleranceOptions()
+
+    /// The most damage of a file that still gives an image.
+    var tolerance: DamageTolerance { damage.tolerance }
 
     /// Parses an option and its value. Returns false if the option belongs to another group.
     mutating func take(_ option: String, from arguments: inout Arguments) throws -> Bool {
@@ -30,7 +38,7 @@ struct InputOptions: Sendable {
         case "--list": lists.append(try arguments.value(of: option))
         case "--null", "-0": hasNulls = true
         case "--max-pixels": setPixelLimit(try arguments.number(of: option, in: 1...65_535 * 65_535))
-        default: return false
+        default: return try damage.take(option)
         }
         return true
     }
@@ -72,10 +80,11 @@ struct InputOptions: Sendable {
             let sources = (words + lists.map { $0 == "-" ? "standard input" : $0 }).joined(separator: "', '")
             throw UsageError("no image found in '\(sources)'")
         }
-        return ImageList(items) { [limits] image in
+        return ImageList(items) { [limits, tolerance] image in
             image.changing { request in
                 var request = change(request)
                 request.decoding.limits = limits
+                request.decoding.tolerance = tolerance
                 return request
             }
         }

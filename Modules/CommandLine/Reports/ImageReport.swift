@@ -33,6 +33,8 @@ struct ImageReport: Sendable, Encodable {
     var frames: [FrameDigest]?
     /// The placeholders. Set only with `--placeholders`.
     var placeholders: PlaceholderReport?
+    /// The damage that was tolerated. Found only when pixels are decoded.
+    private(set) var tolerated: ImageDamage?
     /// The error, which begins with the code of ``ImageDecodingError``, or with `empty` or `unreadable`.
     var error: String?
 
@@ -58,10 +60,13 @@ struct ImageReport: Sendable, Encodable {
         verticalResolution = info.metadata.resolution?.vertical
     }
 
+    /// Takes the damage that a decoder tolerated, unless worse damage is known.
+    mutating func take(_ damage: ImageDamage?) { tolerated = .worst(tolerated, damage) }
+
     private enum CodingKeys: String, CodingKey {
         case input, format, width, height, hasAlpha, orientation, bitDepth, colorModel, color, frameCount, loopCount
         case delaysMs, profileBytes, profileName, profileUse, profileError, exifBytes, xmpBytes, iptcBytes
-        case horizontalResolution, verticalResolution, frames, placeholders, error
+        case horizontalResolution, verticalResolution, frames, placeholders, damage, damageMessage, error
     }
 
     /// Encodes every key, with null for unknown values, so that scripts need no test for a missing key. Only `frames`
@@ -91,6 +96,8 @@ struct ImageReport: Sendable, Encodable {
         try keys.encode(verticalResolution, forKey: .verticalResolution)
         try keys.encodeIfPresent(frames, forKey: .frames)
         try keys.encodeIfPresent(placeholders, forKey: .placeholders)
+        try keys.encode(tolerated?.kindName, forKey: .damage)
+        try keys.encode(tolerated?.message, forKey: .damageMessage)
         try keys.encode(error, forKey: .error)
     }
 }
@@ -125,6 +132,7 @@ extension ImageReport {
             lines.append("  BlurHash: \(placeholders.blurHash)")
             if let color = placeholders.dominantColor { lines.append("  dominant color: \(color)") }
         }
+        if let tolerated { lines.append("  \(Console.printable(tolerated.text))") }
         return lines.count == 1 ? "" : lines.map { $0 + "\n" }.joined()
     }
 }

@@ -40,7 +40,8 @@ struct ProcessedImageStore: Sendable {
         var options = request.decoding
         // The stored image already has the target size and orientation.
         options.target = nil
-        options.allowsPartial = false
+        // A stored image is written by this process or another one, which stores complete images only.
+        options.tolerance = .harmless
         do {
             let image = try await threads.decode(data, options: options, priority: priority) { [options] in
                 let start = report.now

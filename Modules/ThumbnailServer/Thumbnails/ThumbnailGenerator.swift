@@ -1,4 +1,5 @@
 import Alcedo
+import AlcedoProgramSupport
 import AlcedoRuntime
 import FoundationEssentials
 
@@ -21,6 +22,8 @@ final class ThumbnailGenerator: Sendable {
         /// The maximum time for which an origin may send nothing.
         var idleTimeout = Duration.seconds(20)
         var decoding = DecodingLimits(maximumPixelCount: 50_000_000, maximumByteCount: 256 << 20)
+        /// The most damage of an original that still gives a thumbnail.
+        var tolerance = DamageTolerance.wrongPixels
     }
 
     private let pipeline: ImagePipeline
@@ -44,7 +47,7 @@ final class ThumbnailGenerator: Sendable {
     ///   - cache: The cache of finished thumbnails.
     ///   - limits: The limits of originals.
     ///   - clock: The clock. Default: the system's clock.
-    ///   - log: Receives one line for each original whose decoder fails.
+    ///   - log: Receives one line for each original whose decoder fails, and for each thumbnail of a damaged original.
     init(
         _ configuration: ImagePipeline.Configuration, cache: ThumbnailCache, limits: Limits,
         clock: any TimeSource = SystemClock(), log: @escaping @Sendable (String) -> Void
@@ -131,9 +134,14 @@ final class ThumbnailGenerator: Sendable {
 
     private func make(_ query: ThumbnailQuery) async throws -> Thumbnail {
         let request = query.imageRequest(
-            limits.decoding, idleTimeout: limits.idleTimeout, maximumAge: limits.maximumAge)
+            limits.decoding, tolerance: limits.tolerance, idleTimeout: limits.idleTimeout,
+            maximumAge: limits.maximumAge)
         let (response, policy) = try await tracker.observing(request.source) { try await pipeline.load(request) }
-        let freshness = policy.freshness(from: clock.now, atMost: limits.maximumAge)
+        let damage = response.image.damage
+        if let damage { log("damaged original \(query.source.url.absoluteString): \(damage.text)") }
+        // A thumbnail with missing pixels is not stored, here or by clients, because the original may become complete.
+        let freshness =
+            damage?.kind == .missingPixels ? nil : policy.freshness(from: clock.now, atMost: limits.maximumAge)
         return try await threads.run {
             let encoder = query.format.encoder(for: response.image, quality: query.quality)
             let data = try encoder.encode(response.image)

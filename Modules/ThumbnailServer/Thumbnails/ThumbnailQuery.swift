@@ -95,7 +95,9 @@ struct ThumbnailQuery: Sendable {
     ///   - idleTimeout: The maximum time for which the origin may send nothing.
     ///   - maximumAge: The maximum age of a stored original that is used without revalidation. Fractions of a second
     ///     are ignored.
-    func imageRequest(_ limits: DecodingLimits, idleTimeout: Duration, maximumAge: Duration) -> ImageRequest {
+    func imageRequest(
+        _ limits: DecodingLimits, tolerance: DamageTolerance = .wrongPixels, idleTimeout: Duration, maximumAge: Duration
+    ) -> ImageRequest {
         let seconds = maximumAge.components.seconds
         // A cache may treat `max-age=0` as a reload, for which it does not revalidate an `immutable` response (RFC
         // 8246).
@@ -103,6 +105,7 @@ struct ThumbnailQuery: Sendable {
         var request = ImageRequest(
             source: .http(HTTPRequest(url: source.url, fields: ["Cache-Control": control], idleTimeout: idleTimeout)))
         request.decoding.limits = limits
+        request.decoding.tolerance = tolerance
         request.decoding.includesAnimation = false
         request.decoding.target = TargetSize(size, mode: fit == .fit ? .fit : .fill)
         switch fit {

@@ -44,6 +44,10 @@ struct FakeCodec: ImageDecoding {
             guard options.allowsPartial else { throw damage }
             image.partialError = damage
         }
+        if words.first == "wrong" {
+            image.damage = ImageDamage(.wrongPixels, ImageDecodingError(.corrupt, "a bit is wrong"))
+            try options.check(image.damage)
+        }
         if words.first == "anim" { image.frames = MadeFrames(image.pixels, image.pixels) }
         return image
     }

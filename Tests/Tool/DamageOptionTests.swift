@@ -1,0 +1,102 @@
+import Alcedo
+import AlcedoTesting
+import Foundation
+import TestSupport
+import Testing
+
+/// Damaged images on the command line.
+@Suite(.spawnsProcesses, .timeLimit(.minutes(10)))
+struct DamageOptionTests {
+    private let directory: TemporaryDirectory
+    private let alcedo: Program
+
+    init() throws {
+        directory = try TemporaryDirectory()
+        alcedo = Program(name: "alcedo", environment: ["XDG_CACHE_HOME": directory.url.path])
+    }
+
+    /// Writes a file of each kind of damage and returns its path: without its end mark, with more pixel data than
+    /// pixels, and without its lower half.
+    private func file(_ kind: DamageTolerance) throws -> String {
+        let data = try SampleImages.data("dunes.jpg")
+        let damaged =
+            switch kind {
+            case .harmless: data.dropLast(2)
+            case .wrongPixels: data.dropLast(2) + Data(repeating: 1, count: 20) + Data([0xFF, 0xD9])
+            case .missingPixels: data.prefix(data.count / 2)
+            }
+        let url = directory.url.appending(path: "\(kind).jpg")
+        try damaged.write(to: url)
+        return url.path
+    }
+
+    private static let commands = [
+        ["thumbnail", "--size", "40", "-o"], ["convert", "--format", "png", "-o"], ["decode", "-o"], ["load", "-o"],
+        ["contact-sheet", "-o"], ["inspect", "--pixels"], ["inspect", "--placeholders"],
+    ]
+
+    private func words(_ command: [String]) -> [String] {
+        guard command.last == "-o" else { return command }
+        return command + [directory.url.appending(path: command[0] == "contact-sheet" ? "sheet.png" : "out").path]
+    }
+
+    @Test(arguments: commands)
+    func `each command accepts damage up to the option, and reports it`(command: [String]) async throws {
+        for (option, tolerance) in [
+            ("--strict", DamageTolerance.harmless), ("", .wrongPixels), ("--partial", .missingPixels),
+        ] {
+            for kind in DamageTolerance.allCases {
+                let path = try file(kind)
+                let options = option.isEmpty ? [] : [option]
+                let force = command[0] == "inspect" ? [] : ["--force"]
+
+                let outcome = try await alcedo.run(words(command) + ["--json", path] + options + force)
+
+                let name = Comment(rawValue: "\(command[0]) \(option) \(kind): \(outcome.output)\(outcome.problems)")
+                #expect(outcome.status == (kind <= tolerance ? 0 : 1), name)
+                let object = try #require(
+                    try JSONLines.objects(outcome.output).first { $0["input"] as? String == path }, name)
+                #expect(object["damage"] as? String == (kind <= tolerance ? "\(kind)" : nil), name)
+                #expect(
+                    (object["damageMessage"] as? String)?.hasPrefix("JPEG: ") == (kind <= tolerance ? true : nil), name)
+                #expect((object["error"] as? String != nil) == (kind > tolerance), name)
+            }
+        }
+    }
+
+    @Test func `people read what was wrong, and in quiet mode only if pixels are wrong`() async throws {
+        let harmless = try file(.harmless)
+        let wrong = try file(.wrongPixels)
+        let command = ["thumbnail", "--size", "40", "--force", "-o", directory.url.appending(path: "out").path]
+
+        let usual = try await alcedo.run(command + [harmless, wrong])
+        let quiet = try await alcedo.run(command + [harmless, wrong, "--quiet"])
+        let report = try await alcedo.run(["inspect", "--pixels", wrong])
+
+        #expect(usual.status == 0 && quiet.status == 0)
+        #expect(usual.problems.contains("\(harmless): damaged, but no pixel is wrong: JPEG: the end mark is missing"))
+        #expect(usual.problems.contains("\(wrong): some pixels may be wrong: JPEG: "))
+        #expect(!quiet.problems.contains(harmless) && quiet.problems.contains(wrong))
+        #expect(report.output.contains("  some pixels may be wrong: JPEG: "))
+    }
+
+    @Test func `a partial image is written with the rows that were decoded`() async throws {
+        let path = try file(.missingPixels)
+        let output = directory.url.appending(path: "part.png")
+
+        #expect(try await alcedo.run(["convert", path, "--partial", "-o", output.path]).status == 0)
+
+        let image = try CodecRegistry.standard.decode(Data(contentsOf: output))
+        let whole = try CodecRegistry.standard.decode(SampleImages.data("dunes.jpg"))
+        #expect(image.size == whole.size)
+        #expect(image.pixels.rgba(5, 5) == whole.pixels.rgba(5, 5))
+        #expect(image.pixels.rgba(5, whole.size.height - 1) == [0, 0, 0, 0])
+    }
+
+    @Test func `the options exclude each other`() async throws {
+        for command in ["thumbnail", "convert", "decode", "load", "contact-sheet", "inspect", "show"] {
+            let outcome = try await alcedo.run([command, "--partial", "--strict", try file(.harmless)])
+            #expect(outcome.status == 2 && outcome.problems.contains("--partial cannot be combined with --strict"))
+        }
+    }
+}
