@@ -96,9 +96,8 @@ public struct ImageConverter: Sendable {
     ///     nothing.
     /// - Returns: The encoded result.
     /// - Throws: `ImageDecodingError` for data that is damaged beyond the tolerance, truncated, in an unknown or
-    ///   unsupported format, or beyond the limits. `ImageProcessingError` for a size with a side below one, and from the
-    ///   processors.
-    ///   `ImageEncodingError` from the encoder.
+    ///   unsupported format, or beyond the limits. `ImageProcessingError` for a size with a side below one, and from
+    ///   the processors. `ImageEncodingError` from the encoder.
     /// - Complexity: O(pixels of the source). Memory is a few rows, except in the cases listed in the description of
     ///   ``ImageConverter``.
     public func convert(

@@ -3,15 +3,11 @@ package import FoundationEssentials
 
 /// The decoder of `CodecRegistry.Entry.jpeg`.
 ///
-/// A file that ends early or has lost entropy-coded data causes an error, although libjpeg only warns and fills the gap
-/// with gray. But an AC scan of a progressive file may end early at a marker, and scans after the first may be absent.
-/// Invalid codes cause an error where libjpeg detects them. While many bytes are available, libjpeg uses another
-/// Huffman decoder, which reads invalid codes as zero.
-///
-/// A partial image of a file with one scan has the rows that libjpeg decodes; pixels are wrong where data was lost.
-/// With several scans, it is the whole image at a lower quality. Arithmetic coding gives no partial images, and neither
-/// does a file that libjpeg rejects between two scans. Only the first 64 KiB of an XMP packet are read. Source: ITU-T
-/// T.81; Adobe technical note 5116 for the inverted ink of CMYK.
+/// Damage is reported where libjpeg detects it: an invalid code, data that is too long or too short for its scan, and
+/// a restart marker out of order. One wrong bit can also change pixels undetected, because Huffman codes have no
+/// checksum. While many bytes are available, libjpeg uses another Huffman decoder, which reads invalid codes as zero.
+/// Only the first 64 KiB of an XMP packet are read. Source: ITU-T T.81; Adobe technical note 5116 for the inverted ink
+/// of CMYK.
 package struct JPEGDecoder: ImageDecoding {
     /// Creates a stateless decoder.
     package init() {}
@@ -78,14 +74,17 @@ extension CodecRegistry.Entry {
     /// quarter or a half if the result still reaches the target. The full-size pixels are then never in memory. All
     /// coefficients of an image in several scans are in memory, about two bytes per sample.
     ///
-    /// A file that ends early or has lost entropy-coded data causes an error, although libjpeg only warns and fills the
-    /// gap with gray. But an AC scan of a progressive file may end early at a marker, and scans after the first may be
-    /// absent.
+    /// The kinds of ``/AlcedoCore/DamageTolerance`` mean:
     ///
-    /// A partial image of a file with one scan has the rows that libjpeg decodes; pixels are wrong where data was lost.
-    /// Missing rows are transparent in RGBA8 and black in gray8. With several scans, a partial image is the whole image
-    /// at a lower quality. Arithmetic coding gives no partial images, and neither does a file that libjpeg rejects
-    /// between two scans. Only the first 64 KiB of an XMP packet are read.
+    /// - `harmless`: Nothing is missing but the end mark, or something else follows the last block of pixels.
+    /// - `wrongPixels`: libjpeg found wrong data and continued, with gray blocks where it had no data. An error in a
+    ///   later scan of a progressive file ends the image before that scan.
+    /// - `missingPixels`: The file ends before the last block of pixels, or rows have no data although there is an end
+    ///   mark. A partial image of a file with one scan has the rows above; missing rows are transparent in RGBA8 and
+    ///   black in gray8. With several scans, it is the whole image at a lower quality.
+    ///
+    /// A progressive file with an end mark may lack scans after the first. Only the first 64 KiB of an XMP packet are
+    /// read.
     public static var jpeg: Self {
         Self(
             format: .jpeg, decoder: JPEGDecoder(), signatures: [[0xFF, 0xD8, 0xFF]],
