@@ -142,9 +142,9 @@ public struct CachingTransport: HTTPTransport {
     }
 }
 
-/// A transport that removes literal dot segments from the path of each request's URL, as the cache key does.
+/// A transport that removes dot segments from the path of each request's URL, as the cache key does.
 ///
-/// Source: RFC 3986 section 6.2.2.3. `CURLTransport` also removes dot segments. Another transport may send them as
+/// Source: RFC 3986 section 6.2.2.3. `CURLTransport` also removes them. Another transport may send them as
 /// written, and a response for `/a/../b` must not be stored for `/b` if the server can distinguish the two. The
 /// response has the URL of the original request.
 private struct URLResolvingTransport: HTTPTransport {

@@ -27,7 +27,7 @@ struct ImageArgument: Sendable {
             self.init(name: Console.printable(text), request: ImageRequest(source: .file(text)))
             return
         }
-        let url = URL(string: text)
+        let url = URL(webString: text) ?? URL(string: text)
         let isData = text.prefix(5).lowercased() == "data:"
         let hidden = url.map { Self.withoutPassword(text, $0) } ?? Self.withoutUser(text)
         let name = Console.printable(isData ? "\(text.prefix(40))..." : hidden)
@@ -62,7 +62,10 @@ struct ImageArgument: Sendable {
     var fileStem: String { name == "-" ? "stdin" : safeName.stem }
 
     /// Returns the description of an error as the tool prints it, with the URL's password replaced by three dots.
-    func problem(_ error: any Error) -> String { withoutPassword(ProblemText.text("\(error)")) }
+    func problem(_ error: any Error) -> String {
+        // The tool prints the name before the problem, so the URL in the error's description would repeat it.
+        withoutPassword(ProblemText.text((error as? PipelineError)?.message ?? "\(error)"))
+    }
 
     /// Returns a text, such as an error's description, with the URL's password replaced by three dots.
     func withoutPassword(_ text: String) -> String {

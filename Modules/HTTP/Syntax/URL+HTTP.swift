@@ -1,3 +1,4 @@
+import AlcedoRuntime
 package import FoundationEssentials
 
 extension URL {
@@ -49,8 +50,8 @@ extension URL {
 }
 
 extension URL {
-    /// The URL for messages, without user name and password.
-    package var shown: String { absoluteString.withoutCredentials }
+    /// The beginning of the URL for messages, without user name and password.
+    package var shown: String { absoluteString.withoutCredentials.excerpt }
 }
 
 extension String {
@@ -68,10 +69,9 @@ extension String {
     }
 }
 
-/// Removal of the literal segments `.` and `..` from paths. Percent-encoded ones (`%2e%2e`) stay, because servers may
-/// treat them as names.
+/// Removal of the segments `.` and `..` from paths, also of percent-encoded ones (`%2e%2e`), as browsers do.
 ///
-/// Source: RFC 3986, section 5.2.4.
+/// Sources: RFC 3986, section 5.2.4; URL Standard (WHATWG), section 4.4.
 package enum DotSegments {
     /// Returns the text of a URL without dot segments in its path. Returns nil if the path has none, or if the text has
     /// no `://`.
@@ -79,7 +79,7 @@ package enum DotSegments {
         guard let colon = text.firstRange(of: "://") else { return nil }
         let rest = text[colon.upperBound...]
         let path = rest[(rest.firstIndex { "/?#".contains($0) } ?? rest.endIndex)...].prefix { !"?#".contains($0) }
-        guard path.contains("/.") else { return nil }
+        guard path.contains("/.") || path.contains("/%2") else { return nil }
         let resolved = "/" + segments(of: path).joined(separator: "/")
         return resolved == path ? nil : "\(text[..<path.startIndex])\(resolved)\(text[path.endIndex...])"
     }
@@ -89,11 +89,35 @@ package enum DotSegments {
     package static func segments(of path: Substring) -> [Substring] {
         var segments: [Substring] = []
         let all = path.split(separator: "/", omittingEmptySubsequences: false).dropFirst()
-        for segment in all where segment != "." {
-            if segment == ".." { _ = segments.popLast() } else { segments.append(segment) }
+        for segment in all {
+            switch DotSegment(segment) {
+            case .parent?: _ = segments.popLast()
+            case .current?: break
+            case nil: segments.append(segment)
+            }
         }
         // A dot segment at the end stands for a directory, whose path ends with a slash.
-        if let last = all.last, last == "." || last == ".." { segments.append("") }
+        if let last = all.last, DotSegment(last) != nil { segments.append("") }
         return segments
+    }
+}
+
+/// The meaning of a segment that is not a name.
+enum DotSegment {
+    /// A segment that stands for nothing, `.`.
+    case current
+    /// A segment that removes the one before it, `..`.
+    case parent
+
+    /// Creates the meaning of a segment; nil for a name.
+    init?(_ segment: Substring) {
+        guard segment.utf8.count <= 6,
+            segment.utf8.first == UInt8(ascii: ".") || segment.utf8.first == UInt8(ascii: "%")
+        else { return nil }
+        switch segment.lowercased().replacing("%2e", with: ".") {
+        case ".": self = .current
+        case "..": self = .parent
+        default: return nil
+        }
     }
 }

@@ -123,11 +123,14 @@ enum Redirect {
     /// - Throws: ``HTTPTransportError`` with `badRedirect` for a target that is not an HTTP URL.
     static func request(after request: HTTPRequest, head: HTTPResponseHead) throws(HTTPTransportError) -> HTTPRequest? {
         guard head.isRedirect, let location = head.fields.values(of: "Location").first else { return nil }
-        guard let target = URL(string: reference(location), relativeTo: request.url)?.absoluteURL,
-            let scheme = target.scheme?.lowercased(), scheme == "http" || scheme == "https", target.host() != nil
+        // Bytes above ASCII are represented as code points.
+        let bytes = location.latin1 ?? Array(location.utf8)
+        guard
+            let target = WebURL(bytes, relativeTo: WebURL(request.url.absoluteString)).flatMap({ URL(string: $0.text) })
         else {
             throw HTTPTransportError(
-                .badRedirect, "the redirect target is not an HTTP URL: \(location.withoutCredentials.debugDescription)")
+                .badRedirect,
+                "the redirect target is not an HTTP URL: \(location.withoutCredentials.excerpt.debugDescription)")
         }
         var next = request
         next.url = target
@@ -142,14 +145,6 @@ enum Redirect {
             for name in bodyFields { next.fields[name] = nil }
         }
         return next
-    }
-
-    /// Returns the text of a `Location` as a URL reference: bytes above ASCII, which are represented as code points,
-    /// are percent-encoded.
-    private static func reference(_ location: String) -> String {
-        let bytes = location.latin1 ?? Array(location.utf8)
-        guard bytes.contains(where: { $0 >= 0x80 }) else { return location }
-        return bytes.percentEncoded { $0 < 0x80 }
     }
 }
 

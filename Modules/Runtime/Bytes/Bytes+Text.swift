@@ -78,6 +78,9 @@ extension Collection<UInt8> {
 }
 
 extension String {
+    /// The text for messages: at most 200 characters of it, so that a message about untrusted input stays short.
+    package var excerpt: String { utf8.count <= 200 ? self : String(prefix(200)) + "..." }
+
     /// Returns whether both strings are copies of one string. The result false does not imply that they differ.
     /// Accesses only the 16 bytes of each string value, and retains nothing.
     @inlinable

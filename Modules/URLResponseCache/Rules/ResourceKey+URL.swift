@@ -28,11 +28,11 @@ extension HTTPRequest {
 /// - The case of the scheme and the host, the scheme's default port, an empty path, and the fragment, which is not
 ///   sent.
 /// - The case of percent-encodings, and percent-encodings of unreserved characters (RFC 9110 section 4.2.3).
-/// - Literal dot segments, which ``URLResolvingTransport`` removes before a request is sent.
+/// - Dot segments, also percent-encoded ones, which ``URLResolvingTransport`` removes before a request is sent.
 ///
-/// The normal form keeps all other differences: percent-encoded dot segments (`%2e%2e`), which clients send as written
-/// and servers may treat as names; percent-encodings of reserved characters, such as `%2F` and `%5C`; empty segments;
-/// other spellings of an IP address or a port; a dot at the end of a host; and other differences in the query.
+/// The normal form keeps all other differences: percent-encodings of reserved characters, such as `%2F` and `%5C`;
+/// empty segments; other spellings of an IP address or a port; a dot at the end of a host; and other differences in the
+/// query.
 private enum URLNormalization {
     /// Whether a URL is certainly in normal form. O(length), without a copy.
     static func isNormal(_ text: Span<UInt8>) -> Bool {
@@ -72,20 +72,12 @@ private enum URLNormalization {
             host.removeLast(suffix.count)
         }
         let path = text[authority.endIndex...].prefix { $0 != "?" }
-        let segments = DotSegments.segments(of: path).map(unescaped(segment:)).joined(separator: "/")
+        let segments = DotSegments.segments(of: path).map { unescaped($0) }.joined(separator: "/")
         return "\(scheme)://\(host)/\(segments)\(unescaped(text[path.endIndex...]))"
     }
 
-    /// Returns a segment with the minimum of percent-encodings. A percent-encoded dot segment keeps them: a client does
-    /// not treat it as a dot segment, and sends it as written.
-    private static func unescaped(segment: Substring) -> String {
-        let text = unescaped(segment)
-        return text == "." || text == ".." ? unescaped(segment, keepingDots: true) : text
-    }
-
-    /// Returns the text with percent-encodings in upper case, without those of unreserved characters. If `keepingDots`
-    /// is true, percent-encoded dots stay encoded.
-    private static func unescaped(_ text: some StringProtocol, keepingDots: Bool = false) -> String {
+    /// Returns the text with percent-encodings in upper case, without those of unreserved characters.
+    private static func unescaped(_ text: some StringProtocol) -> String {
         var bytes: [UInt8] = []
         var rest = Array(text.utf8)[...]
         while let byte = rest.popFirst() {
@@ -95,7 +87,7 @@ private enum URLNormalization {
             }
             rest = rest.dropFirst(2)
             let value = high << 4 | low
-            if value.isUnreserved, !(keepingDots && value == UInt8(ascii: ".")) {
+            if value.isUnreserved {
                 bytes.append(value)
             } else {
                 bytes += [byte, capital(high), capital(low)]

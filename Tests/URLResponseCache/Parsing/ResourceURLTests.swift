@@ -22,10 +22,10 @@ import Testing
         ("http://h/a/b/.", "http://h/a/b/"), ("http://h/../a", "http://h/a"), ("http://h/..", "http://h/"),
         ("http://h/a//../b", "http://h/a/b"), ("http://h/a//b", "http://h/a//b"),
         ("http://h/.a/..b/...", "http://h/.a/..b/..."), ("http://h/a?b=/../c/./", "http://h/a?b=/../c/./"),
-        // Escaped dot segments are sent unchanged, and dots elsewhere are equivalent with and without escapes.
-        ("http://h/a/%2E%2e/b", "http://h/a/%2E%2E/b"), ("http://h/a/.%2e/b", "http://h/a/.%2E/b"),
-        ("http://h/a/%2e/b", "http://h/a/%2E/b"), ("http://h/%2e%2e", "http://h/%2E%2E"),
-        ("http://h/a/%2e%2e/../b", "http://h/a/b"), ("http://h/a%2epng", "http://h/a.png"),
+        // Dots are equivalent with and without escapes.
+        ("http://h/a/%2E%2e/b", "http://h/b"), ("http://h/a/.%2e/b", "http://h/b"),
+        ("http://h/a/%2e/b", "http://h/a/b"), ("http://h/%2e%2e", "http://h/"),
+        ("http://h/a/%2e%2e/../b", "http://h/b"), ("http://h/a%2epng", "http://h/a.png"),
         ("http://h/%2e%2e%2e/%2ea", "http://h/.../.a"), ("http://h/a/..%2fb", "http://h/a/..%2Fb"),
         ("http://h/a?b=%2e%2e", "http://h/a?b=.."), ("http://a%2eb/", "http://a.b/"),
         ("http://h./x", "http://h./x"), ("http://h/a%5c..%5Cb", "http://h/a%5C..%5Cb"),

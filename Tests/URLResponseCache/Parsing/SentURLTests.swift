@@ -32,9 +32,9 @@ struct SentURLTests {
         ("", "/", "/"), ("#f", "/", "/"), ("?q", "/?q", "/?q"), ("/a#f", "/a", "/a"),
         ("/x/../b", "/b", "/b"), ("/../b", "/b", "/b"), ("//../b", "/b", "/b"), ("/a//../b", "/a/b", "/a/b"),
         ("/a/./b", "/a/b", "/a/b"), ("/a/..", "/", "/"), ("/a/.", "/a/", "/a/"), ("/a/..#f", "/", "/"),
-        ("/a/../?q=/../", "/?q=/../", "/?q=/../"), ("/a/../..//b", "//b", "//b"), ("/a/%2e%2e/../b", "/a/b", "/a/b"),
-        ("/x/%2e%2e/b", "/x/%2e%2e/b", "/x/%2E%2E/b"), ("/x/%2E./b", "/x/%2E./b", "/x/%2E./b"),
-        ("/x/%2e/b", "/x/%2e/b", "/x/%2E/b"), ("/.%2e", "/.%2e", "/.%2E"), ("/a/..;x/b", "/a/..;x/b", "/a/..;x/b"),
+        ("/a/../?q=/../", "/?q=/../", "/?q=/../"), ("/a/../..//b", "//b", "//b"), ("/a/%2e%2e/../b", "/b", "/b"),
+        ("/x/%2e%2e/b", "/b", "/b"), ("/x/%2E./b", "/b", "/b"), ("/x/%2e/b", "/x/b", "/x/b"), ("/.%2e", "/", "/"),
+        ("/x/%2e%2e%2e/b", "/x/%2e%2e%2e/b", "/x/.../b"), ("/a/..;x/b", "/a/..;x/b", "/a/..;x/b"),
         ("/a/..%2fb", "/a/..%2fb", "/a/..%2Fb"), ("/a%5c..%5cb", "/a%5c..%5cb", "/a%5C..%5Cb"),
         ("/a\\..\\b", "/a%5C..%5Cb", "/a%5C..%5Cb"), ("/a%2epng", "/a%2epng", "/a.png"), ("/%7Eme", "/%7Eme", "/~me"),
         ("/a//b", "/a//b", "/a//b"),
@@ -50,8 +50,10 @@ struct SentURLTests {
         #expect(HTTPRequest(url: url).resourceKey.description == origin.url.absoluteString + row.key)
     }
 
-    @Test(arguments: ["/x/%2e%2e/b", "/x/%2E%2E/b", "/x/.%2e/b", "/x/%2e%2e/%2e/b", "/%2e/b", "/x/..%2fb", "/x%2f../b"])
-    func `a response to an escaped dot segment is not used for the path without it`(spelling: String) async throws {
+    @Test(arguments: ["/x/..%2fb", "/x%2f../b", "/x/%2e%2e%2fb", "/x/%252e%252e/b"])
+    func `a response to a name that resembles a dot segment is not used for the path without it`(spelling: String)
+        async throws
+    {
         defer { origin.stop() }
         let cache = CachingTransport(wrapping: CURLTransport(), store: MemoryResponseStore())
 
@@ -66,11 +68,11 @@ struct SentURLTests {
     @Test(arguments: [
         ("http://u:p@example.test/a/./b/../c?d=/../#e", "http://u:p@example.test/a/c?d=/../#e"),
         ("http://example.test/..", "http://example.test/"), ("http://example.test/a/.b", "http://example.test/a/.b"),
-        ("http://example.test/a/%2e./b", "http://example.test/a/%2e./b"),
+        ("http://example.test/a/%2e./b", "http://example.test/b"),
         ("http://example.test", "http://example.test"),
         ("http://example.test?/../", "http://example.test?/../"), ("http://example.test/?a", "http://example.test/?a"),
     ])
-    func `a transport that sends URLs unchanged receives one without literal dot segments`(
+    func `a transport that sends URLs unchanged receives one without dot segments`(
         row: (requested: String, sent: String)
     ) async throws {
         let bench = Bench()

@@ -287,11 +287,6 @@ private struct CredentialUse: Sendable {
         }
     }
 
-    /// Returns the path and the query as transports send them, without dot segments.
-    private static func target(_ url: URL) -> String {
-        let plain = DotSegments.removed(fromURL: url.absoluteString).flatMap { URL(string: $0) } ?? url
-        let path = plain.path(percentEncoded: true)
-        let query = plain.query(percentEncoded: true).map { "?\($0)" } ?? ""
-        return (path.isEmpty ? "/" : path) + query
-    }
+    /// Returns the path and the query as transports send them.
+    private static func target(_ url: URL) -> String { WebURL(url.absoluteString)?.target ?? "/" }
 }
