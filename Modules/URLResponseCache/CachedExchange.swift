@@ -70,7 +70,7 @@ struct CachedExchange: Sendable {
     ) async throws -> HTTPResponse {
         var status: Int?
         let disconnections: [HTTPTransportError.Code] = [
-            .offline, .cannotResolveHost, .cannotConnect, .timedOut, .connectionLost,
+            .offline, .cannotResolveHost, .cannotConnect, .cannotConnectToProxy, .timedOut, .connectionLost,
         ]
         do {
             let response = try await send()

@@ -12,7 +12,8 @@ public struct RetryPolicy: Sendable, Hashable {
     /// A policy of one attempt without retries.
     public static let never = RetryPolicy(maximumAttempts: 1)
 
-    /// The maximum number of attempts for one download, including the first. Default: 3.
+    /// The maximum number of attempts for one download, including the first. While many downloads fail, the
+    /// downloader's `DownloaderConfiguration.retryBudget` may end a download after two attempts. Default: 3.
     public var maximumAttempts: Int
     /// The maximum delay before the second attempt. It doubles with each further attempt. Default: half a second.
     public var baseDelay: Duration
@@ -47,7 +48,9 @@ public struct RetryPolicy: Sendable, Hashable {
         switch cause {
         case .status(let status, _): statuses.contains(status) && repeatableMethods.contains(method)
         // The server has not received the request, so any method is safe.
-        case .transport(.cannotResolveHost), .transport(.cannotConnect): true
+        case .transport(.cannotResolveHost), .transport(.cannotConnect), .transport(.cannotConnectToProxy),
+            .transport(.outOfDescriptors):
+            true
         case .transport(.timedOut), .transport(.connectionLost): repeatableMethods.contains(method)
         // The same error would occur again, or no server is available.
         case .transport: false

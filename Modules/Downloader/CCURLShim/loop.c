@@ -73,6 +73,7 @@ static void free_loop(alcedo_curl_loop *loop) {
     if (loop->jar) curl_share_cleanup(loop->jar);
     if (loop->watch >= 0) close(loop->watch);
     if (loop->wakeup >= 0) close(loop->wakeup);
+    free(loop->connections);
     free(loop->proxy);
     free(loop->ca_file);
     free(loop->ca.data);
@@ -83,6 +84,8 @@ static void free_loop(alcedo_curl_loop *loop) {
 static int copy_settings(alcedo_curl_loop *loop, const alcedo_curl_settings *s) {
     loop->version = s->version;
     loop->shares_connections = s->shares_connections;
+    loop->reuses_connections = s->connections > 0;
+    loop->maximum_idle_s = s->maximum_idle_s;
     if (s->proxy && !(loop->proxy = strdup(s->proxy))) return 0;
     if (s->ca_file && !(loop->ca_file = strdup(s->ca_file))) return 0;
     if (s->ca_bytes) {
@@ -102,9 +105,18 @@ static int make_jar(alcedo_curl_loop *loop) {
     return loop->jar && curl_share_setopt(loop->jar, CURLSHOPT_SHARE, CURL_LOCK_DATA_COOKIE) == CURLSHE_OK;
 }
 
-alcedo_curl_loop *alcedo_curl_loop_create(const alcedo_curl_settings *settings) {
+/// Returns whether the process or the system has no free file descriptor.
+static int lacks_descriptors(void) {
+    const int probe = eventfd(0, EFD_CLOEXEC);
+    if (probe < 0) return errno == EMFILE || errno == ENFILE;
+    close(probe);
+    return 0;
+}
+
+alcedo_curl_loop *alcedo_curl_loop_create(const alcedo_curl_settings *settings, alcedo_curl_status *status) {
     pthread_once(&once, init_library);
     alcedo_curl_loop *loop = calloc(1, sizeof *loop);
+    *status = ALCEDO_CURL_OUT_OF_MEMORY;
     if (!loop) return NULL;
     loop->timer = -1;
     loop->watch = epoll_create1(EPOLL_CLOEXEC);
@@ -113,14 +125,16 @@ alcedo_curl_loop *alcedo_curl_loop_create(const alcedo_curl_settings *settings) 
     struct epoll_event wakeup = {.events = EPOLLIN, .data.fd = loop->wakeup};
     if (!loop->multi || epoll_ctl(loop->watch, EPOLL_CTL_ADD, loop->wakeup, &wakeup) ||
         !copy_settings(loop, settings) || (settings->keeps_cookies && !make_jar(loop))) {
+        if (lacks_descriptors()) *status = ALCEDO_CURL_NO_DESCRIPTORS;
         free_loop(loop);
         return NULL;
     }
+    *status = ALCEDO_CURL_OK;
     curl_multi_setopt(loop->multi, CURLMOPT_SOCKETFUNCTION, on_socket);
     curl_multi_setopt(loop->multi, CURLMOPT_SOCKETDATA, loop);
     curl_multi_setopt(loop->multi, CURLMOPT_TIMERFUNCTION, on_timer);
     curl_multi_setopt(loop->multi, CURLMOPT_TIMERDATA, loop);
-    curl_multi_setopt(loop->multi, CURLMOPT_MAXCONNECTS, settings->connections);
+    curl_multi_setopt(loop->multi, CURLMOPT_MAXCONNECTS, settings->connections > 0 ? settings->connections : 1);
     curl_multi_setopt(loop->multi, CURLMOPT_PIPELINING, CURLPIPE_MULTIPLEX);
     return loop;
 }
@@ -196,20 +210,35 @@ static int is_plain(const alcedo_curl_transfer *transfer) {
            strcasecmp(scheme, "http") == 0;
 }
 
+/// Returns the status with which the proxy refused a tunnel; 0 if it did not.
+static long refusal_of(const alcedo_curl_transfer *transfer) {
+    long status = 0;
+    curl_easy_getinfo(transfer->easy, CURLINFO_HTTP_CONNECTCODE, &status);
+    return status >= 300 && !transfer->send_count ? status : 0;
+}
+
 static alcedo_curl_status status_of(CURLcode code, const alcedo_curl_transfer *transfer) {
     long number = 0;
     // CURLE_TOO_LARGE, which is new in libcurl 8.6.0. The library may be newer than the header.
     if ((int)code == 100) return ALCEDO_CURL_OUT_OF_MEMORY;
+    if (code != CURLE_OK && refusal_of(transfer)) return ALCEDO_CURL_PROXY_REFUSED;
     switch (code) {
     case CURLE_OK:
         return ALCEDO_CURL_OK;
-    case CURLE_UNSUPPORTED_PROTOCOL:
     case CURLE_URL_MALFORMAT:
         return ALCEDO_CURL_INVALID_REQUEST;
+    case CURLE_UNSUPPORTED_PROTOCOL:
+        // After the request was sent, the response has no valid version: it is not HTTP, or is HTTP/0.9.
+        return transfer->send_count ? ALCEDO_CURL_INVALID_RESPONSE : ALCEDO_CURL_FAILED;
     case CURLE_COULDNT_RESOLVE_PROXY:
+        return lacks_descriptors() ? ALCEDO_CURL_NO_DESCRIPTORS : ALCEDO_CURL_PROXY_UNREACHABLE;
+    case CURLE_PROXY:
+        return ALCEDO_CURL_PROXY_REFUSED;
     case CURLE_COULDNT_RESOLVE_HOST:
+        if (lacks_descriptors()) return ALCEDO_CURL_NO_DESCRIPTORS;
         return alcedo_curl_is_offline() ? ALCEDO_CURL_OFFLINE : ALCEDO_CURL_RESOLVE;
     case CURLE_COULDNT_CONNECT:
+        if (transfer->lacks_descriptors) return ALCEDO_CURL_NO_DESCRIPTORS;
         curl_easy_getinfo(transfer->easy, CURLINFO_OS_ERRNO, &number);
         return number == ENETUNREACH || number == ENETDOWN ? ALCEDO_CURL_OFFLINE : ALCEDO_CURL_CONNECT;
     case CURLE_SSL_CONNECT_ERROR:
@@ -245,23 +274,46 @@ static alcedo_curl_status status_of(CURLcode code, const alcedo_curl_transfer *t
     }
 }
 
+/// Returns whether a transfer that has ended is to be started again on a new connection: the connection that libcurl
+/// had chosen was unusable, or a reused connection ended without a response.
+static int needs_restart(CURLcode code, const alcedo_curl_transfer *transfer) {
+    if (transfer->has_response || transfer->restart_count > 1) return 0;
+    if (transfer->is_stale) return 1;
+    if (transfer->send_count != 1 || !transfer->is_on_reused || !transfer->is_repeatable) return 0;
+    switch (code) {
+    case CURLE_RECV_ERROR:
+    case CURLE_SEND_ERROR:
+    case CURLE_GOT_NOTHING:
+    case CURLE_HTTP2:
+    // What has arrived is not a response, so it may belong to an earlier request.
+    case CURLE_UNSUPPORTED_PROTOCOL:
+    case CURLE_WEIRD_SERVER_REPLY:
+        return 1;
+    default:
+        return 0;
+    }
+}
+
 alcedo_curl_transfer *alcedo_curl_next_finished(
     alcedo_curl_loop *loop, void **context, alcedo_curl_status *status, const char **message) {
     int left = 0;
     CURLMsg *found;
     while ((found = curl_multi_info_read(loop->multi, &left))) {
         if (found->msg != CURLMSG_DONE) continue;
+        const CURLcode code = found->data.result;
         alcedo_curl_transfer *transfer = NULL;
         curl_easy_getinfo(found->easy_handle, CURLINFO_PRIVATE, (char **)&transfer);
-        transfer->is_reusable = found->data.result == CURLE_OK;
+        transfer->is_reusable = code == CURLE_OK;
+        // The message is invalid once the handle has been removed.
+        if (needs_restart(code, transfer) && alcedo_curl_restart(transfer)) continue;
         *context = transfer->callbacks.context;
         if (transfer->is_refused) {
             *status = ALCEDO_CURL_LOST;
             *message = "the connection ended without a response, and the request is not retried";
             return transfer;
         }
-        *status = status_of(found->data.result, transfer);
-        *message = transfer->error[0] ? transfer->error : curl_easy_strerror(found->data.result);
+        *status = status_of(code, transfer);
+        *message = transfer->error[0] ? transfer->error : curl_easy_strerror(code);
         return transfer;
     }
     return NULL;

@@ -1,10 +1,8 @@
 #include "internal.h"
 
-#include <netinet/in.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-#include <sys/socket.h>
 
 // The maximum number of idle handles.
 enum { MAXIMUM_FREE = 64 };
@@ -20,6 +18,10 @@ static size_t on_header(char *bytes, size_t size, size_t count, void *data) {
     if (!t->has_response && t->may_wait && size * count >= 7 && !memcmp(bytes, "HTTP/1.", 7) &&
         curl_easy_getinfo(t->easy, CURLINFO_NUM_CONNECTS, &connections) == CURLE_OK && connections > 0)
         t->loop->has_unshareable = 1;
+    if (!t->has_response && size * count >= 7 && !memcmp(bytes, "HTTP/1.", 7)) {
+        alcedo_curl_connection *connection = alcedo_curl_connection_of(t->loop, t->sent_on);
+        if (connection) connection->is_http1 = 1;
+    }
     t->has_response = 1;
     if (t->has_jar && size * count >= sizeof cookie_field - 1 &&
         !strncasecmp(bytes, cookie_field, sizeof cookie_field - 1))
@@ -46,35 +48,31 @@ static size_t on_body(char *bytes, size_t size, size_t count, void *data) {
     return taken > 0 ? size * count : taken == 0 ? CURL_WRITEFUNC_PAUSE : 0;
 }
 
-// Called for each address to which libcurl is about to connect, after name resolution.
-static curl_socket_t on_open(void *data, curlsocktype purpose, struct curl_sockaddr *to) {
-    (void)purpose;
-    alcedo_curl_transfer *t = data;
-    const void *address = &to->addr;
-    const void *bytes = NULL;
-    size_t count = 0;
-    if (to->family == AF_INET) {
-        bytes = &((const struct sockaddr_in *)address)->sin_addr;
-        count = sizeof(struct in_addr);
-    } else if (to->family == AF_INET6) {
-        bytes = &((const struct sockaddr_in6 *)address)->sin6_addr;
-        count = sizeof(struct in6_addr);
-    }
-    if (!bytes || !t->callbacks.on_address || !t->callbacks.on_address(t->callbacks.context, bytes, count))
-        return CURL_SOCKET_BAD;
-    return socket(to->family, to->socktype | SOCK_CLOEXEC, to->protocol);
-}
-
 // Called each time before a request is sent. libcurl itself repeats a request up to five times when a reused connection
 // ends without a byte. The server may have processed the request by then, so repetitions are limited here (RFC 9110
-// section 9.2.2).
-static int on_send(void *data, char *to, char *from, int to_port, int from_port) {
-    (void)to, (void)from, (void)to_port, (void)from_port;
+// section 9.2.2). A repetition uses a new connection, because connections that idled together often die together.
+static int on_send(void *data, char *remote, char *local, int remote_port, int local_port) {
     alcedo_curl_transfer *t = data;
-    t->send_count++;
+    long connections = 0;
+    t->is_on_reused =
+        curl_easy_getinfo(t->easy, CURLINFO_NUM_CONNECTS, &connections) == CURLE_OK && connections == 0;
+    const alcedo_curl_connection *connection =
+        alcedo_curl_find_connection(t->loop, remote, local, remote_port, local_port);
+    t->sent_on = connection ? connection->socket : CURL_SOCKET_BAD;
     // After a response, the request is repeated for another reason, such as a refused `Expect`.
-    t->is_refused = !t->has_response && t->send_count > (t->is_repeatable ? 2 : 1);
-    return t->is_refused ? CURL_PREREQFUNC_ABORT : CURL_PREREQFUNC_OK;
+    if (t->has_response) return CURL_PREREQFUNC_OK;
+    t->is_refused = t->send_count >= (t->is_repeatable ? 2 : 1);
+    if (t->is_refused) return CURL_PREREQFUNC_ABORT;
+    if (t->is_on_reused) {
+        // What has arrived on an idle connection does not belong to this request. libcurl before 8.0 would take it for
+        // the response.
+        const int is_dirty = connection && connection->is_http1 && !alcedo_curl_is_clean(connection, t->easy);
+        t->is_stale = is_dirty || t->send_count > 0;
+        if (t->is_stale) return CURL_PREREQFUNC_ABORT;
+        curl_easy_setopt(t->easy, CURLOPT_FRESH_CONNECT, 1L);
+    }
+    t->send_count++;
+    return CURL_PREREQFUNC_OK;
 }
 
 // Resets a handle. Returns false if the handle cannot be reused. After its transfer was stopped in the middle, or while
@@ -92,8 +90,7 @@ static void destroy(alcedo_curl_transfer *t) {
 // Returns whether a request differs from other plain requests only in the options that `configure_plain` sets. Most
 // requests are plain, and setting all options again takes longer than the rest of libcurl's work for a request.
 static int is_plain(const alcedo_curl_request *r) {
-    return !r->has_body && !r->has_cookies && r->verifies && !r->pinned_keys && r->decodes_content &&
-           !strcmp(r->method, "GET");
+    return !r->has_body && !r->has_cookies && r->verifies && !r->pinned_keys && !strcmp(r->method, "GET");
 }
 
 static alcedo_curl_transfer *take(alcedo_curl_loop *loop, const alcedo_curl_request *r) {
@@ -110,7 +107,7 @@ static alcedo_curl_transfer *take(alcedo_curl_loop *loop, const alcedo_curl_requ
     t = calloc(1, sizeof *t);
     if (!t) return NULL;
     t->loop = loop;
-    t->socket = CURL_SOCKET_BAD;
+    t->socket = t->sent_on = CURL_SOCKET_BAD;
     t->is_held = 0;
     t->easy = curl_easy_init();
     if (!t->easy || !prepare(t->easy)) {
@@ -140,8 +137,9 @@ static void give_back(alcedo_curl_transfer *t) {
     t->headers = NULL;
     memset(&t->callbacks, 0, sizeof t->callbacks);
     t->error[0] = 0;
-    t->send_count = t->has_response = t->is_refused = 0;
-    t->socket = CURL_SOCKET_BAD;
+    t->send_count = t->has_response = t->is_refused = t->is_on_reused = t->is_stale = t->restart_count = 0;
+    t->lacks_descriptors = 0;
+    t->socket = t->sent_on = CURL_SOCKET_BAD;
     t->is_held = 0;
     if (!t->is_reusable || t->loop->free_count >= MAXIMUM_FREE) {
         destroy(t);
@@ -179,7 +177,7 @@ static CURLcode configure_plain(alcedo_curl_transfer *t, const alcedo_curl_reque
     SET(CURLOPT_PIPEWAIT, (long)t->may_wait);
     SET(CURLOPT_CONNECTTIMEOUT_MS, r->connect_timeout_ms);
     SET(CURLOPT_FRESH_CONNECT, (long)r->wants_fresh_connection);
-    SET(CURLOPT_FORBID_REUSE, 0L);
+    SET(CURLOPT_FORBID_REUSE, (long)!t->loop->reuses_connections);
     if (t->headers) SET(CURLOPT_HTTPHEADER, t->headers);
     return code;
 }
@@ -210,7 +208,6 @@ static CURLcode configure(alcedo_curl_transfer *t, const alcedo_curl_request *r)
 #endif
     SET(CURLOPT_FOLLOWLOCATION, 0L);
     SET(CURLOPT_HTTP09_ALLOWED, 0L);
-    if (r->decodes_content) SET(CURLOPT_ACCEPT_ENCODING, "");
     SET(CURLOPT_HTTP_VERSION, version_of(loop->version));
     if (loop->proxy) {
         SET(CURLOPT_PROXY, loop->proxy);
@@ -232,10 +229,11 @@ static CURLcode configure(alcedo_curl_transfer *t, const alcedo_curl_request *r)
     t->is_repeatable = r->is_repeatable;
     SET(CURLOPT_PREREQFUNCTION, on_send);
     SET(CURLOPT_PREREQDATA, t);
-    if (t->callbacks.on_address) {
-        SET(CURLOPT_OPENSOCKETFUNCTION, on_open);
-        SET(CURLOPT_OPENSOCKETDATA, t);
-    }
+    SET(CURLOPT_OPENSOCKETFUNCTION, alcedo_curl_on_open);
+    SET(CURLOPT_OPENSOCKETDATA, t);
+    SET(CURLOPT_CLOSESOCKETFUNCTION, alcedo_curl_on_close);
+    SET(CURLOPT_CLOSESOCKETDATA, loop);
+    if (loop->maximum_idle_s > 0) SET(CURLOPT_MAXAGE_CONN, loop->maximum_idle_s);
     SET(CURLOPT_HEADERFUNCTION, on_header);
     SET(CURLOPT_HEADERDATA, t);
     SET(CURLOPT_WRITEFUNCTION, on_body);
@@ -273,6 +271,17 @@ alcedo_curl_transfer *alcedo_curl_transfer_start(
         return NULL;
     }
     return t;
+}
+
+int alcedo_curl_restart(alcedo_curl_transfer *t) {
+    curl_multi_remove_handle(t->loop->multi, t->easy);
+    t->restart_count++;
+    t->is_stale = t->is_refused = 0;
+    t->error[0] = 0;
+    t->socket = t->sent_on = CURL_SOCKET_BAD;
+    t->is_held = 0;
+    return curl_easy_setopt(t->easy, CURLOPT_FRESH_CONNECT, 1L) == CURLE_OK &&
+           curl_multi_add_handle(t->loop->multi, t->easy) == CURLM_OK;
 }
 
 void alcedo_curl_transfer_abandon_connection(alcedo_curl_transfer *t) {

@@ -7,11 +7,10 @@ import FoundationEssentials
 /// The event loop of a transport: libcurl's handles and their transfers. It is used only on the thread that created it.
 final class CURLLoop {
     private static let shutDownError = HTTPTransportError(.shutDown, "the transport has been shut down")
-    private static let startFailure = HTTPTransportError(
-        .failed, "cannot start libcurl: out of memory or file descriptors")
 
     private let mailbox: CURLMailbox
-    private let loop: OpaquePointer?
+    private let loop: Result<OpaquePointer, HTTPTransportError>
+    private let settings: CURLSettings
     private var schedule: CURLSchedule
     private var active: [CURLExchange.ID: CURLTransfer] = [:]
     private let receivedHeads = ReceivedHeads()
@@ -26,13 +25,18 @@ final class CURLLoop {
             limit: settings.maxConcurrentTransfers, hostLimit: settings.maxConcurrentTransfersPerHost)
         decodedByteLimit = settings.decodedByteLimit
         allowsPrivateAddresses = settings.allowsPrivateAddresses
-        loop = settings.makeLoop()
+        loop = Result { () throws(HTTPTransportError) in try settings.makeLoop() }
+        self.settings = settings
     }
 
     /// Runs until the mailbox has a stop command. If libcurl's loop could not be created, the requests in the mailbox
     /// fail, and the function returns immediately.
     func run() {
-        guard let loop else { return mailbox.close(Self.startFailure) }
+        let loop: OpaquePointer
+        switch self.loop {
+        case .success(let created): loop = created
+        case .failure(let error): return mailbox.close(error)
+        }
         mailbox.attach(loop)
         while runCommands() {
             startWaiting(loop)
@@ -62,7 +66,7 @@ final class CURLLoop {
                 guard let transfer = active[id] else { continue }
                 transfer.resume()
                 expectDeadline(of: transfer)
-                // Resuming can fail, for example if the buffered bytes exceed `decodedByteLimit`.
+                // Resuming can fail, for example if the decoded bytes exceed `decodedByteLimit`.
                 guard let handle = transfer.handle, alcedo_curl_resume(handle) == 0 else { continue }
                 active[id] = nil
                 end(transfer, HTTPTransportError(.failed, "libcurl cannot resume a paused transfer"))
@@ -114,7 +118,6 @@ final class CURLLoop {
                         method: method, url: url, has_body: request.body == nil ? 0 : 1,
                         body: body.baseAddress?.assumingMemoryBound(to: UInt8.self), body_count: body.count,
                         is_repeatable: request.isIdempotent ? 1 : 0,
-                        decodes_content: request.decodesContent ? 1 : 0,
                         connect_timeout_ms: max(1, request.connectTimeout.milliseconds),
                         wants_fresh_connection: unresponsiveServers.contains(request.host) ? 1 : 0,
                         has_cookies: request.hasOwnCookies ? 1 : 0,
@@ -159,7 +162,7 @@ final class CURLLoop {
             guard let context else { continue }
             let transfer = Unmanaged<CURLTransfer>.fromOpaque(context).takeUnretainedValue()
             guard active.removeValue(forKey: transfer.exchange.id) != nil else { continue }
-            end(transfer, Self.error(status, message, of: transfer))
+            end(transfer, error(status, message, of: transfer))
         }
     }
 
@@ -180,7 +183,7 @@ final class CURLLoop {
                     unresponsiveServers.recordTimeout(transfer.exchange.request.host)
                     alcedo_curl_transfer_abandon_connection(handle)
                 }
-                let message = deadline.message(origin: transfer.exchange.request.host)
+                let message = deadline.message(origin: transfer.exchange.request.host.excerpt)
                 end(transfer, HTTPTransportError(.timedOut, message))
             }
         }
@@ -214,11 +217,11 @@ final class CURLLoop {
         schedule.ended(transfer.exchange)
     }
 
-    private static func error(
+    private func error(
         _ status: alcedo_curl_status, _ message: UnsafePointer<CChar>?, of transfer: CURLTransfer
     ) -> HTTPTransportError? {
         guard status != ALCEDO_CURL_OK else { return nil }
-        let message = message.map { String(cString: $0) } ?? ""
+        let message = message.map { String(cString: $0).excerpt } ?? ""
         let url = transfer.exchange.request.url.shown
         return switch status {
         case ALCEDO_CURL_INVALID_REQUEST: HTTPTransportError(.invalidRequest, message)
@@ -228,20 +231,24 @@ final class CURLLoop {
             HTTPTransportError(
                 .addressRefused,
                 """
-                cannot connect to \(transfer.exchange.request.host): its address is not public \
+                cannot connect to \(transfer.exchange.request.host.excerpt): its address is not public \
                 (CURLOptions.allowsPrivateAddresses is false)
                 """)
+        case ALCEDO_CURL_CONNECT where settings.usesProxy(for: transfer.exchange.request.url, failing: message):
+            HTTPTransportError(.cannotConnectToProxy, "cannot connect to the proxy for \(url): \(message)")
         case ALCEDO_CURL_CONNECT: HTTPTransportError(.cannotConnect, message)
+        case ALCEDO_CURL_NO_DESCRIPTORS: .outOfDescriptors
+        case ALCEDO_CURL_PROXY_UNREACHABLE:
+            HTTPTransportError(.cannotConnectToProxy, "cannot connect to the proxy for \(url): \(message)")
+        case ALCEDO_CURL_PROXY_REFUSED:
+            HTTPTransportError(.proxyRefused, "the proxy refused the connection for \(url): \(message)")
         case ALCEDO_CURL_SECURE: HTTPTransportError(.secureConnectionFailed, message)
         case ALCEDO_CURL_TIMEOUT: HTTPTransportError(.timedOut, message)
         case ALCEDO_CURL_LOST: HTTPTransportError(.connectionLost, message)
         case ALCEDO_CURL_INVALID_RESPONSE: HTTPTransportError(.invalidResponse, message)
-        // libcurl also uses this code if a header line is too long, or if it must buffer too many decoded bytes for a
-        // slow reader.
+        // libcurl also uses this code if a header line is too long.
         case ALCEDO_CURL_OUT_OF_MEMORY where !transfer.hasHead:
             HTTPTransportError(.invalidResponse, "a line of the response header of \(url) is too long")
-        case ALCEDO_CURL_OUT_OF_MEMORY where transfer.unpacks:
-            HTTPTransportError(.bodyTooLarge, "a chunk of the body of \(url) decompresses to more than 64 MiB")
         default: HTTPTransportError(.failed, message)
         }
     }
@@ -265,6 +272,12 @@ struct UnresponsiveServers {
     mutating func recordResponse(_ host: String) {
         if !hosts.isEmpty { hosts.remove(host) }
     }
+}
+
+extension HTTPTransportError {
+    static let outOfDescriptors = HTTPTransportError(
+        .outOfDescriptors,
+        "no file descriptor is free: the limit of open files of the process (ulimit -n) or of the system is reached")
 }
 
 extension HTTPTransferMetrics {

@@ -1,3 +1,5 @@
+import AlcedoHTTP
+
 /// The options of a libcurl transport, which apply to all of its requests.
 ///
 /// ```swift
@@ -10,12 +12,19 @@
 /// let transport = CURLTransport(options: options)
 /// ```
 public struct CURLOptions: Sendable {
-    /// The maximum number of concurrent transfers, and of connections that are kept open. Further requests wait.
-    /// Requests to one host begin in the order they were sent, and hosts take turns. Values below 1 count as 1.
-    /// Default: 64.
+    /// The maximum number of concurrent transfers. Further requests wait. Requests to one host begin in the order they
+    /// were sent, and hosts take turns. Values below 1 count as 1. Default: 64.
     public var maxConcurrentTransfers = 64
     /// The maximum number of concurrent transfers to one scheme, host and port. Values below 1 count as 1. Default: 16.
     public var maxConcurrentTransfersPerHost = 16
+    /// The number of open connections, including those with a transfer, up to which an idle connection is kept for
+    /// later requests. With zero or less, connections are not reused: each request opens its own, which closes after
+    /// the response. Default: nil, the value of ``maxConcurrentTransfers``.
+    public var connectionLimit: Int?
+    /// The maximum time for which an idle connection is kept. An older one is not reused. A value below the server's
+    /// own limit avoids connections that the server is about to close. Fractions of a second are rounded up. With nil,
+    /// zero or less, libcurl's limit applies. Default: nil, 118 seconds.
+    public var maximumIdleTime: Duration?
     /// Whether the transport requests and decodes content codings. A request with its own `Accept-Encoding` or `Range`
     /// field is an exception: its response is not decoded. Default: true.
     public var decodesContent = true
@@ -80,10 +89,10 @@ public struct CURLOptions: Sendable {
     /// Creates the default options.
     public init() {}
 
-    /// Returns a host name in lowercase and without a trailing dot, as libcurl uses it. Pins and trusted hosts are
-    /// looked up in this form.
+    /// Returns a host name in lowercase, in its ASCII form and without a trailing dot, as libcurl uses it. Pins and
+    /// trusted hosts are looked up in this form.
     static func normalized(host: String) -> String {
-        let name = host.lowercased()
+        let name = (InternationalName.ascii(host) ?? host).lowercased()
         return name.hasSuffix(".") ? String(name.dropLast()) : name
     }
 }

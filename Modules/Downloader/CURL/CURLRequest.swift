@@ -1,17 +1,20 @@
 import AlcedoCore
 import AlcedoHTTP
+import AlcedoRuntime
 import FoundationEssentials
 
 /// A validated request in the form that libcurl expects.
 struct CURLRequest: Sendable {
     let method: String
     let url: URL
+    /// The text of the URL as it is sent: normalized, and without its fragment.
+    private let sentURL: String
     /// The scheme, host and port of the URL, which identify the server.
     let host: String
     let body: Data?
     /// The header lines in libcurl's format, each ending in a NUL.
     let headerLines: [[CChar]]
-    /// Whether libcurl requests and decodes content codings.
+    /// Whether content codings are requested and decoded.
     let decodesContent: Bool
     /// Whether the request has its own `Cookie` field and therefore does not use the cookie jar.
     let hasOwnCookies: Bool
@@ -36,7 +39,8 @@ struct CURLRequest: Sendable {
             throw HTTPTransportError(.invalidRequest, "the URL has no host: \(request.url.shown)")
         }
         guard request.method.rawValue.isToken else {
-            throw HTTPTransportError(.invalidRequest, "invalid method: \(request.method.rawValue.debugDescription)")
+            throw HTTPTransportError(
+                .invalidRequest, "invalid method: \(request.method.rawValue.excerpt.debugDescription)")
         }
         guard request.method != .head || request.body == nil else {
             throw HTTPTransportError(.invalidRequest, "a HEAD request cannot have a body")
@@ -44,8 +48,18 @@ struct CURLRequest: Sendable {
         method = request.method.rawValue
         isIdempotent = request.method.isIdempotent
         url = request.url
-        let name = Self.name(of: request.url)
-        self.host = request.url.origin
+        guard let normalized = WebURL(request.url.absoluteString) else {
+            throw HTTPTransportError(.invalidRequest, "the URL has no valid host or port: \(request.url.shown)")
+        }
+        guard !normalized.host.contains("%") else {
+            throw HTTPTransportError(
+                .invalidRequest,
+                "cannot convert the international host name of \(request.url.shown): libidn2 is not available")
+        }
+        sentURL = normalized.sentText
+        let name = CURLOptions.normalized(host: normalized.host.trimmingBrackets)
+        self.host =
+            "\(normalized.scheme)://\(normalized.host):\(normalized.port ?? (normalized.scheme == "https" ? 443 : 80))"
         pinnedKeys = settings.pinnedKeys(of: name)
         verifies = settings.verifies(name)
         // Without a body, libcurl would not send a `Content-Length` for these methods. RFC 9110 section 8.6.
@@ -54,31 +68,26 @@ struct CURLRequest: Sendable {
         for field in request.fields { lines.append(try Self.line(field)) }
         // libcurl would add the content type of a form. A name without a value prevents that.
         if body != nil, request.fields["Content-Type"] == nil { lines.append(Array("Content-Type:".utf8CString)) }
-        headerLines = lines
         // A part of encoded content cannot be decoded, and a client that sets `Accept-Encoding` expects the encoded
         // bytes.
-        self.decodesContent =
+        decodesContent =
             settings.decodesContent && request.fields["Accept-Encoding"] == nil && request.fields["Range"] == nil
+        if decodesContent { lines.append(Array("Accept-Encoding: \(ContentDecoder.supportedCodings)".utf8CString)) }
+        headerLines = lines
         hasOwnCookies = settings.keepsCookies && request.fields["Cookie"] != nil
         timeouts = CURLTimeouts(request)
         connectTimeout = min(timeouts.idle, settings.connectTimeout ?? timeouts.idle)
     }
 
-    /// Returns the host name as libcurl uses it, so that another spelling in the URL cannot bypass a pin.
-    private static func name(of url: URL) -> String {
-        CURLOptions.normalized(host: url.host(percentEncoded: false) ?? "")
-    }
-
     /// Whether sending the request twice has the same effect as sending it once.
     let isIdempotent: Bool
 
-    /// Calls `body` with the method, the URL without dot segments, and the pinned keys.
+    /// Calls `body` with the method, the URL, and the pinned keys.
     func withCStrings<Result>(
         _ body: (UnsafePointer<CChar>, UnsafePointer<CChar>, UnsafePointer<CChar>?) -> Result
     ) -> Result {
-        let text = url.absoluteString
-        return method.withCString { method in
-            (DotSegments.removed(fromURL: text) ?? text).withCString { url in
+        method.withCString { method in
+            sentURL.withCString { url in
                 guard let pinnedKeys else { return body(method, url, nil) }
                 return pinnedKeys.withCString { body(method, url, $0) }
             }
@@ -87,11 +96,18 @@ struct CURLRequest: Sendable {
 
     private static func line(_ field: HTTPFields.Field) throws(HTTPTransportError) -> [CChar] {
         guard field.name.isToken, let value = field.value.latin1, !value.contains(where: { [0, 10, 13].contains($0) })
-        else { throw HTTPTransportError(.invalidRequest, "invalid header field: \(field.name.debugDescription)") }
+        else {
+            throw HTTPTransportError(.invalidRequest, "invalid header field: \(field.name.excerpt.debugDescription)")
+        }
         // In libcurl's format, a semicolon after the name means an empty value. A colon followed only by spaces would
         // remove the field.
         let isBlank = value.allSatisfy { $0 == 0x20 || (0x09...0x0D).contains($0) }
         let line = isBlank ? Array("\(field.name);".utf8) : Array("\(field.name): ".utf8) + value
         return (line + [0]).map { CChar(bitPattern: $0) }
     }
+}
+
+extension String {
+    /// An IPv6 address without its brackets, or the host unchanged.
+    fileprivate var trimmingBrackets: String { hasPrefix("[") ? String(dropFirst().dropLast()) : self }
 }

@@ -1,4 +1,5 @@
 import AlcedoCore
+import AlcedoHTTP
 private import CCURLShim
 import FoundationEssentials
 
@@ -25,17 +26,34 @@ struct CURLSettings: Sendable {
     /// Returns whether the certificate of a server is checked.
     func verifies(_ host: String) -> Bool { !options.trustedHosts.contains(host) }
 
-    /// Creates libcurl's part of the loop. Returns nil if the process has no memory or file descriptor left.
-    func makeLoop() -> OpaquePointer? {
+    private var connectionLimit: Int { max(0, options.connectionLimit ?? maxConcurrentTransfers) }
+    /// The maximum idle time in seconds, rounded up; zero for libcurl's.
+    private var maximumIdleSeconds: Int {
+        guard let time = options.maximumIdleTime, time > .zero else { return 0 }
+        let (seconds, fraction) = time.components
+        return fraction > 0 && seconds < .max ? Int(seconds) + 1 : Int(seconds)
+    }
+
+    /// Creates libcurl's part of the loop.
+    ///
+    /// - Throws: ``/AlcedoHTTP/HTTPTransportError`` `outOfDescriptors` or `failed`.
+    func makeLoop() throws(HTTPTransportError) -> OpaquePointer {
+        var status = ALCEDO_CURL_OK
+        if let loop = makeLoop(&status) { return loop }
+        throw status == ALCEDO_CURL_NO_DESCRIPTORS
+            ? .outOfDescriptors : HTTPTransportError(.failed, "cannot start libcurl: out of memory")
+    }
+
+    private func makeLoop(_ status: inout alcedo_curl_status) -> OpaquePointer? {
         withCString(proxy) { proxy in
             withCString(file) { file in
                 withBytes { bytes in
                     var settings = alcedo_curl_settings(
-                        connections: maxConcurrentTransfers, version: version,
+                        connections: connectionLimit, maximum_idle_s: maximumIdleSeconds, version: version,
                         shares_connections: options.sharesConnections ? 1 : 0,
                         keeps_cookies: options.keepsCookies ? 1 : 0, proxy: proxy, ca_file: file,
                         ca_bytes: bytes?.baseAddress?.assumingMemoryBound(to: UInt8.self), ca_count: bytes?.count ?? 0)
-                    return alcedo_curl_loop_create(&settings)
+                    return alcedo_curl_loop_create(&settings, &status)
                 }
             }
         }
@@ -46,6 +64,29 @@ struct CURLSettings: Sendable {
         case .automatic: ALCEDO_CURL_HTTP_AUTOMATIC
         case .http1: ALCEDO_CURL_HTTP_1
         case .http2: ALCEDO_CURL_HTTP_2
+        }
+    }
+
+    /// Returns whether libcurl connects to a proxy and not to the server of a URL.
+    ///
+    /// - Parameters:
+    ///   - url: The URL of a request.
+    ///   - message: libcurl's message of a failed attempt to connect, which contains the host of the connection. It
+    ///     decides for a proxy from the environment, which has exceptions.
+    func usesProxy(for url: URL, failing message: String) -> Bool {
+        switch options.proxy {
+        case .none: return false
+        case .url: return true
+        case .environment:
+            let scheme = url.scheme?.lowercased() ?? "http"
+            // libcurl ignores `HTTP_PROXY`, which a client of a CGI program could set.
+            let names = ["\(scheme)_proxy", "all_proxy", "ALL_PROXY"] + (scheme == "https" ? ["HTTPS_PROXY"] : [])
+            let values = names.compactMap { ProcessInfo.processInfo.environment[$0] }
+            guard let value = values.first(where: { !$0.isEmpty }) else { return false }
+            guard let proxy = URL(string: value.contains("://") ? value : "http://\(value)"),
+                let host = proxy.host(), host.lowercased() != url.host()?.lowercased() || proxy.port != url.port
+            else { return false }
+            return message.contains(" \(host) port \(proxy.port ?? 1080)")
         }
     }
 

@@ -16,8 +16,10 @@ final class CURLTransfer {
     private var clock: TransferClock
     /// The heads that have not been delivered yet.
     private var heads: ResponseHeads?
-    /// The number of decoded bytes that the reader's pipe has accepted; nil if the body is not decoded.
-    private var unpackedCount: Int?
+    /// The decoder of the body; nil if the body is not decoded.
+    private var decoder: ContentDecoder?
+    /// The number of decoded bytes that the reader's pipe has accepted.
+    private var decodedCount = 0
     private var failure: HTTPTransportError?
 
     /// Creates the transfer of an exchange.
@@ -36,9 +38,6 @@ final class CURLTransfer {
 
     /// Whether the head of the final response has arrived.
     private(set) var hasHead = false
-
-    /// Whether libcurl decodes the body.
-    var unpacks: Bool { unpackedCount != nil }
 
     /// The time for which the exchange waited for its slot.
     var queued: Duration { clock.queued }
@@ -74,7 +73,9 @@ final class CURLTransfer {
                 throw HTTPTransportError(
                     .invalidResponse, "this version of libcurl does not support several transfer codings")
             }
-            if exchange.request.decodesContent, heads.final.fields["Content-Encoding"] != nil { unpackedCount = 0 }
+            if exchange.request.decodesContent, heads.final.fields["Content-Encoding"] != nil {
+                decoder = try ContentDecoder(heads.final)
+            }
             self.heads = heads
             if let count = heads.final.declaredBodyLength { exchange.body.expect(count) }
             hasHead = true
@@ -91,13 +92,24 @@ final class CURLTransfer {
     /// reader, and nil to end the transfer.
     func receiveBody(_ bytes: UnsafeRawBufferPointer) -> Bool? {
         clock.receivedBytes()
-        if let unpackedCount, bytes.count > decodedByteLimit - unpackedCount {
-            failure = HTTPTransportError(
-                .bodyTooLarge, "the decompressed body exceeds the limit of \(decodedByteLimit) bytes")
+        let isAccepted: Bool
+        do throws(HTTPTransportError) {
+            isAccepted = try decoder?.decode(bytes, writeDecoded) ?? exchange.body.write(bytes)
+        } catch {
+            failure = error
             return nil
         }
+        if !isAccepted { clock.pause() }
+        return isAccepted
+    }
+
+    private func writeDecoded(_ bytes: UnsafeRawBufferPointer) throws(HTTPTransportError) -> Bool {
+        guard bytes.count <= decodedByteLimit - decodedCount else {
+            throw HTTPTransportError(
+                .bodyTooLarge, "the decompressed body exceeds the limit of \(decodedByteLimit) bytes")
+        }
         let isAccepted = exchange.body.write(bytes)
-        if isAccepted { unpackedCount? += bytes.count } else { clock.pause() }
+        if isAccepted { decodedCount += bytes.count }
         return isAccepted
     }
 

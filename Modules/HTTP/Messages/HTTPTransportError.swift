@@ -15,6 +15,13 @@ public struct HTTPTransportError: CodedError {
         case cannotResolveHost
         /// The host was resolved, but no connection could be established.
         case cannotConnect
+        /// No connection to the proxy could be established, or its host name has no address.
+        case cannotConnectToProxy
+        /// The proxy did not open a connection to the server. The message contains its status, such as 407 if it
+        /// requires a user and a password.
+        case proxyRefused
+        /// No connection could be opened, because the process or the system has no free file descriptor.
+        case outOfDescriptors
         /// The host was resolved to addresses to which the transport must not connect.
         case addressRefused
         /// TLS failed: the server does not support it, or its certificate has another name, is expired, comes from an

@@ -99,14 +99,17 @@ struct OriginMessage: Equatable {
     /// Creates a request from a head without its empty line.
     ///
     /// - Returns: A request, or nil if a line is not valid in HTTP/1.0 or HTTP/1.1 (RFC 9112, sections 3 and 5), or if
-    ///   the target does not begin with a slash. A missing Host field is accepted.
+    ///   the target does not begin with a slash. As for a proxy, the target may also be an `http` URL, and that of
+    ///   `CONNECT` a host with a port. A missing Host field is accepted.
     init?(head: [UInt8]) {
         // Bytes above 127 become U+0080 to U+00FF, the representation that `HTTPFields` requires.
         let text = String(latin1: head)
         var lines = text.split(separator: "\r\n", omittingEmptySubsequences: false)[...]
         guard let parts = lines.popFirst()?.split(separator: " ", omittingEmptySubsequences: false), parts.count == 3
         else { return nil }
-        guard parts[0].isToken, parts[1].first == "/", parts[1].utf8.allSatisfy({ (0x21...0x7E).contains($0) })
+        let isForProxy = parts[1].hasPrefix("http://") || parts[0] == "CONNECT"
+        guard parts[0].isToken, parts[1].first == "/" || isForProxy,
+            parts[1].utf8.allSatisfy({ (0x21...0x7E).contains($0) })
         else { return nil }
         guard parts[2] == "HTTP/1.1" || parts[2] == "HTTP/1.0" else { return nil }
         method = HTTPMethod(rawValue: String(parts[0]))

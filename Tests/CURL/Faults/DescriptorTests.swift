@@ -23,7 +23,7 @@ struct DescriptorTests {
                 await Scarcity.withDescriptors(spare) {
                     for _ in 0..<2 {
                         let error = await #expect(throws: HTTPTransportError.self) { try await transport.send(request) }
-                        if spare < 2 { #expect(error?.code == .failed) }
+                        #expect(error?.code == .outOfDescriptors)
                     }
                 }
 

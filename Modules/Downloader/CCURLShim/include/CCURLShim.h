@@ -28,8 +28,6 @@ typedef struct {
     size_t body_count;
     /// Whether the request may be sent once more when a reused connection ends without a response.
     int is_repeatable;
-    /// Whether content codings are requested and decoded. If not, bodies are delivered unchanged.
-    int decodes_content;
     /// The maximum time to connect in milliseconds, including TLS.
     long connect_timeout_ms;
     /// Whether the request must use a new connection.
@@ -53,8 +51,10 @@ typedef enum {
 
 /// The settings for all transfers of a loop; all strings and bytes are copied.
 typedef struct {
-    /// The maximum number of connections that are kept open for later transfers.
+    /// The number of open connections up to which idle ones are kept for later transfers; 0 keeps none.
     long connections;
+    /// The maximum time for which an idle connection is kept, in seconds; 0 uses libcurl's.
+    long maximum_idle_s;
     alcedo_curl_version version;
     /// Whether an `https` transfer waits for a connection that is being established and that it may be able to share.
     int shares_connections;
@@ -91,14 +91,21 @@ typedef enum {
     ALCEDO_CURL_LOST,
     ALCEDO_CURL_INVALID_RESPONSE,
     ALCEDO_CURL_OUT_OF_MEMORY,
+    /// No file descriptor is free.
+    ALCEDO_CURL_NO_DESCRIPTORS,
+    /// The proxy's name could not be resolved.
+    ALCEDO_CURL_PROXY_UNREACHABLE,
+    /// The proxy refused the connection to the server.
+    ALCEDO_CURL_PROXY_REFUSED,
     ALCEDO_CURL_FAILED,
 } alcedo_curl_status;
 
 typedef struct alcedo_curl_loop alcedo_curl_loop;
 typedef struct alcedo_curl_transfer alcedo_curl_transfer;
 
-/// Creates a loop. Returns NULL if memory or file descriptors are exhausted.
-alcedo_curl_loop *_Nullable alcedo_curl_loop_create(const alcedo_curl_settings *_Nonnull settings);
+/// Creates a loop. Returns NULL if memory or file descriptors are exhausted; `status` says which.
+alcedo_curl_loop *_Nullable alcedo_curl_loop_create(
+    const alcedo_curl_settings *_Nonnull settings, alcedo_curl_status *_Nonnull status);
 /// Destroys a loop. Every transfer must have been removed before.
 void alcedo_curl_loop_destroy(alcedo_curl_loop *_Nonnull loop);
 /// Ends a wait in alcedo_curl_wait. May be called from any thread. All other functions with a loop or a transfer may be
@@ -131,5 +138,43 @@ int alcedo_curl_undoes_lists_of_codings(void);
 alcedo_curl_transfer *_Nullable alcedo_curl_next_finished(
     alcedo_curl_loop *_Nonnull loop, void *_Nullable *_Nonnull context, alcedo_curl_status *_Nonnull status,
     const char *_Nullable *_Nonnull message);
+
+/// The content codings that can be decoded.
+typedef enum {
+    ALCEDO_CURL_GZIP,
+    ALCEDO_CURL_DEFLATE,
+    ALCEDO_CURL_BROTLI,
+    ALCEDO_CURL_ZSTD,
+} alcedo_curl_coding;
+
+typedef enum {
+    /// Without decoded bytes: more input is needed.
+    ALCEDO_CURL_CODING_MORE = 0,
+    /// Used only inside of the decoder.
+    ALCEDO_CURL_CODING_END,
+    ALCEDO_CURL_CODING_INVALID,
+    ALCEDO_CURL_CODING_NO_MEMORY,
+} alcedo_curl_coding_status;
+
+/// A decoder of a body. Its memory does not depend on the size of the body. One thread uses it at a time.
+typedef struct alcedo_curl_decoder alcedo_curl_decoder;
+
+/// Returns whether a coding can be decoded. br and zstd need the library that libcurl uses for them.
+int alcedo_curl_decodes(alcedo_curl_coding coding);
+/// Creates a decoder of at most 4 codings, in the order in which they are decoded. Returns NULL if there are more, if
+/// one cannot be decoded or if no memory is available.
+alcedo_curl_decoder *_Nullable alcedo_curl_decoder_create(const alcedo_curl_coding *_Nonnull codings, size_t count);
+void alcedo_curl_decoder_destroy(alcedo_curl_decoder *_Nonnull decoder);
+/// Sets the encoded bytes. They must stay valid while decoded bytes are read. Bytes behind the end of the encoded
+/// stream are dropped.
+void alcedo_curl_decoder_feed(alcedo_curl_decoder *_Nonnull decoder, const uint8_t *_Nonnull bytes, size_t count);
+/// Returns the number of encoded bytes that the decoder has not read.
+size_t alcedo_curl_decoder_unread(const alcedo_curl_decoder *_Nonnull decoder);
+/// Returns decoded bytes, at most 64 KiB. The same bytes are returned until `alcedo_curl_decoder_advance` is called. No
+/// bytes mean that more input is needed, or that the stream has ended.
+alcedo_curl_coding_status alcedo_curl_decoder_read(
+    alcedo_curl_decoder *_Nonnull decoder, const uint8_t *_Nullable *_Nonnull bytes, size_t *_Nonnull count);
+/// Drops the decoded bytes that were read.
+void alcedo_curl_decoder_advance(alcedo_curl_decoder *_Nonnull decoder);
 
 #endif
