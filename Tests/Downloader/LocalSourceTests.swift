@@ -33,9 +33,30 @@ struct LocalSourceTests {
         ("data:image/png;base64,YWI=", "ab"), ("data:image/png;base64,YWI", "ab"), ("data:;BASE64,YQ", "a"),
         ("data:;base64,Y W\nJ%20j", "abc"), ("data:;base64,YW%4Aj", "abc"), ("data:base64,YWJj", "YWJj"),
         ("data:;base64;charset=x,YWJj", "YWJj"), ("data:,a,b", "a,b"), ("data:,a#b", "a"), ("data:,%2541", "%41"),
+        ("data:image/png;%20base64,YWJj", "abc"), ("data:image/png%3Bbase64,YWJj", "abc"),
+        ("data:image/png; base64,YWJj", "abc"),
     ])
     func `a data URL is decoded`(text: String, content: String) async throws {
         #expect(try await downloader.download(.dataURL(text)).data == Data(content.utf8))
+    }
+
+    @Test func `a data URL with a space is decoded after URL has escaped it`() async throws {
+        let url = try #require(URL(string: "data:image/png; base64,YWJj"))
+        #expect(try await downloader.download(ImageSource(url)).data == Data("abc".utf8))
+    }
+
+    @Test func `a message repeats at most 200 characters of a source`() async throws {
+        let long = String(repeating: "a", count: 100_000)
+        let sources: [ImageSource] = [
+            .file("/\(long)"), .file("/\(long)\0"), .bytes(Data(), identity: long), .dataURL("data:\(long)"),
+            .provider(identity: long) { throw HTTPTransportError(.failed, "no") },
+            .url(try #require(URL(string: "\(long):b"))),
+            .http(HTTPRequest(url: try #require(URL(string: "http://h/\(long)")), fields: ["A": "\u{100}"])),
+        ]
+        for source in sources {
+            let error = try await failure { try await downloader.download(source) }
+            #expect(error.message.utf8.count < 500)
+        }
     }
 
     @Test(arguments: [

@@ -89,11 +89,11 @@ public enum ImageSource: Sendable {
     package var shown: String {
         switch self {
         case .http(let request): request.url.shown
-        case .file(let path): path
+        case .file(let path): path.excerpt
         case .dataURL(let text): "\(text.prefix { $0 != "," }.prefix(64)),..."
-        case .bytes(_, let identity): "bytes \(identity)"
-        case .provider(let identity, _): "provider \(identity)"
-        case .image(_, let identity): "image \(identity)"
+        case .bytes(_, let identity): "bytes \(identity.excerpt)"
+        case .provider(let identity, _): "provider \(identity.excerpt)"
+        case .image(_, let identity): "image \(identity.excerpt)"
         case .url(let url): url.shown
         }
     }

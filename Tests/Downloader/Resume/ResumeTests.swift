@@ -119,9 +119,29 @@ struct ResumeTests {
         #expect(script.requests.value[1].fields["If-Range"] == date)
     }
 
-    @Test func `a part that was not requested is an error`() async throws {
-        let error = try await failure { try await fetch(Script([rest(0)])) }
+    @Test(arguments: [nil, "10000"]) func `a part that was not requested is accepted if it is the whole content`(
+        length: String?
+    ) async throws {
+        var fields: HTTPFields = ["ETag": "\"a\"", "Content-Range": "bytes 0-9999/10000"]
+        fields["Content-Length"] = length
+        #expect(try await fetch(Script([.head(206, fields, body)])).data == body)
+        // The body must have as many bytes as the range declares.
+        let short = try await failure { try await fetch(Script([.head(206, fields, body.prefix(9_999))])) }
+        #expect(short.code == .transport(.connectionLost))
+    }
+
+    @Test(arguments: [
+        "bytes 1-9999/10000", "bytes 0-9998/10000", "bytes 0-9999/10001", "bytes 0-9999/*", "bytes */10000",
+        "items 0-9999/10000", "bytes 0-9999/10000, bytes 0-9999/10000", "", nil,
+    ])
+    func `another part that was not requested is an error`(range: String?) async throws {
+        var fields: HTTPFields = ["ETag": "\"a\"", "Content-Length": "10000"]
+        fields["Content-Range"] = range
+        let error = try await failure { try await fetch(Script([.head(206, fields, body)])) }
         #expect(error.code == .transport(.invalidResponse))
+        let contradiction: HTTPFields = ["Content-Range": "bytes 0-9999/10000", "Content-Length": "9999"]
+        let other = try await failure { try await fetch(Script([.head(206, contradiction, body)])) }
+        #expect(other.code == .transport(.invalidResponse))
     }
 
     @Test func `a request for a range receives it`() async throws {
@@ -130,6 +150,19 @@ struct ResumeTests {
         let download = try await HTTPFetcher.make(script).fetch(request) { _ in }
         #expect(download.data == body.dropFirst(4_000))
         #expect(download.summary.head?.status == 206)
+    }
+
+    @Test(arguments: [nil, "10000"]) func `progress ends with the last byte of a known total`(length: String?)
+        async throws
+    {
+        let steps = Watched<[DownloadProgress]>([])
+        var fields = HTTPFields()
+        fields["Content-Length"] = length
+        let request = HTTPRequest(url: try #require(URL(string: "http://h/a")))
+        _ = try await HTTPFetcher.make(Script([.head(200, fields, body)])).fetch(request) { step in
+            steps.update { $0.append(step) }
+        }
+        #expect(steps.value.last == DownloadProgress(received: 10_000, expected: 10_000))
     }
 
     @Test func `progress includes the kept bytes`() async throws {

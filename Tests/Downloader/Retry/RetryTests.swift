@@ -95,8 +95,29 @@ struct RetryTests {
             $0.retryBudget = RetryBudget(share: 0.1, perSecond: 0, burst: 20)
         }
         for _ in 0..<500 { _ = try await failure { try await fetcher.fetch("http://h/a", pauses: pauses) } }
-        // 20 saved, and a tenth of all except the first attempts, which found the budget full.
-        #expect((500 + 60...500 + 70).contains(transport.requests.count))
+        // The first retry of each needs no token. The budget of 20 and a tenth of all limit the others.
+        #expect((1_000 + 10...1_000 + 70).contains(transport.requests.count))
+    }
+
+    @Test func `the first retry of a download takes place without a budget`() async throws {
+        for _ in 0..<3 {
+            let script = Script([.failure(.cannotConnect), .head(200, [:], Data("x".utf8))])
+            let fetcher = HTTPFetcher.make(script) {
+                $0.retries(3)
+                $0.retryBudget = RetryBudget(share: 0, perSecond: 0, burst: 0)
+            }
+            #expect(try await fetcher.fetch("http://h/a", pauses: pauses).data == Data("x".utf8))
+        }
+    }
+
+    @Test func `without a budget only the policy limits retries`() async throws {
+        let transport = FakeTransport { _ in throw HTTPTransportError(.cannotConnect, "down") }
+        let fetcher = HTTPFetcher.make(transport) {
+            $0.retries(10)
+            $0.retryBudget = nil
+        }
+        for _ in 0..<50 { _ = try await failure { try await fetcher.fetch("http://h/a", pauses: pauses) } }
+        #expect(transport.requests.count == 500)
     }
 
     @Test func `a real server that fails twice is retried`() async throws {

@@ -1,5 +1,6 @@
 public import AlcedoCore
 public import AlcedoHTTP
+import AlcedoRuntime
 public import FoundationEssentials
 
 /// The settings of a downloader: limits, timeouts, hooks and retries.
@@ -119,9 +120,11 @@ public struct DownloaderConfiguration: Sendable {
 
     /// The retry policy of requests that have none of their own. Default: never retry.
     public var retry = RetryPolicy.never
-    /// The budget for retries. Copies of this configuration share it. Default: a budget with default values for each
-    /// new configuration.
-    public var retryBudget = RetryBudget()
+    /// The limit on the retries of all downloads together, in addition to ``/AlcedoCore/RetryPolicy/maximumAttempts``
+    /// of each: when most requests fail, the budget is used up, and a download is then retried only once. Copies of
+    /// this configuration share it. With nil, only the policies limit retries. Default: a budget with default values
+    /// for each new configuration, 20 retries at once, then one a second and one for every five downloads.
+    public var retryBudget: RetryBudget? = RetryBudget()
     /// The cache of permanent failures. Copies of this configuration share it. Default: nil.
     public var failureCache: FailureCache?
     /// The policy for resuming interrupted transfers; nil always starts again from the first byte. Default: a retry
@@ -168,7 +171,7 @@ public struct DownloaderConfiguration: Sendable {
         guard let acceptsContent, !acceptsContent(Data(beginning.prefix(CodecRegistry.sniffedByteCount))) else {
             return
         }
-        let type = head.fields["Content-Type"].map { " (Content-Type: \($0))" } ?? ""
+        let type = head.fields["Content-Type"].map { " (Content-Type: \($0.excerpt))" } ?? ""
         throw DownloadError(
             .unexpectedContent, "the content of \(head.url.shown) is not accepted\(type)", head: head)
     }

@@ -13,10 +13,12 @@ import AlcedoRuntime
 /// ```
 ///
 /// The budget is a token bucket. The first attempt of each request that may be retried adds `share` tokens, each second
-/// adds `perSecond` tokens, and each retry takes one token. Without a token, a failed request is not retried. When a
-/// server fails every request and the initial tokens are used up, retries add at most `share` of the load of the first
-/// attempts, and `perSecond` requests a second. Use one budget for each downloader, or share one among downloaders that
-/// use the same servers. Methods may be called from any thread.
+/// adds `perSecond` tokens, and each retry takes one token. The first retry of a download always takes place, even
+/// without a token, because a single failure often passes. Further retries need a token: with
+/// ``/AlcedoCore/RetryPolicy/maximumAttempts`` above 2, a download may therefore end after fewer attempts. When a
+/// server fails every request and the initial tokens are used up, each download is sent twice, and further retries add
+/// at most `share` of the load of the first attempts and `perSecond` requests a second. Use one budget for each
+/// downloader, or share one among downloaders that use the same servers. Methods may be called from any thread.
 public final class RetryBudget: Sendable {
     private struct State: Sendable {
         var tokens: Double
@@ -34,8 +36,8 @@ public final class RetryBudget: Sendable {
     /// - Parameters:
     ///   - share: The number of retries that each first attempt allows. Default: 0.2.
     ///   - perSecond: The number of retries that each second allows, for clients with few requests. Default: 1.
-    ///   - burst: The maximum number of retries that accumulate, and the initial number. With zero or less, no request
-    ///     is retried. Default: 20.
+    ///   - burst: The maximum number of retries that accumulate, and the initial number. With zero or less, only
+    ///     first retries take place. Default: 20.
     public init(share: Double = 0.2, perSecond: Double = 1, burst: Int = 20) {
         self.share = share > 0 ? share : 0
         self.perSecond = perSecond > 0 ? perSecond : 0

@@ -53,7 +53,7 @@ struct LocalReader: Sendable {
         } catch is CancellationError {
             throw CancellationError()
         } catch {
-            throw DownloadError(.provider, "the provider \(identity) failed: \(error)", cause: error)
+            throw DownloadError(.provider, "the provider \(identity.excerpt) failed: \(error)", cause: error)
         }
     }
 
@@ -102,7 +102,7 @@ struct LocalReader: Sendable {
             switch scheme {
             case "": "it has no scheme"
             case "file": "the file URL names a remote host"
-            default: "the scheme '\(scheme)' is not supported"
+            default: "the scheme '\(scheme.excerpt)' is not supported"
             }
         return DownloadError(
             .unsupportedURL, "cannot load \(url.shown): \(reason); supported schemes: http, https, file, data")
@@ -110,7 +110,8 @@ struct LocalReader: Sendable {
 
     private static func tooLarge(_ path: String, _ count: Int, _ limit: Int) -> DownloadError {
         DownloadError(
-            .tooLarge, "cannot read \(path): its size of at least \(count) bytes exceeds the limit of \(limit) bytes")
+            .tooLarge,
+            "cannot read \(path.excerpt): its size of at least \(count) bytes exceeds the limit of \(limit) bytes")
     }
 }
 
@@ -129,7 +130,8 @@ private final class LocalFile: Sendable {
     init(_ path: String) throws(DownloadError) {
         // The system would end the path at the zero byte and open another file.
         guard !path.utf8.contains(0) else {
-            throw DownloadError(.invalidSource, "cannot read \(path.debugDescription): the path contains a zero byte")
+            throw DownloadError(
+                .invalidSource, "cannot read \(path.excerpt.debugDescription): the path contains a zero byte")
         }
         let file = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)
         guard file >= 0 else { throw Self.unreadable(path, errno) }
@@ -138,7 +140,7 @@ private final class LocalFile: Sendable {
         (self.path, self.file, size) = (path, file, Int(status.st_size))
         guard isThere else { throw Self.unreadable(path, errno) }
         guard status.st_mode & S_IFMT == S_IFREG else {
-            throw DownloadError(.unreadableFile, "cannot read \(path): not a regular file")
+            throw DownloadError(.unreadableFile, "cannot read \(path.excerpt): not a regular file")
         }
     }
 
@@ -166,7 +168,7 @@ private final class LocalFile: Sendable {
     }
 
     private static func unreadable(_ path: String, _ number: Int32) -> DownloadError {
-        DownloadError(.unreadableFile, "cannot read \(path): \(String(cString: strerror(number)))")
+        DownloadError(.unreadableFile, "cannot read \(path.excerpt): \(String(cString: strerror(number)))")
     }
 }
 
@@ -180,7 +182,10 @@ private enum DataURL {
         guard text.prefix(5).lowercased() == "data:", let comma = text.firstIndex(of: ",") else {
             throw DownloadError(.invalidSource, "invalid data URL: it has no comma")
         }
-        let header = text[text.index(text.startIndex, offsetBy: 5)..<comma]
+        // The media type may be escaped. `URL` escapes the space in `data:image/png; base64,`, for example.
+        let header = String(
+            decoding: text[text.index(text.startIndex, offsetBy: 5)..<comma].utf8.percentDecodedLeniently(),
+            as: UTF8.self)
         let isBase64 =
             header.split(separator: ";").dropFirst(header.hasPrefix(";") ? 0 : 1).last?
             .lowercased().filter { $0 != " " } == "base64"

@@ -48,7 +48,7 @@ struct SourceTransfer<Sink: ContentSink> {
     ///
     /// - Throws: ``DownloadError``, or `CancellationError`.
     mutating func run() async throws -> TransferSummary {
-        if mayRetry { http.configuration.retryBudget.deposit(at: http.clock.uptime) }
+        if mayRetry { http.configuration.retryBudget?.deposit(at: http.clock.uptime) }
         if partialContents != nil { try await restore() }
         var attempts = 0
         while true {
@@ -113,13 +113,27 @@ struct SourceTransfer<Sink: ContentSink> {
     /// Replaces the content of the sink with the body of a response.
     private mutating func readAll(_ response: HTTPResponse) async throws -> TransferSummary {
         let head = try await http.accepted(response.head)
-        guard response.head.status != 206 || request.fields["Range"] != nil else { throw TransferFailure.part(head) }
+        let whole = response.head.status == 206 ? wholeLength(response.head) : nil
+        guard response.head.status != 206 || request.fields["Range"] != nil || whole != nil else {
+            throw TransferFailure.part(head)
+        }
         isChecked = false
         if content != nil || recorder != nil { await removePartialContent() }
         if sink.count > 0 { try await sink.removeAll() }
         if http.configuration.resume != nil, mayRetry || partialContents != nil { prepareResuming(response) }
-        let expected = request.method == .head ? nil : response.head.declaredBodyLength
+        let expected = request.method == .head ? nil : response.head.declaredBodyLength ?? whole
         return try await read(response, head: head, expected: expected)
+    }
+
+    /// Returns the number of bytes of a partial response that covers the whole content, as some servers send it for
+    /// requests without a range. Returns nil if the response does not say so, or contradicts itself.
+    private func wholeLength(_ head: HTTPResponseHead) -> Int? {
+        let ranges = head.fields.values(of: "Content-Range")
+        guard ranges.count == 1, let range = ContentRange(ranges[0]), range.bytes.lowerBound == 0,
+            range.completeCount == range.bytes.upperBound, head.fields["Content-Encoding"] == nil,
+            head.declaredBodyLength ?? range.bytes.count == range.bytes.count
+        else { return nil }
+        return range.bytes.count
     }
 
     private mutating func prepareResuming(_ response: HTTPResponse) {
@@ -159,7 +173,7 @@ struct SourceTransfer<Sink: ContentSink> {
         if let expected, sink.count != expected { throw TransferFailure.tooFew(sink.count, expected, head) }
         guard sink.count > 0 else { throw TransferFailure.empty(head) }
         if !isChecked { try check(head) }
-        meter.mark(DownloadProgress(received: sink.count, expected: expected))
+        meter.mark(DownloadProgress(received: sink.count, expected: sink.count))
         return TransferSummary(
             head: head, caching: response.caching, transfer: response.transfer, varyingFields: varyingFields(response))
     }
@@ -192,7 +206,7 @@ struct SourceTransfer<Sink: ContentSink> {
     }
 
     /// Takes a token from the retry budget and returns the pause before the next attempt. Returns nil if there is no
-    /// further attempt.
+    /// further attempt. The first retry does not need a token.
     private func waitingTime(after failure: any Error, attempts: Int) -> Duration? {
         let cause: RetryCause
         switch (failure as? DownloadError)?.code {
@@ -204,10 +218,9 @@ struct SourceTransfer<Sink: ContentSink> {
         }
         let decision = (transferRequest?.retry ?? http.configuration.retry).decide(
             after: cause, method: request.method, attempts: attempts, random: random())
-        guard case .retry(let wait) = decision, http.configuration.retryBudget.withdraw(at: http.clock.uptime) else {
-            return nil
-        }
-        return wait
+        guard case .retry(let wait) = decision else { return nil }
+        let hasToken = http.configuration.retryBudget?.withdraw(at: http.clock.uptime) ?? true
+        return hasToken || attempts == 1 ? wait : nil
     }
 
     // MARK: Partial content
@@ -245,7 +258,7 @@ private enum TransferFailure {
     @inline(never)
     static func part(_ head: HTTPResponseHead) -> any Error {
         DownloadError(
-            .transport(.invalidResponse), "\(head.url.origin) sent partial content for a request without a range",
+            .transport(.invalidResponse), "\(head.url.origin) sent a part of the content for a request without a range",
             head: head)
     }
 
