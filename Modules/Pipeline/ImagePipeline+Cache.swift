@@ -132,8 +132,15 @@ extension ImagePipeline {
             }
         }
 
-        /// Removes everything from memory and disk. Does not empty the response cache, whose owner can do that.
+        /// Removes everything from memory, from disk and from the response cache.
         public func removeAll() async {
+            await removeAllImages()
+            await pipeline.configuration.responseCache?.removeAll()
+        }
+
+        /// Removes all images and their bytes from memory and disk. Keeps the response cache, so a later load may find
+        /// a response there.
+        public func removeAllImages() async {
             pipeline.generations.recordChange(of: .everything) { pipeline.memory.removeAll() }
             pipeline.process.forgetAll()
             await pipeline.disk.removeAll()

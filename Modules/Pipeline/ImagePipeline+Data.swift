@@ -10,7 +10,11 @@ extension ImagePipeline {
     /// - Throws: ``PipelineError``, for example `decoding` when the header cannot be decoded, or `CancellationError`
     ///   when the task is canceled.
     public func data(for request: ImageRequest) async throws -> Data {
-        try await originalData(for: resolved(request), PriorityHandle(request.priority)).data
+        do {
+            return try await originalData(for: resolved(request), PriorityHandle(request.priority)).data
+        } catch let error as PipelineError {
+            throw error.naming(request.source)
+        }
     }
 
     /// Stores the bytes of a request's source on disk, unless the disk already has the data that the request needs.

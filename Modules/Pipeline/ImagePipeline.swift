@@ -131,9 +131,13 @@ public final class ImagePipeline: ImageLoading {
         _ request: ImageRequest, priority: PriorityHandle, onUpdate: @escaping @Sendable (LoadUpdate) -> Void
     ) async throws -> ImageResponse {
         try await configuration.interceptors.load(request) { request in
-            let request = resolver.isComplete(request) ? request : try await resolved(request)
-            guard request.showsCachedFirst else { return try await share(request, priority, onUpdate) }
-            return try await refresh(request, priority, onUpdate)
+            do {
+                let request = resolver.isComplete(request) ? request : try await resolved(request)
+                guard request.showsCachedFirst else { return try await share(request, priority, onUpdate) }
+                return try await refresh(request, priority, onUpdate)
+            } catch let error as PipelineError {
+                throw error.naming(request.source)
+            }
         }
     }
 
@@ -336,8 +340,9 @@ public final class ImagePipeline: ImageLoading {
                 }
             }
         } catch let error as PipelineError {
-            // Observers receive the error. The caller keeps the cached image.
-            guard let cached, error.meansNoBytes else { throw error }
+            // Observers receive the error. The caller keeps the cached image, whether the network sends an error,
+            // nothing, or bytes that are not an image.
+            guard let cached, PipelineError.isOfSource(error) else { throw error }
             return cached
         }
     }

@@ -190,6 +190,8 @@ struct PrefetcherTests {
         }
 
         func removeAllResponses(for request: HTTPRequest) async {}
+
+        func removeAll() async {}
     }
 
     @Test(arguments: [true, false])

@@ -41,4 +41,6 @@ public protocol ResponseCacheAccess: Sendable {
     func hasResponse(for request: HTTPRequest, ignoringMemory: Bool) async -> Bool
     /// Removes the responses to the request, including those to requests for the same URL with other fields.
     func removeAllResponses(for request: HTTPRequest) async
+    /// Removes all responses.
+    func removeAll() async
 }

@@ -86,7 +86,7 @@ public struct DecodedImage: Sendable {
     }
 
     /// Whether the image is incomplete. ``partialError`` describes the reason.
-    package var isPartial: Bool { damage?.kind == .missingPixels }
+    public var isPartial: Bool { damage?.kind == .missingPixels }
 
     /// The number of bytes that the image occupies: rows with their padding, ICC profile and animation.
     public var cost: Int {

@@ -35,6 +35,8 @@ public struct PipelineError: Error, Sendable, CustomStringConvertible {
     package var message: String
     /// The error of the failed stage, or nil when there is none.
     public var cause: (any Error)?
+    /// The URL of the request; nil for a source that is not a URL, and for an error that no request caused.
+    private var url: String?
 
     /// Creates an error.
     ///
@@ -48,8 +50,21 @@ public struct PipelineError: Error, Sendable, CustomStringConvertible {
         self.cause = cause
     }
 
-    /// The message.
-    public var description: String { message }
+    /// The message, with the URL of the request.
+    public var description: String {
+        guard let url, !message.contains(url) else { return message }
+        return "\(message) (\(url))"
+    }
+
+    /// Returns the error of a request for a source. The first source is kept.
+    func naming(_ source: ImageSource) -> PipelineError {
+        var named = self
+        switch source {
+        case .http, .url: named.url = url ?? source.shown
+        case .file, .dataURL, .bytes, .provider, .image: break
+        }
+        return named
+    }
 
     static let shutDown = PipelineError(.shutDown, "the pipeline has been shut down")
 

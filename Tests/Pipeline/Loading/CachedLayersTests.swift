@@ -17,6 +17,8 @@ struct CachedLayersTests {
         }
 
         func removeAllResponses(for request: HTTPRequest) async { urls.update { _ = $0.remove(request.url) } }
+
+        func removeAll() async { urls.update { $0.removeAll() } }
     }
 
     private let responses = Responses()

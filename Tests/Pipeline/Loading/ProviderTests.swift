@@ -14,6 +14,8 @@ struct ProviderTests {
         func hasResponse(for request: HTTPRequest, ignoringMemory: Bool) async -> Bool { false }
 
         func removeAllResponses(for request: HTTPRequest) async {}
+
+        func removeAll() async {}
     }
 
     /// A use of the pipeline within a closure.

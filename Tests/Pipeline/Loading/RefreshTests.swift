@@ -123,6 +123,29 @@ struct RefreshTests {
         #expect(await shown(try request(), by: empty) == ["failed"])
     }
 
+    @Test(arguments: [Data("<!DOCTYPE html><title>Sign in</title>".utf8), Data()])
+    func `the cached image stays when the network sends a page or nothing`(bytes: Data) async throws {
+        let responses = Watched([bytes, bytes, level(7)])
+        let stack = Stack(FakeDownloader { _, _ in Download(data: responses.update { $0.removeLast() }) })
+        _ = try await stack.load(try web("a"))
+        await stack.pipeline.flush()
+
+        #expect(await shown(try request(), by: stack) == ["cached 7", "memory 7"])
+
+        await stack.pipeline.flush()
+        #expect(stack.stored(try web("a")) == level(7))
+        #expect(await shown(try request(), by: stack) == ["cached 7", "memory 7"])
+    }
+
+    @Test func `the description of an error contains the URL of the request`() async throws {
+        let stack = Stack(FakeDownloader { _, _ in Download(data: Data("<html>".utf8)) })
+        let error = await #expect(throws: PipelineError.self) { _ = try await stack.load(try web("a")) }
+        let url = try #require(try web("a").url).absoluteString
+        #expect(error?.description.contains(url) == true)
+        let data = await #expect(throws: PipelineError.self) { _ = try await stack.pipeline.data(for: try web("a")) }
+        #expect(data?.description.contains(url) == true)
+    }
+
     @Test func `without network access only the cached image is delivered`() async throws {
         let server = Server(7)
         let stack = Stack(server.downloader)
