@@ -48,18 +48,13 @@ struct CURLRequest: Sendable {
         method = request.method.rawValue
         isIdempotent = request.method.isIdempotent
         url = request.url
-        guard let normalized = WebURL(request.url.absoluteString) else {
-            throw HTTPTransportError(.invalidRequest, "the URL has no valid host or port: \(request.url.shown)")
+        let text = request.url.absoluteString
+        if WebURL.isNormal(text) {
+            (sentURL, self.host) = (text, request.url.origin)
+        } else {
+            (sentURL, self.host) = try Self.normalized(request.url)
         }
-        guard !normalized.host.contains("%") else {
-            throw HTTPTransportError(
-                .invalidRequest,
-                "cannot convert the international host name of \(request.url.shown): libidn2 is not available")
-        }
-        sentURL = normalized.sentText
-        let name = CURLOptions.normalized(host: normalized.host.trimmingBrackets)
-        self.host =
-            "\(normalized.scheme)://\(normalized.host):\(normalized.port ?? (normalized.scheme == "https" ? 443 : 80))"
+        let name = CURLOptions.normalized(host: Self.hostName(of: self.host))
         pinnedKeys = settings.pinnedKeys(of: name)
         verifies = settings.verifies(name)
         // Without a body, libcurl would not send a `Content-Length` for these methods. RFC 9110 section 8.6.
@@ -77,6 +72,29 @@ struct CURLRequest: Sendable {
         hasOwnCookies = settings.keepsCookies && request.fields["Cookie"] != nil
         timeouts = CURLTimeouts(request)
         connectTimeout = min(timeouts.idle, settings.connectTimeout ?? timeouts.idle)
+    }
+
+    /// Returns the text of a URL that is not in normal form as it is sent, and its origin.
+    private static func normalized(_ url: URL) throws(HTTPTransportError) -> (text: String, origin: String) {
+        guard let parsed = WebURL(url.absoluteString) else {
+            throw HTTPTransportError(.invalidRequest, "the URL has no valid host or port: \(url.shown)")
+        }
+        guard !parsed.host.contains("%") else {
+            throw HTTPTransportError(
+                .invalidRequest,
+                "cannot convert the international host name of \(url.shown): libidn2 is not available")
+        }
+        let port = parsed.port ?? (parsed.scheme == "https" ? 443 : 80)
+        return (parsed.sentText, "\(parsed.scheme)://\(parsed.host):\(port)")
+    }
+
+    /// Returns the host of an origin, without the brackets of an IPv6 address. The name is the one that libcurl uses, so
+    /// that another spelling in the URL cannot bypass a pin.
+    private static func hostName(of origin: String) -> String {
+        let colon = origin.lastIndex(of: ":") ?? origin.endIndex
+        guard let slashes = origin.firstRange(of: "://"), slashes.upperBound <= colon else { return origin }
+        let host = origin[slashes.upperBound..<colon]
+        return String(host.hasPrefix("[") ? host.dropFirst().dropLast() : host)
     }
 
     /// Whether sending the request twice has the same effect as sending it once.
@@ -105,9 +123,4 @@ struct CURLRequest: Sendable {
         let line = isBlank ? Array("\(field.name);".utf8) : Array("\(field.name): ".utf8) + value
         return (line + [0]).map { CChar(bitPattern: $0) }
     }
-}
-
-extension String {
-    /// An IPv6 address without its brackets, or the host unchanged.
-    fileprivate var trimmingBrackets: String { hasPrefix("[") ? String(dropFirst().dropLast()) : self }
 }

@@ -65,6 +65,19 @@ struct CachedLayersTests {
         #expect(await pipeline.cache.contains(try web("b")) == [.memory, .original])
     }
 
+    @Test func `removing everything includes the response cache, and removing all images does not`() async throws {
+        let pipeline = pipeline(FakeDownloader(giving: level(7)))
+        let request = try web("a")
+        _ = try await pipeline.load(request)
+        await pipeline.flush()
+        if case .http(let http) = request.source { responses.urls.update { _ = $0.insert(http.url) } }
+
+        await pipeline.cache.removeAllImages()
+        #expect(await pipeline.cache.contains(request) == .response)
+        await pipeline.cache.removeAll()
+        #expect(await pipeline.cache.contains(request) == [])
+    }
+
     @Test func `a load in progress when its image is removed stores nothing`() async throws {
         let clock = ManualClock()
         let pipeline = pipeline(

@@ -69,8 +69,10 @@ final class PolicyTransport: Sendable {
                 .badRedirect, "the redirect has no Location: \(head.url.shown)", head: head)
         }
         guard configuration.acceptsStatus(head.status) else {
+            // Only a proxy uses this status (RFC 9110 section 15.5.8).
+            let sender = head.status == 407 ? "the proxy requires authentication: it" : "the server"
             throw DownloadError(
-                .status(head.status), "the server responded with status \(head.status) for \(head.url.shown)",
+                .status(head.status), "\(sender) responded with status \(head.status) for \(head.url.shown)",
                 head: head)
         }
     }
