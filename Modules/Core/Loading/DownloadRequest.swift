@@ -1,3 +1,4 @@
+public import AlcedoHTTP
 public import FoundationEssentials
 
 /// A request to download the bytes of a source.
@@ -36,6 +37,12 @@ public struct DownloadRequest: Sendable {
     /// When requests share a transfer, the policy of the first request applies. Implementations of ``Downloading`` that
     /// do not support retries ignore it.
     public var retry: RetryPolicy?
+    /// A closure that returns the request for a further attempt after a failure, for example with a token that has not
+    /// expired; nil sends the same request again. Default: nil.
+    ///
+    /// A pipeline sets it if modifiers have changed the request. It runs them again, because the pause before an
+    /// attempt may be long (`Retry-After`). When requests share a transfer, the closure of the first request applies.
+    public var renewal: (@Sendable () async throws -> HTTPRequest)?
     /// The version of the local file that the caller expects; nil if it does not track versions. Default: nil. Requests
     /// for different versions do not share a transfer. The downloader does not check the version.
     package var fileVersion: FileVersion?

@@ -81,6 +81,9 @@ public struct ImageRequest: Sendable {
     ///   changed request tells whose image it is: caches are read with the changed request, and requests share work if
     ///   their changed requests are equal. `cachedImage(for:)`, which cannot wait for the closure, returns nil.
     ///
+    /// It is called again before each further attempt of a failed download, because a token may expire in the meantime.
+    /// The result of such an attempt is not kept if the credentials differ from those of the first one.
+    ///
     /// Called in any task, before a response cache is read. Other sources do not call it. An error that it throws
     /// becomes the cause of the load's error, except for `CancellationError`, which the load throws itself.
     /// ``cachePolicy`` is applied after the change.
@@ -121,6 +124,8 @@ public struct ImageRequest: Sendable {
     /// The HTTP request that is sent; nil before a pipeline has resolved the request, and for other sources than
     /// servers.
     package var sent: SentRequest?
+    /// A closure that runs the modifiers again on the request as it was before them; nil if none has changed it.
+    package var renewal: (@Sendable () async throws -> ImageSource)?
     /// The variant of the resource, if the responses of the server vary by fields; nil if they do not, or if this is
     /// not known.
     package var variance: Variance? { didSet { memo = KeyMemo() } }

@@ -88,8 +88,8 @@ struct CURLRequest: Sendable {
         return (parsed.sentText, "\(parsed.scheme)://\(parsed.host):\(port)")
     }
 
-    /// Returns the host of an origin, without the brackets of an IPv6 address. The name is the one that libcurl uses, so
-    /// that another spelling in the URL cannot bypass a pin.
+    /// Returns the host of an origin, without the brackets of an IPv6 address. The name is the one that libcurl uses,
+    /// so that another spelling in the URL cannot bypass a pin.
     private static func hostName(of origin: String) -> String {
         let colon = origin.lastIndex(of: ":") ?? origin.endIndex
         guard let slashes = origin.firstRange(of: "://"), slashes.upperBound <= colon else { return origin }

@@ -35,6 +35,7 @@ struct RequestResolver: Sendable {
         var resolved = await versions.settled(request)
         if needsModifier(request) {
             resolved.source = try await modifiedSource(of: request)
+            resolved.renewal = { [self, request] in try await modifiedSource(of: request) }
             resolved.modifyRequest = nil
             // Also records that the modifiers have run.
             resolved = sending(resolved)
@@ -99,6 +100,13 @@ struct RequestResolver: Sendable {
         } catch {
             throw PipelineError(.download, "\(error)", cause: error)
         }
+    }
+
+    /// Returns a closure that returns the source for a further attempt of a download; nil if no modifier changes it.
+    func renewal(of request: ImageRequest) -> (@Sendable () async throws -> ImageSource)? {
+        if let renewal = request.renewal { return renewal }
+        guard Self.modifiesLate(request), modifiesRequests || request.hasModifier else { return nil }
+        return { [self, request] in try await modifiedSource(of: request) }
     }
 
     /// Whether the modifiers run for each download only, because the request names what they select.

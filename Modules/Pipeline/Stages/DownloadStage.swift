@@ -108,6 +108,7 @@ struct DownloadStage: Sendable {
             }
             downloadRequest.fileVersion = request.fileVersion
             downloadRequest.retry = request.retry
+            downloadRequest.renewal = renewal(of: request)
             if request.deliversPreviews { downloadRequest.onBytes = { update(.bytes(offset: $0, $1)) } }
             download = try await downloader.download(downloadRequest) { update(.progress($0)) }
         } catch is CancellationError {
@@ -150,17 +151,30 @@ struct DownloadStage: Sendable {
     /// Returns the source with the request's policy for the response cache, and with the changes of the modifiers if
     /// they run for each download.
     private func source(of request: ImageRequest) async throws -> ImageSource {
-        let policy = request.cachePolicy
         let isLate = RequestResolver.modifiesLate(request)
         let source = isLate ? try await resolver.modifiedSource(of: request) : request.source
-        guard case .http(var http) = source else { return waits.tracked(request) }
+        guard case .http(let http) = source else { return waits.tracked(request) }
+        return .http(Self.applying(request.cachePolicy, to: http))
+    }
+
+    /// Returns the closure that runs the modifiers again before a further attempt; nil if the request has none.
+    private func renewal(of request: ImageRequest) -> (@Sendable () async throws -> HTTPRequest)? {
+        guard case .http(let first) = request.source, let renewal = resolver.renewal(of: request) else { return nil }
+        return { [policy = request.cachePolicy] in
+            guard case .http(let http) = try await renewal() else { return first }
+            return Self.applying(policy, to: http)
+        }
+    }
+
+    private static func applying(_ policy: CachePolicy, to request: HTTPRequest) -> HTTPRequest {
+        var http = request
         if let requested = policy.protocolPolicy { http.cachePolicy = requested }
         if !policy.allowsNetwork { http.cachePolicy = .returnCacheDataDontLoad }
         if !policy.response.reads, http.cachePolicy == .useProtocolCachePolicy {
             http.cachePolicy = .reloadIgnoringLocalCacheData
         }
         if !policy.response.writes { http.allowsStoring = false }
-        return .http(http)
+        return http
     }
 }
 

@@ -55,4 +55,78 @@ struct RequestRetryTests {
         }
         #expect(transport.requests.count == 4)
     }
+
+    /// Returns a downloader whose modifier adds another token each time, and whose server accepts the second one.
+    private func rotating() -> (downloader: Downloader, transport: FakeTransport) {
+        let transport = FakeTransport { request in
+            let status = request.fields["Authorization"] == "token 2" ? 200 : 503
+            return HTTPResponse(
+                head: HTTPResponseHead(url: request.url, status: status), body: HTTPBody(Data("image".utf8)))
+        }
+        let count = Watched(0)
+        var configuration = DownloaderConfiguration()
+        configuration.retry = RetryPolicy(maximumAttempts: 3, baseDelay: .zero)
+        configuration.modifyRequest = { request in
+            var request = request
+            let number = count.update { count in
+                count += 1
+                return count
+            }
+            request.fields.append("Authorization", "token \(number)")
+            return request
+        }
+        return (Downloader(transport: transport, configuration: configuration), transport)
+    }
+
+    @Test func `the modifier of a downloader runs again for each attempt`() async throws {
+        let (downloader, transport) = rotating()
+        #expect(try await downloader.download(try request(nil)).data == Data("image".utf8))
+        #expect(transport.requests.map { $0.fields["Authorization"] } == ["token 1", "token 2"])
+    }
+
+    @Test func `a request that was modified before is renewed by its own closure`() async throws {
+        let (downloader, transport) = rotating()
+        var modified = try request(nil)
+        modified.isModified = true
+        let url = try #require(URL(string: "http://h/a"))
+        modified.renewal = { HTTPRequest(url: url, fields: ["Authorization": "token 2"]) }
+        #expect(try await downloader.download(modified).data == Data("image".utf8))
+        #expect(transport.requests.map { $0.fields["Authorization"] } == [nil, "token 2"])
+    }
+
+    @Test func `a download fails if its modifier fails before a further attempt`() async throws {
+        let (downloader, transport) = rotating()
+        var modified = try request(nil)
+        modified.isModified = true
+        modified.renewal = { throw HTTPTransportError(.failed, "no token") }
+        let error = await #expect(throws: DownloadError.self) { try await downloader.download(modified) }
+        #expect(error?.code == .hook && transport.requests.count == 1)
+    }
+
+    @Test func `a part that was received for another request is not continued`() async throws {
+        let sent = Watched(0)
+        let transport = FakeTransport { request in
+            let isFirst = sent.update { sent in
+                sent += 1
+                return sent == 1
+            }
+            let fields: HTTPFields = ["ETag": "\"1\"", "Content-Length": "8"]
+            let body = isFirst ? Data("alic".utf8) : Data("bobsbobs".utf8)
+            return HTTPResponse(
+                head: HTTPResponseHead(url: request.url, status: 200, fields: fields), body: HTTPBody(body))
+        }
+        var configuration = DownloaderConfiguration()
+        configuration.retry = RetryPolicy(maximumAttempts: 2, baseDelay: .zero)
+        let downloader = Downloader(transport: transport, configuration: configuration)
+        var modified = try request(nil)
+        let url = try #require(URL(string: "http://h/a"))
+        modified.renewal = { HTTPRequest(url: url, fields: ["Authorization": "bob"]) }
+
+        let download = try await downloader.download(modified)
+
+        #expect(download.data == Data("bobsbobs".utf8))
+        #expect(transport.requests.map { $0.fields["Range"] } == [nil, nil])
+        // The key of the first request does not say whose image it is.
+        #expect(download.varyingFieldNames == nil)
+    }
 }

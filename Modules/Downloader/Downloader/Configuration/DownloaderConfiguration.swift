@@ -77,6 +77,8 @@ public struct DownloaderConfiguration: Sendable {
     /// }
     /// ```
     ///
+    /// The closure runs again before each further attempt of a download, because a token may expire during the pause.
+    ///
     /// A pipeline calls it before it looks in its caches, once for each load. Requests with an
     /// ``/AlcedoCore/ImageRequest/additionalIdentifier``, such as the account, call it for a download only: their
     /// caches stay warm when the token changes.

@@ -15,13 +15,16 @@ final class TransferRequest: Sendable {
     let fileVersion: FileVersion?
     /// The retry policy; nil uses the configuration's.
     let retry: RetryPolicy?
+    /// A closure that returns the request for a further attempt; nil sends the same request again.
+    let renewal: (@Sendable () async throws -> HTTPRequest)?
 
     init(
         source: ImageSource, path: String?, deliversBytes: Bool, admission: DownloadRequest.Admission? = nil,
-        fileVersion: FileVersion? = nil, retry: RetryPolicy? = nil
+        fileVersion: FileVersion? = nil, retry: RetryPolicy? = nil,
+        renewal: (@Sendable () async throws -> HTTPRequest)? = nil
     ) {
         (self.source, self.path, self.deliversBytes, self.admission) = (source, path, deliversBytes, admission)
-        (self.fileVersion, self.retry) = (fileVersion, retry)
+        (self.fileVersion, self.retry, self.renewal) = (fileVersion, retry, renewal)
     }
 }
 

@@ -15,7 +15,9 @@ struct SourceTransfer<Sink: ContentSink> {
     private let partialContents: PartialContentStore?
     /// A closure that returns a number from 0 to 1.
     private let random: @Sendable () -> Double
-    private let request: HTTPRequest
+    private let first: HTTPRequest
+    /// The request of later attempts; nil for the first one.
+    private var renewed: RenewedRequest?
     /// A transfer with a retry policy that replaces the configuration's; nil uses the configuration's.
     private let transferRequest: TransferRequest?
     private let pause: TransferPause
@@ -35,10 +37,12 @@ struct SourceTransfer<Sink: ContentSink> {
         pause: TransferPause?, report: @escaping @Sendable (DownloadProgress) -> Void
     ) {
         (self.transferRequest, self.partialContents) = (transferRequest, partialContents)
-        (self.http, self.request, self.random, self.sink) = (http, request, random, sink)
+        (self.http, first, self.random, self.sink) = (http, request, random, sink)
         self.pause = pause ?? { [clock = http.clock] in try await clock.sleep(for: $0) }
         meter = ProgressMeter(interval: http.configuration.progressInterval, clock: http.clock, report: report)
     }
+
+    private var request: HTTPRequest { renewed?.request ?? first }
 
     private var mayRetry: Bool {
         (transferRequest?.retry?.maximumAttempts ?? http.configuration.retry.maximumAttempts) > 1
@@ -71,6 +75,20 @@ struct SourceTransfer<Sink: ContentSink> {
         await keepPartialContent(after: failure)
         guard let wait = waitingTime(after: failure, attempts: attempts) else { throw failure }
         try await pause(wait)
+        if let renewal = transferRequest?.renewal { try await renew(renewal) }
+    }
+
+    /// Replaces the request for the next attempt. A part that was received for another request is not continued,
+    /// because it may belong to another user.
+    ///
+    /// - Throws: ``DownloadError`` if the modifiers fail, or `CancellationError`.
+    private mutating func renew(_ renewal: @Sendable () async throws -> HTTPRequest) async throws {
+        // An alternative request has no modifiers to run again.
+        guard case .http(let source)? = transferRequest?.source, source == first else { return }
+        let next = try await ConfigurationHook.run("the request modifier") { try await renewal() }
+        guard next != request else { return }
+        renewed = RenewedRequest(next)
+        await removePartialContent()
     }
 
     // MARK: Attempts
@@ -180,8 +198,9 @@ struct SourceTransfer<Sink: ContentSink> {
 
     /// Returns the request fields by which the content varies. The content may consist of two responses.
     private func varyingFields(_ response: HTTPResponse) -> VaryingFields {
-        guard let content else { return response.varyingFields }
-        return response.varyingFields.union(VaryingFields(of: content.head.fields))
+        let fields = response.varyingFields.asSeen(from: first, sending: request)
+        guard let content else { return fields }
+        return fields.union(VaryingFields(of: content.head.fields))
     }
 
     private mutating func check(_ head: HTTPResponseHead) throws(DownloadError) {
@@ -250,6 +269,13 @@ struct SourceTransfer<Sink: ContentSink> {
             return recorder
         }.value
     }
+}
+
+/// A request in an object of its own, so that async frames do not hold it.
+private final class RenewedRequest: Sendable {
+    let request: HTTPRequest
+
+    init(_ request: HTTPRequest) { self.request = request }
 }
 
 /// The errors of a transfer. They are created in separate functions, so that the frame of the reading function does not
