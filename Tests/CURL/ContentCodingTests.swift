@@ -108,7 +108,7 @@ struct ContentCodingTests {
     }
 
     @Test(arguments: [
-        (Data("not gzip".utf8), "gzip"), (GzipSample.encoded.prefix(12) + Data(repeating: 0xFF, count: 30), "gzip"),
+        (Data("not gzip".utf8), "gzip"), (GzipSample.encoded.dropLast(8) + Data(count: 8), "gzip"),
         (Data("not zstd".utf8), "zstd"), (Data(repeating: 0xFF, count: 64), "br"),
         (GzipSample.encoded, "gzip, gzip, gzip, gzip, gzip"),
     ])

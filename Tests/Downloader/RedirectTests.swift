@@ -115,7 +115,7 @@ struct RedirectTests {
     }
 
     @Test(arguments: [
-        "file:///etc/hostname", "ftp://h/a", "data:,a", "javascript:1", "http://", "http:///a", "FILE:/etc/hostname",
+        "file:///etc/hostname", "ftp://h/a", "data:,a", "javascript:1", "http://", "http:///", "FILE:/etc/hostname",
     ])
     func `a redirect to another scheme is refused`(location: String) async throws {
         let transport = FakeTransport(body: Data([1]), status: 302, fields: ["Location": location])

@@ -178,10 +178,9 @@ struct FaultTests {
         }
         var options = CURLOptions()
         options.proxy = .url(proxy.url)
-        // The loopback origin does not serve absolute URLs, which a proxy receives, so the 400 is its own.
         let through = try await CURLTransport(options: options).send(
             HTTPRequest(url: origin.url(for: "/"), idleTimeout: .seconds(120)))
-        #expect(through.head.status == 400)
+        #expect(try await through.body.collect(limit: 100) == Data("by proxy".utf8))
         #expect(origin.requests.isEmpty)
 
         options.proxy = .none

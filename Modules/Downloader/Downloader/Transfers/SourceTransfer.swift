@@ -191,7 +191,7 @@ struct SourceTransfer<Sink: ContentSink> {
         if let expected, sink.count != expected { throw TransferFailure.tooFew(sink.count, expected, head) }
         guard sink.count > 0 else { throw TransferFailure.empty(head) }
         if !isChecked { try check(head) }
-        meter.mark(DownloadProgress(received: sink.count, expected: sink.count))
+        meter.mark(DownloadProgress(received: sink.count, expected: expected))
         return TransferSummary(
             head: head, caching: response.caching, transfer: response.transfer, varyingFields: varyingFields(response))
     }
