@@ -60,7 +60,8 @@ struct WebURLTests {
 
     @Test(arguments: [
         "ftp://h/", "data:,a", "javascript:alert(1)", "a:b", "http://", "http:///", "http://:80/", "http://u@/",
-        "http://h:99999/", "http://u@x:p/q@h/", "http://h:8a/", "http://h:-1/", "http://a b/", "http://a%20b/", "http://a%00b/",
+        "http://h:99999/",
+        "http://u@x:p/q@h/", "http://h:8a/", "http://h:-1/", "http://a b/", "http://a%20b/", "http://a%00b/",
         "http://a<b/", "http://a%2fb/", "http://a%40b/", "http://[::1/", "http://[::1]x/", "http://[:1]/",
         "http://[fe80::1%25eth0]/", "http://256.1.1.1/", "http://1.2.3.4.5/",
         "http://4294967296/", "http://0xffffffff1/", "http://a.1.0x/", "http://%FF/", "http://\u{AD}/",

@@ -29,7 +29,7 @@ struct ImageArgument: Sendable {
         }
         let url = URL(webString: text) ?? URL(string: text)
         let isData = text.prefix(5).lowercased() == "data:"
-        let hidden = url.map { Self.withoutPassword(text, $0) } ?? Self.withoutUser(text)
+        let hidden = url == nil ? Self.withoutUser(text) : Self.withoutTypedPassword(text)
         let name = Console.printable(isData ? "\(text.prefix(40))..." : hidden)
         guard let url else {
             self.init(name: name, .failure(UsageError("not a valid URL")))
@@ -79,6 +79,17 @@ struct ImageArgument: Sendable {
             return text
         }
         return text[..<start] + "..." + text[end...]
+    }
+
+    /// Returns the text of a URL as it was typed with three dots instead of its password. The URL may have another
+    /// spelling of the password.
+    private static func withoutTypedPassword(_ text: String) -> String {
+        guard let start = text.firstRange(of: "://")?.upperBound else { return text }
+        let authority = text[start...].prefix { !"/\\?#".contains($0) }
+        guard let end = authority.lastIndex(of: "@"), let colon = authority[..<end].firstIndex(of: ":"),
+            text.index(after: colon) < end
+        else { return text }
+        return text[...colon] + "..." + text[end...]
     }
 
     private static func withoutPassword(_ text: String, _ url: URL) -> String {

@@ -157,9 +157,9 @@ struct ResumeTests {
     {
         let steps = Watched<[DownloadProgress]>([])
         let last = DownloadProgress(received: 10_000, expected: 10_000)
-        let body = EndingBody(body) { #expect(!steps.value.contains(last)) }
+        let ending = EndingBody(body) { #expect(!steps.value.contains(last)) }
         let transport = FakeTransport { [whole] in
-            HTTPResponse(head: HTTPResponseHead(url: $0.url, status: 200, fields: whole), body: HTTPBody(body))
+            HTTPResponse(head: HTTPResponseHead(url: $0.url, status: 200, fields: whole), body: HTTPBody(ending))
         }
         let fetcher = HTTPFetcher.make(transport) { $0.progressInterval = .zero }
         let request = HTTPRequest(url: try #require(URL(string: "http://h/a")))
