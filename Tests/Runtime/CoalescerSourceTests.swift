@@ -33,7 +33,8 @@ struct CoalescerSourceTests {
     ) throws -> Task<String, any Error> {
         let source = try source ?? self.source(name)
         return Task.immediate { [coalescer, runs, priorities, clock] in
-            try await coalescer.value(for: "k", from: ImageRequest(source: source), priority: PriorityHandle(priority)) { _, priority in
+            try await coalescer.value(for: "k", from: ImageRequest(source: source), priority: PriorityHandle(priority))
+            { _, priority in
                 runs.update { $0.append(name) }
                 try await clock.sleep(for: .seconds(1))
                 priorities.update { $0.append(priority.value) }
