@@ -94,8 +94,8 @@ struct ProgressMeter: Sendable {
         self.report = report
     }
 
-    /// Reports an intermediate step, unless the interval since the last report is too short. The step with the last byte
-    /// is left to ``mark(_:)``, which reports it at the end, also to waiters that have joined in the meantime.
+    /// Reports an intermediate step, unless the interval since the last report is too short. The step with the last
+    /// byte is left to ``mark(_:)``, which reports it at the end, also to waiters that have joined in the meantime.
     mutating func update(_ progress: DownloadProgress) {
         guard progress.received != progress.expected else { return }
         let now = clock.uptime
