@@ -63,6 +63,13 @@ extension ImagePipeline {
                 try codecs.inspect(original.data, limits: request.decoding.limits)
             }
         } catch let error as ImageDecodingError {
+            if original.layer == .disk, error.code == .unknownFormat {
+                // Another request may have the codec for the stored bytes, so others replace them only if they are
+                // usable.
+                var changed = request
+                changed.cachePolicy.disk.reads = false
+                return try await originalData(for: changed, priority)
+            }
             if original.layer == .disk, error.code.meansDamage { await download.forget(request) }
             throw PipelineError(.decoding(error.code), error.message, cause: error)
         }

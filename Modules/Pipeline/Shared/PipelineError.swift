@@ -74,6 +74,9 @@ public struct PipelineError: Error, Sendable, CustomStringConvertible {
         return code.meansDamage
     }
 
+    /// Whether no codec of the request recognizes the bytes. Other codecs may.
+    var meansNoCodec: Bool { code == .decoding(.unknownFormat) }
+
     /// Returns whether a load of the same image from another URL, or with other header fields, may succeed.
     static func isOfSource(_ error: any Error) -> Bool {
         guard let error = error as? PipelineError else { return false }

@@ -63,7 +63,9 @@ struct DecodeStage: Sendable {
             loaded = try await decode(original, for: request, priority)
         } catch let error as PipelineError {
             guard original.layer == .disk, error.meansDamage else { throw error }
-            return try await loadAgain(request, insteadOf: original, priority, update)
+            // Bytes that another request has decoded, with codecs of its own, are not damaged.
+            if error.meansNoCodec, digest(of: request) == original.data.digest { throw error }
+            return try await loadAgain(request, insteadOf: original, removesIt: !error.meansNoCodec, priority, update)
         }
         guard loaded.image.isPartial, original.layer == .disk else { return loaded }
         do {
@@ -75,14 +77,14 @@ struct DecodeStage: Sendable {
     }
 
     /// Removes bytes from disk that do not decode to a whole image, although their checksum may be valid, and loads the
-    /// source.
+    /// source. Bytes of an unknown format are kept until others replace them, because another request may know it.
     private func loadAgain(
-        _ request: ImageRequest, insteadOf damaged: Original, _ priority: PriorityHandle,
+        _ request: ImageRequest, insteadOf damaged: Original, removesIt: Bool = true, _ priority: PriorityHandle,
         _ update: @escaping @Sendable (LoadUpdate) -> Void
     ) async throws -> LoadedImage {
         // The new download must not wait for the bytes it replaces.
         damaged.reservation?.release()
-        await download.forget(request)
+        if removesIt { await download.forget(request) }
         var changedRequest = request
         changedRequest.cachePolicy.disk.reads = false
         return try await load(changedRequest, priority, update)

@@ -75,6 +75,28 @@ struct RequestOptionTests {
         #expect(stack.pipeline.cachedImage(for: try web("a"))?.level == 9)
     }
 
+    @Test func `a request without the codec leaves the bytes that another request has stored`() async throws {
+        let stack = Stack(FakeDownloader(giving: Data("other:9".utf8)))
+        let request = try web("a") { $0.codecs = other(FakeCodec()) }
+        let plain = try web("a")
+        _ = try await stack.load(request)
+        await stack.pipeline.flush()
+        stack.memory.removeAll()
+
+        #expect(try await stack.failure(plain).code == .decoding(.unknownFormat))
+        // The bytes have been decoded, so the source cannot have better ones.
+        #expect(stack.downloader.count == 1)
+        await #expect(throws: PipelineError.self) { try await stack.pipeline.data(for: plain) }
+        let next = ImagePipeline(
+            ImagePipeline.Configuration(
+                downloader: stack.downloader, codecs: FakeCodec().registry, diskCache: stack.disk))
+        await #expect(throws: PipelineError.self) { try await next.load(plain) }
+        await next.flush()
+
+        #expect(stack.stored(plain) == Data("other:9".utf8))
+        #expect(try await next.load(request).layer == .disk)
+    }
+
     @Test func `copies of a request with its own codecs share a decode`() async throws {
         let stack = Stack(waiting)
         let codec = FakeCodec()
