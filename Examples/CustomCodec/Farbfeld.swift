@@ -100,6 +100,7 @@ struct FarbfeldEncoder: ImageEncoding {
         case .rgba16: memory.load(fromByteOffset: row + index * 2, as: UInt16.self)
         // Scales 255 to 65,535.
         case .rgba8, .rgbx8: UInt16(memory[row + index]) * 257
+        case .gray16: index % 4 == 3 ? .max : memory.load(fromByteOffset: row + index / 4 * 2, as: UInt16.self)
         case .gray8: index % 4 == 3 ? .max : UInt16(memory[row + index / 4]) * 257
         }
     }

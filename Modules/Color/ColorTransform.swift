@@ -64,6 +64,25 @@ final class ColorTransform: @unchecked Sendable {
         alcedo_color_convert_gray(transform, base.assumingMemoryBound(to: UInt8.self), samples.count)
     }
 
+    /// Converts 16-bit gray samples in place.
+    func convertDeepGray(_ row: UnsafeMutableRawBufferPointer) {
+        let samples = row.assumingMemoryBound(to: UInt16.self)
+        // A piece of pixels with equal red, green and blue, which stays in the first-level cache.
+        withUnsafeTemporaryAllocation(of: SIMD4<UInt16>.self, capacity: 256) { piece in
+            var start = 0
+            while start < samples.count {
+                let count = min(piece.count, samples.count - start)
+                for x in 0..<count {
+                    let sample = samples[start + x]
+                    piece.initializeElement(at: x, to: SIMD4(sample, sample, sample, .max))
+                }
+                convert(UnsafeMutableRawBufferPointer(piece), pixelCount: count)
+                for x in 0..<count { samples[start + x] = piece[x].y }
+                start += count
+            }
+        }
+    }
+
     private static func code(_ status: alcedo_color_status) -> ColorConversionError.Code {
         switch status {
         case ALCEDO_COLOR_OUT_OF_MEMORY: .outOfMemory

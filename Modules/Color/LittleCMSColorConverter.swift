@@ -41,7 +41,7 @@ public struct LittleCMSColorConverter: ColorConverting {
     ) throws(ColorConversionError) -> RowConversion? {
         guard space != .embedded else { return nil }
         let key = ColorTransform.Key(
-            profile: header.colorProfile, space: space, depth: header.format == .rgba16 ? 16 : 8,
+            profile: header.colorProfile, space: space, depth: header.format.isDeep ? 16 : 8,
             compensatesBlackPoint: compensatesBlackPoint)
         let transform = try ColorTransformCache.shared.transform(key)
         guard (transform.source == ALCEDO_COLOR_CMYK) == header.hasInks else {
@@ -58,6 +58,7 @@ extension ColorTransform {
     func conversion(of header: PixelRowHeader) -> RowConversion {
         let format = header.format
         if format == .gray8 { return { self.convertGray($0) } }
+        if format == .gray16 { return { self.convertDeepGray($0) } }
         if header.hasInks, header.alphaMode != .opaque { return { self.convertExistingInks($0) } }
         guard header.alphaMode == .premultiplied else {
             return { self.convert($0, pixelCount: $0.count / format.bytesPerPixel) }

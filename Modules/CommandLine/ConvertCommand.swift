@@ -123,6 +123,7 @@ private struct ConversionMaker: FileMaking {
         )
         var image = loaded
         image.colorProfile = metadata.colorProfile(of: image.colorProfile)
+        if processors.isEmpty, request.processors.isEmpty { image.storedModel = original.info.colorModel }
         let frames = image.frames.map { CancellableFrames($0) }
         image.frames = frames
         let (count, losses) = try await withTaskCancellationHandler {

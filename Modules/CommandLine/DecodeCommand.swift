@@ -124,7 +124,7 @@ private struct PixelMaker: FileMaking {
                 break
             }
         }
-        let losesDepth = isShallow && original.info.exactFormat == .rgba16
+        let losesDepth = isShallow && original.info.exactFormat.isDeep
         written.losses = (losesAlpha ? [.alpha] : []) + (losesDepth ? [.depth] : [])
         return written
     }

@@ -84,6 +84,10 @@ private struct ThumbnailMaker: FileMaking {
         var request = original.request
         request.decoding.target = TargetSize(size)
         request.decoding.includesAnimation = false
+        // Color loses its low bits, which a thumbnail does not show.
+        let exact = original.info.exactFormat
+        let holdsDeepSamples = ![.jpeg, .webp, .gif].contains(encoder.format)
+        if exact.isGray { request.decoding.pixelFormat = holdsDeepSamples ? exact : .gray8 }
         request.processors += [.resize(fitting: size)] + processors
         var image = try await tools.pipeline.load(request).image
         image.colorProfile = metadata.colorProfile(of: image.colorProfile)

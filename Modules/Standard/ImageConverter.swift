@@ -123,7 +123,8 @@ public struct ImageConverter: Sendable {
         }
         var result = Data()
         var consumer = encoder.makeRowEncoder { bytes in bytes.withUnsafeBytes { result.append(contentsOf: $0) } }
-        consumer = MetadataFilteredRows(metadata, next: consumer)
+        let isUnchanged = resize == nil && processors.isEmpty
+        consumer = MetadataFilteredRows(metadata, isUnchanged ? info.colorModel : nil, next: consumer)
         for processor in processors.reversed() { consumer = processor.rows(into: consumer) }
         if let resize { consumer = resize.rows(into: consumer) }
         consumer = ColorConvertedRows(to: colorSpace, by: Self.colorConverter, next: consumer)
@@ -167,7 +168,7 @@ public struct ImageConverter: Sendable {
             pixelFormat: info.exactFormat, tolerance: tolerance)
         options.keepsInks = colorSpace != .embedded
         // These formats support only 8-bit samples.
-        if options.pixelFormat == .rgba16, [.jpeg, .gif, .webp].contains(format) { options.pixelFormat = .rgba8 }
+        if [.jpeg, .gif, .webp].contains(format) { options.pixelFormat = options.pixelFormat.shallow }
         return options
     }
 }

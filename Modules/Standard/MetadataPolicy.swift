@@ -92,19 +92,23 @@ public enum MetadataPolicy: Sendable, Hashable {
     }
 }
 
-/// A consumer that passes rows on with the color profile that a policy keeps.
+/// A consumer that passes rows on with the color profile that a policy keeps, and with the color model of the file.
 final class MetadataFilteredRows: PixelRowConsumer {
     private let policy: MetadataPolicy
+    private let model: ColorModel?
     private let next: any PixelRowConsumer
 
-    init(_ policy: MetadataPolicy, next: any PixelRowConsumer) {
+    /// Creates a consumer. `model` is the color model of the file if no processor changes the pixels, or nil.
+    init(_ policy: MetadataPolicy, _ model: ColorModel?, next: any PixelRowConsumer) {
         self.policy = policy
+        self.model = model
         self.next = next
     }
 
     func begin(_ header: PixelRowHeader) throws {
         var header = header
         header.colorProfile = policy.colorProfile(of: header.colorProfile)
+        header.storedModel = model
         try next.begin(header)
     }
 

@@ -82,6 +82,19 @@ import Testing
         }
     }
 
+    @Test func `profiles apply to rows of 16-bit gray, also longer than a piece`() throws {
+        let levels = (0..<700).map { UInt16($0 * 93) }
+        let linear = ProfileMaker.gray(ProfileMaker.gamma(1)).data
+        let gray = try converter.converted(image(levels, .gray16, profile: linear))
+        for (sample, level) in zip(gray.samples, levels) {
+            #expect(abs(Double(sample) - ProfileMaker.sample(Double(level) / 65_535) * 65_535) <= 64)
+        }
+        let profile = ProfileMaker.matrix(ProfileMaker.p3Colorants, curve: ProfileMaker.gamma(1)).data
+        let color = try converter.converted(image(levels, .gray16, profile: profile), to: .displayP3)
+        #expect(color.colorProfile == nil && color.pixels.format == .gray16)
+        for (sample, expected) in zip(color.samples, gray.samples) { #expect(abs(sample - expected) <= 257) }
+    }
+
     @Test func `an RGB profile applies to gray rows`() throws {
         let profile = ProfileMaker.matrix(ProfileMaker.p3Colorants, curve: ProfileMaker.gamma(1)).data
         let result = try converter.converted(image([0, 64, 255], .gray8, profile: profile), to: .displayP3)

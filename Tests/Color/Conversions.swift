@@ -8,11 +8,11 @@ import Testing
 func image(
     _ samples: [UInt16], _ format: PixelFormat = .rgba8, _ alphaMode: AlphaMode = .opaque, profile: Data?
 ) throws -> DecodedImage {
-    let channels = format == .gray8 ? 1 : 4
+    let channels = format.isGray ? 1 : 4
     let size = PixelSize(width: samples.count / channels, height: 1)
     let pixels = PixelBuffer(size: size, format: format, alphaMode: alphaMode) { memory, _ in
         for (index, sample) in samples.enumerated() {
-            if format == .rgba16 {
+            if format.isDeep {
                 memory.storeBytes(of: sample, toByteOffset: 2 * index, as: UInt16.self)
             } else {
                 memory[index] = UInt8(sample)
@@ -27,7 +27,7 @@ extension DecodedImage {
     var samples: [Int] {
         (0..<pixels.height).flatMap { y in
             pixels.row(y).withUnsafeBytes { row -> [Int] in
-                pixels.format == .rgba16 ? row.bindMemory(to: UInt16.self).map(Int.init) : row.map(Int.init)
+                pixels.format.isDeep ? row.bindMemory(to: UInt16.self).map(Int.init) : row.map(Int.init)
             }
         }
     }

@@ -19,6 +19,9 @@ import Testing
                         case .gray8: memory[y * stride + x] = rgba[0]
                         case .rgba8, .rgbx8:
                             for channel in 0..<4 { memory[y * stride + 4 * x + channel] = rgba[channel] }
+                        case .gray16:
+                            memory.storeBytes(
+                                of: UInt16(rgba[0]) << 8 | 17, toByteOffset: y * stride + 2 * x, as: UInt16.self)
                         case .rgba16:
                             for channel in 0..<4 {
                                 memory.storeBytes(
@@ -197,7 +200,27 @@ import Testing
         #expect(Data(pieces.joined()) == (try JPEGEncoder().encode(image)))
     }
 
-    @Test(arguments: [PixelFormat.gray8, .rgbx8, .rgba16])
+    @Test func `16-bit gray is written as 8-bit gray`() throws {
+        let size = PixelSize(width: 16, height: 8)
+        let pixels = try #require(
+            PixelBuffer(size: size, format: .gray16, alphaMode: .opaque) { memory, bytesPerRow in
+                for y in 0..<8 {
+                    for x in 0..<16 {
+                        let sample = UInt16(x << 12 | 0xFF)
+                        memory.storeBytes(of: sample, toByteOffset: y * bytesPerRow + 2 * x, as: UInt16.self)
+                    }
+                }
+            })
+        let data = try JPEGEncoder(quality: 100).encode(DecodedImage(pixels: pixels))
+
+        #expect(JPEGEncoder().canEncode(DecodedImage(pixels: pixels)))
+        #expect(try decoder.inspect(data, limits: DecodingLimits()).colorModel == .gray)
+        let decoded = try decoder.decode(data, options: DecodingOptions(pixelFormat: .gray8)).pixels
+        let row = decoded.tightBytes.prefix(16)
+        #expect(row.enumerated().allSatisfy { abs(Int($1) - $0 * 16) <= 2 })
+    }
+
+    @Test(arguments: [PixelFormat.gray8, .rgbx8, .rgba16, .gray16])
     func `a row with fewer bytes than its header says is an error`(format: PixelFormat) throws {
         let rows = JPEGEncoder().makeRowEncoder { _ in }
         let header = PixelRowHeader(size: PixelSize(width: 9, height: 2), format: format, alphaMode: .opaque)

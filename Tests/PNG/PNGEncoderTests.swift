@@ -54,6 +54,90 @@ import Testing
         #expect(try kind(encoder.encode(DecodedImage(pixels: pixels))) == [8, 0])
     }
 
+    @Test func `16-bit gray is encoded and decoded as 16-bit gray`() throws {
+        let pixels = try makePixels(.gray16, .opaque)
+        let data = try encoder.encode(DecodedImage(pixels: pixels))
+
+        #expect(kind(data) == [16, 0])
+        let decoder = PNGDecoder()
+        #expect(try decoder.inspect(data, limits: DecodingLimits()).exactFormat == .gray16)
+        #expect(try decoder.decode(data, options: DecodingOptions(pixelFormat: .gray16)).pixels == pixels)
+        let deep = try decoder.decode(data, options: DecodingOptions(pixelFormat: .rgba16)).pixels
+        let shallow = try decoder.decode(data, options: DecodingOptions(pixelFormat: .gray8)).pixels
+        #expect(deep.format == .rgba16 && shallow.format == .gray8)
+        var bytes = Data()
+        let rows = encoder.makeRowEncoder { part in part.withUnsafeBytes { bytes.append(contentsOf: $0) } }
+        try DecodedImage(pixels: pixels).sendRows(to: rows)
+        #expect(try decoder.decode(bytes, options: DecodingOptions(pixelFormat: .gray16)).pixels == pixels)
+    }
+
+    /// Encodes an image as a whole and by rows.
+    private func bothWays(_ image: DecodedImage) throws -> [Data] {
+        var bytes = Data()
+        let rows = encoder.makeRowEncoder { part in part.withUnsafeBytes { bytes.append(contentsOf: $0) } }
+        try image.sendRows(to: rows)
+        return [try encoder.encode(image), bytes]
+    }
+
+    @Test func `an image from a palette keeps one even if it becomes larger`() throws {
+        var image = DecodedImage(pixels: try makePixels(.rgba8, .opaque))
+        #expect(try bothWays(image).map(kind) == [[8, 2], [8, 2]])
+        image.storedModel = .palette
+        for data in try bothWays(image) {
+            #expect(kind(data) == [8, 3])
+            #expect(try PNGDecoder().decode(data, options: DecodingOptions()).pixels == image.pixels)
+        }
+    }
+
+    @Test func `an image from a palette that has too many colors is encoded with samples`() throws {
+        let size = PixelSize(width: 20, height: 20)
+        let pixels = try #require(
+            PixelBuffer(size: size, format: .rgba8, alphaMode: .straight) { memory, bytesPerRow in
+                for y in 0..<20 {
+                    for x in 0..<20 {
+                        let index = 20 * y + x
+                        let pixel: [UInt8] = [UInt8(index & 255), UInt8(index >> 8), 7, 200]
+                        for channel in 0..<4 { memory[y * bytesPerRow + 4 * x + channel] = pixel[channel] }
+                    }
+                }
+            })
+        var image = DecodedImage(pixels: pixels)
+        image.storedModel = .palette
+        for data in try bothWays(image) {
+            #expect(kind(data) == [8, 6])
+            #expect(try PNGDecoder().decode(data, options: DecodingOptions()).pixels == pixels)
+        }
+    }
+
+    @Test(arguments: [PixelFormat.rgba8, .rgba16], [AlphaMode.straight, .premultiplied])
+    func `gray with alpha keeps two samples`(format: PixelFormat, mode: AlphaMode) throws {
+        let deep = format == .rgba16
+        let straight = try #require(
+            PixelBuffer(size: size, format: format, alphaMode: .straight) { memory, bytesPerRow in
+                for y in 0..<size.height {
+                    for x in 0..<size.width {
+                        let (gray, alpha) = (UInt16(1000 * x + 37 * y), UInt16(65_535 - 3000 * x))
+                        for channel in 0..<4 {
+                            let sample = channel == 3 ? alpha : gray
+                            let offset = y * bytesPerRow + x * format.bytesPerPixel + channel * (deep ? 2 : 1)
+                            if deep {
+                                memory.storeBytes(of: sample, toByteOffset: offset, as: UInt16.self)
+                            } else {
+                                memory[offset] = UInt8(sample >> 8)
+                            }
+                        }
+                    }
+                }
+            })
+        var image = DecodedImage(pixels: straight.converted(to: mode))
+        image.storedModel = .grayAlpha
+        let options = DecodingOptions(pixelFormat: format)
+        for data in try bothWays(image) {
+            #expect(kind(data) == [deep ? 16 : 8, 4])
+            #expect(try PNGDecoder().decode(data, options: options).pixels == image.pixels.converted(to: .straight))
+        }
+    }
+
     @Test func `RGBX is encoded as RGB`() throws {
         let pixels = try makePixels(.rgbx8, .opaque)
 

@@ -64,7 +64,7 @@ import Testing
     func `a gray watermark in any format keeps a gray image gray`(format: PixelFormat, mode: AlphaMode) throws {
         let image = DecodedImage(pixels: .pattern(.gray8))
         let colored = DecodedImage(pixels: .pattern(.rgbx8))
-        let full: UInt16 = format == .rgba16 ? .max : 255
+        let full: UInt16 = format.isDeep ? .max : 255
         let half = full / 2 + 1
         let gray = PixelBuffer.make(9, 7, format, mode) { x, y in
             let alpha = mode == .opaque ? full : [0, half, full][x % 3]

@@ -15,7 +15,7 @@ import AlcedoLibc
         #expect(result.format == format && result.alphaMode == mode)
         let expected = Self.gaussian(pixels.converted(to: .premultiplied), sigma)
         // Premultiplying rounds, and the part beyond 3.5 sigma weighs a two-thousandth.
-        let tolerance = format == .rgba16 ? 64.0 : mode == .straight ? 1.6 : 1
+        let tolerance = format.isDeep ? 64.0 : mode == .straight ? 1.6 : 1
         #expect(Self.largestError(result.converted(to: .premultiplied), expected) <= tolerance)
     }
 

@@ -83,7 +83,7 @@ import AlcedoLibc
 
             #expect(result.format == resultFormat && result.alphaMode == resultMode)
             let corner = result.pixel(0, 0)
-            let unit: UInt16 = format == .rgba16 ? 257 : 1
+            let unit: UInt16 = format.isDeep ? 257 : 1
             #expect(corner.x == UInt16(background.red) * unit && corner.y == UInt16(background.green) * unit)
         }
     }

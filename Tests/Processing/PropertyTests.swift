@@ -8,7 +8,7 @@ import Testing
         let processor = AllProcessors.list[index]
         for format in [PixelFormat.rgba8, .rgba16] {
             // Nearly opaque, where premultiplying loses little.
-            let maximum: UInt16 = format == .rgba16 ? .max : 255
+            let maximum: UInt16 = format.isDeep ? .max : 255
             let straight = PixelBuffer.noise(16, 11, format, .opaque, seed: 9).changed(to: .straight) { x, y, pixel in
                 var pixel = pixel
                 pixel.w = maximum - UInt16((x * 3 + y) % 9) * (maximum / 255)
@@ -21,7 +21,7 @@ import Testing
 
             // The closure is linear in straight color with a factor of 2, and dodge and burn divide by possibly small
             // numbers.
-            let steps = Self.allowedSteps(processor) * (format == .rgba16 ? 4 : 1)
+            let steps = Self.allowedSteps(processor) * (format.isDeep ? 4 : 1)
             let difference = one.converted(to: .premultiplied).largestDifference(
                 to: other.converted(to: .premultiplied))
             #expect(difference <= steps, "\(processor.identifier) \(format)")
@@ -81,8 +81,8 @@ import Testing
     @Test(arguments: averaging.indices)
     func `a uniform image stays uniform`(index: Int) throws {
         for (format, mode) in ResizeTests.shapes {
-            let color: UInt16 = format == .rgba16 ? 30 * 257 : 30
-            let maximum: UInt16 = format == .rgba16 ? .max : 255
+            let color: UInt16 = format.isDeep ? 30 * 257 : 30
+            let maximum: UInt16 = format.isDeep ? .max : 255
             let pixels = PixelBuffer.make(12, 9, format, mode) { _, _ in SIMD4(color, color, color, maximum) }
 
             let result = try Self.averaging[index].process(DecodedImage(pixels: pixels)).pixels

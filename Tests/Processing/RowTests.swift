@@ -49,10 +49,10 @@ import Testing
         }
     }
 
-    @Test(arguments: AllProcessors.list.indices, [PixelFormat.gray8, .rgba8, .rgba16])
+    @Test(arguments: AllProcessors.list.indices, [PixelFormat.gray8, .rgba8, .rgba16, .gray16])
     func `rows need no alignment`(index: Int, format: PixelFormat) throws {
         let processor = AllProcessors.list[index]
-        let pixels = PixelBuffer.noise(9, 7, format, format == .gray8 ? .opaque : .straight, seed: 6)
+        let pixels = PixelBuffer.noise(9, 7, format, format.isGray ? .opaque : .straight, seed: 6)
         let image = DecodedImage(pixels: pixels)
         let collector = PixelRowCollector()
         let chain = processor.rows(into: collector)

@@ -86,12 +86,12 @@ import Testing
             let result = try ImageProcessors.Circle().process(DecodedImage(pixels: pixels)).pixels
 
             #expect(result.size == PixelSize(width: 20, height: 20))
-            #expect(result.format == (format == .rgba16 ? .rgba16 : .rgba8))
+            #expect(result.format == (format.isDeep ? .rgba16 : .rgba8))
             #expect(result.alphaMode == (mode == .opaque ? .straight : mode))
             #expect(result.pixel(0, 0) == Self.clear && result.pixel(19, 19) == Self.clear)
             for (x, y) in [(10, 10), (9, 1), (18, 9), (5, 14)] {
                 let (pixel, source) = (result.pixel(x, y), pixels.pixel(x + 5, y))
-                let opaque: UInt16 = format == .rgba16 ? .max : 255
+                let opaque: UInt16 = format.isDeep ? .max : 255
                 #expect(pixel == SIMD4(source.x, source.y, source.z, mode == .opaque ? opaque : source.w))
             }
         }
@@ -136,7 +136,7 @@ import Testing
             let result = try ImageProcessors.RoundedCorners(radius: 0, border: border).process(image).pixels
 
             #expect(result.format == format && result.alphaMode == mode)
-            let nine: UInt16 = format == .rgba16 ? 9 * 257 : 9
+            let nine: UInt16 = format.isDeep ? 9 * 257 : 9
             #expect(result.pixel(2, 0).x == nine && result.pixel(4, 3).y == nine)
             #expect(result.pixel(2, 2) == image.pixels.pixel(2, 2))
         }

@@ -190,6 +190,48 @@ struct MetadataPolicyTests {
         #expect(kept.range(of: MadeEXIF.artist) != nil && kept.range(of: MadeEXIF.copyright) != nil)
     }
 
+    @Test(arguments: encoders.dropLast().indices)
+    func `gray with 16 bits stays gray, with more than 8 bits where the format has them`(encoder: Int) throws {
+        let size = PixelSize(width: 64, height: 32)
+        let pixels = try #require(
+            PixelBuffer(size: size, format: .gray16, alphaMode: .opaque) { memory, bytesPerRow in
+                for y in 0..<32 {
+                    for x in 0..<64 {
+                        memory.storeBytes(
+                            of: UInt16(1000 * x + 10 * y), toByteOffset: y * bytesPerRow + 2 * x, as: UInt16.self)
+                    }
+                }
+            })
+        let file = try ImageEncoder.png().encode(DecodedImage(pixels: pixels))
+        let encoder = Self.encoders[encoder]
+        for box in [nil, PixelSize(width: 16, height: 16)] {
+            let result = try ImageConverter(codecs: Self.codecs).convert(file, to: encoder, fitting: box)
+            let info = try Self.codecs.inspect(result)
+            // WebP has no gray.
+            #expect(info.colorModel == .gray || encoder.format == .webp)
+            #expect(info.bitDepth > 8 || [.jpeg, .webp].contains(encoder.format))
+            let decoded = try Self.codecs.decode(result, options: DecodingOptions(pixelFormat: .gray16)).pixels
+            let expected = [.jpeg: .gray8, .webp: PixelFormat.rgba8][encoder.format] ?? .gray16
+            #expect(decoded.format == expected)
+        }
+        let exact = try ImageConverter().convert(file, to: .png())
+        #expect(try Self.codecs.decode(exact, options: DecodingOptions(pixelFormat: .gray16)).pixels == pixels)
+    }
+
+    @Test func `a palette stays a palette unless the pixels change`() throws {
+        var image = DecodedImage.coordinates(PixelSize(width: 3, height: 3))
+        image.storedModel = .palette
+        let file = try ImageEncoder.png().encode(image)
+        #expect(try Self.codecs.inspect(file).colorModel == .palette)
+
+        let kept = try ImageConverter().convert(file, to: .png())
+        let smaller = try ImageConverter().convert(file, to: .png(), fitting: PixelSize(width: 2, height: 2))
+
+        #expect(try Self.codecs.inspect(kept).colorModel == .palette)
+        #expect(try Self.codecs.decode(kept).pixels == image.pixels)
+        #expect(try Self.codecs.inspect(smaller).colorModel == .rgb)
+    }
+
     @Test func `EXIF without artist, copyright and color space is removed`() throws {
         let image = DecodedImage.coordinates(PixelSize(width: 16, height: 8))
         let file = try ImageEncoder.png().embedding(exif: Data(ImageOrientation.right.exif)).encode(image)

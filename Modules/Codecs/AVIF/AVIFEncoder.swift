@@ -51,7 +51,7 @@
         ///   times larger, and the file; for an animation, also the frames that the AV1 encoder compares.
         package func encode(_ image: DecodedImage) throws(ImageEncodingError) -> Data {
             try Self.check(image.size)
-            let isGray = image.pixels.format == .gray8
+            let isGray = image.pixels.format.isGray
             let profile = ICCProfile.encoded(image.colorProfile, isGray: isGray) ?? Data()
             // Without EXIF data, the orientation is written only as a property of the image.
             let written = metadata.writtenEXIF(
@@ -108,18 +108,18 @@
             var settings = alcedo_avif_encoder_settings()
             settings.width = UInt32(pixels.size.width)
             settings.height = UInt32(pixels.size.height)
-            let isDeep = pixels.format == .rgba16
+            let isDeep = pixels.format.isDeep
             settings.format =
                 switch pixels.format {
                 case .gray8: ALCEDO_AVIF_GRAY8
+                case .gray16: ALCEDO_AVIF_GRAY16
                 case .rgba16: ALCEDO_AVIF_RGBA16
                 case .rgba8, .rgbx8: ALCEDO_AVIF_RGBA8
                 }
-            settings.has_alpha =
-                pixels.alphaMode == .opaque || pixels.format == .rgbx8 || pixels.format == .gray8 ? 0 : 1
+            settings.has_alpha = pixels.alphaMode == .opaque || !pixels.format.hasAlpha ? 0 : 1
             switch compression {
             case .lossless:
-                settings.is_rgb = pixels.format == .gray8 ? 0 : 1
+                settings.is_rgb = pixels.format.isGray ? 0 : 1
                 settings.depth = isDeep ? 12 : 8
             case .lossy(let quality):
                 // The comparison is written so that NaN becomes 0.
@@ -159,8 +159,8 @@
         /// let data = try ImageEncoder.avif(quality: 70, speed: 8).encode(image)
         /// ```
         ///
-        /// The color profile is kept unchanged, but a gray profile of pixels that are not in gray8 becomes an RGB
-        /// profile with the same curve. EXIF data without a TIFF header is omitted. Rows keep their stored order, and
+        /// The color profile is kept unchanged, but a gray profile of pixels in color becomes an RGB profile with the
+        /// same curve. EXIF data without a TIFF header is omitted. Rows keep their stored order, and
         /// an orientation is written as the properties `irot` and `imir`. Opaque images get no alpha, and gray images
         /// no color. Images with 16 bits are stored with 10 bits, or losslessly with 12 bits. Color is stored with half
         /// the resolution below a quality of 90.
@@ -208,6 +208,7 @@
             format =
                 switch settings.format {
                 case ALCEDO_AVIF_GRAY8: .gray8
+                case ALCEDO_AVIF_GRAY16: .gray16
                 case ALCEDO_AVIF_RGBA16: .rgba16
                 default: .rgba8
                 }
@@ -218,7 +219,7 @@
         /// Adds a frame, whose size must be that of the settings. The duration is rounded down to milliseconds and
         /// clamped to 24 bits.
         func add(_ pixels: PixelBuffer, duration: Duration) throws(ImageEncodingError) {
-            let isOpaque = pixels.alphaMode == .opaque || pixels.format == .rgbx8 || pixels.format == .gray8
+            let isOpaque = pixels.alphaMode == .opaque || !pixels.format.hasAlpha
             guard isOpaque || hasAlpha else {
                 throw ImageEncodingError(.unsupportedImage, "AVIF: a frame has alpha, but the first one has none")
             }

@@ -56,7 +56,7 @@ static alcedo_avif_status convert_monochrome(
     sample_table *tables = malloc(2 * sizeof *tables);
     if (!tables) return ALCEDO_AVIF_OUT_OF_MEMORY;
     const uint32_t depth = image->depth;
-    const uint32_t maximum = format == ALCEDO_AVIF_RGBA16 ? 65535 : 255;
+    const uint32_t maximum = format == ALCEDO_AVIF_RGBA16 || format == ALCEDO_AVIF_GRAY16 ? 65535 : 255;
     fill_table(&tables[0], depth, image->yuvRange == AVIF_RANGE_FULL, maximum);
     fill_table(&tables[1], depth, 1, maximum);
     const uint16_t *lights = tables[0].values;
@@ -69,6 +69,8 @@ static alcedo_avif_status convert_monochrome(
             const uint16_t cover = alpha ? alphas[sample(alpha, x, depth)] : (uint16_t)maximum;
             if (format == ALCEDO_AVIF_GRAY8) {
                 out[x] = (uint8_t)light;
+            } else if (format == ALCEDO_AVIF_GRAY16) {
+                memcpy(out + 2 * (size_t)x, &light, sizeof light);
             } else if (format == ALCEDO_AVIF_RGBA8) {
                 const uint8_t pixel[4] = {(uint8_t)light, (uint8_t)light, (uint8_t)light, (uint8_t)cover};
                 memcpy(out + 4 * (size_t)x, pixel, sizeof pixel);
@@ -131,14 +133,16 @@ alcedo_avif_status alcedo_avif_convert(
     // Otherwise, an error below would have the message of an earlier one.
     d->message = "";
     if (image->depth < 8 || image->depth > 12 || !image->yuvPlanes[AVIF_CHAN_Y]) return ALCEDO_AVIF_UNSUPPORTED;
-    const size_t pixel_size = format == ALCEDO_AVIF_GRAY8 ? 1 : format == ALCEDO_AVIF_RGBA8 ? 4 : 8;
+    static const size_t pixel_sizes[] = {
+        [ALCEDO_AVIF_GRAY8] = 1, [ALCEDO_AVIF_RGBA8] = 4, [ALCEDO_AVIF_RGBA16] = 8, [ALCEDO_AVIF_GRAY16] = 2};
+    const size_t pixel_size = pixel_sizes[format];
     if (first > image->height || count > image->height - first) return ALCEDO_AVIF_CORRUPT;
     if (stride < image->width * pixel_size || stride > UINT32_MAX) return ALCEDO_AVIF_CORRUPT;
     if (count == 0) return ALCEDO_AVIF_OK;
     if (image->yuvFormat == AVIF_PIXEL_FORMAT_YUV400) {
         return convert_monochrome(d, format, first, count, out, stride);
     }
-    if (format == ALCEDO_AVIF_GRAY8) return ALCEDO_AVIF_UNSUPPORTED;
+    if (format == ALCEDO_AVIF_GRAY8 || format == ALCEDO_AVIF_GRAY16) return ALCEDO_AVIF_UNSUPPORTED;
     if (count == image->height) return status(d, convert_part(d, 0, count, format, out, stride));
 
     // Two more rows at each end, whose chroma is needed to interpolate, make the result the same as that of all rows.

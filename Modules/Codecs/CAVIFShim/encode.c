@@ -51,8 +51,12 @@ static int set_metadata(avifImage *image, const alcedo_avif_encoder_settings *se
     return 1;
 }
 
+static int is_gray(alcedo_avif_format format) {
+    return format == ALCEDO_AVIF_GRAY8 || format == ALCEDO_AVIF_GRAY16;
+}
+
 static avifPixelFormat planes_of(const alcedo_avif_encoder_settings *settings) {
-    if (settings->format == ALCEDO_AVIF_GRAY8) return AVIF_PIXEL_FORMAT_YUV400;
+    if (is_gray(settings->format)) return AVIF_PIXEL_FORMAT_YUV400;
     return settings->is_subsampled && !settings->is_rgb ? AVIF_PIXEL_FORMAT_YUV420 : AVIF_PIXEL_FORMAT_YUV444;
 }
 
@@ -101,13 +105,20 @@ void alcedo_avif_encoder_destroy(alcedo_avif_encoder *e) {
     free(e);
 }
 
-/// Copies gray rows to the luminance plane.
+/// Copies gray rows to the luminance plane. Samples of 16 bits are rounded to the bits of the plane.
 static avifResult copy_gray(avifImage *image, const uint8_t *rows, size_t stride) {
+    const uint32_t maximum = (1u << image->depth) - 1;
     const avifResult result = avifImageAllocatePlanes(image, AVIF_PLANES_YUV);
     if (result != AVIF_RESULT_OK) return result;
     for (uint32_t y = 0; y < image->height; y++) {
         uint8_t *row = image->yuvPlanes[AVIF_CHAN_Y] + (size_t)y * image->yuvRowBytes[AVIF_CHAN_Y];
-        memcpy(row, rows + y * stride, image->width);
+        if (image->depth == 8) {
+            memcpy(row, rows + y * stride, image->width);
+            continue;
+        }
+        const uint16_t *samples = (const uint16_t *)(const void *)(rows + y * stride);
+        uint16_t *deep = (uint16_t *)(void *)row;
+        for (uint32_t x = 0; x < image->width; x++) deep[x] = (uint16_t)((samples[x] * maximum + 32767) / 65535);
     }
     return AVIF_RESULT_OK;
 }
@@ -127,8 +138,7 @@ static avifResult copy_color(alcedo_avif_encoder *e, const void *rows, size_t st
 alcedo_avif_status alcedo_avif_encoder_add(
     alcedo_avif_encoder *e, const void *rows, size_t stride, uint64_t duration) {
     if (stride > UINT32_MAX) return ALCEDO_AVIF_UNSUPPORTED;
-    const int is_gray = e->settings.format == ALCEDO_AVIF_GRAY8;
-    avifResult result = is_gray ? copy_gray(e->image, rows, stride) : copy_color(e, rows, stride);
+    avifResult result = is_gray(e->settings.format) ? copy_gray(e->image, rows, stride) : copy_color(e, rows, stride);
     if (result != AVIF_RESULT_OK) return status(e, result);
     const avifAddImageFlags flags = e->settings.is_sequence ? AVIF_ADD_IMAGE_FLAG_NONE : AVIF_ADD_IMAGE_FLAG_SINGLE;
     return status(e, avifEncoderAddImage(e->encoder, e->image, duration, flags));

@@ -212,7 +212,12 @@ static void write_pixels(
 }
 
 static size_t pixel_size(alcedo_heif_format format) {
-    return format == ALCEDO_HEIF_GRAY8 ? 1 : format == ALCEDO_HEIF_RGBA8 ? 4 : 8;
+    switch (format) {
+        case ALCEDO_HEIF_GRAY8: return 1;
+        case ALCEDO_HEIF_GRAY16: return 2;
+        case ALCEDO_HEIF_RGBA8: return 4;
+        default: return 8;
+    }
 }
 
 /// Whether the rows are in the planes, and fit into the memory.
@@ -233,7 +238,7 @@ alcedo_heif_status alcedo_heif_convert_color(
     row_memory memory = {{floats, floats + width, floats + 2 * width}, NULL, NULL};
     memory.mixed = (uint16_t *)(void *)(floats + 3 * width);
     memory.wide = memory.mixed + width;
-    const float maximum = format == ALCEDO_HEIF_RGBA16 ? 65535 : 255;
+    const float maximum = format == ALCEDO_HEIF_RGBA16 || format == ALCEDO_HEIF_GRAY16 ? 65535 : 255;
     const scale luma = luma_scale(planes->depth, planes->is_full_range, maximum);
     scale color = color_scale(planes->depth, planes->is_full_range, maximum);
     if (m.is_rgb) color = (scale){16 * luma.black, luma.factor / 16};
@@ -244,6 +249,11 @@ alcedo_heif_status alcedo_heif_convert_color(
         scale_samples(planes->luma + y * planes->luma_stride, planes->depth, planes->width, luma, memory.samples[0]);
         if (format == ALCEDO_HEIF_GRAY8) {
             for (size_t x = 0; x < width; x++) row[x] = (uint8_t)(int)clamped(memory.samples[0][x], 255);
+            continue;
+        }
+        if (format == ALCEDO_HEIF_GRAY16) {
+            uint16_t *deep = (uint16_t *)(void *)row;
+            for (size_t x = 0; x < width; x++) deep[x] = (uint16_t)(int)clamped(memory.samples[0][x], 65535);
             continue;
         }
         if (!is_gray) {
@@ -259,7 +269,8 @@ alcedo_heif_status alcedo_heif_convert_color(
 alcedo_heif_status alcedo_heif_convert_alpha(
     const alcedo_heif_planes *planes, alcedo_heif_format format, uint32_t first, uint32_t count, void *out,
     size_t stride) {
-    if (planes->depth < 8 || planes->depth > 12 || format == ALCEDO_HEIF_GRAY8) return ALCEDO_HEIF_UNSUPPORTED;
+    if (planes->depth < 8 || planes->depth > 12) return ALCEDO_HEIF_UNSUPPORTED;
+    if (format == ALCEDO_HEIF_GRAY8 || format == ALCEDO_HEIF_GRAY16) return ALCEDO_HEIF_UNSUPPORTED;
     if (!is_valid(planes, format, first, count, stride)) return ALCEDO_HEIF_CORRUPT;
     float *samples = malloc(planes->width * sizeof(float));
     if (!samples) return ALCEDO_HEIF_OUT_OF_MEMORY;

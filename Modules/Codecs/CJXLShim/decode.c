@@ -161,17 +161,25 @@ alcedo_jxl_status alcedo_jxl_next_frame(alcedo_jxl_decoder *d, alcedo_jxl_frame 
     return ALCEDO_JXL_OK;
 }
 
+int alcedo_jxl_is_gray(alcedo_jxl_format format) {
+    return format == ALCEDO_JXL_GRAY8 || format == ALCEDO_JXL_GRAY16;
+}
+
+int alcedo_jxl_is_deep(alcedo_jxl_format format) {
+    return format == ALCEDO_JXL_RGBA16 || format == ALCEDO_JXL_GRAY16;
+}
+
 JxlPixelFormat alcedo_jxl_pixel_format(alcedo_jxl_format format, int has_alpha) {
     return (JxlPixelFormat){
-        .num_channels = format == ALCEDO_JXL_GRAY8 ? 1 : has_alpha ? 4 : 3,
-        .data_type = format == ALCEDO_JXL_RGBA16 ? JXL_TYPE_UINT16 : JXL_TYPE_UINT8,
+        .num_channels = alcedo_jxl_is_gray(format) ? 1 : has_alpha ? 4 : 3,
+        .data_type = alcedo_jxl_is_deep(format) ? JXL_TYPE_UINT16 : JXL_TYPE_UINT8,
         .endianness = JXL_NATIVE_ENDIAN,
         .align = ROW_ALIGNMENT,
     };
 }
 
 static size_t pixel_size(alcedo_jxl_format format) {
-    return format == ALCEDO_JXL_GRAY8 ? 1 : format == ALCEDO_JXL_RGBA8 ? 4 : 8;
+    return (alcedo_jxl_is_gray(format) ? 1 : 4) * (alcedo_jxl_is_deep(format) ? 2 : 1);
 }
 
 size_t alcedo_jxl_aligned(size_t size) { return (size + ROW_ALIGNMENT - 1) / ROW_ALIGNMENT * ROW_ALIGNMENT; }
@@ -192,7 +200,7 @@ static alcedo_jxl_status set_output(alcedo_jxl_decoder *d, alcedo_jxl_format for
     d->out = out;
     d->narrow = NULL;
     if (capacity / output_stride(d) < d->basic.ysize) return ALCEDO_JXL_CORRUPT;
-    if (d->basic.bits_per_sample > 8 && format != ALCEDO_JXL_RGBA16) {
+    if (d->basic.bits_per_sample > 8 && !alcedo_jxl_is_deep(format)) {
         // Versions of libjxl round deeper samples differently, some of them with dithering.
         d->format.data_type = JXL_TYPE_UINT16;
         capacity = output_stride(d) * d->basic.ysize;
@@ -309,7 +317,7 @@ uint64_t alcedo_jxl_digest(const void *bytes, size_t count) {
 
 int alcedo_jxl_is_opaque(
     const void *rows, uint32_t width, uint32_t height, size_t stride, alcedo_jxl_format format) {
-    if (format == ALCEDO_JXL_GRAY8) return 1;
+    if (alcedo_jxl_is_gray(format)) return 1;
     for (uint32_t y = 0; y < height; y++) {
         const uint8_t *row = (const uint8_t *)rows + y * stride;
         // One result for the row, because a loop without exits is vectorized.

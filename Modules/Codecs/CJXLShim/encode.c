@@ -65,8 +65,8 @@ static int set_basic_info(alcedo_jxl_encoder *e, const alcedo_jxl_encoder_settin
     JxlEncoderInitBasicInfo(&info);
     info.xsize = settings->width;
     info.ysize = settings->height;
-    info.bits_per_sample = settings->format == ALCEDO_JXL_RGBA16 ? 16 : 8;
-    info.num_color_channels = settings->format == ALCEDO_JXL_GRAY8 ? 1 : 3;
+    info.bits_per_sample = alcedo_jxl_is_deep(settings->format) ? 16 : 8;
+    info.num_color_channels = alcedo_jxl_is_gray(settings->format) ? 1 : 3;
     if (settings->has_alpha) {
         info.num_extra_channels = 1;
         info.alpha_bits = info.bits_per_sample;
@@ -90,7 +90,7 @@ static int set_color(alcedo_jxl_encoder *e, const alcedo_jxl_encoder_settings *s
         return 1;
     }
     JxlColorEncoding color;
-    JxlColorEncodingSetToSRGB(&color, settings->format == ALCEDO_JXL_GRAY8);
+    JxlColorEncodingSetToSRGB(&color, alcedo_jxl_is_gray(settings->format));
     return JxlEncoderSetColorEncoding(e->encoder, &color) == JXL_ENC_SUCCESS;
 }
 

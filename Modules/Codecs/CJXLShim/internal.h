@@ -63,6 +63,8 @@ size_t alcedo_jxl_aligned(size_t size);
 /// Returns the number of bytes from one row of `width` pixels to the next.
 size_t alcedo_jxl_stride(alcedo_jxl_format format, uint32_t width);
 
+int alcedo_jxl_is_gray(alcedo_jxl_format format);
+int alcedo_jxl_is_deep(alcedo_jxl_format format);
 JxlPixelFormat alcedo_jxl_pixel_format(alcedo_jxl_format format, int has_alpha);
 
 #endif

@@ -134,6 +134,9 @@ void alcedo_png_transform(alcedo_png_decoder *d) {
         png_set_expand_gray_1_2_4_to_8(d->png);
         png_set_strip_16(d->png);
         break;
+    case ALCEDO_PNG_GRAY16:
+        if (*(const uint8_t *)&one) png_set_swap(d->png);
+        break;
     case ALCEDO_PNG_RGBA16:
         png_set_expand(d->png);
         png_set_gray_to_rgb(d->png);
@@ -152,7 +155,7 @@ void alcedo_png_transform(alcedo_png_decoder *d) {
 alcedo_png_status alcedo_png_start(alcedo_png_decoder *d, alcedo_png_format format, int premultiplies,
                                    size_t whole_limit) {
     d->format = format;
-    d->premultiplies = premultiplies && format != ALCEDO_PNG_GRAY8;
+    d->premultiplies = premultiplies && format != ALCEDO_PNG_GRAY8 && format != ALCEDO_PNG_GRAY16;
     if (!d->input.segments) return ALCEDO_PNG_OK;
     d->reads_end = 1;
     if (setjmp(d->escape)) return alcedo_png_failure(d);
@@ -164,7 +167,7 @@ alcedo_png_status alcedo_png_start(alcedo_png_decoder *d, alcedo_png_format form
 }
 
 size_t alcedo_png_check_room(alcedo_png_decoder *d, size_t stride, size_t rows, size_t capacity) {
-    static const size_t sizes[] = {4, 1, 8};
+    static const size_t sizes[] = {4, 1, 8, 2};
     const size_t row_bytes = png_get_rowbytes(d->png, d->info);
     if (row_bytes != (size_t)png_get_image_width(d->png, d->info) * sizes[d->format] || row_bytes > stride ||
         rows > capacity / stride) {

@@ -34,7 +34,9 @@ struct alcedo_png_packer {
     uint8_t filtered[];
 };
 
-static size_t channels_of(int color_type) { return color_type == 2 ? 3 : color_type == 6 ? 4 : 1; }
+static size_t channels_of(int color_type) {
+    return color_type == 2 ? 3 : color_type == 4 ? 2 : color_type == 6 ? 4 : 1;
+}
 
 alcedo_png_packer *alcedo_png_packer_create(const alcedo_png_settings *s) {
     const uint64_t bits = (uint64_t)s->width * channels_of(s->color_type) * (uint64_t)s->bit_depth;

@@ -85,7 +85,8 @@ static int is_readable(const alcedo_png_decoder *d, int color_type) {
     const alcedo_png_input *input = &d->input;
     if (input->count != 1 || input->index != 0 || input->offset < CHUNK_HEAD) return 0;
     if (memcmp(input->segments[0].bytes + input->offset - 4, "IDAT", 4) != 0) return 0;
-    if (png_get_bit_depth(d->png, d->info) != 8 || d->format == ALCEDO_PNG_RGBA16) return 0;
+    if (png_get_bit_depth(d->png, d->info) != 8) return 0;
+    if (d->format == ALCEDO_PNG_RGBA16 || d->format == ALCEDO_PNG_GRAY16) return 0;
     if (png_get_interlace_type(d->png, d->info) != PNG_INTERLACE_NONE) return 0;
     if (png_get_image_width(d->png, d->info) > MAXIMUM_WIDTH) return 0;
     if (d->format == ALCEDO_PNG_GRAY8 && color_type != PNG_COLOR_TYPE_GRAY) return 0;

@@ -23,7 +23,7 @@ struct GIFImage {
         size = buffer.size
         let header = PixelRowHeader(size: buffer.size, format: buffer.format, alphaMode: buffer.alphaMode)
         var row = StraightRowConverter(header)
-        let isOpaque = buffer.alphaMode == .opaque || buffer.format == .rgbx8 || buffer.format == .gray8
+        let isOpaque = buffer.alphaMode == .opaque || !buffer.format.hasAlpha
         let opaque = UInt32(littleEndian: 0xFF00_0000)
         var pixels: [UInt32] = []
         pixels.reserveCapacity(buffer.size.pixelCount)

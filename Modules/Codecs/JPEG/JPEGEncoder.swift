@@ -38,7 +38,7 @@ package struct JPEGEncoder: MetadataEncoding {
 
     /// Returns whether the image is a still image that is marked as opaque or has no alpha samples.
     package func canEncode(_ image: DecodedImage) -> Bool {
-        !image.isAnimated && (image.pixels.alphaMode == .opaque || [.rgbx8, .gray8].contains(image.pixels.format))
+        !image.isAnimated && (image.pixels.alphaMode == .opaque || !image.pixels.format.hasAlpha)
     }
 
     /// Encodes the image. Only the first frame of an animation is encoded.
@@ -84,8 +84,9 @@ extension ImageEncoding where Self == ImageEncoder {
     /// let data = try ImageEncoder.jpeg(quality: 90).encode(image)
     /// ```
     ///
-    /// Images in gray8 are written as gray, all others as 8-bit YCbCr. 16-bit samples lose their low byte. JPEG has no
-    /// alpha: transparent pixels are blended with a background color. Only the first frame of an animation is encoded.
+    /// Images in gray8 and gray16 are written as gray, all others as 8-bit YCbCr. 16-bit samples lose their low byte.
+    /// JPEG has no alpha: transparent pixels are blended with a background color. Only the first frame of an animation
+    /// is encoded.
     ///
     /// The color profile is kept when it describes gray for a gray image, or RGB for any other, and has at most
     /// 16,707,345 bytes, which is the limit of the format. A gray profile of another image, for example with alpha,
@@ -196,7 +197,7 @@ private final class JPEGRowEncoder: PixelRowConsumer {
     }
 
     private func begin(_ header: PixelRowHeader, _ shim: OpaquePointer) throws {
-        let isGray = header.format == .gray8
+        let isGray = header.format.isGray
         var profile = ICCProfile.encoded(header.colorProfile, isGray: isGray) ?? Data()
         // A profile is split over at most 255 APP2 markers with up to 65,519 bytes each.
         if profile.count > 255 * 65_519 || !ICCProfile.describes(gray: isGray, profile) { profile = Data() }
@@ -284,25 +285,32 @@ private final class JPEGRowEncoder: PixelRowConsumer {
     }
 }
 
-/// A converter of rows to a form that JPEG can store: four bytes per pixel, of which the last is ignored, without
-/// transparency.
+/// A converter of rows to a form that JPEG can store: one byte per pixel of gray, and otherwise four bytes, of which
+/// the last is ignored, without transparency.
 private struct JPEGRowFlattener {
+    private let isGray: Bool
     private var straight: StraightRowConverter
     private let background: SIMD4<UInt32>
+
+    /// The position of the high byte of a 16-bit sample in native byte order.
+    private static let highByte = UInt16(1).littleEndian == 1 ? 1 : 0
 
     /// Creates a converter, or returns `nil` when the rows need no conversion.
     init?(_ header: PixelRowHeader, background: PixelColor) {
         switch header.format {
         case .gray8, .rgbx8: return nil
         case .rgba8 where header.alphaMode == .opaque: return nil
-        case .rgba8, .rgba16: break
+        case .rgba8, .rgba16, .gray16: break
         }
+        isGray = header.format.isGray
         straight = StraightRowConverter(header)
         self.background = SIMD4(UInt32(background.red), UInt32(background.green), UInt32(background.blue), 255)
     }
 
     /// Returns the row blended with the background, rounded to nearest.
     mutating func flattened(_ row: UnsafeRawBufferPointer) -> [UInt8] {
+        // 16-bit gray loses its low byte.
+        if isGray { return stride(from: 0, to: row.count - 1, by: 2).map { row[$0 + Self.highByte] } }
         var pixels = straight.convert(RawSpan(_unsafeBytes: row))
         pixels.withUnsafeMutableBytes { pixels in
             for offset in stride(from: 0, to: pixels.count, by: 4) {

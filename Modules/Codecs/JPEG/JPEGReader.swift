@@ -161,7 +161,7 @@ final class JPEGReader {
     /// `exceedsLimit` when the image exceeds the limits, or `corrupt` when its header has not been read.
     func checkedHeader(_ options: DecodingOptions) throws(ImageDecodingError) -> PixelRowHeader {
         guard let info else { throw ImageDecodingError(.corrupt, "JPEG: the header is missing") }
-        let isGray = options.pixelFormat == .gray8 && info.colorModel == .gray
+        let isGray = options.pixelFormat.available(isGray: info.colorModel == .gray, isDeep: false) == .gray8
         let hasInks = info.colorModel == .cmyk || info.colorModel == .ycck
         let profile = info.metadata.colorProfile
         let keepsInks = hasInks && options.keepsInks && profile.map(ICCProfile.describesInks) == true

@@ -69,7 +69,7 @@
             let output = PixelBuffer.byteCount(size: header.size, format: format) ?? 0
             let result = PixelBuffer.byteCount(size: header.decodedSize(options), format: format) ?? 0
             // 8-bit samples of a deeper file are made from 16-bit samples.
-            let isNarrowed = header.bitDepth > 8 && format != .rgba16
+            let isNarrowed = header.bitDepth > 8 && !format.isDeep
             let deep = isNarrowed ? PixelBuffer.byteCount(size: header.size, format: .rgba16) ?? 0 : 0
             // libjxl writes the black channel to a plane, whose samples take less memory than the pixels.
             let black = header.hasBlack ? output : 0

@@ -63,7 +63,7 @@
         ///   effort, and the file.
         package func encode(_ image: DecodedImage) throws(ImageEncodingError) -> Data {
             try Self.check(image.size)
-            let isGray = image.pixels.format == .gray8
+            let isGray = image.pixels.format.isGray
             let usable = ICCProfile.encoded(image.colorProfile, isGray: isGray)
             let profile = usable.flatMap { ICCProfile.describes(gray: isGray, $0) ? $0 : nil } ?? Data()
             // Without EXIF data, the orientation is written only in the codestream.
@@ -154,7 +154,7 @@
         /// ```
         ///
         /// A lossless file has the unchanged color profile, if its color space is that of the pixels. A gray profile of
-        /// pixels that are not in gray8 becomes an RGB profile with the same curve. A lossy file stores colors
+        /// pixels in color becomes an RGB profile with the same curve. A lossy file stores colors
         /// independently of the profile, and decoders give them in an equal space, such as Display P3, or in sRGB for a
         /// profile that libjxl does not recognize. A profile that libjxl cannot read is omitted. Rows keep their stored
         /// order, and an orientation is written in the codestream. Opaque images get no alpha, and gray images no
@@ -198,7 +198,7 @@
 
     extension PixelBuffer {
         /// Whether the alpha samples can be below their maximum.
-        fileprivate var hasAlphaSamples: Bool { alphaMode != .opaque && (format == .rgba8 || format == .rgba16) }
+        fileprivate var hasAlphaSamples: Bool { alphaMode != .opaque && format.hasAlpha }
     }
 
     /// An encoder of libjxl to which frames are added.
@@ -223,6 +223,7 @@
             format =
                 switch settings.format {
                 case ALCEDO_JXL_GRAY8: .gray8
+                case ALCEDO_JXL_GRAY16: .gray16
                 case ALCEDO_JXL_RGBA16: .rgba16
                 default: .rgba8
                 }

@@ -8,8 +8,8 @@ package struct PNGEncoder: MetadataEncoding {
     /// range are clamped.
     package var compressionLevel: Int
     /// Whether an image with at most 256 colors is written as a palette with indices of 1, 2, 4 or 8 bits when this is
-    /// smaller before compression. Applies to RGBA8 that is opaque or straight. Has no effect on a row encoder, because
-    /// the colors are known too late.
+    /// smaller before compression, or when the image comes from a palette. Applies to RGBA8 that is opaque or straight.
+    /// A row encoder writes a palette only for an image from a palette.
     package var usesPaletteWhenLossless: Bool
     /// The metadata to write. Without EXIF, only an orientation other than upright is written as EXIF.
     package var metadata = ImageMetadata()
@@ -30,40 +30,40 @@ package struct PNGEncoder: MetadataEncoding {
     /// - Throws: ``/AlcedoCore/ImageEncodingError``.
     package func encode(_ image: DecodedImage) throws(ImageEncodingError) -> Data {
         let pixels = image.pixels
-        var settings = try PNGRowSamples.settings(
-            image.rowHeader, level: compressionLevel, packLimit: Self.packLimits.image)
-        let palette = usesPaletteWhenLossless ? PNGPalette(pixels) : nil
-        if let palette {
-            settings.color_type = 3
-            settings.drops_alpha = 0
-            settings.bit_depth = Int32(palette.bitDepth)
-            settings.transparent_count = palette.transparentCount
-        }
-        let writer = try PNGWriter(
-            settings, palette: palette?.colors ?? [], colorProfile: image.colorProfile,
-            metadata: metadata, orientation: image.orientation)
-        if let palette {
+        let header = image.rowHeader
+        let settings = try PNGRowSamples.settings(
+            header, level: compressionLevel, packLimit: Self.packLimits.image)
+        let writer: PNGWriter
+        if usesPaletteWhenLossless, PNGPalette.canStore(header), let colors = ExactPalette(pixels),
+            case let palette = PNGPalette(colors), header.storedModel == .palette || palette.isSmaller(than: header)
+        {
+            writer = try palette.writer(settings, header, metadata)
             var indices = [UInt8](repeating: 0, count: pixels.width)
             for y in 0..<pixels.height {
                 palette.indices(pixels.row(y), into: &indices)
                 try writer.write(indices)
             }
         } else {
+            writer = try PNGWriter(
+                settings, colorProfile: image.colorProfile, metadata: metadata, orientation: image.orientation)
             try write(image, by: writer)
         }
         try writer.finish()
         return writer.data()
     }
 
-    /// Returns a row consumer that encodes rows without a palette. It keeps the rows of an image of at most 4 MiB until
-    /// the end. Memory for a larger image is O(*w*).
+    /// Returns a row consumer that encodes rows. It keeps the rows of an image of at most 4 MiB until the end. Memory
+    /// for a larger image is O(*w*). The indices of an image from a palette of at most 16 million pixels are kept, at
+    /// one byte per pixel.
     package func makeRowEncoder(output: @escaping (RawSpan) throws -> Void) -> any PixelRowConsumer {
-        PNGRowEncoder(level: compressionLevel, packLimit: Self.packLimits.rows, metadata: metadata, output: output)
+        PNGRowEncoder(
+            level: compressionLevel, packLimit: Self.packLimits.rows, keepsPalette: usesPaletteWhenLossless,
+            metadata: metadata, output: output)
     }
 
     private func write(_ image: DecodedImage, by writer: PNGWriter) throws(ImageEncodingError) {
         let pixels = image.pixels
-        guard pixels.alphaMode == .premultiplied else {
+        guard pixels.alphaMode == .premultiplied || image.rowHeader.isGrayWithAlpha else {
             return try pixels.withUnsafeBytes { memory throws(ImageEncodingError) in
                 try writer.write(memory, stride: pixels.bytesPerRow, rows: pixels.height)
             }
@@ -85,8 +85,8 @@ extension ImageEncoding where Self == ImageEncoder {
     /// ```
     ///
     /// Encoding is lossless, except that premultiplied color is divided by alpha. Without a palette, RGBA8 and RGBA16
-    /// are written with alpha unless they are marked as opaque, RGBX8 without alpha, and gray8 as gray. A gray profile
-    /// of an image that is not in gray8 becomes an RGB profile with the same curve. A color profile is left out when
+    /// are written with alpha unless they are marked as opaque, RGBX8 without alpha, and gray8 and gray16 as gray. A
+    /// gray profile of another image becomes an RGB profile with the same curve. A color profile is left out when
     /// libpng rejects it or its color space differs from the image's. The pixels are not rotated; an orientation other
     /// than upright is written as EXIF. IPTC is written as a text in the form of ImageMagick. Animations are written as
     /// their first frame.
@@ -95,12 +95,16 @@ extension ImageEncoding where Self == ImageEncoder {
     /// images are compressed row by row with zlib, which takes about three times as long. For a row encoder, the limit
     /// is 4 MiB, and above it memory is O(*w*).
     ///
+    /// `ImageConverter` keeps the color model of a file whose pixels do not change: an image with a palette keeps one
+    /// up to 16 million pixels, for which it needs a byte per pixel, and gray with alpha stays gray with alpha.
+    ///
     /// - Parameters:
     ///   - compressionLevel: The compression level of libdeflate and zlib, from 0 (no compression) to 9 (smallest
     ///     file). Values outside this range are clamped. Default: 6.
     ///   - usesPaletteWhenLossless: Whether an image with at most 256 colors is written as a palette with indices of 1,
-    ///     2, 4 or 8 bits when this is smaller before compression. Applies to RGBA8 that is opaque or straight. Has no
-    ///     effect on a row encoder, because the colors are known too late. Default: true.
+    ///     2, 4 or 8 bits when this is smaller before compression, or when the image comes from a palette. Applies to
+    ///     RGBA8 that is opaque or straight. A row encoder writes a palette only for an image from a palette. Default:
+    ///     true.
     public static func png(compressionLevel: Int = 6, usesPaletteWhenLossless: Bool = true) -> Self {
         ImageEncoder(
             PNGEncoder(compressionLevel: compressionLevel, usesPaletteWhenLossless: usesPaletteWhenLossless))
@@ -112,35 +116,62 @@ extension ImageEncoding where Self == ImageEncoder {
 private final class PNGRowEncoder: PixelRowConsumer {
     private let level: Int
     private let packLimit: Int
+    private let keepsPalette: Bool
     private let metadata: ImageMetadata
     private let output: (RawSpan) throws -> Void
     private var writer: PNGWriter?
     private var rows: PNGRowSamples?
-    private var bytesPerRow = 0
+    private var header: PixelRowHeader?
+    /// The indices of the rows so far, and their colors, as long as they fit into a palette; otherwise nil.
+    private var indexed: (palette: ExactPalette, indices: [UInt8])?
 
-    init(level: Int, packLimit: Int, metadata: ImageMetadata, output: @escaping (RawSpan) throws -> Void) {
+    /// The maximum number of pixels whose indices are kept.
+    private static let maximumIndexCount = 16 << 20
+
+    init(
+        level: Int, packLimit: Int, keepsPalette: Bool, metadata: ImageMetadata,
+        output: @escaping (RawSpan) throws -> Void
+    ) {
         self.level = level
         self.packLimit = packLimit
+        self.keepsPalette = keepsPalette
         self.metadata = metadata
         self.output = output
     }
 
     func begin(_ header: PixelRowHeader) throws {
-        let writer = try PNGWriter(
+        self.header = header
+        rows = PNGRowSamples(header)
+        let isIndexed =
+            keepsPalette && header.storedModel == .palette && PNGPalette.canStore(header)
+            && header.size.pixelCount <= Self.maximumIndexCount
+        if isIndexed { indexed = (ExactPalette(), []) } else { try beginSamples(header) }
+    }
+
+    /// Begins to write samples.
+    private func beginSamples(_ header: PixelRowHeader) throws {
+        writer = try PNGWriter(
             PNGRowSamples.settings(header, level: level, packLimit: packLimit), colorProfile: header.colorProfile,
             metadata: metadata, orientation: header.orientation)
-        try writer.take(output)
-        self.writer = writer
-        rows = PNGRowSamples(header)
-        bytesPerRow = header.bytesPerRow
+        try writer?.take(output)
     }
 
     func consume(_ row: RawSpan) throws {
-        guard let writer else { return }
+        guard let header else { return }
         // libpng reads as many bytes as the header declares.
-        guard row.byteCount >= bytesPerRow else {
-            throw ImageEncodingError(.failed, "PNG: a row has \(row.byteCount) bytes instead of \(bytesPerRow)")
+        guard row.byteCount >= header.bytesPerRow else {
+            throw ImageEncodingError(
+                .failed, "PNG: a row has \(row.byteCount) bytes instead of \(header.bytesPerRow)")
         }
+        if indexed != nil {
+            guard !addIndices(of: row, header.size.width) else { return }
+            try writeIndexedRows(header)
+        }
+        try write(row)
+    }
+
+    private func write(_ row: RawSpan) throws {
+        guard let writer else { return }
         let stride = row.byteCount
         if let converted = rows?.converted(row) {
             try writer.write(converted)
@@ -150,7 +181,48 @@ private final class PNGRowEncoder: PixelRowConsumer {
         try writer.take(output)
     }
 
+    /// Adds the indices of a row. Returns whether its colors fit into the palette.
+    private func addIndices(of row: RawSpan, _ width: Int) -> Bool {
+        guard var (palette, indices) = indexed else { return false }
+        // A second reference would copy the arrays.
+        indexed = nil
+        let start = indices.count
+        var last: (color: UInt32, index: UInt8)?
+        for x in 0..<width {
+            let color = row.unsafeLoadUnaligned(fromByteOffset: 4 * x, as: UInt32.self)
+            if color != last?.color { last = palette.insert(color).map { (color, $0) } }
+            guard let last else { break }
+            indices.append(last.index)
+        }
+        let fits = indices.count == start + width
+        if !fits { indices.removeSubrange(start...) }
+        indexed = (palette, indices)
+        return fits
+    }
+
+    /// Writes the rows so far as samples, because the next one has too many colors for a palette.
+    private func writeIndexedRows(_ header: PixelRowHeader) throws {
+        guard let (palette, indices) = indexed else { return }
+        indexed = nil
+        try beginSamples(header)
+        for start in stride(from: 0, to: indices.count, by: header.size.width) {
+            let row = indices[start..<start + header.size.width].map { palette.colors[Int($0)] }
+            try row.withUnsafeBytes { try write(RawSpan(_unsafeBytes: $0)) }
+        }
+    }
+
     func finish() throws {
+        if let header, let (colors, indices) = indexed {
+            let palette = PNGPalette(colors)
+            let settings = try PNGRowSamples.settings(header, level: level, packLimit: packLimit)
+            let writer = try palette.writer(settings, header, metadata)
+            for start in stride(from: 0, to: indices.count, by: header.size.width) {
+                try writer.write(indices[start..<start + header.size.width].map(palette.position))
+                try writer.take(output)
+            }
+            self.writer = writer
+            indexed = nil
+        }
         try writer?.finish()
         try writer?.take(output)
         writer = nil
@@ -161,19 +233,19 @@ private final class PNGRowEncoder: PixelRowConsumer {
 private struct PNGPalette {
     /// Four bytes per color. Colors that are not opaque come first, because `tRNS` lists alpha values from the first
     /// color on.
-    let colors: [UInt8]
-    let transparentCount: Int
-    let bitDepth: Int
+    private let colors: [UInt8]
+    private let transparentCount: Int
+    private let bitDepth: Int
     private let palette: ExactPalette
     /// The position in `colors` of each color of the palette.
     private let positions: [UInt8]
 
-    /// Creates the palette. Returns nil when the pixels are not straight or opaque `rgba8`, when they have more than
-    /// 256 colors, and when a palette saves no bytes before compression.
-    init?(_ pixels: PixelBuffer) {
-        guard pixels.format == .rgba8, pixels.alphaMode != .premultiplied, let palette = ExactPalette(pixels) else {
-            return nil
-        }
+    /// Whether an image of this kind can be stored with a palette if it has few colors.
+    static func canStore(_ header: PixelRowHeader) -> Bool {
+        header.format == .rgba8 && header.alphaMode != .premultiplied && !header.isGrayWithAlpha
+    }
+
+    init(_ palette: ExactPalette) {
         let alphas = palette.colors.map { UInt8(truncatingIfNeeded: UInt32(littleEndian: $0) >> 24) }
         let order = alphas.indices.filter { alphas[$0] < 255 } + alphas.indices.filter { alphas[$0] == 255 }
         var positions = [UInt8](repeating: 0, count: order.count)
@@ -184,10 +256,31 @@ private struct PNGPalette {
         colors = order.flatMap { index in withUnsafeBytes(of: palette.colors[index]) { Array($0) } }
         transparentCount = alphas.count { $0 < 255 }
         bitDepth = count <= 2 ? 1 : count <= 4 ? 2 : count <= 16 ? 4 : 8
-        let chunks = 12 + 3 * count + (transparentCount > 0 ? 12 + transparentCount : 0)
-        let channels = pixels.alphaMode == .opaque ? 3 : 4
-        guard chunks + pixels.size.pixelCount * bitDepth / 8 < pixels.size.pixelCount * channels else { return nil }
     }
+
+    /// Whether a palette saves bytes before compression.
+    func isSmaller(than header: PixelRowHeader) -> Bool {
+        let chunks = 12 + 3 * positions.count + (transparentCount > 0 ? 12 + transparentCount : 0)
+        let channels = header.alphaMode == .opaque ? 3 : 4
+        return chunks + header.size.pixelCount * bitDepth / 8 < header.size.pixelCount * channels
+    }
+
+    /// Creates a writer of indices. `settings` are those of an image without a palette.
+    func writer(
+        _ settings: alcedo_png_settings, _ header: PixelRowHeader, _ metadata: ImageMetadata
+    ) throws(ImageEncodingError) -> PNGWriter {
+        var settings = settings
+        settings.color_type = 3
+        settings.drops_alpha = 0
+        settings.bit_depth = Int32(bitDepth)
+        settings.transparent_count = transparentCount
+        return try PNGWriter(
+            settings, palette: colors, colorProfile: header.colorProfile, metadata: metadata,
+            orientation: header.orientation)
+    }
+
+    /// Returns the index to store for an index of the palette that the colors came from.
+    func position(_ index: UInt8) -> UInt8 { positions[Int(index)] }
 
     /// Writes the indices of one row, one byte each, to `output`.
     func indices(_ row: RawSpan, into output: inout [UInt8]) {
@@ -197,6 +290,14 @@ private struct PNGPalette {
             if color != last?.color { last = (color, positions[Int(palette.index(of: color) ?? 0)]) }
             output[x] = last?.index ?? 0
         }
+    }
+}
+
+extension PixelRowHeader {
+    /// Whether the rows are stored as gray with alpha: those of such a file, in which red, green and blue are equal.
+    fileprivate var isGrayWithAlpha: Bool {
+        storedModel == .grayAlpha && format.hasAlpha && alphaMode != .opaque
+            && (colorProfile == nil || ICCProfile.describes(gray: true, colorProfile ?? Data()))
     }
 }
 
@@ -225,18 +326,32 @@ private struct PNGRowSamples {
         settings.height = UInt32(header.size.height)
         settings.level = Int32(min(max(level, 0), 9))
         settings.pack_limit = packLimit
-        settings.bit_depth = header.format == .rgba16 ? 16 : 8
+        settings.bit_depth = header.format.isDeep ? 16 : 8
         let isOpaque = header.alphaMode == .opaque || header.format == .rgbx8
-        settings.color_type = header.format == .gray8 ? 0 : isOpaque ? 2 : 6
+        settings.color_type = header.format.isGray ? 0 : isOpaque ? 2 : header.isGrayWithAlpha ? 4 : 6
         settings.drops_alpha = settings.color_type == 2 ? 1 : 0
         return settings
     }
 
-    /// Returns the row with color divided by alpha, or nil when the row can be written unchanged.
+    /// Returns the row with color divided by alpha, or nil when the row can be written unchanged. Gray with alpha has
+    /// two samples per pixel.
     mutating func converted(_ row: RawSpan) -> [UInt8]? {
+        guard header.isGrayWithAlpha else { return divided(row) }
+        let samples = divided(row) ?? row.withUnsafeBytes { Array($0.prefix(header.bytesPerRow)) }
+        let size = header.format.isDeep ? 2 : 1
+        var result: [UInt8] = []
+        result.reserveCapacity(samples.count / 2)
+        for pixel in stride(from: 0, to: samples.count, by: 4 * size) {
+            result += samples[pixel..<pixel + size]
+            result += samples[pixel + 3 * size..<pixel + 4 * size]
+        }
+        return result
+    }
+
+    private mutating func divided(_ row: RawSpan) -> [UInt8]? {
         guard header.alphaMode == .premultiplied else { return nil }
         switch header.format {
-        case .gray8, .rgbx8: return nil
+        case .gray8, .gray16, .rgbx8: return nil
         case .rgba8: return straight.convert(row)
         case .rgba16: return row.withUnsafeBytes(Self.straight16)
         }

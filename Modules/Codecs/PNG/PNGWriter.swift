@@ -27,7 +27,8 @@ final class PNGWriter {
         self.shim = shim
         // Opaque rows have a fourth sample, which libpng drops. Indices have one byte each, which libpng packs.
         let hasOneSample = settings.color_type == 0 || settings.color_type == 3
-        rowByteCount = Int(settings.width) * (hasOneSample ? 1 : 4) * (settings.bit_depth == 16 ? 2 : 1)
+        let sampleCount = hasOneSample ? 1 : settings.color_type == 4 ? 2 : 4
+        rowByteCount = Int(settings.width) * sampleCount * (settings.bit_depth == 16 ? 2 : 1)
         // Some versions of libpng write a profile even when its color space differs from the image's.
         let isGray = settings.color_type & 2 == 0
         let usable = ICCProfile.encoded(colorProfile, isGray: isGray)

@@ -73,7 +73,7 @@ private func isKept(_ resolution: ImageResolution, of before: ImageInfo, in afte
 
 extension PixelBuffer {
     /// Whether the format and the alpha mode allow transparent pixels.
-    var mayBeTransparent: Bool { alphaMode != .opaque && (format == .rgba8 || format == .rgba16) }
+    var mayBeTransparent: Bool { alphaMode != .opaque && format.hasAlpha }
 
     /// Whether at least one pixel is not opaque.
     ///

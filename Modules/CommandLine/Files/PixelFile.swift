@@ -22,8 +22,8 @@ enum PixelFile: String, CaseIterable, Sendable {
     /// memory.
     private func channels(of pixels: PixelBuffer) -> (written: Range<Int>, stored: Int) {
         switch (self, pixels.format) {
-        case (.pam, .gray8): (0..<1, 1)
-        case (_, .gray8): (0..<(self == .rgba ? 4 : 3), 1)
+        case (.pam, .gray8), (.pam, .gray16): (0..<1, 1)
+        case (_, .gray8), (_, .gray16): (0..<(self == .rgba ? 4 : 3), 1)
         case (.rgba, _): (0..<4, 4)
         case (.pam, _) where pixels.mayBeTransparent: (0..<4, 4)
         default: (0..<3, 4)
@@ -35,7 +35,7 @@ enum PixelFile: String, CaseIterable, Sendable {
     /// - Parameter pixels: The pixels, with straight or no alpha.
     func data(of pixels: PixelBuffer) -> Data {
         let (written, stored) = channels(of: pixels)
-        let isDeep = pixels.format == .rgba16
+        let isDeep = pixels.format.isDeep
         // Netpbm stores samples in big-endian order.
         let swaps = isDeep && self != .rgba
         var data = Data(header(of: pixels, depth: written.count, maximum: isDeep ? 65_535 : 255).utf8)
@@ -52,7 +52,7 @@ enum PixelFile: String, CaseIterable, Sendable {
                     for channel in written {
                         let from = x * stored + (stored == 1 ? 0 : channel)
                         if stored == 1, channel == 3 {
-                            line.append(255)
+                            line.append(contentsOf: isDeep ? [255, 255] : [255])
                         } else if isDeep {
                             line.append(row[2 * from + (swaps ? 1 : 0)])
                             line.append(row[2 * from + (swaps ? 0 : 1)])

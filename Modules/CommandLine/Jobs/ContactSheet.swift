@@ -100,7 +100,7 @@ struct ContactSheet {
                     for column in 0..<source.width {
                         let from = row * source.bytesPerRow + column * source.format.bytesPerPixel
                         let to = (top + row) * stride + (left + column) * 4
-                        let isGray = source.format == .gray8
+                        let isGray = source.format.isGray
                         for channel in 0..<3 { memory[to + channel] = bytes[from + (isGray ? 0 : channel)] }
                         memory[to + 3] = 255
                     }

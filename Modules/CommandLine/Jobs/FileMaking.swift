@@ -88,7 +88,7 @@ struct FileTools: Sendable {
         let original = try await original(request, progress: progress)
         var request = original.request
         let exact = original.info.exactFormat
-        request.decoding.pixelFormat = exact == .rgba16 && !keepsDepth ? .rgba8 : exact
+        request.decoding.pixelFormat = keepsDepth ? exact : exact.shallow
         request.decoding.includesAnimation = includesAnimation
         request.colorSpace = original.info.exactColorSpace
         request.processors += processors

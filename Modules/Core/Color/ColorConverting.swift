@@ -74,7 +74,7 @@ package struct ColorConversionPlan: Sendable {
         }
         result.hasInks = false
         // The gray samples of both color spaces are equal, and an RGB profile does not describe gray rows.
-        result.colorProfile = header.format == .gray8 ? nil : space.colorProfile
+        result.colorProfile = header.format.isGray ? nil : space.colorProfile
         do throws(ColorConversionError) {
             self.init(header: result, convert: try converter.conversion(of: header, to: space), error: nil)
         } catch {

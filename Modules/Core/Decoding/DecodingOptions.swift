@@ -23,8 +23,9 @@ public struct DecodingOptions: Sendable, Hashable {
     /// The requested pixel format.
     ///
     /// `.gray8` is used only for gray images without transparency, and `.rgba16` only for files with more than 8 bits
-    /// per sample. In all other cases, and for animations, the result is `.rgba8`, in which 16-bit samples lose their
-    /// low byte. Default: `.rgba8`.
+    /// per sample. `.gray16` is used only for both: other gray images without transparency become `.gray8`, and other
+    /// files with more than 8 bits `.rgba16`. In all other cases, and for animations, the result is `.rgba8`, in which
+    /// 16-bit samples lose their low byte. Default: `.rgba8`.
     public var pixelFormat: PixelFormat
     /// The most damage of a file that still gives an image. A file with more damage is an error, and so is a file
     /// without any decodable pixels. ``DecodedImage/damage`` tells what was wrong.

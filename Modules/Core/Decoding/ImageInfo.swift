@@ -75,8 +75,7 @@ public struct ImageInfo: Sendable, Hashable {
 
     /// The pixel format that preserves the file's samples without loss.
     package var exactFormat: PixelFormat {
-        if bitDepth > 8 { return .rgba16 }
-        return colorModel == .gray && !hasAlpha ? .gray8 : .rgba8
+        PixelFormat.gray16.available(isGray: colorModel == .gray && !hasAlpha, isDeep: bitDepth > 8)
     }
 }
 

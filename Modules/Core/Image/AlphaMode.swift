@@ -28,7 +28,7 @@ extension PixelBuffer {
     private func converted(
         to mode: AlphaMode, _ convert: (UnsafeMutableRawBufferPointer, PixelFormat) -> Void
     ) -> PixelBuffer {
-        guard format == .rgba8 || format == .rgba16 else { return self }
+        guard format.hasAlpha else { return self }
         var result = reinterpreted(as: mode)
         let (used, stride, rows, format) = (usedBytesPerRow, bytesPerRow, height, format)
         result.withUnsafeMutableBytes { memory in
@@ -47,7 +47,7 @@ package enum AlphaArithmetic {
         switch format {
         case .rgba8: change(row.assumingMemoryBound(to: UInt8.self)) { ($0 * $1 + 127) / 255 }
         case .rgba16: change(row.assumingMemoryBound(to: UInt16.self)) { ($0 * $1 + 32_767) / 65_535 }
-        case .rgbx8, .gray8: break
+        case .rgbx8, .gray8, .gray16: break
         }
     }
 
@@ -57,7 +57,7 @@ package enum AlphaArithmetic {
         switch format {
         case .rgba8: change(row.assumingMemoryBound(to: UInt8.self)) { straight($0, $1, maximum: 255) }
         case .rgba16: change(row.assumingMemoryBound(to: UInt16.self)) { straight($0, $1, maximum: 65_535) }
-        case .rgbx8, .gray8: break
+        case .rgbx8, .gray8, .gray16: break
         }
     }
 

@@ -66,6 +66,7 @@ extension PixelBuffer {
                 let start = from + offset(origin)
                 switch pixelBytes {
                 case 1: copy.run(UInt8.self, from: start, to: to)
+                case 2: copy.run(UInt16.self, from: start, to: to)
                 case 4: copy.run(UInt32.self, from: start, to: to)
                 default: copy.run(UInt64.self, from: start, to: to)
                 }

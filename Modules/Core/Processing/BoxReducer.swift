@@ -31,7 +31,8 @@ package final class BoxReducer: PixelRowConsumer {
         if reduction.factor > 1 {
             sums = Array(repeating: SIMD4(repeating: 0), count: reduced.size.width)
             output = Array(repeating: 0, count: reduced.bytesPerRow)
-            let addsColumns = header.format == .gray8 || header.format != .rgba16 && header.alphaMode != .straight
+            let isWeighted = header.format.hasAlpha && header.alphaMode == .straight
+            let addsColumns = !header.format.isDeep && !isWeighted
             columns = Array(repeating: 0, count: addsColumns ? header.bytesPerRow : 0)
         }
         self.header = header
@@ -88,13 +89,18 @@ package final class BoxReducer: PixelRowConsumer {
     private func add(_ row: UnsafeRawBufferPointer, _ header: PixelRowHeader) {
         guard let base = row.baseAddress else { return }
         let width = header.size.width
-        if header.format == .rgba16 {
+        switch header.format {
+        case .gray16:
+            addCells(width) {
+                SIMD4<UInt64>(UInt64(base.loadUnaligned(fromByteOffset: $0 &* 2, as: UInt16.self)), 0, 0, 0)
+            }
+        case .rgba16:
             addCells(width) {
                 let pixel = SIMD4<UInt64>(
                     truncatingIfNeeded: base.loadUnaligned(fromByteOffset: $0 &* 8, as: SIMD4<UInt16>.self))
                 return header.alphaMode == .straight ? pixel &* SIMD4(pixel.w, pixel.w, pixel.w, 1) : pixel
             }
-        } else {
+        case .rgba8, .rgbx8, .gray8:
             addCells(width) {
                 let pixel = SIMD4<UInt32>(
                     truncatingIfNeeded: base.loadUnaligned(fromByteOffset: $0 &* 4, as: SIMD4<UInt8>.self))
@@ -125,7 +131,7 @@ package final class BoxReducer: PixelRowConsumer {
     }
 
     private func writeAverages(_ header: PixelRowHeader) {
-        let isStraight = header.alphaMode == .straight && header.format != .gray8
+        let isStraight = header.alphaMode == .straight && !header.format.isGray
         let pixelBytes = header.format.bytesPerPixel
         output.withUnsafeMutableBytes { output in
             for cell in sums.indices {
@@ -141,6 +147,8 @@ package final class BoxReducer: PixelRowConsumer {
                     output.storeBytes(
                         of: SIMD4<UInt8>(truncatingIfNeeded: pixel), toByteOffset: cell * pixelBytes,
                         as: SIMD4<UInt8>.self)
+                case .gray16:
+                    output.storeBytes(of: UInt16(truncatingIfNeeded: pixel.x), toByteOffset: 2 * cell, as: UInt16.self)
                 case .rgba16:
                     output.storeBytes(
                         of: SIMD4<UInt16>(truncatingIfNeeded: pixel), toByteOffset: cell * pixelBytes,

@@ -11,7 +11,7 @@ public import AlcedoRuntime
 ///     let identifier = "com.example.red-blue-swap"
 ///
 ///     func process(_ image: DecodedImage) throws(ImageProcessingError) -> DecodedImage {
-///         guard image.pixels.format != .gray8, image.pixels.format != .rgba16 else {
+///         guard image.pixels.format.bytesPerPixel == 4 else {
 ///             throw ImageProcessingError(.unsupportedFormat, "the image is not in 8-bit RGB")
 ///         }
 ///         var result = image

@@ -42,6 +42,9 @@ public struct PixelRowHeader: Sendable, Hashable {
     /// Only a ``ColorConverting`` receives such rows. Pixels of four zero bytes in rows that are not opaque are missing
     /// pixels of a partial image.
     public var hasInks = false
+    /// The color model of the file, if no processor changed the pixels; otherwise nil. An encoder can then store the
+    /// pixels in the same model, for example with a palette. Default: nil.
+    package var storedModel: ColorModel?
 
     /// Creates a header. By default the rows are upright and in sRGB.
     public init(
@@ -69,6 +72,7 @@ extension DecodedImage {
             size: size, format: pixels.format, alphaMode: pixels.alphaMode, colorProfile: colorProfile,
             orientation: orientation)
         header.hasInks = hasInks
+        header.storedModel = storedModel
         return header
     }
 

@@ -20,6 +20,11 @@ package struct StraightRowConverter {
                 }
             case .rgba8, .rgbx8:
                 for index in 0..<4 * width { output[index] = row[index] }
+            case .gray16:
+                for x in 0..<width {
+                    let sample = row.loadUnaligned(fromByteOffset: 2 * x, as: UInt16.self)
+                    for channel in 0..<3 { output[4 * x + channel] = UInt8(truncatingIfNeeded: sample >> 8) }
+                }
             case .rgba16:
                 for index in 0..<4 * width {
                     let sample = row.loadUnaligned(fromByteOffset: 2 * index, as: UInt16.self)

@@ -79,7 +79,7 @@ extension ImageProcessors {
             let (top, tooFarDown) = origin.y.addingReportingOverflow(y)
             let frame = PixelRect(x: left, y: top, width: overlay.width, height: overlay.height)
             guard opacity > 0, !tooFarRight, !tooFarDown, let area = frame.clipped(to: header.size) else { return nil }
-            let format = header.format == .gray8 && !isGray ? .rgbx8 : header.format
+            let format = header.format.isGray && !isGray ? header.format.opaqueColored : header.format
             let blending = Blending(mode: mode, keepsAlpha: false)
             let coding = PixelCoding(format: overlay.format, alphaMode: overlay.alphaMode)
             let row = PixelRow(area.size.width)
@@ -104,7 +104,7 @@ extension ImageProcessors {
 
         private static func isGray(_ overlay: PixelBuffer) -> Bool {
             switch overlay.format {
-            case .gray8: true
+            case .gray8, .gray16: true
             case .rgbx8: hasGrayRows(overlay, of: UInt8.self, hasAlpha: false)
             case .rgba8: hasGrayRows(overlay, of: UInt8.self, hasAlpha: overlay.alphaMode != .opaque)
             case .rgba16: hasGrayRows(overlay, of: UInt16.self, hasAlpha: overlay.alphaMode != .opaque)

@@ -36,7 +36,7 @@ extension ImageProcessors {
         /// Returns the operation, or `nil` when the color is transparent. Never throws.
         package func operation(on header: PixelRowHeader) throws(ImageProcessingError) -> PointOperation? {
             guard color.alpha > 0 else { return nil }
-            let format = header.format == .gray8 && !color.isGray ? .rgbx8 : header.format
+            let format = header.format.isGray && !color.isGray ? header.format.opaqueColored : header.format
             let blending = Blending(mode: mode, keepsAlpha: true)
             let source = color.samples
             return PointOperation(on: header, format: format) { pixels, _ in

@@ -28,7 +28,7 @@ extension ImageProcessing where Self == ImageProcessors.BuiltIn {
 
     /// Converts every pixel to the gray of its luminance.
     ///
-    /// Works on every pixel format and on stored samples. Opaque 8-bit images become `gray8`, which takes a
+    /// Works on every pixel format and on stored samples. Opaque images become `gray8` or `gray16`, which take a
     /// quarter of the memory. Other images keep their format, with equal red, green and blue. Alpha is kept. Processing
     /// throws `tooLarge` when there is no memory for the result.
     ///
@@ -77,12 +77,13 @@ extension ImageProcessors {
 
         package var identifier: String { "blackandwhite" }
 
-        /// Returns the operation, or `nil` for `gray8` images. Never throws.
+        /// Returns the operation, or `nil` for gray images. Never throws.
         package func operation(on header: PixelRowHeader) throws(ImageProcessingError) -> PointOperation? {
             let format: PixelFormat
             switch (header.format, header.alphaMode) {
-            case (.gray8, _): return nil
+            case (.gray8, _), (.gray16, _): return nil
             case (.rgbx8, _), (.rgba8, .opaque): format = .gray8
+            case (.rgba16, .opaque): format = .gray16
             case (.rgba8, _), (.rgba16, _): format = header.format
             }
             return PointOperation(on: header, format: format, alphaMode: header.alphaMode) { pixels, _ in

@@ -32,7 +32,7 @@ extension ImageProcessors {
         package func operation(on header: PixelRowHeader) throws(ImageProcessingError) -> PointOperation? {
             guard header.alphaMode != .opaque else { return nil }
             switch header.format {
-            case .gray8, .rgbx8: return PointOperation(relabeling: header, .opaque)
+            case .gray8, .gray16, .rgbx8: return PointOperation(relabeling: header, .opaque)
             case .rgba8: return blend8(header)
             case .rgba16: return blend16(header)
             }

@@ -118,10 +118,9 @@ struct Rotation {
 
     private static func kind(for pixels: PixelBuffer, _ background: PixelColor) -> (PixelFormat, AlphaMode) {
         guard background.isOpaque else {
-            let format: PixelFormat = pixels.format == .rgba16 ? .rgba16 : .rgba8
-            return (format, pixels.alphaMode == .opaque ? .straight : pixels.alphaMode)
+            return (pixels.format.colored, pixels.alphaMode == .opaque ? .straight : pixels.alphaMode)
         }
-        return (pixels.format == .gray8 && !background.isGray ? .rgbx8 : pixels.format, .opaque)
+        return (pixels.format.isGray && !background.isGray ? pixels.format.opaqueColored : pixels.format, .opaque)
     }
 
     /// Writes the pixels of row `y` of the result in the given columns, with color multiplied by alpha. Pixels outside
@@ -137,6 +136,11 @@ struct Rotation {
             sample(y, columns, size, pixels, base, UnsafeMutableRawPointer(out)) {
                 let sample = Float($0.load(fromByteOffset: $1, as: UInt8.self))
                 return SIMD4(sample, sample, sample, 255)
+            }
+        case .gray16:
+            sample(y, columns, size, pixels, base, UnsafeMutableRawPointer(out)) {
+                let sample = Float($0.loadUnaligned(fromByteOffset: 2 &* $1, as: UInt16.self))
+                return SIMD4(sample, sample, sample, 65_535)
             }
         case .color8, .straight8:
             let start = start(y, size, pixels)
@@ -233,7 +237,7 @@ struct Rotation {
         _ floats: UnsafeMutablePointer<Float>, _ width: Int, _ layout: SampleLayout,
         to out: UnsafeMutableRawPointer
     ) {
-        if layout == .gray8 {
+        if layout.channels == 1 {
             for x in 0..<width { floats[x] = floats[x * 4] }
         }
         RowWriter.write(floats, width: width, layout: layout, to: out)

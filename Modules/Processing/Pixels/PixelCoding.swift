@@ -18,6 +18,11 @@ struct PixelCoding {
                 let sample = Float(row.load(fromByteOffset: x, as: UInt8.self)) / 255
                 out[x] = SIMD4(sample, sample, sample, 1)
             }
+        case (.gray16, _):
+            for x in 0..<count {
+                let sample = Float(row.loadUnaligned(fromByteOffset: 2 &* x, as: UInt16.self)) / 65_535
+                out[x] = SIMD4(sample, sample, sample, 1)
+            }
         case (.rgba8, .premultiplied): Self.read(row, UInt8.self, count, out) { Self.divided($0) }
         case (.rgba16, .premultiplied): Self.read(row, UInt16.self, count, out) { Self.divided($0) }
         case (.rgba16, .straight): Self.read(row, UInt16.self, count, out) { $0 }
@@ -36,6 +41,11 @@ struct PixelCoding {
         let bytes = row.assumingMemoryBound(to: UInt8.self)
         switch (format, alphaMode) {
         case (.gray8, _): alcedo_write_gray_units(floats, count, bytes)
+        case (.gray16, _):
+            for x in 0..<count {
+                let sample = Lanes.rounded(max(0, min(1, pixels[x].x)) * 65_535)
+                row.storeBytes(of: UInt16(truncatingIfNeeded: sample), toByteOffset: 2 &* x, as: UInt16.self)
+            }
         case (.rgba8, .premultiplied): Self.write(pixels, UInt8.self, count, row) { Self.multiplied($0) }
         case (.rgba16, .premultiplied): Self.write(pixels, UInt16.self, count, row) { Self.multiplied($0) }
         case (.rgba8, .straight): alcedo_write_units(floats, count, 0, bytes)

@@ -8,6 +8,7 @@ private import CSampleKernels
 /// color hidden under transparent pixels has no weight.
 enum SampleLayout {
     case gray8
+    case gray16
     /// Four 8-bit samples, opaque or premultiplied.
     case color8
     /// Four 8-bit samples, straight alpha.
@@ -22,6 +23,7 @@ enum SampleLayout {
         self =
             switch format {
             case .gray8: .gray8
+            case .gray16: .gray16
             case .rgbx8: .color8
             case .rgba8: straight ? .straight8 : .color8
             case .rgba16: straight ? .straight16 : .color16
@@ -29,13 +31,13 @@ enum SampleLayout {
     }
 
     /// The number of floats per pixel.
-    var channels: Int { self == .gray8 ? 1 : 4 }
+    var channels: Int { self == .gray8 || self == .gray16 ? 1 : 4 }
 
     /// The largest value of a sample.
     var maximum: Float {
         switch self {
         case .gray8, .color8, .straight8: 255
-        case .color16, .straight16: 65_535
+        case .gray16, .color16, .straight16: 65_535
         }
     }
 
@@ -51,7 +53,8 @@ enum RowReader {
         _ row: UnsafeRawPointer, width: Int, layout: SampleLayout, into out: UnsafeMutablePointer<Float>
     ) {
         switch layout {
-        case .gray8: readGray8(row, width, out)
+        case .gray8: readGray(row, width, UInt8.self, out)
+        case .gray16: readGray(row, width, UInt16.self, out)
         case .color8: alcedo_read_bytes(row.assumingMemoryBound(to: UInt8.self), width, out)
         case .straight8: alcedo_read_straight_bytes(row.assumingMemoryBound(to: UInt8.self), width, out)
         case .color16: read(row, width, out) { color16($0, $1) }
@@ -59,8 +62,13 @@ enum RowReader {
         }
     }
 
-    private static func readGray8(_ row: UnsafeRawPointer, _ width: Int, _ out: UnsafeMutablePointer<Float>) {
-        for x in 0..<width { out[x] = Float(row.load(fromByteOffset: x, as: UInt8.self)) }
+    @inline(__always)
+    private static func readGray<Sample: FixedWidthInteger & BitwiseCopyable>(
+        _ row: UnsafeRawPointer, _ width: Int, _ type: Sample.Type, _ out: UnsafeMutablePointer<Float>
+    ) {
+        for x in 0..<width {
+            out[x] = Float(row.loadUnaligned(fromByteOffset: x &* MemoryLayout<Sample>.size, as: type))
+        }
     }
 
     @inline(__always)
@@ -95,7 +103,8 @@ enum RowWriter {
         _ row: UnsafePointer<Float>, width: Int, layout: SampleLayout, to out: UnsafeMutableRawPointer
     ) {
         switch layout {
-        case .gray8: writeGray8(row, width, out)
+        case .gray8: writeGray(row, width, UInt8.self, out)
+        case .gray16: writeGray(row, width, UInt16.self, out)
         case .color8: alcedo_write_bytes(row, width, out.assumingMemoryBound(to: UInt8.self))
         case .straight8: write(row, width, UInt8.self, out) { straight($0, maximum: 255) }
         case .color16: write(row, width, UInt16.self, out) { premultiplied($0, maximum: 65_535) }
@@ -103,10 +112,15 @@ enum RowWriter {
         }
     }
 
-    private static func writeGray8(_ row: UnsafePointer<Float>, _ width: Int, _ out: UnsafeMutableRawPointer) {
+    @inline(__always)
+    private static func writeGray<Sample: FixedWidthInteger & BitwiseCopyable>(
+        _ row: UnsafePointer<Float>, _ width: Int, _ type: Sample.Type, _ out: UnsafeMutableRawPointer
+    ) {
+        let maximum = Float(Sample.max)
         for x in 0..<width {
-            let sample = Lanes.rounded(max(0, min(255, row[x])))
-            out.storeBytes(of: UInt8(truncatingIfNeeded: sample), toByteOffset: x, as: UInt8.self)
+            let sample = Lanes.rounded(max(0, min(maximum, row[x])))
+            out.storeBytes(
+                of: Sample(truncatingIfNeeded: sample), toByteOffset: x &* MemoryLayout<Sample>.size, as: type)
         }
     }
 

@@ -38,7 +38,7 @@ struct CellReader: ~Copyable {
             case _ where isLinear: floats = layout.floatsPerRow(width)
             case .gray8, .color8: bytes = byteCount
             case .straight8: products = byteCount
-            case .color16, .straight16: floats = layout.floatsPerRow(width)
+            case .gray16, .color16, .straight16: floats = layout.floatsPerRow(width)
             }
         }
         byteSums = Scratch(count: bytes)
@@ -79,7 +79,7 @@ struct CellReader: ~Copyable {
             BoxColumns.premultipliedSum(
                 first, rows: count, bytesPerRow: bytesPerRow, byteCount: byteCount, continues: continues,
                 into: productSums.base)
-        case .color16, .straight16: addFloats(first, count, bytesPerRow)
+        case .gray16, .color16, .straight16: addFloats(first, count, bytesPerRow)
         }
     }
 
@@ -105,7 +105,7 @@ struct CellReader: ~Copyable {
 
     private func writeAverages(_ out: UnsafeMutablePointer<Float>) {
         switch layout {
-        case .gray8 where isLinear: averageGray(out, floatSums.base) { $0 }
+        case .gray8 where isLinear, .gray16: averageGray(out, floatSums.base) { $0 }
         case .gray8: averageGray(out, byteSums.base) { Float($0) }
         case .color8 where isLinear, .straight8 where isLinear: averageFloats(out)
         case .color8:

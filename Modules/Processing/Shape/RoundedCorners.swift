@@ -102,11 +102,10 @@ extension ImageProcessors {
 
         private func kind(for header: PixelRowHeader, _ border: Border?) -> (PixelFormat, AlphaMode) {
             guard radii.areZero else {
-                let format: PixelFormat = header.format == .rgba16 ? .rgba16 : .rgba8
-                return (format, header.alphaMode == .opaque ? .straight : header.alphaMode)
+                return (header.format.colored, header.alphaMode == .opaque ? .straight : header.alphaMode)
             }
-            let isColored = header.format == .gray8 && border?.color.isGray == false
-            return (isColored ? .rgbx8 : header.format, header.alphaMode)
+            let isColored = header.format.isGray && border?.color.isGray == false
+            return (isColored ? header.format.opaqueColored : header.format, header.alphaMode)
         }
     }
 }

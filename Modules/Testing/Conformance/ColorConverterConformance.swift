@@ -16,6 +16,7 @@ public enum ColorConverterConformance: ConformanceKit {
     private static let images: [DecodedImage] = [
         (PixelFormat.gray8, AlphaMode.opaque), (.rgbx8, .opaque), (.rgba8, .opaque), (.rgba8, .straight),
         (.rgba8, .premultiplied), (.rgba16, .opaque), (.rgba16, .straight), (.rgba16, .premultiplied),
+        (.gray16, .opaque),
     ].flatMap { format, alphaMode in
         [1, 2, 33].map { DecodedImage.noise(PixelSize(width: $0, height: 3), format, alphaMode) }
     }
@@ -50,7 +51,7 @@ public enum ColorConverterConformance: ConformanceKit {
         },
         Check("alpha is not changed") { make in
             let converter = try make(ConformanceOptions())
-            for image in images where image.pixels.format != .gray8 {
+            for image in images where !image.pixels.format.isGray {
                 let result = try converter.converted(image, to: .displayP3)
                 try ConformanceFailure.require(
                     alpha(of: result.pixels) == alpha(of: image.pixels), "alpha differs in \(describe(image))")

@@ -17,7 +17,7 @@ package struct DecoderChecks {
     /// pixels.
     package func checkRows(_ data: Data) throws {
         for target in [nil, TargetSize(width: 5, height: 4), TargetSize(width: 3, height: 9, mode: .fill)] {
-            for format in [PixelFormat.rgba8, .gray8, .rgba16] {
+            for format in [PixelFormat.rgba8, .gray8, .rgba16, .gray16] {
                 for (alphaMode, isUpright) in [(AlphaMode.straight, true), (.premultiplied, false)] {
                     var options = options
                     (options.target, options.pixelFormat) = (target, format)

@@ -18,7 +18,7 @@ public enum ProcessorConformance: ConformanceKit {
     private static let shapes: [(format: PixelFormat, alphaMode: AlphaMode)] = [
         (.gray8, .opaque), (.rgbx8, .opaque), (.rgba8, .opaque), (.rgba8, .straight), (.rgba8, .premultiplied),
         (.rgba16, .opaque),
-        (.rgba16, .straight), (.rgba16, .premultiplied),
+        (.rgba16, .straight), (.rgba16, .premultiplied), (.gray16, .opaque),
     ]
     private static let sizes = [(1, 1), (1, 6), (9, 1), (2, 3), (16, 11), (23, 30)].map {
         PixelSize(width: $0.0, height: $0.1)
@@ -90,7 +90,7 @@ public enum ProcessorConformance: ConformanceKit {
             guard let pixels = try? processor.process(image).pixels, pixels.alphaMode == alphaMode else { continue }
             let full = pixels.format == .rgba16 ? Int(UInt16.max) : Int(UInt8.max)
             // Other formats have no alpha.
-            guard [.rgba8, .rgba16].contains(pixels.format) else { continue }
+            guard pixels.format.hasAlpha else { continue }
             try ConformanceFailure.require(
                 samples(of: pixels).allSatisfy { isRight($0[0..<3].max() ?? 0, $0[3], full) },
                 "invalid \(alphaMode) pixels for \(describe(image))")
@@ -121,13 +121,18 @@ extension DecodedImage {
     /// Returns an image of noise.
     static func noise(_ size: PixelSize, _ format: PixelFormat, _ alphaMode: AlphaMode) -> DecodedImage {
         var random = SplitMix64(seed: UInt64(size.width * 31 + size.height))
-        let full = format == .rgba16 ? UInt16.max : 255
+        let full = format.isDeep ? UInt16.max : 255
         let pixels = PixelBuffer(size: size, format: format, alphaMode: alphaMode) { memory, bytesPerRow in
             for y in 0..<size.height {
                 for x in 0..<size.width {
                     let offset = y * bytesPerRow + x * format.bytesPerPixel
                     guard format != .gray8 else {
                         memory[offset] = UInt8.random(in: 0...255, using: &random)
+                        continue
+                    }
+                    guard format != .gray16 else {
+                        memory.storeBytes(
+                            of: UInt16.random(in: 0...full, using: &random), toByteOffset: offset, as: UInt16.self)
                         continue
                     }
                     let alpha = alphaMode == .opaque ? full : UInt16.random(in: 0...full, using: &random)

@@ -48,6 +48,9 @@ extension PixelBuffer {
                 case .gray8:
                     let gray = UInt64(row.unsafeLoad(fromByteOffset: sourceX, as: UInt8.self))
                     sums[x].add(SIMD4(gray, gray, gray, 255), .opaque)
+                case .gray16:
+                    let gray = UInt64(row.unsafeLoad(fromByteOffset: 2 * sourceX, as: UInt16.self)) / 257
+                    sums[x].add(SIMD4(gray, gray, gray, 255), .opaque)
                 case .rgbx8: sums[x].add(Self.load(row, sourceX, as: SIMD4<UInt8>.self), .opaque)
                 case .rgba8: sums[x].add(Self.load(row, sourceX, as: SIMD4<UInt8>.self), alphaMode)
                 // 65,535 is 257 × 255.

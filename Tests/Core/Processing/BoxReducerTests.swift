@@ -15,6 +15,7 @@ import Testing
         Shape(format: .rgba8, mode: .opaque), Shape(format: .rgba8, mode: .straight),
         Shape(format: .rgba8, mode: .premultiplied), Shape(format: .rgba16, mode: .opaque),
         Shape(format: .rgba16, mode: .straight), Shape(format: .rgba16, mode: .premultiplied),
+        Shape(format: .gray16, mode: .opaque),
     ]
 
     private func reduction(_ size: PixelSize, factor: Int) -> BoxReduction {
@@ -24,7 +25,7 @@ import Testing
 
     private func noise(_ size: PixelSize, _ shape: Shape, seed: UInt64) throws -> PixelBuffer {
         var generator = SeededGenerator(seed: seed)
-        let maximum: UInt16 = shape.format == .rgba16 ? .max : 255
+        let maximum: UInt16 = shape.format.isDeep ? .max : 255
         let pixels = PixelBuffer(size: size, format: shape.format, alphaMode: shape.mode) { memory, stride in
             for y in 0..<size.height {
                 for x in 0..<size.width {
@@ -42,6 +43,7 @@ import Testing
                     case .rgba8, .rgbx8:
                         memory.storeBytes(
                             of: SIMD4<UInt8>(truncatingIfNeeded: pixel), toByteOffset: offset, as: SIMD4<UInt8>.self)
+                    case .gray16: memory.storeBytes(of: pixel.x, toByteOffset: offset, as: UInt16.self)
                     case .rgba16: memory.storeBytes(of: pixel, toByteOffset: offset, as: SIMD4<UInt16>.self)
                     }
                 }
@@ -57,6 +59,7 @@ import Testing
             switch pixels.format {
             case .gray8: return [Double(memory[offset])]
             case .rgba8, .rgbx8: return (0..<4).map { Double(memory[offset + $0]) }
+            case .gray16: return [Double(memory.load(fromByteOffset: offset, as: UInt16.self))]
             case .rgba16:
                 return (0..<4).map { Double(memory.load(fromByteOffset: offset + 2 * $0, as: UInt16.self)) }
             }
@@ -64,7 +67,7 @@ import Testing
     }
 
     private func average(_ pixels: PixelBuffer, _ x: Int, _ y: Int, _ factor: Int) -> [Double] {
-        var sums = [Double](repeating: 0, count: pixels.format == .gray8 ? 1 : 4)
+        var sums = [Double](repeating: 0, count: pixels.format.isGray ? 1 : 4)
         var count = 0.0
         let isStraight = pixels.alphaMode == .straight && sums.count == 4
         for row in y * factor..<min(pixels.height, (y + 1) * factor) {

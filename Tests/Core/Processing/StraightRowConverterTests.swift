@@ -28,6 +28,7 @@ import Testing
     @Test func `16-bit samples lose their low byte`() {
         let samples: [UInt16] = [0x1234, 0x00FF, 0xFFFF, 0x80FF]
         #expect(convert(.rgba16, .straight, bytes(samples)) == [0x12, 0x00, 0xFF, 0x80])
+        #expect(convert(.gray16, .opaque, bytes([0x1234, 0xFFFF])) == [0x12, 0x12, 0x12, 255, 255, 255, 255, 255])
     }
 
     @Test func `premultiplied color is divided by alpha and rounded to nearest`() {

@@ -15,7 +15,7 @@ private struct ProfileFuzz {
     private static let formats: [(format: PixelFormat, alphaMode: AlphaMode, hasInks: Bool)] = [
         (.gray8, .opaque, false), (.rgbx8, .opaque, false), (.rgba8, .straight, false), (.rgba8, .premultiplied, false),
         (.rgba16, .straight, false), (.rgba16, .premultiplied, false), (.rgba8, .opaque, true),
-        (.rgba8, .straight, true),
+        (.rgba8, .straight, true), (.gray16, .opaque, false),
     ]
     private static let converter = LittleCMSColorConverter()
     /// An encoder that stores a profile without a check.
@@ -42,11 +42,11 @@ private struct ProfileFuzz {
     private func convertRow(of header: PixelRowHeader, to space: OutputColorSpace) {
         guard let convert = try? Self.converter.conversion(of: header, to: space) else { return }
         // All samples have equal bytes in each pixel, so premultiplied color does not exceed alpha.
-        let depth = header.format == .rgba16 ? 8 : header.format == .gray8 ? 1 : 4
+        let depth = header.format.bytesPerPixel
         let row = (0..<header.bytesPerRow).map { UInt8(truncatingIfNeeded: $0 / depth * 37) }
         let (first, second) = (converted(row, convert), converted(row, convert))
         require(first == second, "equal rows have different colors")
-        guard header.format != .gray8 else { return }
+        guard !header.format.isGray else { return }
         for pixel in stride(from: 0, to: row.count, by: depth) {
             let alpha = pixel + depth * 3 / 4..<pixel + depth
             if header.hasInks {

@@ -9,11 +9,12 @@ import Testing
         let alphaMode: AlphaMode
         var testDescription: String { "\(format) \(alphaMode)" }
         /// One level of 8 bits. A float has 24 bits, so 16-bit samples may differ by a few.
-        var tolerance: Double { format == .rgba16 ? 3 : 1 }
+        var tolerance: Double { format.isDeep ? 3 : 1 }
     }
 
     static let cases = [
-        Case(format: .gray8, alphaMode: .opaque), Case(format: .rgbx8, alphaMode: .opaque),
+        Case(format: .gray8, alphaMode: .opaque), Case(format: .gray16, alphaMode: .opaque),
+        Case(format: .rgbx8, alphaMode: .opaque),
         Case(format: .rgba8, alphaMode: .opaque), Case(format: .rgba8, alphaMode: .premultiplied),
         Case(format: .rgba8, alphaMode: .straight), Case(format: .rgba16, alphaMode: .straight),
         Case(format: .rgba16, alphaMode: .premultiplied),
@@ -77,7 +78,7 @@ import Testing
     func `linear light is within one level of the definition`(averagesFirst: Bool, format: Case) throws {
         let sampling = ResizeSampling(.bilinear, averagesFirst: averagesFirst, inLinearLight: true)
         let reference = ReferenceResize(filter: .bilinear, averages: averagesFirst, inLinearLight: true)
-        let maximum = format.format == .rgba16 ? 65_535.0 : 255
+        let maximum = format.format.isDeep ? 65_535.0 : 255
         for (index, (source, target)) in Self.sizes.enumerated() {
             let pixels = PixelBuffer.noise(
                 source.width, source.height, format.format, format.alphaMode, seed: UInt64(index + 1))
@@ -140,13 +141,13 @@ import Testing
 
     /// Returns the largest difference of a channel. Straight color is weighted by its alpha.
     private static func error(_ result: PixelBuffer, _ x: Int, _ y: Int, _ expected: SIMD4<Double>) -> Double {
-        let maximum = result.format == .rgba16 ? 65_535.0 : 255
+        let maximum = result.format.isDeep ? 65_535.0 : 255
         let samples = result.pixel(x, y)
         let alpha = Double(samples.w)
         var clamped = expected
         clamped.w = min(max(clamped.w, 0), maximum)
         let ceiling = result.alphaMode == .opaque ? maximum : clamped.w
-        var largest = result.format == .gray8 ? 0 : abs(alpha - clamped.w)
+        var largest = result.format.isGray ? 0 : abs(alpha - clamped.w)
         for channel in 0..<3 {
             var value = Double(samples[channel])
             if result.alphaMode == .straight { value = value * alpha / maximum }

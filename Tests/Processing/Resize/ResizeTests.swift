@@ -5,15 +5,15 @@ import Testing
 @Suite struct ResizeTests {
     static let shapes: [(PixelFormat, AlphaMode)] = [
         (.gray8, .opaque), (.rgbx8, .opaque), (.rgba8, .opaque), (.rgba8, .straight), (.rgba8, .premultiplied),
-        (.rgba16, .opaque), (.rgba16, .straight), (.rgba16, .premultiplied),
+        (.rgba16, .opaque), (.rgba16, .straight), (.rgba16, .premultiplied), (.gray16, .opaque),
     ]
 
     @Test(arguments: ResizeFilter.allCases)
     func `a uniform image stays uniform`(filter: ResizeFilter) throws {
         for (format, mode) in Self.shapes {
-            let deep = format == .rgba16
+            let deep = format.isDeep
             let alpha: UInt16 = mode == .opaque ? (deep ? .max : 255) : (deep ? 40_000 : 201)
-            let color = format == .gray8 ? SIMD4<UInt16>(77, 77, 77, 255) : SIMD4(7, 200, 99, alpha)
+            let color = format.isGray ? SIMD4<UInt16>(77, 77, 77, alpha) : SIMD4(7, 200, 99, alpha)
             let pixels = PixelBuffer.make(19, 23, format, mode) { _, _ in color }
             for (width, height) in [(1, 1), (4, 5), (9, 20), (40, 3), (31, 29)] {
                 let result = try resize(pixels, width, height, filter)

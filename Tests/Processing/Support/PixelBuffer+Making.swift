@@ -2,7 +2,7 @@ import AlcedoCore
 import Testing
 
 extension PixelBuffer {
-    /// Returns a buffer whose pixel at (x, y) has the samples of `pixel`. `gray8` uses the first.
+    /// Returns a buffer whose pixel at (x, y) has the samples of `pixel`. Gray formats use the first.
     static func make(
         _ width: Int, _ height: Int, _ format: PixelFormat = .rgba8, _ alphaMode: AlphaMode,
         _ pixel: (_ x: Int, _ y: Int) -> SIMD4<UInt16>
@@ -15,6 +15,7 @@ extension PixelBuffer {
                     let offset = y * stride + x * format.bytesPerPixel
                     switch format {
                     case .gray8: memory[offset] = UInt8(value.x)
+                    case .gray16: memory.storeBytes(of: value.x, at: offset)
                     case .rgba8, .rgbx8: memory.storeBytes(of: SIMD4<UInt8>(truncatingIfNeeded: value), at: offset)
                     case .rgba16: memory.storeBytes(of: value, at: offset)
                     }
@@ -44,7 +45,7 @@ extension PixelBuffer {
         _ width: Int, _ height: Int, _ format: PixelFormat, _ alphaMode: AlphaMode, seed: UInt64
     ) -> PixelBuffer {
         var generator = XorShift(state: seed)
-        let maximum: UInt16 = format == .rgba16 ? .max : 255
+        let maximum: UInt16 = format.isDeep ? .max : 255
         return make(width, height, format, alphaMode) { _, _ in
             var value = SIMD4<UInt16>(repeating: 0)
             value.w = alphaMode == .opaque ? maximum : .random(in: 0...maximum, using: &generator)
@@ -54,7 +55,8 @@ extension PixelBuffer {
         }
     }
 
-    /// Returns the samples of the pixel at (x, y). `gray8` returns its sample three times and 255.
+    /// Returns the samples of the pixel at (x, y). Gray formats return their sample three times and the
+    /// maximum.
     func pixel(_ x: Int, _ y: Int) -> SIMD4<UInt16> {
         withUnsafeBytes { memory in
             let offset = y * bytesPerRow + x * format.bytesPerPixel
@@ -62,6 +64,9 @@ extension PixelBuffer {
             case .gray8:
                 let value = UInt16(memory[offset])
                 return SIMD4(value, value, value, 255)
+            case .gray16:
+                let value = memory.load(fromByteOffset: offset, as: UInt16.self)
+                return SIMD4(value, value, value, .max)
             case .rgba8, .rgbx8:
                 let value = memory.load(fromByteOffset: offset, as: SIMD4<UInt8>.self)
                 return SIMD4(truncatingIfNeeded: value)

@@ -16,7 +16,7 @@ struct ReferenceResize {
     func premultiplied(_ source: PixelBuffer, to size: PixelSize) -> [[SIMD4<Double>]] {
         let columns = axis(source.width, size.width)
         let rows = axis(source.height, size.height)
-        let maximum = source.format == .rgba16 ? 65_535.0 : 255
+        let maximum = source.format.isDeep ? 65_535.0 : 255
         let pixels = (0..<source.height).map { y in
             (0..<source.width).map { x in
                 let samples = source.pixel(x, y)

@@ -87,11 +87,7 @@
 
         /// Returns the format of the decoded rows for a requested format.
         func format(for requested: PixelFormat) -> PixelFormat {
-            switch requested {
-            case .gray8 where isMonochrome && !hasAlpha: .gray8
-            case .rgba16 where bitDepth > 8: .rgba16
-            default: .rgba8
-            }
+            requested.available(isGray: isMonochrome && !hasAlpha, isDeep: bitDepth > 8)
         }
     }
 

@@ -73,6 +73,7 @@
             let samples =
                 switch format {
                 case .gray8: ALCEDO_AVIF_GRAY8
+                case .gray16: ALCEDO_AVIF_GRAY16
                 case .rgba16: ALCEDO_AVIF_RGBA16
                 case .rgba8, .rgbx8: ALCEDO_AVIF_RGBA8
                 }

@@ -61,7 +61,7 @@
             let (crop, width) = (header.crop, header.codedSize.width)
             // Missing rows are transparent, which gray rows cannot be.
             let requested = header.format(for: options.pixelFormat)
-            let format = rowCount == nil || requested == .rgba16 ? requested : .rgba8
+            let format = rowCount == nil ? requested : requested.colored
             let bytesPerRow = width * format.bytesPerPixel
             let chain = options.chain(from: reduction, to: consumer)
             try chain.begin(

@@ -52,7 +52,7 @@ struct Bitmap {
 
     /// Returns the format of the rows: rgba16 when it is requested and the file has samples of more than 8 bits.
     static func format(of header: BitmapHeader, _ options: DecodingOptions) -> PixelFormat {
-        options.pixelFormat == .rgba16 && header.bitDepth > 8 ? .rgba16 : .rgba8
+        options.pixelFormat.available(isGray: false, isDeep: header.bitDepth > 8)
     }
 
     /// Whether at least one pixel can be decoded.

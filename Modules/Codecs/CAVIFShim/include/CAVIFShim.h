@@ -23,6 +23,7 @@ typedef enum {
     ALCEDO_AVIF_GRAY8 = 0,
     ALCEDO_AVIF_RGBA8,
     ALCEDO_AVIF_RGBA16,
+    ALCEDO_AVIF_GRAY16,
 } alcedo_avif_format;
 
 typedef struct {

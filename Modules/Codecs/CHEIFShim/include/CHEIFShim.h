@@ -20,6 +20,7 @@ typedef enum {
     ALCEDO_HEIF_GRAY8 = 0,
     ALCEDO_HEIF_RGBA8,
     ALCEDO_HEIF_RGBA16,
+    ALCEDO_HEIF_GRAY16,
 } alcedo_heif_format;
 
 /// The layout of color planes.

@@ -28,6 +28,7 @@ typedef enum {
     ALCEDO_JXL_GRAY8 = 0,
     ALCEDO_JXL_RGBA8,
     ALCEDO_JXL_RGBA16,
+    ALCEDO_JXL_GRAY16,
 } alcedo_jxl_format;
 
 /// The purpose of a decoder.

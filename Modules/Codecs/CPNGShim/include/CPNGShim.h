@@ -44,7 +44,12 @@ typedef struct {
 } alcedo_png_info;
 
 /// The format of the decoded rows. Gray requires a gray file without alpha, and 16 bits require a 16-bit file.
-typedef enum { ALCEDO_PNG_RGBA8 = 0, ALCEDO_PNG_GRAY8, ALCEDO_PNG_RGBA16 } alcedo_png_format;
+typedef enum {
+    ALCEDO_PNG_RGBA8 = 0,
+    ALCEDO_PNG_GRAY8,
+    ALCEDO_PNG_RGBA16,
+    ALCEDO_PNG_GRAY16,
+} alcedo_png_format;
 
 typedef enum {
     ALCEDO_PNG_FILE = 0,
@@ -125,7 +130,7 @@ typedef struct {
     uint32_t width;
     uint32_t height;
     int bit_depth;
-    int color_type;                          // 0 gray, 2 RGB, 3 palette, 6 RGBA
+    int color_type;                          // 0 gray, 2 RGB, 3 palette, 4 gray and alpha, 6 RGBA
     int drops_alpha;                         // rows have a fourth sample that is not written
     int level;                               // the compression level of zlib and libdeflate, 0 to 9
     size_t pack_limit;                       // the maximum number of bytes of filtered rows to keep, 0 for none

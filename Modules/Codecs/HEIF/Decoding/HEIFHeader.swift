@@ -113,11 +113,7 @@
 
         /// Returns the format of the decoded rows for a requested format.
         func format(for requested: PixelFormat) -> PixelFormat {
-            switch requested {
-            case .gray8 where isMonochrome && alpha == nil: .gray8
-            case .rgba16 where picture.sequence.bitDepth > 8: .rgba16
-            default: .rgba8
-            }
+            requested.available(isGray: isMonochrome && alpha == nil, isDeep: picture.sequence.bitDepth > 8)
         }
 
         /// Throws `exceedsLimit` for an image that exceeds the limits in a pixel format.

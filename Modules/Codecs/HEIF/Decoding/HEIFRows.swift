@@ -71,7 +71,7 @@
         func send(to consumer: any PixelRowConsumer, isPartial: Bool = false) throws -> Int {
             let crop = header.crop
             // Missing rows are transparent, which gray rows cannot be.
-            let format = isPartial && self.format == .gray8 ? .rgba8 : self.format
+            let format = isPartial && self.format.isGray ? self.format.colored : self.format
             let bytesPerRow = header.codedSize.width * format.bytesPerPixel
             let chain = options.chain(from: reduction, to: consumer)
             try chain.begin(

@@ -172,6 +172,7 @@
         fileprivate var samples: alcedo_heif_format {
             switch self {
             case .gray8: ALCEDO_HEIF_GRAY8
+            case .gray16: ALCEDO_HEIF_GRAY16
             case .rgba16: ALCEDO_HEIF_RGBA16
             case .rgba8, .rgbx8: ALCEDO_HEIF_RGBA8
             }

@@ -113,11 +113,7 @@
 
         /// Returns the format of the decoded rows for a requested format.
         func format(for requested: PixelFormat) -> PixelFormat {
-            switch requested {
-            case .gray8 where isGray && !hasAlpha: .gray8
-            case .rgba16 where bitDepth > 8: .rgba16
-            default: .rgba8
-            }
+            requested.available(isGray: isGray && !hasAlpha, isDeep: bitDepth > 8)
         }
 
         /// Returns the size of the image that is decoded with these options.

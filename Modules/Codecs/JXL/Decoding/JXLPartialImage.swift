@@ -37,7 +37,7 @@
             memory = UnsafeMutableRawBufferPointer(start: base, count: count)
             // libjxl reports success also when it has drawn nothing yet. Cleared memory can be a black gray image, but
             // no image with opaque pixels.
-            shownDigest = format == .gray8 ? 0 : alcedo_jxl_digest(base, count)
+            shownDigest = format.isGray ? 0 : alcedo_jxl_digest(base, count)
         }
 
         deinit { free(memory.baseAddress) }

@@ -121,6 +121,7 @@
         var jxl: alcedo_jxl_format {
             switch self {
             case .gray8: ALCEDO_JXL_GRAY8
+            case .gray16: ALCEDO_JXL_GRAY16
             case .rgba16: ALCEDO_JXL_RGBA16
             case .rgba8, .rgbx8: ALCEDO_JXL_RGBA8
             }

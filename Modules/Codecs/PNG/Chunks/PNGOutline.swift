@@ -117,10 +117,6 @@ struct PNGHeader: Sendable {
 
     /// Returns the pixel format in which rows are decoded when `format` is requested.
     func format(for format: PixelFormat) -> PixelFormat {
-        switch format {
-        case .gray8: colorType == 0 && !hasAlpha ? .gray8 : .rgba8
-        case .rgba16: bitDepth == 16 ? .rgba16 : .rgba8
-        case .rgba8, .rgbx8: .rgba8
-        }
+        format.available(isGray: colorType == 0 && !hasAlpha, isDeep: bitDepth == 16)
     }
 }

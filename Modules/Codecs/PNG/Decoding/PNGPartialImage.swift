@@ -67,7 +67,7 @@ final class PNGPartialImage {
         if let damage, progress.has_pixels == 0 { throw damage.error }
         try readLateMetadata()
         let isMissingRows = damage?.kind == .missingPixels
-        if isMissingRows, plan.format == .gray8 { return try finishWithAlphaChannel(rows: Int(progress.rows), damage) }
+        if isMissingRows, plan.format.isGray { return try finishWithAlphaChannel(rows: Int(progress.rows), damage) }
         let mode = isMissingRows && plan.alphaMode == .opaque ? AlphaMode.straight : plan.alphaMode
         // The rows are converted in place, because no more rows will be added to the image.
         premultiply(&pixels)
@@ -77,7 +77,7 @@ final class PNGPartialImage {
     private var lastPass: UInt32 { plan.header.isInterlaced ? 6 : 0 }
 
     private var previewAlphaMode: AlphaMode {
-        plan.alphaMode == .opaque && plan.format != .gray8 ? .straight : plan.alphaMode
+        plan.alphaMode == .opaque && !plan.format.isGray ? .straight : plan.alphaMode
     }
 
     private func feed(_ bytes: Data) throws(ImageDecodingError) {

@@ -57,9 +57,9 @@ struct PNGPlan {
     var isReducedByRows: Bool { streams && reduction.factor > 1 }
 
     /// The alpha mode of a buffer in which rows may be missing. If the options allow partial images, it is not opaque
-    /// unless the format is gray8, so that missing rows are transparent.
+    /// unless the format is gray, so that missing rows are transparent.
     var openAlphaMode: AlphaMode {
-        options.allowsPartial && alphaMode == .opaque && format != .gray8 ? .straight : alphaMode
+        options.allowsPartial && alphaMode == .opaque && !format.isGray ? .straight : alphaMode
     }
 
     /// The plan for the same image in a pixel format with alpha.
@@ -97,7 +97,7 @@ extension PNGPlan {
     /// readers can exist at the same time.
     var byteCount: Int {
         // A partial gray image has an alpha channel.
-        let output = options.allowsPartial && format == .gray8 ? withAlphaChannel : self
+        let output = options.allowsPartial && format.isGray ? withAlphaChannel : self
         return Self.sum([
             reduction.factor > 1 ? output.reducedByteCount : 0,
             isReducedByRows ? Self.batchByteCount + output.pushedByteCount : output.storedByteCount,

@@ -102,6 +102,7 @@ extension PixelFormat {
     var shimFormat: alcedo_png_format {
         switch self {
         case .gray8: ALCEDO_PNG_GRAY8
+        case .gray16: ALCEDO_PNG_GRAY16
         case .rgba16: ALCEDO_PNG_RGBA16
         case .rgba8, .rgbx8: ALCEDO_PNG_RGBA8
         }

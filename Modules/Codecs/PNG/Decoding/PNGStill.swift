@@ -57,7 +57,7 @@ struct PNGStill {
         if let damage, reader.progress.has_pixels == 0 { throw damage.error }
         let isWhole = damage?.kind != .missingPixels
         // Gray samples cannot be transparent.
-        let shown = isWhole || plan.format != .gray8 ? plan : plan.withAlphaChannel
+        let shown = isWhole || !plan.format.isGray ? plan : plan.withAlphaChannel
         try shown.check()
         guard shown.isReducedByRows else { return try PNGPartialImage.decode(file, shown) }
         return try part(shown, isWhole: isWhole, damage)

@@ -12,15 +12,15 @@
 
         /// Creates a `GdkTexture` of the pixels. The caller has to release it with `g_object_unref`.
         ///
-        /// The texture shares the memory of the pixels, except for `gray8`, which GTK before 4.12 does not support:
-        /// gray pixels are first copied to four bytes per pixel. May be called on any thread.
+        /// The texture shares the memory of the pixels, except for `gray8` and `gray16`, which GTK before 4.12 does not
+        /// support: gray pixels are first copied to four bytes per pixel. May be called on any thread.
         ///
         /// - Returns: nil if a side exceeds the range of GTK, or if there is no memory for the copy.
         package func makeTexture() -> OpaquePointer? {
             guard let width = Int32(exactly: width), let height = Int32(exactly: height) else { return nil }
             let memoryFormat: GdkMemoryFormat
             switch (format, alphaMode) {
-            case (.gray8, _): return colored()?.makeTexture()
+            case (.gray8, _), (.gray16, _): return colored()?.makeTexture()
             // For opaque pixels, straight and premultiplied alpha are equal. GTK's software renderer converts the image
             // whenever it draws it. It has a fast path for straight alpha only; premultiplied pixels are converted
             // through floating point.
@@ -46,19 +46,9 @@
             }
         }
 
-        /// Returns the gray image as `rgbx8`; nil if there is no memory for it.
+        /// Returns the gray image in four bytes per pixel; nil if there is no memory for it.
         private func colored() -> PixelBuffer? {
-            PixelBuffer(size: size, format: .rgbx8, alphaMode: .opaque) { memory, bytesPerRow in
-                for y in 0..<height {
-                    let row = row(y)
-                    for x in 0..<width {
-                        let gray = row.unsafeLoad(fromByteOffset: x, as: UInt8.self)
-                        memory.storeBytes(
-                            of: SIMD4(gray, gray, gray, 255), toByteOffset: y * bytesPerRow + x * 4,
-                            as: SIMD4<UInt8>.self)
-                    }
-                }
-            }
+            straightRGBA(rowCount: height)?.reinterpreted(as: .opaque)
         }
     }
 #endif
