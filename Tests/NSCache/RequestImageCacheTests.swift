@@ -76,9 +76,25 @@ import Testing
     @Test func `requests for one source share the original, whatever their processors`() {
         let small = request(decoding: DecodingOptions(target: TargetSize(width: 4, height: 4)))
         cache.cacheImage(.gray(side: 1, level: 3), for: small)
-        #expect(cache.cachedImage(for: request(identifier: "other"))?.level == 3)
+        #expect(cache.cachedImage(for: request())?.level == 3)
+        #expect(cache.cachedImage(for: request(identifier: "other")) == nil)
         #expect(backend.image(for: small.key) == nil)
         #expect(backend.image(for: small.originalKey) != nil)
+    }
+
+    @Test func `a request with a modifier is looked up and stored only if an identifier names what it selects`() throws
+    {
+        let url = try #require(URL(string: "http://127.0.0.1/a"))
+        var request = ImageRequest(url: url)
+        cache.cacheImage(.gray(side: 1, level: 1), for: request)
+        request.modifyRequest = { $0.fields["Authorization"] = "me" }
+        #expect(cache.cachedImage(for: request) == nil)
+        cache.cacheImage(.gray(side: 1, level: 2), for: request)
+        #expect(cache.cachedImage(for: ImageRequest(url: url))?.level == 1)
+
+        request.additionalIdentifier = "account"
+        cache.cacheImage(.gray(side: 1, level: 3), for: request)
+        #expect(cache.cachedImage(for: request)?.level == 3)
     }
 
     @Test func `an empty cache finds nothing`() {
