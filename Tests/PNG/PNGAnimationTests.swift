@@ -167,6 +167,20 @@ import Testing
         #expect(counts == [1, 2])
     }
 
+    @Test func `frames whose data cannot be inflated show the frame before them`() throws {
+        let data = try fixture("animation.png")
+        let name = try #require(data.firstRange(of: Data("fdAT".utf8)))
+        let length = data[name.lowerBound - 4..<name.lowerBound].reduce(0) { $0 << 8 | Int($1) }
+        // The sequence number, and a stream that ends early, with the right checksum.
+        let short = PNGWriter.chunk("fdAT", Array(data[name.upperBound...].prefix(length / 2)))
+        let damaged = data[..<(name.lowerBound - 4)] + short + data[(name.upperBound + length + 4)...]
+
+        let image = try decoder.decode(damaged, options: DecodingOptions())
+
+        let frames = try #require(image.frames)
+        for index in 0..<3 { #expect(visible(try frames.frame(at: index)) == visible(image.pixels)) }
+    }
+
     @Test func `a broken pixel of a later frame ends the animation, and of the first one is reported`() throws {
         let data = try fixture("animation.png")
         for (name, frames, kind) in [("IDAT", 1, DamageTolerance.wrongPixels), ("fdAT", 1, .harmless)] {

@@ -14,6 +14,8 @@ package final class CompositedAnimation<Decoder: FrameDecoding>: ImageFrameSourc
         /// The index of the first frame that was drawn on the canvas. The canvas cannot be used for a frame whose key
         /// frame has a lower index.
         var start = 0
+        /// The number of frames before the first one that is known to be damaged.
+        var end = Int.max
     }
 
     package let layout: AnimationLayout
@@ -21,6 +23,7 @@ package final class CompositedAnimation<Decoder: FrameDecoding>: ImageFrameSourc
     private let options: DecodingOptions
     private let orientation: ImageOrientation
     private let reduction: BoxReduction
+    private let endsAtDamage: Bool
     private let state = Locked(State())
 
     /// Creates the frames of an animation.
@@ -31,9 +34,13 @@ package final class CompositedAnimation<Decoder: FrameDecoding>: ImageFrameSourc
     ///   - orientation: The orientation of the file's rows. It is applied when the options request it.
     ///   - options: The alpha mode, orientation and target size of the frames. The codec has already checked the
     ///     limits.
+    ///   - endsAtDamage: Whether a damaged frame after the first, and each frame after it, shows the frame before the
+    ///     damage. Otherwise, a damaged frame is an error. Default: false.
     package init(
-        _ layout: AnimationLayout, decoder: Decoder, orientation: ImageOrientation = .up, options: DecodingOptions
+        _ layout: AnimationLayout, decoder: Decoder, orientation: ImageOrientation = .up, options: DecodingOptions,
+        endsAtDamage: Bool = false
     ) {
+        self.endsAtDamage = endsAtDamage
         self.layout = layout
         self.decoder = decoder
         self.options = options
@@ -65,7 +72,18 @@ package final class CompositedAnimation<Decoder: FrameDecoding>: ImageFrameSourc
     /// or `outOfMemory`. Traps unless `0 <= index < frameCount`.
     package func composited(_ index: Int) throws(ImageDecodingError) -> PixelBuffer {
         precondition(layout.frames.indices.contains(index), "the animation has no frame \(index)")
-        let canvas = try state.withLock { state throws(ImageDecodingError) in try draw(index, &state) }
+        let canvas = try state.withLock { state throws(ImageDecodingError) in
+            // Each attempt that fails shortens the animation, so at most as many attempts as frames follow.
+            while endsAtDamage, index > 0 {
+                let last = min(index, state.end - 1)
+                do throws(ImageDecodingError) {
+                    return try draw(last, &state)
+                } catch {
+                    guard state.end <= last else { throw error }
+                }
+            }
+            return try draw(index, &state)
+        }
         return try finished(canvas)
     }
 
@@ -84,7 +102,13 @@ package final class CompositedAnimation<Decoder: FrameDecoding>: ImageFrameSourc
         }
         state.canvas = nil
         while next <= index {
-            canvas.draw(try decoder.decodeFrame(next), as: layout.frames[next])
+            do throws(ImageDecodingError) {
+                canvas.draw(try decoder.decodeFrame(next), as: layout.frames[next])
+            } catch {
+                let isDamage = error.code == .corrupt || error.code == .truncated
+                if isDamage, next > 0 { state.end = min(state.end, next) }
+                throw error
+            }
             next += 1
         }
         state.canvas = canvas

@@ -117,6 +117,21 @@ struct CompositedAnimationTests {
         for index in 0..<12 { #expect(try animation.frame(at: index) == frames[index]) }
     }
 
+    @Test func `an animation that ends at damage shows the frame before it from there on`() throws {
+        let synthetic = SyntheticAnimation(random: 42, count: 12)
+        let whole = animation(synthetic)
+        let frames = try (0..<12).map { try whole.frame(at: $0) }
+        let animation = CompositedAnimation(
+            synthetic.layout, decoder: synthetic, options: DecodingOptions(), endsAtDamage: true)
+        synthetic.broken.update { $0 = [6, 9] }
+
+        for index in Array(0..<12) + (0..<12).reversed() {
+            #expect(try animation.frame(at: index) == frames[min(index, 5)], "\(index)")
+        }
+        synthetic.broken.update { $0 = [0] }
+        #expect(throws: ImageDecodingError(.corrupt, "frame 0 is damaged")) { try animation.frame(at: 0) }
+    }
+
     @Test(arguments: ImageOrientation.allCases)
     func `alpha, orientation and target follow the options`(orientation: ImageOrientation) throws {
         let synthetic = SyntheticAnimation(random: 5, count: 3, canvas: PixelSize(width: 12, height: 8))

@@ -68,7 +68,7 @@ private struct PNGAnimation {
                 canvas: file.info.size, frames: frames.map(\.control), playCount: plays == 0 ? nil : plays),
             decoder: PNGFrameDecoder(
                 data: data, header: file.reader.header, colors: file.outline.colors, frames: frames),
-            orientation: file.info.orientation, options: options)
+            orientation: file.info.orientation, options: options, endsAtDamage: true)
     }
 
     private func stillImage(_ damage: ImageDamage?) throws(ImageDecodingError) -> DecodedImage {
