@@ -12,14 +12,14 @@ struct FakeEncoder: ImageEncoding {
     func encode(_ image: DecodedImage) throws(ImageEncodingError) -> Data { Data("level:\(image.level)".utf8) }
 }
 
-/// Decodes "level:N" as one gray pixel of level N, "part:N" as a partial image of it, "anim:N" as two frames of it, and
-/// throws for "fail:CODE". Counts its decodes.
+/// Decodes "level:N" as one gray pixel of level N, "part:N" as a partial image of it, "wrong:N" with wrong pixels,
+/// "anim:N" as two frames of it, and throws for "fail:CODE". Counts its decodes.
 struct FakeCodec: ImageDecoding {
     let decodes = Watched(0)
 
     var registry: CodecRegistry {
         var entry = CodecRegistry.Entry(format: ImageFormat(rawValue: "level"), decoder: self) { prefix in
-            ["level:", "fail:", "part:", "anim:"].contains { prefix.contains(Array($0.utf8)) }
+            ["level:", "fail:", "part:", "wrong:", "anim:"].contains { prefix.contains(Array($0.utf8)) }
         }
         entry.makeEncoder = { _ in FakeEncoder() }
         return CodecRegistry([entry])

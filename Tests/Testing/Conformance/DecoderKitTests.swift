@@ -22,7 +22,11 @@ struct DecoderKitTests {
             case .piecesIgnoreDamage: ["a file with flipped bits gives the same result whole and in pieces"]
             case .announcesLess: ["a file with flipped bits gives an error or an image of the inspected size"]
             case .swapsPieces: ["the decoded image does not depend on the chunks of the data"]
-            case .turnsRows: ["the decoded rows equal those of the image"]
+            case .turnsRows:
+                [
+                    "a file with flipped bits gives the same result whole and in pieces",
+                    "the decoded rows equal those of the image",
+                ]
             case .ignoresLimits: ["the limits of pixels and bytes are enforced"]
             }
         }
