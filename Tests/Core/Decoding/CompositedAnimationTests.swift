@@ -129,7 +129,9 @@ struct CompositedAnimationTests {
             #expect(try animation.frame(at: index) == frames[min(index, 5)], "\(index)")
         }
         synthetic.broken.update { $0 = [0] }
-        #expect(throws: ImageDecodingError(.corrupt, "frame 0 is damaged")) { try animation.frame(at: 0) }
+        let unseen = CompositedAnimation(
+            synthetic.layout, decoder: synthetic, options: DecodingOptions(), endsAtDamage: true)
+        #expect(throws: ImageDecodingError(.corrupt, "frame 0 is damaged")) { try unseen.frame(at: 0) }
     }
 
     @Test(arguments: ImageOrientation.allCases)
