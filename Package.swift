@@ -105,7 +105,7 @@ let package = Package(
             name: "AlcedoPipeline", dependencies: ["AlcedoCore", "AlcedoHTTP"], path: "Modules/Pipeline",
             exclude: ["README.md"]),
         .target(
-            name: "AlcedoViewBinding", dependencies: ["AlcedoCore"], path: "Modules/ViewBinding",
+            name: "AlcedoViewBinding", dependencies: ["AlcedoCore", "AlcedoProcessing"], path: "Modules/ViewBinding",
             exclude: ["CGTK", "GTK", "README.md", "Terminal"], sources: ["Animation", "Binding"]),
         .target(
             name: "AlcedoTerminal", dependencies: ["AlcedoCore", "AlcedoViewBinding"],

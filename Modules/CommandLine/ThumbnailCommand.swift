@@ -9,8 +9,7 @@ struct ThumbnailCommand: ProgramCommand {
         """
         usage: alcedo thumbnail URL|FILE|DIRECTORY... --size N --output DIR [options]
 
-        Writes a thumbnail of each image, decoded at about its size, to DIR under the image's name, with a number after
-        repeated names. Colors are converted to sRGB. An image that fails is reported on standard error, and the other
+        Writes a thumbnail of each image to DIR under the image's name, with a number after repeated names. Colors are converted to sRGB. An image that fails is reported on standard error, and the other
         thumbnails are written.
 
           --size N                fit each thumbnail into N x N pixels
@@ -59,7 +58,7 @@ struct ThumbnailCommand: ProgramCommand {
     }
 }
 
-/// A maker that writes a thumbnail of an image, decoded at about the size of the thumbnail.
+/// Writes a thumbnail of an image.
 private struct ThumbnailMaker: FileMaking {
     /// The maximum width and height in pixels. Smaller images keep their size.
     let side: Int
@@ -82,7 +81,6 @@ private struct ThumbnailMaker: FileMaking {
         let size = PixelSize(width: side, height: side)
         let original = try await tools.original(request, progress: progress)
         var request = original.request
-        request.decoding.target = TargetSize(size)
         request.decoding.includesAnimation = false
         // Color loses its low bits, which a thumbnail does not show.
         let exact = original.info.exactFormat

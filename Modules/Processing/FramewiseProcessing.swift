@@ -34,7 +34,7 @@ extension DecodedImage {
     }
 
     /// Returns a still image with other pixels. The color profile, orientation, scale, format and damage are kept. The
-    /// full size is not kept. The animation is removed, because its frames would no longer match.
+    /// reduction is not kept. The animation is removed, because its frames would no longer match.
     func still(_ pixels: PixelBuffer) -> DecodedImage {
         DecodedImage(
             pixels: pixels, colorProfile: colorProfile, orientation: orientation, scale: scale, format: format,
@@ -60,11 +60,11 @@ private final class ProcessedFrames: DerivedFrameSource {
         self.process = {
             [
                 colorProfile = image.colorProfile, orientation = image.orientation, scale = image.scale,
-                format = image.format, fullSize = image.fullSize
+                format = image.format, reduction = image.reduction
             ] pixels throws(ImageProcessingError) in
             var frame = DecodedImage(
                 pixels: pixels, colorProfile: colorProfile, orientation: orientation, scale: scale, format: format)
-            frame.fullSize = fullSize
+            frame.reduction = reduction
             return try process(frame)
         }
     }

@@ -12,8 +12,11 @@ public import FoundationEssentials
 ///     upload, to: .webp(quality: 80), fitting: PixelSize(width: 1600, height: 1600))
 /// ```
 ///
-/// **Memory.** A still image is decoded near the requested size, and its rows pass from the decoder through the resizer
-/// to the encoder one after another. The whole image is held in memory only in these cases:
+/// **Size.** Each side of the result is the side of the source times the factor, rounded to the nearest whole number. The
+/// image is reduced by the same filter as with the processor `.resize`.
+///
+/// **Memory.** The rows of a still image pass from the decoder through the resizer to the encoder one after another. The
+/// whole image is held in memory only in these cases:
 ///
 /// - The source is an interlaced or progressive file, a WebP file that is lossless or has alpha, a GIF file whose first
 ///   frame does not fill the canvas exactly, an AVIF, JPEG XL or SVG file, or a HEIF file without tiles.
@@ -107,15 +110,15 @@ public struct ImageConverter: Sendable {
         let info = try codecs.inspect(data, limits: limits)
         let encoder = metadata.encoder(
             encoder, for: info, in: colorSpace, isUpright: appliesOrientation, resolution: resolution)
-        let options = options(for: info, encoder.format, fitting: size)
         // When the orientation is not applied, the rows keep their stored order, so the size must match that order.
         let swapsSides = !appliesOrientation && info.orientation.swapsSides
         let resize = size.map { ImageProcessors.Resize(to: swapsSides ? $0.transposed : $0) }
+        let processors: [any ImageProcessing] = (resize.map { [$0] } ?? []) + self.processors
+        let options = options(for: info, encoder.format, processors.first)
         guard info.frameCount == 1 else {
             var image = try codecs.decode(data, options: options)
             image = ColorConversionPlan(image.rowHeader, to: colorSpace, by: Self.colorConverter)
                 .applied(to: image, by: Self.colorConverter, colorSpace)
-            if let resize { image = try resize.process(image) }
             for processor in processors { image = try processor.process(image) }
             image.colorProfile = metadata.colorProfile(of: image.colorProfile)
             if let damage = image.damage { onDamage(damage) }
@@ -126,7 +129,6 @@ public struct ImageConverter: Sendable {
         let isUnchanged = resize == nil && processors.isEmpty
         consumer = MetadataFilteredRows(metadata, isUnchanged ? info.colorModel : nil, next: consumer)
         for processor in processors.reversed() { consumer = processor.rows(into: consumer) }
-        if let resize { consumer = resize.rows(into: consumer) }
         consumer = ColorConvertedRows(to: colorSpace, by: Self.colorConverter, next: consumer)
         // Rows that were passed on cannot be taken back, so a partial image is decoded as a whole.
         let damage =
@@ -162,10 +164,18 @@ public struct ImageConverter: Sendable {
     private static let threads = BlockingExecutor(
         name: "alcedo.convert", maxConcurrent: ProcessInfo.processInfo.activeProcessorCount)
 
-    private func options(for info: ImageInfo, _ format: ImageFormat, fitting size: PixelSize?) -> DecodingOptions {
+    private func options(
+        for info: ImageInfo, _ format: ImageFormat, _ processor: (any ImageProcessing)?
+    ) -> DecodingOptions {
         var options = DecodingOptions(
-            limits: limits, appliesOrientation: appliesOrientation, target: size.map { TargetSize($0) },
-            pixelFormat: info.exactFormat, tolerance: tolerance)
+            limits: limits, appliesOrientation: appliesOrientation, pixelFormat: info.exactFormat,
+            tolerance: tolerance)
+        if let target = processor?.decodingTarget {
+            // Decoders expect the size of the upright image.
+            let swapsSides = !appliesOrientation && info.orientation.swapsSides
+            options.target = swapsSides ? TargetSize(target.size.transposed, mode: target.mode) : target
+            options.isFiltered = true
+        }
         options.keepsInks = colorSpace != .embedded
         // These formats support only 8-bit samples.
         if [.jpeg, .gif, .webp].contains(format) { options.pixelFormat = options.pixelFormat.shallow }

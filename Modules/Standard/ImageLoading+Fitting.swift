@@ -9,8 +9,8 @@ extension ImageLoading {
     /// let thumbnail = try await pipeline.image(for: url, fitting: PixelSize(width: 320, height: 320))
     /// ```
     ///
-    /// The aspect ratio is kept and the image is never enlarged. If the decoder supports downscaling, the image is
-    /// decoded at a smaller size, which takes less time and memory than decoding the whole image.
+    /// The aspect ratio is kept and the image is never enlarged. The image is filtered while it is decoded, so that the
+    /// whole image is normally not in memory.
     ///
     /// - Throws: The errors of ``/AlcedoCore/ImageLoading/load(_:priority:onUpdate:)``. A side of `size` below one
     ///   pixel causes a processing error.
@@ -20,8 +20,7 @@ extension ImageLoading {
 
     /// Loads the image of a request, applies the request's processors, and scales the result down if it exceeds `size`.
     ///
-    /// The aspect ratio is kept and the image is never enlarged. A request without processors is decoded at a smaller
-    /// size if the decoder supports that.
+    /// The aspect ratio is kept and the image is never enlarged.
     ///
     /// - Throws: The errors of ``/AlcedoCore/ImageLoading/load(_:priority:onUpdate:)``. A side of `size` below one
     ///   pixel causes a processing error.

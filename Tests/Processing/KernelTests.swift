@@ -27,13 +27,13 @@ import Testing
 
     @Test func `convolution along a row equals the scalar one exactly`() {
         for (cells, length) in [(1, 1), (40, 7), (41, 13), (9, 30), (200, 3)] {
-            let table = WeightTable(cells: cells, extent: Double(cells), length: length, filter: .lanczos3)
+            let table = WeightTable(samples: cells, extent: Double(cells), length: length, filter: .lanczos3)
             let row = Self.floats(cells * 4 + Convolution.slack, seed: 7)
             var result = [Float](repeating: 0, count: length * 4)
 
             Convolution.horizontal(row: row, table: table, channels: 4, into: &result)
 
-            #expect(result == ScalarKernels.filterPixels(row, table, sumCount: 4))
+            #expect(result == ScalarKernels.filterPixels(row, table, sumCount: 8))
         }
     }
 
@@ -62,13 +62,13 @@ import Testing
 
     @Test func `convolution along four rows at once equals the scalar one exactly`() {
         for (cells, length) in [(1, 1), (40, 7), (41, 13), (9, 30), (200, 3)] {
-            let table = WeightTable(cells: cells, extent: Double(cells), length: length, filter: .lanczos3)
+            let table = WeightTable(samples: cells, extent: Double(cells), length: length, filter: .lanczos3)
             let rows = (0..<4).map { Self.floats(cells * 4, seed: UInt64($0 + 7)) }
             let interleaved = ScalarKernels.interleaved(rows) + Self.floats(Convolution.slack, seed: 6)
             let floats = length * 4 + 8
             var result = [Float](repeating: 0, count: floats * 4)
 
-            Convolution.horizontalByFour(cells: interleaved, table: table, floats: floats, into: &result)
+            Convolution.horizontalByFour(samples: interleaved, table: table, floats: floats, into: &result)
 
             for (place, row) in rows.enumerated() {
                 #expect(
@@ -79,10 +79,10 @@ import Testing
     }
 
     @Test func `the weights of four result pixels are those of each one`() {
-        let table = WeightTable(cells: 41, extent: 41, length: 13, filter: .lanczos3)
+        let table = WeightTable(samples: 41, extent: 41, length: 13, filter: .lanczos3)
         for first in stride(from: 0, to: 13, by: 4) {
             let range = first..<min(first + 4, 13)
-            let cells = table.cells(of: range)
+            let cells = table.samples(of: range)
             var weights = [Float](repeating: 9, count: cells.count * 4)
 
             table.writeWeights(of: range, into: &weights)
@@ -124,19 +124,40 @@ import Testing
         }
     }
 
-    @Test(arguments: [false, true])
-    func `column sums equal the scalar ones`(continues: Bool) {
-        let bytes = Self.bytes(96 * 5)
-        let rows = (0..<5).map { bytes[$0 * 96..<($0 + 1) * 96] }
-        let start = (0..<96).map { continues ? $0 : 0 }
-        var words = (0..<96).map { UInt16($0) }
-        var longs = (0..<96).map { UInt32($0) }
+    @Test func `four rows are added to sums in a ring as the scalar kernel adds them`() {
+        let rows = (0..<4).map { Self.floats(48, seed: UInt64($0 + 20)) }
+        let weights = Self.floats(3 * 4, seed: 9)
+        let start = (0..<5).map { Self.floats(48, seed: UInt64($0 + 30)) }
+        var sums = start.flatMap { $0 }
 
-        BoxColumns.sum(bytes, rows: 5, bytesPerRow: 96, byteCount: 96, continues: continues, into: &words)
-        BoxColumns.premultipliedSum(bytes, rows: 5, bytesPerRow: 96, byteCount: 96, continues: continues, into: &longs)
+        // Of a ring of five sums, the last two and the first.
+        Convolution.addFourRows(rows.flatMap { $0 }, weights: weights, to: 8..<11, of: 5, floats: 48, sums: &sums)
 
-        #expect(words.map(Int.init) == ScalarKernels.sumBytes(rows, onto: start))
-        #expect(longs.map(Int.init) == ScalarKernels.sumStraightBytes(rows, onto: start))
+        var expected = start
+        for (place, slot) in [3, 4, 0].enumerated() {
+            let four = Array(weights[place * 4..<place * 4 + 4])
+            expected[slot] = ScalarKernels.addFourRows(rows, four, onto: start[slot])
+        }
+        #expect(sums == expected.flatMap { $0 })
+    }
+
+    @Test(arguments: [4, 5, 9.5, 40])
+    func `no more result pixels are in progress than the overlap of a table`(scale: Double) {
+        let length = 23
+        let samples = Int((Double(length) * scale).rounded(.up))
+        let table = WeightTable(
+            samples: samples, extent: Double(length) * scale, length: length, filter: .lanczos3)
+        let overlap = table.overlap(of: 4)
+
+        var inProgress = 0
+        for end in stride(from: 4, through: samples + 3, by: 4) {
+            let begun = table.first.prefix { $0 < min(end, samples) }.count
+            let complete = (0..<length).prefix { table.samples(of: $0..<$0 + 1).upperBound <= end - 4 }.count
+            inProgress = max(inProgress, begun - complete)
+        }
+
+        #expect(inProgress <= overlap)
+        #expect(overlap <= 9)
     }
 
     @Test(arguments: [AlphaMode.straight, .opaque])

@@ -217,6 +217,7 @@ alcedo_jpeg_status alcedo_jpeg_read_rows(
     *count = 0;
     if (setjmp(d->escape)) return alcedo_jpeg_failure(d);
     if ((size_t)c->output_width * (size_t)c->output_components > stride) ERREXIT(c, JERR_IMAGE_TOO_BIG);
+    alcedo_jpeg_hide_padding(d);
     // When rows are aligned, as the caller's are, libjpeg-turbo writes colors past the caches. This is faster only when
     // the output does not fit in the caches. Small output is soon read again, so colors are decoded through an
     // unaligned row.

@@ -36,6 +36,13 @@ typedef struct {
     int count;  // the number of pieces after the first
 } alcedo_jpeg_pieces;
 
+/// The transform that libjpeg has selected for the blocks of a component, and the place of the current row of MCUs.
+typedef struct {
+    void (*transform)(j_decompress_ptr, jpeg_component_info *, JCOEFPTR, JSAMPARRAY, JDIMENSION);
+    JSAMPARRAY rows;
+    JDIMENSION mcu_row;
+} alcedo_jpeg_edge;
+
 struct alcedo_jpeg_decoder {
     struct jpeg_decompress_struct cinfo;
     struct jpeg_error_mgr errors;
@@ -52,6 +59,7 @@ struct alcedo_jpeg_decoder {
     const uint8_t *base;  // the bytes that the source reads
     size_t skipped;  // the number of bytes to skip when they arrive
     alcedo_jpeg_pieces pieces;
+    alcedo_jpeg_edge edges[MAX_COMPONENTS];
     int ran_out;
     int too_many_scans;
     int is_started;  // whether libjpeg may have read data of a scan
@@ -76,6 +84,13 @@ void alcedo_jpeg_init_markers(alcedo_jpeg_decoder *d);
 /// components that are stored at a lower resolution. Omits nothing from a file that is not valid up to its end. Damage
 /// within the omitted scans is not found. Must be called after the header has been read and the scale has been set.
 void alcedo_jpeg_omit_details(alcedo_jpeg_decoder *d);
+/// Makes a scaled image independent of what its blocks contain outside of the image. Must be called after the scale has
+/// been set and decoding has started.
+void alcedo_jpeg_hide_padding(alcedo_jpeg_decoder *d);
+/// Whether blocks of a component lie partly outside of the image.
+int alcedo_jpeg_has_cut_blocks(const struct jpeg_decompress_struct *c, const jpeg_component_info *component);
+/// Returns the number of samples per side to which each block of a component is decoded.
+int alcedo_jpeg_block_side(const jpeg_component_info *component);
 /// Returns the size of the profile, or 0 when it is absent, incomplete or contradictory.
 size_t alcedo_jpeg_profile_size(const alcedo_jpeg_decoder *d);
 /// Records damage, unless the same or worse damage is known. `message` must not be longer than JMSG_LENGTH_MAX.

@@ -58,8 +58,7 @@ static int read_scan(const struct jpeg_decompress_struct *c, const uint8_t *segm
     return scan->count == 1 && scan->first <= scan->last && scan->last < DCTSIZE2;
 }
 
-/// Returns the number of samples per side to which each block of a component is decoded.
-static int block_side(const jpeg_component_info *component) {
+int alcedo_jpeg_block_side(const jpeg_component_info *component) {
 #if JPEG_LIB_VERSION >= 70
     const int width = component->DCT_h_scaled_size, height = component->DCT_v_scaled_size;
     return width > height ? width : height;
@@ -105,7 +104,10 @@ void alcedo_jpeg_omit_details(alcedo_jpeg_decoder *d) {
         bytes += 2 + size;
         if (marker[1] != START_OF_SCAN) continue;
         if (!read_scan(c, marker + 2, size, &scan)) return;
-        if (scan.first == 0 || block_side(&c->comp_info[scan.components[0]]) > 1) continue;
+        const jpeg_component_info *component = &c->comp_info[scan.components[0]];
+        if (scan.first == 0 || alcedo_jpeg_block_side(component) > 1) continue;
+        // The visible part of a block at the edge is only known with its details.
+        if (alcedo_jpeg_has_cut_blocks(c, component)) continue;
         bytes = next_marker(bytes, end);
         // The limit on scans applies to files with more of them.
         if (!bytes || ++omitted > ALCEDO_JPEG_MAXIMUM_CUTS) return;

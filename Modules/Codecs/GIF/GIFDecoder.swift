@@ -39,7 +39,8 @@ package struct GIFDecoder: ImageDecoding {
         guard !frame.isInterlaced, frame.size == structure.canvas, frame.area.covers(structure.canvas) else {
             return try decode(data, options: options.forRows).sendRows(to: consumer)
         }
-        let chain = options.chain(from: BoxReduction(from: structure.canvas, towards: options.target), to: consumer)
+        let chain = options.chain(
+            from: BoxReduction(from: structure.canvas, towards: options.averagingTarget), to: consumer)
         try chain.begin(
             PixelRowHeader(
                 size: structure.canvas, format: .rgba8,

@@ -58,6 +58,9 @@ struct JPEGPartialImage {
             colorProfile: header.colorProfile, orientation: options.appliesOrientation ? .up : header.orientation,
             format: .jpeg, damage: damage)
         image.hasInks = header.hasInks
+        image.reduction = header.reduction.map {
+            options.appliesOrientation ? $0.upright(from: header.orientation, size: header.size) : $0
+        }
         return image
     }
 

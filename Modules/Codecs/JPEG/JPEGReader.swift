@@ -14,6 +14,8 @@ final class JPEGReader {
     /// Whether the image can be decoded while its bytes arrive.
     private(set) var canSuspend = true
     private(set) var coefficientByteCount: UInt64 = 0
+    /// The scale of the DCT in eighths, as ``shrink(_:towards:)`` has set it.
+    private var eighths: UInt32 = 8
     /// The header of the rows, or `nil` before ``start(_:)``.
     private(set) var rowHeader: PixelRowHeader?
 
@@ -170,7 +172,15 @@ final class JPEGReader {
             size: info.size, format: isGray ? .gray8 : .rgba8, alphaMode: .opaque,
             colorProfile: hasInks && !keepsInks ? nil : info.sampleProfile, orientation: info.orientation)
         header.hasInks = keepsInks
-        if let target = options.target { header.size = try shrink(info, towards: target) }
+        if let target = options.target {
+            header.size = try shrink(info, towards: target)
+            // Each sample covers exactly 8/n pixels; libjpeg rounds the number of samples up.
+            if eighths < 8 {
+                let scale = Double(eighths) / 8
+                header.reduction = ImageReduction(
+                    of: info.size, width: Double(info.size.width) * scale, height: Double(info.size.height) * scale)
+            }
+        }
         try limits.check(header.size, format: header.format)
         // The whole image is read regardless of the output size, and this takes time.
         try limits.check(info.size, format: .gray8)
@@ -188,6 +198,7 @@ final class JPEGReader {
         let needed = info.size.scaled(to: box, mode: target.mode)
         var size = info.size
         for eighths in [UInt32(1), 2, 4, 8] {
+            self.eighths = eighths
             var width: UInt32 = 0
             var height: UInt32 = 0
             _ = try isDone(alcedo_jpeg_set_scale(shim, eighths, &width, &height))

@@ -42,8 +42,10 @@
                 try drawing.check(options.limits, timeLimit: timeLimit)
                 let pixels = try drawing.pixels(
                     timeLimit: timeLimit, isPremultiplied: options.alphaMode == .premultiplied)
-                return DecodedImage(
+                var image = DecodedImage(
                     pixels: pixels, format: .svg, damage: document.damage.map { ImageDamage(.missingPixels, $0) })
+                image.reduction = drawing.reduction
+                return image
             }
         }
 

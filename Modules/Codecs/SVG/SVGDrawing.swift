@@ -22,6 +22,13 @@
             size = PixelSize(width: side(width), height: side(height))
         }
 
+        /// The position of the drawing in that of the natural size; nil if it is not smaller.
+        var reduction: ImageReduction? {
+            let full = document.size.pixels
+            guard size.width <= full.width, size.height <= full.height, size != full else { return nil }
+            return ImageReduction(of: full, exactly: size)
+        }
+
         /// The number of pixels for a pixel inside the view box.
         private var scale: Double {
             let factors = (Double(size.width) / document.size.width, Double(size.height) / document.size.height)

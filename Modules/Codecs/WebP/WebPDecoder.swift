@@ -62,7 +62,7 @@ package struct WebPDecoder: ImageDecoding {
         guard let frame = container.frames.first, !container.isAnimated, !isReoriented, !frame.isLossless,
             !frame.declaresAlpha
         else { return try decode(data, options: options.forRows).sendRows(to: consumer) }
-        let size = container.size(for: options.target)
+        let size = container.size(for: options.averagingTarget)
         try consumer.begin(
             PixelRowHeader(
                 size: size, format: .rgba8, alphaMode: .opaque, colorProfile: container.sampleProfile,

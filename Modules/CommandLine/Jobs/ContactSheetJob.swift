@@ -129,12 +129,12 @@ struct ContactSheetJob: Sendable {
         return problems.isEmpty && errors.messages.isEmpty
     }
 
-    /// Returns the request for an image of the sheet. Without processors, the image is decoded at the size of its cell.
+    /// Returns the request for an image of the sheet. Without processors, the image is resized to fit its cell.
     private func sized(_ request: ImageRequest, for side: Int) -> ImageRequest {
         var request = request
         request.decoding.includesAnimation = false
-        if processors.isEmpty { request.decoding.target = TargetSize(width: side, height: side) }
-        request.processors += processors
+        let size = PixelSize(width: side, height: side)
+        request.processors += processors.isEmpty ? [.resize(fitting: size)] : processors
         return request
     }
 }

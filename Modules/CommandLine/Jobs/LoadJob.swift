@@ -173,7 +173,6 @@ struct LoadJob: Sendable {
         var request = LoadTimes.marked(request, index)
         if let longestSide {
             let size = PixelSize(width: longestSide, height: longestSide)
-            request.decoding.target = TargetSize(size)
             request.processors.append(.resize(fitting: size))
         }
         request.processors += processors

@@ -46,6 +46,8 @@ package final class ColorConvertedRows: PixelRowConsumer {
     private var output: [UInt8] = []
     /// The error of a profile that was ignored, or nil.
     package private(set) var error: ColorConversionError?
+    /// Whether the samples of the rows change.
+    package var isConverting: Bool { convert != nil }
 
     package init(to space: OutputColorSpace, by converter: any ColorConverting, next: any PixelRowConsumer) {
         self.space = space

@@ -45,7 +45,7 @@ package final class CompositedAnimation<Decoder: FrameDecoding>: ImageFrameSourc
         self.decoder = decoder
         self.options = options
         self.orientation = options.appliesOrientation ? orientation : .up
-        reduction = BoxReduction(from: layout.canvas, orientation: orientation, towards: options.target)
+        reduction = BoxReduction(from: layout.canvas, orientation: orientation, towards: options.averagingTarget)
     }
 
     package var canvasSize: PixelSize {

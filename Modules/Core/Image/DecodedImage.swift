@@ -24,9 +24,10 @@ public struct DecodedImage: Sendable {
     /// Its kind is at most ``DecodingOptions/tolerance``. Processors keep it.
     public var damage: ImageDamage?
 
-    /// The size of the full image, when the pipeline decoded it smaller for the first processor; nil in all other
-    /// cases. With it, the processor's result has the same size as the result from the full image.
-    package var fullSize: PixelSize?
+    /// The position of the pixels in the full image, when a decoder reduced the image; nil in all other cases. Default:
+    /// nil. With it, a resize has the size and the position that it has for the full image. Processors that change the
+    /// size or the position of the pixels set it to nil.
+    public var reduction: ImageReduction?
 
     /// Whether the samples are inks, which must be converted before any other use: see ``PixelRowHeader/hasInks``.
     package var hasInks = false
@@ -108,12 +109,12 @@ extension DecodedImage {
         let animation = frames as? any ImageFrameSource & AnyObject
         guard frames == nil || animation != nil else { return nil }
         let isAnimated = animation != nil
-        return { [colorProfile, orientation, scale, format, damage, fullSize, weak animation] in
+        return { [colorProfile, orientation, scale, format, damage, reduction, weak animation] in
             guard let pixels = pixels(), !isAnimated || animation != nil else { return nil }
             var image = DecodedImage(
                 pixels: pixels, colorProfile: colorProfile, orientation: orientation, scale: scale, format: format,
                 frames: animation, damage: damage)
-            image.fullSize = fullSize
+            image.reduction = reduction
             return image
         }
     }

@@ -36,18 +36,29 @@ extension TargetSize {
 }
 
 extension PixelSize {
-    /// Returns this size scaled to `target` with its aspect ratio preserved, each side at least one pixel.
+    /// Returns this size scaled to `target` with its aspect ratio preserved: each side times the factor, rounded to the
+    /// nearest whole number, and at least one pixel.
     ///
     /// With `.fit`, the result lies inside `target`; with `.fill`, it covers `target`. Returns this size unchanged when
     /// either size is not positive, and when the result would be larger but `enlarging` is false.
     package func scaled(to target: PixelSize, mode: TargetSize.ContentMode, enlarging: Bool = false) -> PixelSize {
         guard isPositive, target.isPositive else { return self }
-        let horizontal = Double(target.width) / Double(width)
-        let vertical = Double(target.height) / Double(height)
-        var factor = mode == .fit ? min(horizontal, vertical) : max(horizontal, vertical)
-        if !enlarging { factor = min(factor, 1) }
-        guard factor != 1 else { return self }
-        let side = { (length: Int) in max(1, Int(min((Double(length) * factor).rounded(), 1e15))) }
-        return PixelSize(width: side(width), height: side(height))
+        // The factor is a fraction, because a quotient of two doubles can lie on the wrong side of a half.
+        let isFlatter = target.width.multipliedFullWidth(by: height) < target.height.multipliedFullWidth(by: width)
+        let isHorizontal = isFlatter == (mode == .fit)
+        let (over, under) = isHorizontal ? (target.width, width) : (target.height, height)
+        if over == under || over > under && !enlarging { return self }
+        return PixelSize(
+            width: isHorizontal ? min(over, Self.maximumSide) : Self.scaled(width, over, under),
+            height: isHorizontal ? Self.scaled(height, over, under) : min(over, Self.maximumSide))
     }
+
+    /// Returns `length * over / under`, rounded to the nearest whole number, from 1 to 10¹⁵. All values are positive.
+    private static func scaled(_ length: Int, _ over: Int, _ under: Int) -> Int {
+        guard Double(length) * Double(over) / Double(under) < Double(maximumSide) else { return maximumSide }
+        let (quotient, remainder) = under.dividingFullWidth(length.multipliedFullWidth(by: over))
+        return max(1, quotient + (remainder >= under - remainder ? 1 : 0))
+    }
+
+    private static let maximumSide = 1_000_000_000_000_000
 }

@@ -28,6 +28,7 @@ package final class BoxReducer: PixelRowConsumer {
     package func begin(_ header: PixelRowHeader) throws {
         var reduced = header
         reduced.size = reduction.size(of: header.size)
+        if reduction.factor > 1 { reduced.reduction = reduction.position(in: header.size) }
         if reduction.factor > 1 {
             sums = Array(repeating: SIMD4(repeating: 0), count: reduced.size.width)
             output = Array(repeating: 0, count: reduced.bytesPerRow)
@@ -198,6 +199,12 @@ package struct BoxReduction: Sendable, Hashable {
     /// consists of averages of the remaining pixels.
     package func size(of size: PixelSize) -> PixelSize {
         PixelSize(width: (size.width - 1) / factor + 1, height: (size.height - 1) / factor + 1)
+    }
+
+    /// Returns the position of the averages in an image of size `size`.
+    package func position(in size: PixelSize) -> ImageReduction {
+        ImageReduction(
+            of: size, width: Double(size.width) / Double(factor), height: Double(size.height) / Double(factor))
     }
 }
 

@@ -45,6 +45,9 @@ public struct PixelRowHeader: Sendable, Hashable {
     /// The color model of the file, if no processor changed the pixels; otherwise nil. An encoder can then store the
     /// pixels in the same model, for example with a palette. Default: nil.
     package var storedModel: ColorModel?
+    /// The position of the rows in the full image, when a decoder reduced the image; nil in all other cases. Default:
+    /// nil. Consumers that pass on rows of another size set it to nil.
+    public var reduction: ImageReduction?
 
     /// Creates a header. By default the rows are upright and in sRGB.
     public init(
@@ -73,6 +76,7 @@ extension DecodedImage {
             orientation: orientation)
         header.hasInks = hasInks
         header.storedModel = storedModel
+        header.reduction = reduction
         return header
     }
 

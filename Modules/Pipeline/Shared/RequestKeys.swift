@@ -48,9 +48,6 @@ struct StepKey: Hashable, Sendable {
     private let original: ImageKey
     private let decoding: DecodingOptions
     private let colorSpace: OutputColorSpace
-    /// The derived target, stored apart from ``decoding``. An image that is decoded to a derived target records its
-    /// full size, and an image that is decoded to a requested target does not, so these images cannot share a step.
-    private let derivedTarget: TargetSize?
     private let policy: CachePolicy
     private let codecs: RequestToken?
     private let sent: SentRequest?
@@ -66,10 +63,8 @@ struct StepKey: Hashable, Sendable {
     ///   - request: The request.
     ///   - stepCount: The number of processors to apply.
     ///   - digest: The digest of bytes that are already loaded, or nil. Default: nil.
-    ///   - isShrunk: Whether the image is decoded to the request's derived target, if it has one. Default: true.
-    init(_ request: ImageRequest, stepCount: Int, of digest: UInt64? = nil, isShrunk: Bool = true) {
+    init(_ request: ImageRequest, stepCount: Int, of digest: UInt64? = nil) {
         self.digest = digest
-        derivedTarget = isShrunk ? request.derivedTarget : nil
         original = request.originalKey
         decoding = request.decoding
         colorSpace = request.colorSpace

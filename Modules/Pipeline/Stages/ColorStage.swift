@@ -29,6 +29,23 @@ struct ColorStage: Sendable {
         if plan.convert != nil { report(request.key, .colorConverted(space), since: start) }
     }
 
+    /// Returns a consumer that converts rows and passes them to `next`, and a closure that reports the conversion, to be
+    /// called after the last row.
+    func rows(
+        for request: ImageRequest, into next: any PixelRowConsumer
+    ) -> (consumer: any PixelRowConsumer, report: (_ start: Duration) -> Void) {
+        let space = request.colorSpace
+        guard let converter, space != .embedded else { return (next, { _ in }) }
+        let rows = ColorConvertedRows(to: space, by: converter, next: next)
+        return (
+            rows,
+            { [report] start in
+                if let error = rows.error { report(request.key, .colorProfileIgnored(error)) }
+                if rows.isConverting { report(request.key, .colorConverted(space), since: start) }
+            }
+        )
+    }
+
     /// Returns the converted preview, without a report.
     func convert(_ preview: ImagePreview, for request: ImageRequest) -> ImagePreview {
         let space = request.colorSpace

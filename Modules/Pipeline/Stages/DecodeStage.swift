@@ -39,6 +39,9 @@ struct DecodeStage: Sendable {
     /// are removed from disk and loaded again from the source. If the source then has no bytes, a partial image is
     /// returned.
     ///
+    /// When the request has a derived target, the result is the image after the first processor, to which the rows are
+    /// passed as they are decoded.
+    ///
     /// - Throws: ``PipelineError`` or `CancellationError`.
     func load(
         _ request: ImageRequest, _ priority: PriorityHandle, _ update: @escaping @Sendable (LoadUpdate) -> Void
@@ -47,7 +50,7 @@ struct DecodeStage: Sendable {
             request.deliversPreviews
             ? PreviewMaker(
                 codecs: request.codecs ?? codecs, options: color.options(request.effectiveDecoding, for: request),
-                recordsFullSize: request.derivedTarget != nil, threads: threads, interval: previewInterval,
+                recordsReduction: request.derivedTarget != nil, threads: threads, interval: previewInterval,
                 clock: report.clock, convert: { [color] in color.convert($0, for: request) }
             ) { update(.preview($0)) } : nil
         defer { previews?.end() }
@@ -90,23 +93,24 @@ struct DecodeStage: Sendable {
         return try await load(changedRequest, priority, update)
     }
 
-    /// Decodes the bytes of a request, and records their digest as that of the newest bytes. Throws ``PipelineError``
-    /// or `CancellationError`.
+    /// Decodes the bytes of a request, applies its first processor if the request has a derived target, and records the
+    /// digest of the bytes as that of the newest ones. Throws ``PipelineError`` or `CancellationError`.
     func decode(
         _ original: Original, for request: ImageRequest, _ priority: PriorityHandle
     ) async throws -> LoadedImage {
-        let key = request.key
-        let (codecs, options) = (request.codecs ?? codecs, color.options(request.effectiveDecoding, for: request))
+        let codecs = request.codecs ?? codecs
+        var options = color.options(request.effectiveDecoding, for: request)
+        let processor = request.derivedTarget == nil ? nil : request.processors.first
+        options.isFiltered = processor != nil
         do {
             return try await threads.decode(original.data, options: options, by: codecs, priority: priority) {
-                let start = report.now
-                var image = try codecs.decode(original.data, options: options)
-                if request.derivedTarget != nil {
-                    // Decodable bytes normally can be inspected. If not, the image is processed at its decoded size.
-                    image.recordFullSize(try? codecs.inspect(original.data, limits: options.limits))
+                [options] in
+                let image: DecodedImage
+                if let processor {
+                    image = try processed(original.data, codecs, options, by: processor, for: request)
+                } else {
+                    image = try decoded(original.data, codecs, options, for: request)
                 }
-                report(key, .decoded(image.size), since: start)
-                color.convert(&image, for: request)
                 let origin = LoadedImage.Origin(
                     digest: original.data.digest, allowsStoring: original.allowsStoring,
                     varyingFields: original.varyingFields)
@@ -117,16 +121,100 @@ struct DecodeStage: Sendable {
             throw PipelineError(.decoding(error.code), error.message, cause: error)
         }
     }
+
+    private func decoded(
+        _ data: Data, _ codecs: CodecRegistry, _ options: DecodingOptions, for request: ImageRequest
+    ) throws(ImageDecodingError) -> DecodedImage {
+        let start = report.now
+        var image = try codecs.decode(data, options: options)
+        report(request.key, .decoded(image.size), since: start)
+        color.convert(&image, for: request)
+        return image
+    }
+
+    /// Decodes an image and passes its rows to a processor, so that the image before the processor is not in memory. An
+    /// animation, and a partial image, are decoded as a whole first.
+    private func processed(
+        _ data: Data, _ codecs: CodecRegistry, _ options: DecodingOptions, by processor: any ImageProcessing,
+        for request: ImageRequest
+    ) throws -> DecodedImage {
+        let info = try? codecs.inspect(data, limits: options.limits)
+        if let info, !options.includesAnimation || info.frameCount == 1 {
+            do {
+                return try rows(of: data, codecs, options, by: processor, for: request, format: info.format)
+            } catch let error as ImageDecodingError where options.allows(error) {}
+        }
+        var image = try decoded(data, codecs, options, for: request)
+        if image.reduction == nil { image.recordReduction(info) }
+        return try process(image, by: processor, for: request)
+    }
+
+    private func rows(
+        of data: Data, _ codecs: CodecRegistry, _ options: DecodingOptions, by processor: any ImageProcessing,
+        for request: ImageRequest, format: ImageFormat
+    ) throws -> DecodedImage {
+        let start = report.now
+        let collector = PixelRowCollector()
+        let rows = DecodedRows(next: processor.rows(into: collector))
+        let convertedRows = color.rows(for: request, into: rows)
+        let damage: ImageDamage?
+        do {
+            damage = try codecs.decodeRows(data, options: options, into: convertedRows.consumer)
+        } catch let error as ImageProcessingError {
+            throw PipelineError(.processing, error.message, cause: error)
+        }
+        guard var image = collector.image else {
+            throw ImageDecodingError(.corrupt, "\(format): the decoder passed on no image")
+        }
+        report(request.key, .decoded(rows.size ?? image.size), since: start)
+        convertedRows.report(start)
+        report(request.key, .processed(identifier: processor.identifier), since: start)
+        image.format = format
+        image.damage = damage
+        return image
+    }
+
+    /// Returns the processed image. Throws ``PipelineError``.
+    func process(
+        _ image: DecodedImage, by processor: any ImageProcessing, for request: ImageRequest
+    ) throws(PipelineError) -> DecodedImage {
+        let start = report.now
+        do throws(ImageProcessingError) {
+            let result = try processor.consistentResult(for: image)
+            report(request.key, .processed(identifier: processor.identifier), since: start)
+            return result
+        } catch {
+            throw PipelineError(.processing, error.message, cause: error)
+        }
+    }
+}
+
+/// A consumer that records the size of the decoded rows, and passes them on.
+private final class DecodedRows: PixelRowConsumer {
+    private(set) var size: PixelSize?
+    private let next: any PixelRowConsumer
+
+    init(next: any PixelRowConsumer) { self.next = next }
+
+    func begin(_ header: PixelRowHeader) throws {
+        size = header.size
+        try next.begin(header)
+    }
+
+    func consume(_ row: RawSpan) throws { try next.consume(row) }
+
+    func finish() throws { try next.finish() }
 }
 
 extension DecodedImage {
-    /// Records the full size of an image that was scaled down during decoding, for the first processor.
+    /// Records the position of an image that was scaled down during decoding, for the first processor: that of samples
+    /// that cover the full image. Decoders that know the exact position record it themselves.
     ///
     /// Records nothing when the image already has its full size, or when its proportions differ from those of the file.
     /// The processor then uses the size of the image.
     ///
     /// - Parameter info: The decoder's description of the file, or nil when there is none.
-    mutating func recordFullSize(_ info: ImageInfo?) {
+    mutating func recordReduction(_ info: ImageInfo?) {
         guard let info else { return }
         let swapsSides = orientation == .up && info.orientation.swapsSides
         let full = swapsSides ? info.size.transposed : info.size
@@ -135,6 +223,6 @@ extension DecodedImage {
         let vertical = Double(size.height) / Double(full.height)
         // Decoders round each side to whole pixels.
         guard abs(horizontal - vertical) <= 1 / Double(min(full.width, full.height)) else { return }
-        fullSize = full
+        reduction = ImageReduction(of: full, exactly: size)
     }
 }

@@ -33,12 +33,11 @@ struct MemoryStage: Sendable {
 
     /// Returns a larger image from memory for a request with a target size.
     private func largerImage(_ request: ImageRequest) -> DecodedImage? {
-        guard let target = request.decoding.target else { return nil }
-        let full = Self.fullSize(request)
-        for key in sizes.keys(of: full.key, atLeast: target) {
+        guard let (target, full) = Self.size(of: request) else { return nil }
+        for key in sizes.keys(of: full, atLeast: target) {
             if let image = cache.image(for: key) { return image }
         }
-        return cache.image(for: full.key)
+        return cache.image(for: full)
     }
 
     /// Returns the digest of the bytes of the image last stored under a key, or nil when it is not known.
@@ -81,7 +80,7 @@ struct MemoryStage: Sendable {
             cache.store(image, for: request)
             origins.record(origin, for: key)
         }
-        if let target = request.decoding.target { sizes.record(key, target, of: Self.fullSize(request).key) }
+        if let (target, full) = Self.size(of: request) { sizes.record(key, target, of: full) }
     }
 
     func remove(_ key: ImageKey) { cache.remove(key) }
@@ -90,10 +89,13 @@ struct MemoryStage: Sendable {
 
     func removeResource(_ resource: ResourceKey) { cache.removeAll(of: resource) }
 
-    private static func fullSize(_ request: ImageRequest) -> ImageRequest {
+    /// Returns the size that a request asks for, and the key of its image at full size. Nil for a request without a size.
+    private static func size(of request: ImageRequest) -> (target: TargetSize, full: ImageKey)? {
+        guard let target = request.decoding.target ?? request.viewTarget else { return nil }
         var full = request
         full.decoding.target = nil
-        return full
+        if request.viewTarget != nil { full.processors.removeFirst() }
+        return (target, full.key)
     }
 }
 

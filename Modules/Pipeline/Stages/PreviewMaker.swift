@@ -33,7 +33,7 @@ final class PreviewMaker: Sendable {
 
     private let codecs: CodecRegistry
     private let options: DecodingOptions
-    private let recordsFullSize: Bool
+    private let recordsReduction: Bool
     private let threads: DecodingThreads
     private let interval: Duration
     private let clock: any TimeSource
@@ -46,21 +46,21 @@ final class PreviewMaker: Sendable {
     /// - Parameters:
     ///   - codecs: The codecs of the request.
     ///   - options: The decoding options of the request.
-    ///   - recordsFullSize: Whether previews record the full size of the image, because they are decoded smaller for a
-    ///     processor.
+    ///   - recordsReduction: Whether previews record their position in the full image, because they are decoded smaller for
+    ///     a processor.
     ///   - threads: The threads and budget of decoding.
     ///   - interval: The minimum time between two previews.
     ///   - clock: The clock that measures the interval.
     ///   - convert: A closure that converts the colors of a preview.
     ///   - show: A closure that receives the previews.
     init(
-        codecs: CodecRegistry, options: DecodingOptions, recordsFullSize: Bool, threads: DecodingThreads,
+        codecs: CodecRegistry, options: DecodingOptions, recordsReduction: Bool, threads: DecodingThreads,
         interval: Duration, clock: any TimeSource, convert: @escaping @Sendable (ImagePreview) -> ImagePreview,
         show: @escaping @Sendable (ImagePreview) -> Void
     ) {
         self.codecs = codecs
         self.options = options
-        self.recordsFullSize = recordsFullSize
+        self.recordsReduction = recordsReduction
         self.threads = threads
         self.interval = interval
         self.clock = clock
@@ -183,7 +183,7 @@ final class PreviewMaker: Sendable {
             guard reserve(byteCount) else { return (nil, true) }
             if !rest.isEmpty { try decoder.append(rest) }
             var preview = try decoder.preview()
-            if recordsFullSize { preview?.image.recordFullSize(decoder.info) }
+            if recordsReduction, preview?.image.reduction == nil { preview?.image.recordReduction(decoder.info) }
             return (preview.map(convert), false)
         } catch {
             return (nil, true)

@@ -48,7 +48,9 @@ struct ProcessStage: Sendable {
     ) async throws -> LoadedImage {
         let key = StepKey(request, stepCount: count, of: digest)
         return try await steps.value(for: key, priority: priority) { _, priority in
-            guard count > 0 else { return try await self.decode.decode(original, for: request, priority) }
+            guard count > request.fusedStepCount else {
+                return try await self.decode.decode(original, for: request, priority)
+            }
             let before = try await self.remakeStep(count - 1, of: request, from: original, digest, priority)
             return try await self.process(before, request.processors[count - 1], request, priority)
         }
@@ -103,20 +105,22 @@ struct ProcessStage: Sendable {
         {
             return loaded
         }
-        var keys = [key]
-        // The full-size image, decoded for another request, is also usable.
-        if count == 0, request.derivedTarget != nil { keys.append(StepKey(request, stepCount: 0, isShrunk: false)) }
-        for key in keys {
-            if let loaded = recent.image(key, request), decode.isCurrent(loaded, request) { return loaded }
-        }
-        return nil
+        guard let loaded = recent.image(key, request), decode.isCurrent(loaded, request) else { return nil }
+        return loaded
     }
 
     private func makeStep(
         _ count: Int, of request: ImageRequest, _ priority: PriorityHandle,
         _ update: @escaping @Sendable (LoadUpdate) -> Void
     ) async throws -> LoadedImage {
-        guard count > 0 else {
+        // The full-size image, decoded for another request, is usable instead of decoding with the first processor.
+        let full = StepKey(request, stepCount: 0)
+        if count == 1, request.fusedStepCount == 1,
+            let loaded = heldStep(full, request, steps: 0, isRepeated: false)
+        {
+            return try await process(loaded, request.processors[0], request, priority)
+        }
+        guard count > request.fusedStepCount else {
             if case .image(let image, _) = request.source {
                 let origin = LoadedImage.Origin(digest: nil, allowsStoring: true)
                 let loaded = LoadedImage(image: image, layer: .local, origin: origin)
@@ -143,30 +147,30 @@ struct ProcessStage: Sendable {
     private func process(
         _ loaded: LoadedImage, _ processor: any ImageProcessing, _ request: ImageRequest, _ priority: PriorityHandle
     ) async throws -> LoadedImage {
-        let key = request.key
         var processed = loaded
         processed.image = try await threads.run(priority: priority) {
-            let start = report.now
-            do throws(ImageProcessingError) {
-                let image = try processor.consistentResult(for: loaded.image)
-                report(key, .processed(identifier: processor.identifier), since: start)
-                return image
-            } catch {
-                throw PipelineError(.processing, error.message, cause: error)
-            }
+            try decode.process(loaded.image, by: processor, for: request)
         }
         return processed
+    }
+}
+
+extension ImageRequest {
+    /// The number of processors that are applied while the image is decoded: one if the first has a derived target.
+    fileprivate var fusedStepCount: Int {
+        if case .image = source { return 0 }
+        return derivedTarget == nil ? 0 : 1
     }
 }
 
 extension ImageProcessing {
     /// Processes an image, and corrects properties of the result that a processor may have copied by mistake or left
     /// unset.
-    fileprivate func consistentResult(for image: DecodedImage) throws(ImageProcessingError) -> DecodedImage {
+    func consistentResult(for image: DecodedImage) throws(ImageProcessingError) -> DecodedImage {
         var result = try process(image)
-        // The full size was meant for this processor. Frames of another size belong to another image. The result of a
+        // The reduction was meant for this processor. Frames of another size belong to another image. The result of a
         // damaged image is damaged, even if the processor does not say so.
-        result.fullSize = nil
+        result.reduction = nil
         if result.frames?.canvasSize != result.size { result.frames = nil }
         result.damage = .worst(result.damage, image.damage)
         return result

@@ -86,6 +86,29 @@ void alcedo_sum_rows_by_four(
 }
 
 FOR_EACH_MACHINE
+void alcedo_add_four_rows(
+    const float *rows, const float *weights, size_t first, size_t count, size_t capacity, size_t floats, float *sums)
+{
+    for (size_t offset = 0; offset < floats; offset += 16) {
+        float16 one, two, three, four;
+        LOAD(one, rows + offset);
+        LOAD(two, rows + floats + offset);
+        LOAD(three, rows + floats * 2 + offset);
+        LOAD(four, rows + floats * 3 + offset);
+        const float *factors = weights;
+        size_t slot = first % capacity;
+        for (size_t index = 0; index < count; index++, factors += 4) {
+            float *target = sums + slot * floats + offset;
+            float16 sum;
+            LOAD(sum, target);
+            sum += (one * factors[0] + two * factors[1]) + (three * factors[2] + four * factors[3]);
+            STORE(target, sum);
+            slot = slot + 1 == capacity ? 0 : slot + 1;
+        }
+    }
+}
+
+FOR_EACH_MACHINE
 void alcedo_filter_four_rows(
     const float *pixels, const intptr_t *firsts, const intptr_t *counts, const float *weights, size_t stride,
     size_t length, float *out, size_t floats)
@@ -116,15 +139,22 @@ void alcedo_filter_pixels(
     for (size_t x = 0; x < length; x++) {
         const float *pixels = row + firsts[x] * 4;
         size_t count = (size_t)counts[x];
-        float16 sum = {0};
-        // The last four pixels may include unused ones, whose weights are zero.
+        float16 sum = {0}, other = {0};
+        // The last four pixels may include unused ones, whose weights are zero. Two sums at a time hide the latency of
+        // an addition.
         for (size_t index = 0; index < count; index += 4) {
             float16 four;
             float4 factors;
             LOAD(four, pixels + index * 4);
             LOAD(factors, weights + index);
-            sum += four * __builtin_shufflevector(factors, factors, 0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3);
+            four *= __builtin_shufflevector(factors, factors, 0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3);
+            if (index % 8 == 0) {
+                sum += four;
+            } else {
+                other += four;
+            }
         }
+        sum += other;
         float8 halves = __builtin_shufflevector(sum, sum, 0, 1, 2, 3, 4, 5, 6, 7) +
                         __builtin_shufflevector(sum, sum, 8, 9, 10, 11, 12, 13, 14, 15);
         float4 result = __builtin_shufflevector(halves, halves, 0, 1, 2, 3) +
@@ -183,48 +213,6 @@ void alcedo_read_straight_bytes(const uint8_t *row, size_t pixels, float *out)
         out[x * 4 + 1] = (float)(int32_t)(row[x * 4 + 1] * alpha) / 255;
         out[x * 4 + 2] = (float)(int32_t)(row[x * 4 + 2] * alpha) / 255;
         out[x * 4 + 3] = (float)(int32_t)alpha;
-    }
-}
-
-FOR_EACH_MACHINE
-void alcedo_sum_bytes(
-    const uint8_t *first, size_t rows, size_t bytes_per_row, size_t bytes, int continues, uint16_t *sums)
-{
-    typedef uint8_t bytes32 __attribute__((vector_size(32)));
-    typedef uint16_t words32 __attribute__((vector_size(64)));
-    for (size_t offset = 0; offset < bytes; offset += 32) {
-        words32 sum = {0};
-        if (continues) LOAD(sum, sums + offset);
-        const uint8_t *row = first + offset;
-        for (size_t index = 0; index < rows; index++, row += bytes_per_row) {
-            bytes32 samples;
-            LOAD(samples, row);
-            sum += __builtin_convertvector(samples, words32);
-        }
-        STORE(sums + offset, sum);
-    }
-}
-
-FOR_EACH_MACHINE
-void alcedo_sum_straight_bytes(
-    const uint8_t *first, size_t rows, size_t bytes_per_row, size_t bytes, int continues, uint32_t *sums)
-{
-    typedef uint16_t words16 __attribute__((vector_size(32)));
-    typedef uint32_t sums16 __attribute__((vector_size(64)));
-    for (size_t offset = 0; offset < bytes; offset += 16) {
-        sums16 sum = {0};
-        if (continues) LOAD(sum, sums + offset);
-        const uint8_t *row = first + offset;
-        for (size_t index = 0; index < rows; index++, row += bytes_per_row) {
-            bytes16 samples;
-            LOAD(samples, row);
-            bytes16 factors = __builtin_shufflevector(
-                samples, (bytes16){255}, 3, 3, 3, 16, 7, 7, 7, 16, 11, 11, 11, 16, 15, 15, 15, 16);
-            words16 products =
-                __builtin_convertvector(samples, words16) * __builtin_convertvector(factors, words16);
-            sum += __builtin_convertvector(products, sums16);
-        }
-        STORE(sums + offset, sum);
     }
 }
 

@@ -167,6 +167,7 @@ private final class RowCropper: PixelRowConsumer {
         y = 0
         var cropped = header
         cropped.size = part.size
+        if part.size != header.size { cropped.reduction = nil }
         try next.begin(cropped)
     }
 

@@ -35,4 +35,29 @@ enum PixelLimits {
                 .tooLarge, "cannot allocate rows for \(header.size) pixels: the image is too large")
         }
     }
+
+    /// The maximum number of bytes of the weights and rows of a filter. An image of 65,536 x 65,536 pixels needs a
+    /// twentieth of it.
+    static let maximumFilterByteCount = 256 << 20
+
+    /// Checks the memory of a resize, which depends on the sides and not on the number of pixels.
+    ///
+    /// - Throws: `tooLarge` when the weights and rows exceed ``maximumFilterByteCount``.
+    static func checkFilter(
+        of source: PixelSize, _ region: SampleRegion, to size: PixelSize, _ filter: ResizeFilter, _ format: PixelFormat
+    ) throws(ImageProcessingError) {
+        let weights = [
+            WeightTable.weightCount(
+                samples: source.width, extent: region.width, length: size.width, filter: filter),
+            WeightTable.weightCount(
+                samples: source.height, extent: region.height, length: size.height, filter: filter),
+        ]
+        // Twelve rows of source floats: up to eight sums and four rows that are added to them.
+        let floats = format == .gray8 ? 1 : 4
+        let count = weights.map(Double.init).reduce(0, +) + 12 * Double(source.width * floats)
+        guard count * Double(MemoryLayout<Float>.stride) <= Double(maximumFilterByteCount) else {
+            throw ImageProcessingError(
+                .tooLarge, "cannot resize \(source) pixels: the filter needs more than \(maximumFilterByteCount) bytes")
+        }
+    }
 }

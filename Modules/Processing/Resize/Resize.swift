@@ -17,14 +17,15 @@ extension ImageProcessing where Self == ImageProcessors.BuiltIn {
     /// below 1, and `tooLarge` when there is no memory for the result, or when the result is larger than the source and
     /// exceeds 2²⁸ pixels or 2¹⁶ pixels on a side.
     ///
-    /// A pipeline decodes the image only at the size that the result needs, unless `sampling` requires the full size.
+    /// Each side of the result is the side of the full image times the factor, rounded to the nearest whole number and at
+    /// least 1. A pipeline decodes JPEG and SVG only at twice the size of the result, unless `sampling` requires the full
+    /// size; the result looks the same. Other formats are filtered row by row as they are decoded.
     ///
     /// - Parameters:
     ///   - width: The maximum width in pixels. Default: unlimited.
     ///   - height: The maximum height in pixels. Default: unlimited.
     ///   - enlarges: Whether smaller images are enlarged. Default: `false`.
-    ///   - sampling: The filter and its options. Default: Lanczos with three lobes, after averaging for large
-    ///     reductions.
+    ///   - sampling: The filter and its options. Default: Lanczos with three lobes.
     /// - Complexity: O(pixels of the source + pixels of the result × filter taps) time. In addition to the result,
     ///   memory for the rows that the filter needs at the same time.
     public static func resize(
@@ -85,9 +86,11 @@ extension ImageProcessors {
             self.sampling = sampling
         }
 
+        /// The number after the name changes when the pixels of the result change.
         package var identifier: String {
             let sides = [target.width, target.height].map { $0 == .max ? "any" : String($0) }
-            return "resize:\(sides[0])x\(sides[1]),\(mode.rawValue),\(sampling.identifier)\(enlarges ? ",enlarge" : "")"
+            return
+                "resize2:\(sides[0])x\(sides[1]),\(mode.rawValue),\(sampling.identifier)\(enlarges ? ",enlarge" : "")"
         }
 
         /// Returns the size of the result for an image of size `source`. Returns `source` when a side of either size is
@@ -97,7 +100,7 @@ extension ImageProcessors {
             switch mode {
             case .fit: return source.scaled(to: target, mode: .fit, enlarging: enlarges)
             case .fill: return source.scaled(to: target, mode: .fill, enlarging: enlarges)
-            case .exact:
+            case .exact, .cover:
                 guard !enlarges else { return target }
                 return PixelSize(width: min(source.width, target.width), height: min(source.height, target.height))
             }
@@ -105,15 +108,13 @@ extension ImageProcessors {
 
         /// Twice the target size, or `nil` when the image must be decoded at full size.
         ///
-        /// Decoders average whole numbers of pixels, as a ``ResizeSampling`` does before it filters. At twice the
-        /// target size, the filter still has at least two source pixels for each result pixel on both axes. The full
-        /// size is needed when the result would differ: without averages, in linear light and with the box filter,
-        /// which would use two or three averaged pixels instead of every full-size pixel. The full size is also needed
-        /// when the target does not limit the size.
+        /// A decoder that scales in the frequency domain or draws removes what a smaller image cannot show. At twice the
+        /// target size, the filter's result differs from that of the full image by less than 1 in most pixels. The full
+        /// size is needed in linear light, because decoders scale stored samples, and with the box filter, which would
+        /// use two or three samples instead of every full-size pixel. The full size is also needed when the target does
+        /// not limit the size.
         package var decodingTarget: TargetSize? {
-            guard target.isPositive, sampling.averagesFirst, sampling.filter != .box, !sampling.inLinearLight else {
-                return nil
-            }
+            guard target.isPositive, sampling.filter != .box, !sampling.inLinearLight else { return nil }
             let limit = mode == .fit ? min(target.width, target.height) : max(target.width, target.height)
             guard limit < .max else { return nil }
             let twice = { (side: Int) in side > .max / 2 ? .max : side * 2 }
@@ -122,15 +123,37 @@ extension ImageProcessors {
         }
 
         func processed(_ image: DecodedImage) throws(ImageProcessingError) -> DecodedImage {
-            let size = try checkedSize(for: image.fullSize ?? image.size)
-            guard size != image.size else { return image.still(image.pixels) }
-            guard let pixels = Resampler.resample(image.pixels, extent: image.extent, to: size, sampling) else {
-                throw PixelLimits.noBuffer(for: size)
+            guard let plan = try plan(for: image.size, image.reduction, image.pixels.format) else {
+                return image.still(image.pixels)
+            }
+            guard let pixels = Resampler.resample(image.pixels, region: plan.region, to: plan.size, sampling) else {
+                throw PixelLimits.noBuffer(for: plan.size)
             }
             return image.still(pixels)
         }
 
         package func rows(into next: any PixelRowConsumer) -> any PixelRowConsumer { RowResizer(self, next: next) }
+
+        /// Returns the size of the result and the region of the samples that it shows, or nil when the image already is
+        /// the result.
+        ///
+        /// - Parameters:
+        ///   - size: The size of the samples.
+        ///   - reduction: The position of the samples in the full image; nil if they are its pixels.
+        ///   - format: The pixel format.
+        /// - Throws: `invalidParameter` when a side of the target is below 1, and `tooLarge` when the result exceeds the
+        ///   limits and is larger than the source, or when the filter needs too much memory.
+        func plan(
+            for size: PixelSize, _ reduction: ImageReduction?, _ format: PixelFormat
+        ) throws(ImageProcessingError) -> (size: PixelSize, region: SampleRegion)? {
+            let full = reduction?.fullSize ?? size
+            let result = try checkedSize(for: full)
+            let part = mode == .cover ? try Crop(aspect: result).rect(in: full) : nil
+            let region = SampleRegion(part, of: size, reduction)
+            guard result != size || region != SampleRegion(of: size) else { return nil }
+            try PixelLimits.checkFilter(of: size, region, to: result, sampling.filter, format)
+            return (result, region)
+        }
 
         /// Returns the size of the result for an image of size `source`. Throws `invalidParameter` when a side of the
         /// target is below 1, and `tooLarge` when the result exceeds the limits and is larger than the source.
@@ -153,6 +176,8 @@ package enum ResizeMode: String, Sendable, Hashable, CaseIterable {
     case fill
     /// Uses exactly the size. The aspect ratio may change.
     case exact
+    /// Uses exactly the size, and shows the largest centered part with its aspect ratio.
+    case cover
 }
 
 /// A consumer that resizes rows as they arrive. The pixels are bit-identical to those of resizing the whole image.
@@ -170,11 +195,13 @@ private final class RowResizer: PixelRowConsumer {
     }
 
     func begin(_ header: PixelRowHeader) throws {
-        var resized = header
-        resized.size = try resize.checkedSize(for: header.size)
         try PixelLimits.checkRows(of: header)
+        var resized = header
+        resized.reduction = nil
+        let plan = try resize.plan(for: header.size, header.reduction, header.format)
+        if let plan { resized.size = plan.size }
         try PixelLimits.checkRows(of: resized)
-        stage = resized.size == header.size ? nil : RowResizerStage(header, to: resized, sampling: resize.sampling)
+        stage = plan.map { RowResizerStage(header, $0.region, to: resized, sampling: resize.sampling) }
         try next.begin(resized)
     }
 
@@ -197,9 +224,10 @@ private final class RowResizerStage {
     private let row: Scratch<UInt8>
     private let result: Scratch<UInt8>
 
-    init(_ header: PixelRowHeader, to resized: PixelRowHeader, sampling: ResizeSampling) {
+    init(_ header: PixelRowHeader, _ region: SampleRegion, to resized: PixelRowHeader, sampling: ResizeSampling) {
         resampler = Resampler(
-            from: header.size, to: resized.size, format: header.format, alphaMode: header.alphaMode, sampling: sampling)
+            from: header.size, region: region, to: resized.size, format: header.format, alphaMode: header.alphaMode,
+            sampling: sampling)
         rowBytes = header.bytesPerRow
         paddedBytes = Resampler.paddedRowBytes(header.size.width, header.format)
         resultBytes = resized.bytesPerRow
@@ -209,12 +237,12 @@ private final class RowResizerStage {
 
     /// Takes one row and forwards the result rows that are complete. Rows after the last one are ignored.
     func consume(_ bytes: RawSpan, next: any PixelRowConsumer) throws {
-        guard resampler.neededRowCount > 0 else { return }
+        guard resampler.needsRow else { return }
         bytes.withUnsafeBytes { bytes in
             UnsafeMutableRawBufferPointer(start: row.base, count: paddedBytes)
                 .copyMemory(from: UnsafeRawBufferPointer(rebasing: bytes.prefix(rowBytes)))
         }
-        resampler.push(row.base, count: 1, bytesPerRow: paddedBytes)
+        resampler.push(row.base)
         while resampler.pull(into: result.base) {
             try next.consume(UnsafeRawBufferPointer(start: result.base, count: resultBytes).bytes)
         }

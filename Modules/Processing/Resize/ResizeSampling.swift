@@ -7,31 +7,25 @@ import AlcedoLibc
 /// let request = ImageRequest(url: url, processors: [.resize(width: 320, sampling: sampling)])
 /// ```
 public struct ResizeSampling: Sendable, Hashable {
-    package var filter: ResizeFilter
-    package var averagesFirst: Bool
-    package var inLinearLight: Bool
+    /// The filter that weights adjacent pixels. Default: `.lanczos3`.
+    public var filter: ResizeFilter
+    /// Whether pixels are weighted in linear light instead of by their stored samples. Default: `false`.
+    public var inLinearLight: Bool
 
-    /// Creates a sampling method. By default, it uses Lanczos with three lobes on stored samples, after averaging for
-    /// large reductions.
+    /// Creates a sampling method. By default, it uses Lanczos with three lobes on stored samples.
     ///
     /// - Parameters:
     ///   - filter: The filter that weights adjacent pixels. Default: `.lanczos3`.
-    ///   - averagesFirst: Whether a reduction to a quarter or less begins with averages over whole numbers of pixels.
-    ///     This is several times as fast as the filter alone and within two levels of its result in smooth areas.
-    ///     Default: `true`.
     ///   - inLinearLight: Whether pixels are weighted in linear light instead of by their stored samples, so that fine
     ///     patterns keep their brightness. Samples are interpreted as sRGB. Takes about three times as long. Default:
     ///     `false`.
-    public init(_ filter: ResizeFilter = .lanczos3, averagesFirst: Bool = true, inLinearLight: Bool = false) {
+    public init(_ filter: ResizeFilter = .lanczos3, inLinearLight: Bool = false) {
         self.filter = filter
-        self.averagesFirst = averagesFirst
         self.inLinearLight = inLinearLight
     }
 
-    /// The name of the sampling in cache keys. It must not change between releases.
-    var identifier: String {
-        filter.rawValue + (averagesFirst ? "" : ",whole") + (inLinearLight ? ",linear" : "")
-    }
+    /// The name of the sampling in cache keys. It must not change between releases unless the result changes.
+    var identifier: String { filter.rawValue + (inLinearLight ? ",linear" : "") }
 }
 
 /// The filter that weights adjacent pixels when an image is resized. The cases are ordered from fast and soft to slow

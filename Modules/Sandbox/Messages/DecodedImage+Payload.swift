@@ -8,6 +8,7 @@
         func write(to payload: inout PayloadWriter) {
             payload.append(colorProfile)
             payload.append(hasInks ? 1 : 0)
+            payload.append(reduction)
             payload.append(Int64(bitPattern: scale.bitPattern))
             payload.append(format == nil ? 0 : 1)
             if let format { payload.append(format.rawValue) }
@@ -36,6 +37,7 @@
             var payload = try PayloadReader(output, count: reply.checkedPayloadCount())
             colorProfile = try payload.metadata(limits)
             hasInks = try payload.hasInks(in: pixels.format, options)
+            reduction = try payload.reduction(of: pixels.size)
             scale = Double(bitPattern: UInt64(bitPattern: try payload.number()))
             guard scale.isFinite, scale > 0 else { throw WorkerFailure.violation("an invalid scale") }
             format = try payload.isPresent() ? payload.format() : nil

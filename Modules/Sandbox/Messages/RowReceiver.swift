@@ -49,6 +49,7 @@
                 size: size, format: format, alphaMode: alphaMode, colorProfile: try payload.metadata(options.limits),
                 orientation: try reply.checkedOrientation())
             header.hasInks = try payload.hasInks(in: format, options)
+            header.reduction = try payload.reduction(of: size)
             self.header = header
             do {
                 try consumer.begin(header)

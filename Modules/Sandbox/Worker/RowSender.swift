@@ -31,6 +31,7 @@
             var payload = PayloadWriter(output.payload)
             payload.append(header.colorProfile)
             payload.append(header.hasInks ? 1 : 0)
+            payload.append(header.reduction)
             var reply = alcedo_sandbox_reply(.rowHeader)
             guard !payload.isFull else { throw ImageDecodingError(.exceedsLimit, "sandbox: the profile is too large") }
             reply.payload_count = UInt64(payload.count)

@@ -84,7 +84,7 @@ struct ThumbnailQuery: Sendable {
     var key: ImageKey {
         ImageKey(
             ResourceKey(source.url),
-            variant: "thumbnail:3;\(size.width)x\(size.height);\(fit.rawValue);\(format.rawValue);\(quality)")
+            variant: "thumbnail:4;\(size.width)x\(size.height);\(fit.rawValue);\(format.rawValue);\(quality)")
     }
 
     /// Returns the request for the image before it is encoded. No step creates an image that is larger than both the
@@ -107,13 +107,9 @@ struct ThumbnailQuery: Sendable {
         request.decoding.limits = limits
         request.decoding.tolerance = tolerance
         request.decoding.includesAnimation = false
-        request.decoding.target = TargetSize(size, mode: fit == .fit ? .fit : .fill)
         switch fit {
         case .fit: request.processors = [.resize(fitting: size)]
-        // The image is cropped first. If an original of one line of pixels were first resized to cover the size, the
-        // result would have thousands of times as many pixels as the size.
-        case .fill:
-            request.processors = [.crop(aspect: size), .resize(exactly: size, enlarges: true)]
+        case .fill: request.processors = [ImageProcessors.Resize(to: size, mode: .cover, enlarges: true)]
         case .exact: request.processors = [.resize(exactly: size, enlarges: true)]
         }
         return request

@@ -36,7 +36,7 @@ public struct BindingOptions: Sendable {
     ///     is shown instead of the placeholder. Otherwise the second request is loaded in parallel. It is loaded
     ///     unchanged: the view's size is not applied. A failure of this load has no effect. The load is canceled when
     ///     the load of the main request ends. Default: nil.
-    ///   - usesViewSize: Whether a request without a target size is loaded at the size of the view. Default: true.
+    ///   - usesViewSize: Whether a request without a size of its own is resized to that of the view. Default: true.
     ///   - usesTransition: Whether the view may use a transition to show an image that did not come from the memory
     ///     cache. Default: true.
     ///   - onProgress: A closure that receives the progress of the download, in addition to the view. Default: nil.

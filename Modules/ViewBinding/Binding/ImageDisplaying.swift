@@ -1,4 +1,5 @@
 public import AlcedoCore
+import AlcedoProcessing
 
 /// A view that shows one image.
 ///
@@ -54,16 +55,22 @@ extension ImageDisplaying {
 }
 
 extension ImageDisplaying {
-    /// Returns the request at the view's size, if the options and the request leave the size to the view. Returns nil
-    /// if that size is not known yet. In all other cases, and if the view has no size (``DisplaySize/any``), returns
-    /// the request itself.
+    /// Returns the request with a resize to the view's size before its processors, if the options and the request leave
+    /// the size to the view. Returns nil if that size is not known yet. In all other cases, and if the view has no size
+    /// (``DisplaySize/any``), returns the request itself.
+    ///
+    /// A request with a target, or whose first processor sets a size, has its own size.
     func sized(_ request: ImageRequest, _ options: BindingOptions) -> ImageRequest? {
-        guard options.usesViewSize, request.decoding.target == nil else { return request }
+        guard options.usesViewSize, request.decoding.target == nil, request.processors.first?.decodingTarget == nil
+        else { return request }
         switch displaySize {
         case .any: return request
         case .target(let target) where target.size.isPositive:
             var sized = request
-            sized.decoding.target = target
+            let resize: any ImageProcessing =
+                target.mode == .fit ? .resize(fitting: target.size) : .resize(filling: target.size)
+            sized.processors.insert(resize, at: 0)
+            sized.viewTarget = target
             return sized
         case .pending, .target: return nil
         }

@@ -10,18 +10,20 @@ extension GoldenCase {
     private static let small = PixelSize(width: 37, height: 29)
 
     private static var resizing: [GoldenCase] {
-        let whole = { (filter: ResizeFilter) in ResizeSampling(filter, averagesFirst: false) }
         let exact = { (size: PixelSize, sampling: ResizeSampling) in
             ImageProcessors.Resize(to: size, mode: .exact, enlarges: true, sampling: sampling)
         }
         return ResizeFilter.allCases.flatMap { filter in
             [
-                GoldenCase("pillow-resize-\(filter)", exact(small, whole(filter)), within: 1),
+                GoldenCase("pillow-resize-\(filter)", exact(small, ResizeSampling(filter)), within: 1),
                 GoldenCase(
-                    "pillow-enlarge-\(filter)", exact(PixelSize(width: 131, height: 101), whole(filter)), within: 1),
-                GoldenCase("pillow-resize-clear-\(filter)", of: "clear", exact(small, whole(filter)), within: 3),
-                GoldenCase("magick-resize-\(filter)", exact(small, whole(filter)), within: 1),
-                GoldenCase("magick-resize-clear-\(filter)", of: "clear", exact(small, whole(filter)), within: 3),
+                    "pillow-enlarge-\(filter)", exact(PixelSize(width: 131, height: 101), ResizeSampling(filter)),
+                    within: 1),
+                GoldenCase(
+                    "pillow-resize-clear-\(filter)", of: "clear", exact(small, ResizeSampling(filter)), within: 3),
+                GoldenCase("magick-resize-\(filter)", exact(small, ResizeSampling(filter)), within: 1),
+                GoldenCase(
+                    "magick-resize-clear-\(filter)", of: "clear", exact(small, ResizeSampling(filter)), within: 3),
             ]
         } + [
             GoldenCase(

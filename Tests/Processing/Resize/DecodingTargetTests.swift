@@ -1,6 +1,9 @@
 import AlcedoCore
 @testable import AlcedoProcessing
+import FoundationEssentials
 import Testing
+
+import AlcedoLibc
 
 /// The size from which a processor produces as good a result as from the full image.
 @Suite struct DecodingTargetTests {
@@ -28,7 +31,6 @@ import Testing
         arguments: [
             .resize(width: 0), .resize(height: -1), .resize(fitting: PixelSize(width: .max, height: .max)),
             .resize(filling: PixelSize(width: 30, height: .max)), .resize(exactly: PixelSize(width: .max, height: 30)),
-            .resize(width: 30, sampling: ResizeSampling(averagesFirst: false)),
             .resize(width: 30, sampling: ResizeSampling(inLinearLight: true)),
             .resize(width: 30, sampling: ResizeSampling(.box)),
         ] as [ImageProcessors.BuiltIn])
@@ -51,42 +53,71 @@ import Testing
         }
     }
 
-    @Test(arguments: [
-        (40, 30, 8), (41, 31, 8), (47, 37, 8), (641, 427, 3), (1_999, 1_333, 5), (100, 1, 10), (3, 2, 1),
-    ])
-    func `an averaged image keeps its fraction of a last pixel`(width: Int, height: Int, factor: Int) {
-        let full = PixelSize(width: width, height: height)
+    /// Samples of a scaled JPEG lie at exact multiples of 8/n pixels, also where the last one is incomplete. Here each is
+    /// an average of `factor` pixels of a smooth image, whose last column and row continue to the end of the sample.
+    @Test(arguments: [(643, 391, 4), (640, 400, 4), (129, 71, 2), (1_001, 17, 8)])
+    func `a reduced image is resized like the full one, to the same size`(
+        width: Int, height: Int, factor: Int
+    ) throws {
+        let level = { (x: Int, y: Int) -> Int in
+            128 + Int(90 * sin(Double(x) / 19) * cos(Double(y) / 23))
+        }
+        let full = PixelBuffer.make(width, height, .gray8, .opaque) { x, y in SIMD4(repeating: UInt16(level(x, y))) }
         let size = PixelSize(width: (width - 1) / factor + 1, height: (height - 1) / factor + 1)
+        var reduced = DecodedImage(
+            pixels: PixelBuffer.make(size.width, size.height, .gray8, .opaque) { x, y in
+                var sum = 0
+                for row in y * factor..<(y + 1) * factor {
+                    for column in x * factor..<(x + 1) * factor {
+                        sum += level(min(column, width - 1), min(row, height - 1))
+                    }
+                }
+                return SIMD4(repeating: UInt16((sum + factor * factor / 2) / (factor * factor)))
+            })
+        reduced.reduction = ImageReduction(
+            of: full.size, width: Double(width) / Double(factor), height: Double(height) / Double(factor))
+        let modes: [ImageProcessors.Resize] = [
+            .init(to: PixelSize(width: size.width / 2, height: .max)),
+            .init(to: PixelSize(width: size.width / 2, height: size.height / 2), mode: .exact),
+            .init(to: PixelSize(width: size.width / 4, height: size.height / 2), mode: .cover),
+            .init(to: PixelSize(width: size.width / 2, height: size.height / 4), mode: .cover),
+        ]
+        for resize in modes {
+            let expected = try resize.process(DecodedImage(pixels: full)).pixels
 
-        let extent = PixelExtent(size, averagedFrom: full)
+            let result = try resize.process(reduced)
 
-        #expect(extent.width == Double(width) / Double(factor))
-        #expect(extent.height == Double(height) / Double(factor))
+            #expect(result.reduction == nil)
+            #expect(result.size == expected.size)
+            let distance = expected.positions.map { x, y in
+                abs(Int(result.pixels.pixel(x, y).x) - Int(expected.pixel(x, y).x))
+            }
+            #expect(distance.allSatisfy { $0 <= 2 }, "\(resize.identifier): \(distance.max() ?? 0)")
+
+            let collector = PixelRowCollector()
+            try reduced.sendRows(to: resize.rows(into: collector))
+            #expect(collector.image?.pixels == result.pixels)
+        }
     }
 
-    @Test func `an image scaled by a fractional factor has whole pixels only`() {
-        let extent = PixelExtent(PixelSize(width: 150, height: 100), averagedFrom: PixelSize(width: 401, height: 267))
+    @Test func `a part of the image is positioned exactly`() throws {
+        // A ramp of 2 levels for each pixel: the center of the result shows the position of the part.
+        let full = PixelBuffer.make(101, 10, .gray8, .opaque) { x, _ in SIMD4(repeating: UInt16(x * 2)) }
+        let cover = ImageProcessors.Resize(to: PixelSize(width: 10, height: 10), mode: .cover)
 
-        #expect(extent.width == 150 && extent.height == 100)
+        let result = try cover.process(DecodedImage(pixels: full))
+
+        // The part of 10 pixels begins at 45, and its pixels are kept.
+        #expect((0..<10).map { result.pixels.pixel($0, 4).x } == (45..<55).map { UInt16($0 * 2) })
     }
 
-    @Test func `an averaged image is resized like the full one, to the same size`() throws {
-        let whole = PixelBuffer.noise(647, 391, .rgba8, .opaque, seed: 3)
-        let resize: ImageProcessors.BuiltIn = .resize(width: 60)
-        let expected = try resize.process(DecodedImage(pixels: whole)).pixels
-        let target = try #require(resize.decodingTarget)
-        var shrunk = DecodedImage(pixels: try whole.reduced(by: BoxReduction(from: whole.size, towards: target)))
-        shrunk.fullSize = whole.size
+    @Test func `a filter that would need too much memory is refused`() {
+        let size = PixelSize(width: 50_000_000, height: 2)
+        let resize = ImageProcessors.Resize(to: PixelSize(width: 100, height: 100))
 
-        let result = try resize.process(shrunk)
-
-        #expect(shrunk.size == PixelSize(width: 130, height: 79) && result.fullSize == nil)
-        #expect(result.size == expected.size)
-        // Averages are rounded to whole levels in between.
-        for (x, y) in expected.positions {
-            let ours = SIMD4<Int32>(clamping: result.pixels.pixel(x, y))
-            let distance = ours &- SIMD4<Int32>(clamping: expected.pixel(x, y))
-            #expect(distance.max() <= 2 && distance.min() >= -2, "\(x), \(y)")
+        #expect(throws: ImageProcessingError.self) {
+            try resize.rows(into: PixelRowCollector()).begin(
+                PixelRowHeader(size: size, format: .rgba8, alphaMode: .opaque))
         }
     }
 }

@@ -102,15 +102,14 @@ import Testing
         let all: [ImageProcessors.BuiltIn] = [
             .resize(fitting: size), .resize(filling: size), .resize(fitting: size, enlarges: true),
             .resize(fitting: size, sampling: ResizeSampling(.box)), .resize(width: 30), .resize(height: 20),
-            .resize(fitting: size, sampling: ResizeSampling(averagesFirst: false)),
             .resize(fitting: size, sampling: ResizeSampling(inLinearLight: true)),
         ]
 
         #expect(Set(all.map(\.identifier)).count == all.count)
-        #expect(ImageProcessors.Resize(to: size).identifier == "resize:30x20,fit,lanczos3")
+        #expect(ImageProcessors.Resize(to: size).identifier == "resize2:30x20,fit,lanczos3")
         #expect(
             ImageProcessors.Resize(to: PixelSize(width: 30, height: .max), enlarges: true).identifier
-                == "resize:30xany,fit,lanczos3,enlarge")
+                == "resize2:30xany,fit,lanczos3,enlarge")
     }
 
     @Test(arguments: [(0, 5), (5, 0), (-1, 5), (5, -1), (0, 0), (Int.min, Int.min), (Int.max, 0)])

@@ -7,8 +7,6 @@ import AlcedoLibc
 /// Resizing by its definition in floating point without passes: each result pixel is one sum over the whole source.
 struct ReferenceResize {
     let filter: ResizeFilter
-    /// Whether integer boxes are averaged first where an axis shrinks to a quarter or less.
-    let averages: Bool
     /// Whether samples are converted to linear light first. ``premultiplied(_:to:)`` then returns linear light.
     var inLinearLight = false
 
@@ -61,17 +59,13 @@ struct ReferenceResize {
     /// Returns the contributing source pixels and their weights for each result pixel of one axis.
     private func axis(_ source: Int, _ target: Int) -> [[(index: Int, weight: Double)]] {
         let ratio = Double(source) / Double(target)
-        let factor = averages && ratio >= 4 ? min(256, Int(ratio / 2)) : 1
-        let cells = Array(stride(from: 0, to: source, by: factor)).map { $0..<min(source, $0 + factor) }
-        let scale = ratio / Double(factor)
-        let stretch = max(1, scale)
+        let stretch = max(1, ratio)
         return (0..<target).map { index in
-            let center = (Double(index) + 0.5) * scale
-            let weights = cells.indices.map { weight((Double($0) + 0.5 - center) / stretch) }
+            let center = (Double(index) + 0.5) * ratio
+            let weights = (0..<source).map { weight((Double($0) + 0.5 - center) / stretch) }
             let sum = weights.reduce(0, +)
-            return zip(cells, weights).filter { $0.1 != 0 }.flatMap { cell, weight in
-                cell.map { (index: $0, weight: weight / sum / Double(cell.count)) }
-            }
+            return weights.enumerated().filter { $0.element != 0 }
+                .map { (index: $0.offset, weight: $0.element / sum) }
         }
     }
 

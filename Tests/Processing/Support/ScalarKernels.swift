@@ -12,7 +12,7 @@ enum ScalarKernels {
         return sums
     }
 
-    /// - Parameter sumCount: The number of running sums, two or four. With four, each has every fourth pixel.
+    /// - Parameter sumCount: The number of running sums, two or eight. With eight, each has every eighth pixel.
     static func filterPixels(_ row: [Float], _ table: WeightTable, sumCount: Int) -> [Float] {
         table.first.indices.flatMap { x in
             (0..<4).map { channel in
@@ -21,7 +21,9 @@ enum ScalarKernels {
                     let weight = table.weights[x * table.stride + index]
                     sums[index % sumCount] += row[(table.first[x] + index) * 4 + channel] * weight
                 }
-                return sumCount == 4 ? (sums[0] + sums[2]) + (sums[1] + sums[3]) : sums[0] + sums[1]
+                guard sumCount == 8 else { return sums[0] + sums[1] }
+                let four = (0..<4).map { sums[$0] + sums[$0 + 4] }
+                return (four[0] + four[2]) + (four[1] + four[3])
             }
         }
     }
@@ -49,13 +51,10 @@ enum ScalarKernels {
         }
     }
 
-    static func sumBytes(_ rows: [ArraySlice<UInt8>], onto sums: [Int]) -> [Int] {
-        rows.reduce(sums) { sums, row in zip(sums, row).map { $0 + Int($1) } }
-    }
-
-    static func sumStraightBytes(_ rows: [ArraySlice<UInt8>], onto sums: [Int]) -> [Int] {
-        rows.map(Array.init).reduce(sums) { sums, row in
-            sums.indices.map { sums[$0] + Int(row[$0]) * ($0 % 4 == 3 ? 255 : Int(row[$0 | 3])) }
+    static func addFourRows(_ rows: [[Float]], _ weights: [Float], onto sums: [Float]) -> [Float] {
+        sums.indices.map { index in
+            let products = (0..<4).map { rows[$0][index] * weights[$0] }
+            return sums[index] + ((products[0] + products[1]) + (products[2] + products[3]))
         }
     }
 

@@ -79,7 +79,7 @@
     extension AVIFHeader {
         /// Returns the size of the image that is decoded with these options.
         func decodedSize(_ options: DecodingOptions) -> PixelSize {
-            let size = BoxReduction(from: crop.size, orientation: orientation, towards: options.target).size(
+            let size = BoxReduction(from: crop.size, orientation: orientation, towards: options.averagingTarget).size(
                 of: crop.size)
             return options.appliesOrientation && orientation.swapsSides ? size.transposed : size
         }

@@ -16,7 +16,8 @@
             self.reader = reader
             self.header = header
             self.options = options
-            reduction = BoxReduction(from: header.crop.size, orientation: header.orientation, towards: options.target)
+            reduction = BoxReduction(
+                from: header.crop.size, orientation: header.orientation, towards: options.averagingTarget)
         }
 
         /// Returns the pixels of the frame.

@@ -12,7 +12,7 @@ extension Bitmap {
     ///   be decoded; `outOfMemory`.
     func image(_ options: DecodingOptions, as imageFormat: ImageFormat) throws(ImageDecodingError) -> DecodedImage {
         if let problem, !options.allows(problem) || !hasPixels { throw problem }
-        let reduction = BoxReduction(from: header.size, towards: options.target)
+        let reduction = BoxReduction(from: header.size, towards: options.averagingTarget)
         let pixels = try reduction.factor > 1 ? collected(options, reduction) : wholePixels(options)
         let damage = problem.map { ImageDamage(.missingPixels, $0) }
         return DecodedImage(pixels: pixels, colorProfile: colorProfile, format: imageFormat, damage: damage)
@@ -55,7 +55,8 @@ extension Bitmap {
     /// - Throws: The error of an incomplete bitmap, before the first row, and the errors of the consumer.
     func sendRows(_ options: DecodingOptions, to consumer: any PixelRowConsumer) throws {
         if let problem { throw problem }
-        try send(to: options.chain(from: BoxReduction(from: header.size, towards: options.target), to: consumer))
+        try send(
+            to: options.chain(from: BoxReduction(from: header.size, towards: options.averagingTarget), to: consumer))
     }
 
     private func send(to consumer: any PixelRowConsumer) throws {
@@ -76,7 +77,7 @@ extension BitmapHeader {
     /// Returns the maximum number of bytes that decoding holds: the result, a row or the rows of a reduction, and the
     /// beginnings of run-length rows. Saturates at `Int.max`.
     func decodingByteCount(_ options: DecodingOptions) -> Int {
-        let reduction = BoxReduction(from: size, towards: options.target)
+        let reduction = BoxReduction(from: size, towards: options.averagingTarget)
         let format = Bitmap.format(of: self, options)
         guard let result = PixelBuffer.byteCount(size: reduction.size(of: size), format: format) else { return .max }
         // A reduction holds a row, its sums of 32 bytes for each cell, sums of columns and an output row.

@@ -57,7 +57,7 @@ struct GIFStructure: Sendable {
     /// Returns the number of bytes for displaying one frame: the canvas, the pixels of the frame, which can be larger
     /// than the canvas, and the buffers that the options require.
     func byteCount(of frame: GIFFrame, _ options: DecodingOptions) -> Int {
-        let reduction = BoxReduction(from: canvas, towards: options.target)
+        let reduction = BoxReduction(from: canvas, towards: options.averagingTarget)
         let shown = PixelBuffer.byteCount(size: reduction.size(of: canvas), format: .rgba8) ?? 0
         // The limits were checked, so the sum does not overflow.
         return [frame.size, canvas].reduce(0) { $0 + (PixelBuffer.byteCount(size: $1, format: .rgba8) ?? 0) }

@@ -22,7 +22,8 @@
             alpha = header.alpha.map { AlphaRows($0, bytes, time, for: header.codedSize) }
             self.header = header
             self.options = options
-            reduction = BoxReduction(from: header.crop.size, orientation: header.orientation, towards: options.target)
+            reduction = BoxReduction(
+                from: header.crop.size, orientation: header.orientation, towards: options.averagingTarget)
             format = header.format(for: options.pixelFormat)
         }
 

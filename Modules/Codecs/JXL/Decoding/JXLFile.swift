@@ -90,7 +90,7 @@
             let isOpaque = !hasAlpha || frameCount == 1 && pixels.hasOnlyOpaqueSamples
             let marked = isOpaque ? pixels.reinterpreted(as: .opaque) : pixels
             let reduced = try marked.reduced(
-                by: BoxReduction(from: size, orientation: orientation, towards: options.target))
+                by: BoxReduction(from: size, orientation: orientation, towards: options.averagingTarget))
             return options.alphaMode == .premultiplied ? reduced.converted(to: .premultiplied) : reduced
         }
 

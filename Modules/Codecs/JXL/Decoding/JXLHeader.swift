@@ -118,7 +118,8 @@
 
         /// Returns the size of the image that is decoded with these options.
         func decodedSize(_ options: DecodingOptions) -> PixelSize {
-            let reduced = BoxReduction(from: size, orientation: orientation, towards: options.target).size(of: size)
+            let reduced = BoxReduction(from: size, orientation: orientation, towards: options.averagingTarget).size(
+                of: size)
             return options.appliesOrientation && orientation.swapsSides ? reduced.transposed : reduced
         }
 

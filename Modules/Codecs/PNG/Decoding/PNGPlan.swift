@@ -21,7 +21,7 @@ struct PNGPlan {
         self.options = options
         format = header.format(for: options.pixelFormat)
         alphaMode = !header.hasAlpha ? .opaque : options.alphaMode == .premultiplied ? .premultiplied : .straight
-        reduction = BoxReduction(from: header.size, orientation: info.orientation, towards: options.target)
+        reduction = BoxReduction(from: header.size, orientation: info.orientation, towards: options.averagingTarget)
     }
 
     /// Checks the size of the image as stored, and of the finished image if its sides are swapped. When a wide and low

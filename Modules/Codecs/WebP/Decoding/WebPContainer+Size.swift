@@ -31,7 +31,8 @@ extension WebPContainer {
         }
         let sizes =
             isIncremental && !isOrientationKnown
-            ? [false, true].map { size(for: options.target, isOnItsSide: $0) } : [size(for: options.target)]
+            ? [false, true].map { size(for: options.averagingTarget, isOnItsSide: $0) }
+            : [size(for: options.averagingTarget)]
         let output = sizes.flatMap { mayReorient ? [$0, $0.transposed] : [$0] }.map { size in
             PixelBuffer.byteCount(size: size, format: .rgba8) ?? 0
         }

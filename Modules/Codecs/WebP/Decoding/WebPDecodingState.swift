@@ -77,7 +77,7 @@ final class WebPDecodingState: IncrementalDecodingState {
     }
 
     /// The size, in stored orientation, to which the still image is decoded.
-    private var size: PixelSize { container.size(for: options.target) }
+    private var size: PixelSize { container.size(for: options.averagingTarget) }
 
     func preview() throws(ImageDecodingError) -> ImagePreview? {
         // Declared EXIF must not change the orientation between previews.

@@ -23,6 +23,13 @@ void alcedo_sum_rows_by_four(
     const float *_Nonnull const *_Nonnull rows, const float *_Nonnull weights, size_t count, size_t floats,
     float *_Nonnull out);
 
+// For Convolution.addFourRows. Adds four rows, each multiplied by its weight, to `count` sums. Sum `index` is row
+// `index % capacity` of `sums`, beginning with `first`. Rows and sums are `floats` apart, a multiple of 16. Each sum has
+// four weights.
+void alcedo_add_four_rows(
+    const float *_Nonnull rows, const float *_Nonnull weights, size_t first, size_t count, size_t capacity,
+    size_t floats, float *_Nonnull sums);
+
 // For Convolution.horizontalByFour, with four floats per pixel. Filters four rows like alcedo_filter_pixels, but adds
 // in another order. The pixels are stored as alcedo_sum_rows_by_four stores them. The rows of `out` are `floats` apart.
 // Up to one pixel of each row after the last one is read and must be finite.
@@ -45,18 +52,6 @@ void alcedo_read_straight_bytes(const uint8_t *_Nonnull row, size_t pixels, floa
 // For RowWriter, with four bytes per pixel, opaque or premultiplied. Clamps samples to the range from 0 to alpha and
 // rounds them to nearest.
 void alcedo_write_bytes(const float *_Nonnull row, size_t pixels, uint8_t *_Nonnull out);
-
-// For BoxColumns.sum. Sums the bytes of `rows` rows, column by column. Adds the result to `sums` if `continues` is
-// true; otherwise replaces `sums`. `bytes` must be a multiple of 32.
-void alcedo_sum_bytes(
-    const uint8_t *_Nonnull first, size_t rows, size_t bytes_per_row, size_t bytes, int continues,
-    uint16_t *_Nonnull sums);
-
-// For BoxColumns.premultipliedSum. Does the same with color multiplied by alpha and alpha by 255. `bytes` must be a
-// multiple of 16.
-void alcedo_sum_straight_bytes(
-    const uint8_t *_Nonnull first, size_t rows, size_t bytes_per_row, size_t bytes, int continues,
-    uint32_t *_Nonnull sums);
 
 // For ColumnAverage.push. Computes one row of running averages down the columns, and moves the windows of `sums` by one
 // row. `floats` must be a multiple of 16.

@@ -1,0 +1,124 @@
+#include "internal.h"
+
+#include <math.h>
+
+// The last blocks of rows and columns can lie partly outside of the image. What an encoder, or a tool that crops
+// without decoding, has left there is not part of the image. libjpeg's scaled transforms mix it into the samples at the
+// edge: each sample is computed from the whole block. Such blocks are therefore transformed here: at full size, with the
+// last visible column and row continued to the end of the block, then reduced like the other blocks.
+
+// The beginning of libjpeg's own structure, which no installed header has. It is the same in all versions since 6b.
+struct jpeg_inverse_dct {
+    void (*start_pass)(j_decompress_ptr cinfo);
+    void (*inverse_DCT[MAX_COMPONENTS])(
+        j_decompress_ptr cinfo, jpeg_component_info *component, JCOEFPTR block, JSAMPARRAY output, JDIMENSION column);
+};
+
+/// Returns the number of samples of a component at full size along one side of the image.
+static JDIMENSION length(JDIMENSION side, int factor, int maximum) {
+    return (JDIMENSION)(((uint64_t)side * (uint64_t)factor + (uint64_t)maximum - 1) / (uint64_t)maximum);
+}
+
+static JDIMENSION component_width(const struct jpeg_decompress_struct *c, const jpeg_component_info *component) {
+    return length(c->image_width, component->h_samp_factor, c->max_h_samp_factor);
+}
+
+static JDIMENSION component_height(const struct jpeg_decompress_struct *c, const jpeg_component_info *component) {
+    return length(c->image_height, component->v_samp_factor, c->max_v_samp_factor);
+}
+
+int alcedo_jpeg_has_cut_blocks(const struct jpeg_decompress_struct *c, const jpeg_component_info *component) {
+    return component_width(c, component) % DCTSIZE != 0 || component_height(c, component) % DCTSIZE != 0;
+}
+
+/// Returns the cosine of wave `frequency` at the center of sample `index` of `count`, for an orthonormal transform.
+static float wave(int frequency, int index, int count) {
+    const double pi = 3.14159265358979323846;
+    const double scale = sqrt((frequency == 0 ? 1.0 : 2.0) / count);
+    return (float)(scale * cos((2 * index + 1) * frequency * pi / (2 * count)));
+}
+
+/// Transforms a block of which `width` columns and `height` rows are visible to `side` * `side` samples.
+static void transform(
+    const jpeg_component_info *component, const JCOEF *block, int width, int height, int side, JSAMPARRAY output,
+    JDIMENSION column) {
+    float full[DCTSIZE], half[DCTSIZE][DCTSIZE], samples[DCTSIZE][DCTSIZE], reduced[DCTSIZE][DCTSIZE];
+    float waves[DCTSIZE][DCTSIZE], reduction[DCTSIZE][DCTSIZE] = {{0}};
+    for (int u = 0; u < DCTSIZE; u++) {
+        for (int x = 0; x < DCTSIZE; x++) waves[u][x] = wave(u, x, DCTSIZE);
+    }
+    for (int s = 0; s < side; s++) {
+        for (int x = 0; x < DCTSIZE; x++) {
+            for (int u = 0; u < side; u++) reduction[s][x] += waves[u][x] * wave(u, s, side);
+            reduction[s][x] *= sqrtf((float)side / DCTSIZE);
+        }
+    }
+    for (int v = 0; v < DCTSIZE; v++) {
+        for (int u = 0; u < DCTSIZE; u++) {
+            full[u] = (float)block[v * DCTSIZE + u] * component->quant_table->quantval[v * DCTSIZE + u];
+        }
+        for (int x = 0; x < DCTSIZE; x++) {
+            half[v][x] = 0;
+            for (int u = 0; u < DCTSIZE; u++) half[v][x] += full[u] * waves[u][x < width ? x : width - 1];
+        }
+    }
+    for (int y = 0; y < DCTSIZE; y++) {
+        for (int x = 0; x < DCTSIZE; x++) {
+            float sum = CENTERJSAMPLE;
+            for (int v = 0; v < DCTSIZE; v++) sum += half[v][x] * waves[v][y < height ? y : height - 1];
+            samples[y][x] = fminf(fmaxf(sum, 0), MAXJSAMPLE);
+        }
+        for (int s = 0; s < side; s++) {
+            reduced[y][s] = 0;
+            for (int x = 0; x < DCTSIZE; x++) reduced[y][s] += samples[y][x] * reduction[s][x];
+        }
+    }
+    for (int t = 0; t < side; t++) {
+        for (int s = 0; s < side; s++) {
+            float sum = 0.5f;
+            for (int y = 0; y < DCTSIZE; y++) sum += reduced[y][s] * reduction[t][y];
+            output[t][column + (JDIMENSION)s] = (JSAMPLE)fminf(fmaxf(sum, 0), MAXJSAMPLE);
+        }
+    }
+}
+
+/// Returns how many of the eight samples of block `index` are visible, in a component of `length` samples.
+static int visible_count(JDIMENSION length, JDIMENSION index) {
+    const JDIMENSION first = index * DCTSIZE;
+    if (first >= length) return DCTSIZE;  // a block outside of the image, which is not shown
+    return length - first < DCTSIZE ? (int)(length - first) : DCTSIZE;
+}
+
+static void transform_visible(
+    j_decompress_ptr cinfo, jpeg_component_info *component, JCOEFPTR block, JSAMPARRAY output, JDIMENSION column) {
+    alcedo_jpeg_decoder *d = cinfo->client_data;
+    alcedo_jpeg_edge *edge = &d->edges[component->component_index];
+    // The first block of a row of MCUs is in its first row of blocks.
+    if (!edge->rows || edge->mcu_row != cinfo->output_iMCU_row) {
+        edge->mcu_row = cinfo->output_iMCU_row;
+        edge->rows = output;
+    }
+    const JDIMENSION side = (JDIMENSION)alcedo_jpeg_block_side(component);
+    const JDIMENSION row = cinfo->output_iMCU_row * (JDIMENSION)component->v_samp_factor +
+                           (JDIMENSION)(output - edge->rows) / side;
+    const int width = visible_count(component_width(cinfo, component), column / side);
+    const int height = visible_count(component_height(cinfo, component), row);
+    if (width == DCTSIZE && height == DCTSIZE) {
+        edge->transform(cinfo, component, block, output, column);
+    } else {
+        transform(component, block, width, height, (int)side, output, column);
+    }
+}
+
+void alcedo_jpeg_hide_padding(alcedo_jpeg_decoder *d) {
+    struct jpeg_decompress_struct *c = &d->cinfo;
+    for (int i = 0; i < c->num_components; i++) {
+        const jpeg_component_info *component = &c->comp_info[i];
+        // At full size, samples outside of the image have samples of their own, which are not shown.
+        if (!component->component_needed || alcedo_jpeg_block_side(component) >= DCTSIZE) continue;
+        if (!component->quant_table || !alcedo_jpeg_has_cut_blocks(c, component)) continue;
+        if (c->idct->inverse_DCT[i] == transform_visible) continue;
+        d->edges[i] = (alcedo_jpeg_edge){.transform = c->idct->inverse_DCT[i]};
+        c->idct->inverse_DCT[i] = transform_visible;
+    }
+}
