@@ -256,7 +256,8 @@ let tests: KeyValuePairs<String, [Target.Dependency]> = [
     ],
     "PNG": ["AlcedoJPEG"], "Placeholders": ["AlcedoViewBinding"], "Processing": ["AlcedoPNG"], "RedisCache": [],
     "Runtime": [], "SQLiteCache": [], "SVG": [], "Terminal": ["AlcedoViewBinding"], "Testing": ["AlcedoCURL"],
-    "URLResponseCache": ["AlcedoCURL", "AlcedoDiskCache", "AlcedoMemoryCache"], "URLSession": [], "ViewBinding": [],
+    "URLResponseCache": ["AlcedoCURL", "AlcedoDiskCache", "AlcedoMemoryCache"], "URLSession": [],
+    "ViewBinding": ["AlcedoProcessing"],
     "WebP": ["CWebP"],
 ]
 let testsWithFixtures: Set = ["GIF", "HEIF", "JPEG", "PNG", "Processing", "Terminal", "WebP"]

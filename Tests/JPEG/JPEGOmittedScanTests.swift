@@ -7,7 +7,8 @@ import Testing
 /// A progressive image that is reduced eightfold is decoded without the scans that have no effect on it. When its bytes
 /// arrive in pieces, all scans are decoded.
 @Suite struct JPEGOmittedScanTests {
-    private let size = PixelSize(width: 203, height: 117)
+    // The details of blocks that lie partly outside of the image are needed, so each side has whole blocks.
+    private let size = PixelSize(width: 208, height: 112)
 
     private func file(_ format: PixelFormat = .rgba8, _ subsampling: JPEGSubsampling = .none) throws -> Data {
         var random = SeededGenerator(seed: 36)
@@ -39,7 +40,7 @@ import Testing
 
         let image = try eighth(file)
 
-        #expect(image.size == PixelSize(width: 26, height: 15))
+        #expect(image.size == PixelSize(width: 26, height: 14))
         #expect(try image == eighthFromPieces(file))
     }
 

@@ -17,18 +17,70 @@ import Testing
     }
 
     @Test func `a small target is decoded at reduced size and matches the reference`() throws {
-        let eighth = try decode("large.jpg", 19, 14)
         let quarter = try decode("large.jpg", 20, 20)
 
-        #expect(eighth.size == PixelSize(width: 19, height: 14))
-        #expect(eighth.pixels.tightBytes == (try reference("large-eighth.raw")))
         #expect(quarter.size == PixelSize(width: 38, height: 28))
-        #expect(quarter.pixels.tightBytes == (try reference("large-quarter.raw")))
+        // Chroma blocks cover 16 pixels. libjpeg's samples of the last ones depend on pixels outside of the image.
+        let expected = try reference("large-quarter.raw")
+        let whole = PixelSize(width: 150 / 16 * 4, height: 110 / 16 * 4)
+        for y in 0..<whole.height {
+            let row = y * 38 * 4..<y * 38 * 4 + whole.width * 4
+            #expect(quarter.pixels.tightBytes[row] == expected[row], "row \(y)")
+        }
+    }
+
+    @Test func `an eighth is used for a sequential file only if its blocks lie inside of the image`() throws {
+        #expect(try decode("large.jpg", 10, 10).size == PixelSize(width: 38, height: 28))
+        let whole = try #require(PixelBuffer(size: PixelSize(width: 160, height: 112), format: .rgba8, alphaMode: .opaque))
+        let file = try JPEGEncoder(quality: 80).encode(DecodedImage(pixels: whole))
+
+        let image = try JPEGDecoder().decode(file, options: DecodingOptions(target: TargetSize(width: 10, height: 10)))
+
+        #expect(image.size == PixelSize(width: 20, height: 14))
+    }
+
+    /// An image of one color whose blocks hold another color outside of the image, as after a crop without decoding.
+    @Test(arguments: [JPEGSubsampling.none, .horizontal, .both], [false, true])
+    func `pixels outside of the image never show`(subsampling: JPEGSubsampling, isProgressive: Bool) throws {
+        let color: [UInt8] = [60, 90, 150, 255]
+        // In a progressive file, the number of blocks of luminance must not change when the size does.
+        let removed = isProgressive ? [1, 2, 3, 6, 7] : [1, 2, 5, 7, 8, 11, 14, 15]
+        for pixelCount in removed where subsampling != .none || pixelCount < 8 {
+            let coded = PixelSize(width: 112, height: 80)
+            let size = PixelSize(width: coded.width - pixelCount, height: coded.height - pixelCount)
+            let pixels = try #require(
+                PixelBuffer(size: coded, format: .rgba8, alphaMode: .opaque) { memory, stride in
+                    for y in 0..<coded.height {
+                        for x in 0..<coded.width {
+                            let isInside = x < size.width && y < size.height
+                            for channel in 0..<4 {
+                                memory[y * stride + x * 4 + channel] = isInside ? color[channel] : channel == 1 ? 0 : 255
+                            }
+                        }
+                    }
+                })
+            let encoder = JPEGEncoder(quality: 100, subsampling: subsampling, isProgressive: isProgressive)
+            var file = try encoder.encode(DecodedImage(pixels: pixels))
+            let frame = try #require(file.firstRange(of: Data([0xFF, isProgressive ? 0xC2 : 0xC0])))
+            for (offset, value) in [(5, size.height), (7, size.width)] {
+                file[frame.lowerBound + offset] = UInt8(value >> 8)
+                file[frame.lowerBound + offset + 1] = UInt8(value & 255)
+            }
+            for divisor in [2, 4, 8] {
+                let target = TargetSize(width: size.width / divisor, height: 1, mode: .fill)
+                let image = try JPEGDecoder().decode(file, options: DecodingOptions(target: target))
+
+                #expect(image.size.width == (size.width + divisor - 1) / divisor)
+                #expect(image.reduction?.width == Double(size.width) / Double(divisor))
+                let distance = image.pixels.tightBytes.enumerated().map { abs(Int($1) - Int(color[$0 % 4])) }.max()
+                #expect(distance ?? 255 <= 2, "\(size) at 1/\(divisor)")
+            }
+        }
     }
 
     @Test func `fill needs a larger size than fit`() throws {
-        #expect(try decode("large.jpg", 10, 20, mode: .fit).size == PixelSize(width: 19, height: 14))
-        #expect(try decode("large.jpg", 10, 20, mode: .fill).size == PixelSize(width: 38, height: 28))
+        #expect(try decode("large.jpg", 20, 40, mode: .fit).size == PixelSize(width: 38, height: 28))
+        #expect(try decode("large.jpg", 20, 40, mode: .fill).size == PixelSize(width: 75, height: 55))
     }
 
     @Test(arguments: [TargetSize.ContentMode.fit, .fill])
@@ -37,7 +89,8 @@ import Testing
             let size = try decode("large.jpg", width, height, mode: mode).size
 
             let need = full.scaled(to: PixelSize(width: width, height: height), mode: mode)
-            let sizes = [1, 2, 4, 8].map { PixelSize(width: (150 * $0 + 7) / 8, height: (110 * $0 + 7) / 8) }
+            // Not an eighth, because the last blocks of the file lie partly outside of the image.
+            let sizes = [2, 4, 8].map { PixelSize(width: (150 * $0 + 7) / 8, height: (110 * $0 + 7) / 8) }
             #expect(size == sizes.first { $0.width >= need.width && $0.height >= need.height }, "\(width) x \(height)")
         }
     }
@@ -52,13 +105,15 @@ import Testing
         let image = try decode(name, 5, 4)
         let whole = try decode(name, 33, 25)
 
-        #expect(image.size == PixelSize(width: 5, height: 4))
+        // An eighth of a sequential file would depend on pixels outside of the image.
+        let divisor = name == "progressive.jpg" ? 8 : 4
+        #expect(image.size == PixelSize(width: 32 / divisor + 1, height: 24 / divisor + 1))
         #expect(image.pixels.alphaMode == .opaque)
         let bytes = image.pixels.tightBytes
         #expect(stride(from: 3, to: bytes.count, by: 4).allSatisfy { bytes[$0] == 255 })
         for channel in 0..<3 {
-            // The last column and row cover one pixel each, the others eight.
-            let small = mean(channel, of: image.pixels, width: 4, height: 3)
+            // The last column and row cover one pixel each.
+            let small = mean(channel, of: image.pixels, width: 32 / divisor, height: 24 / divisor)
             #expect(abs(small - mean(channel, of: whole.pixels, width: 32, height: 24)) < 3)
         }
     }

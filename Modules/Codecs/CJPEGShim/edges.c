@@ -14,9 +14,13 @@ struct jpeg_inverse_dct {
         j_decompress_ptr cinfo, jpeg_component_info *component, JCOEFPTR block, JSAMPARRAY output, JDIMENSION column);
 };
 
-/// Returns the number of samples of a component at full size along one side of the image.
+/// Returns the number of samples of a component at full size whose pixels are all visible, along one side of the image.
+/// If the last sample also covers pixels outside of the image, its value is a mean with them, and it is left out unless
+/// it is alone in its block.
 static JDIMENSION length(JDIMENSION side, int factor, int maximum) {
-    return (JDIMENSION)(((uint64_t)side * (uint64_t)factor + (uint64_t)maximum - 1) / (uint64_t)maximum);
+    const uint64_t product = (uint64_t)side * (uint64_t)factor;
+    const uint64_t whole = product / (uint64_t)maximum;
+    return (JDIMENSION)(whole % DCTSIZE == 0 ? (product + (uint64_t)maximum - 1) / (uint64_t)maximum : whole);
 }
 
 static JDIMENSION component_width(const struct jpeg_decompress_struct *c, const jpeg_component_info *component) {
@@ -29,6 +33,16 @@ static JDIMENSION component_height(const struct jpeg_decompress_struct *c, const
 
 int alcedo_jpeg_has_cut_blocks(const struct jpeg_decompress_struct *c, const jpeg_component_info *component) {
     return component_width(c, component) % DCTSIZE != 0 || component_height(c, component) % DCTSIZE != 0;
+}
+
+int alcedo_jpeg_shows_padding(const alcedo_jpeg_decoder *d) {
+    const struct jpeg_decompress_struct *c = &d->cinfo;
+    if (c->progressive_mode) return 0;
+    for (int i = 0; i < c->num_components; i++) {
+        const jpeg_component_info *component = &c->comp_info[i];
+        if (alcedo_jpeg_block_side(component) == 1 && alcedo_jpeg_has_cut_blocks(c, component)) return 1;
+    }
+    return 0;
 }
 
 /// Returns the cosine of wave `frequency` at the center of sample `index` of `count`, for an orthonormal transform.
@@ -112,11 +126,13 @@ static void transform_visible(
 
 void alcedo_jpeg_hide_padding(alcedo_jpeg_decoder *d) {
     struct jpeg_decompress_struct *c = &d->cinfo;
+    // At full size, pixels outside of the image have samples of their own, which are not shown.
+    if (c->scale_num >= c->scale_denom) return;
     for (int i = 0; i < c->num_components; i++) {
         const jpeg_component_info *component = &c->comp_info[i];
-        // At full size, samples outside of the image have samples of their own, which are not shown.
-        if (!component->component_needed || alcedo_jpeg_block_side(component) >= DCTSIZE) continue;
-        if (!component->quant_table || !alcedo_jpeg_has_cut_blocks(c, component)) continue;
+        if (!component->component_needed || !component->quant_table || !alcedo_jpeg_has_cut_blocks(c, component)) {
+            continue;
+        }
         if (c->idct->inverse_DCT[i] == transform_visible) continue;
         d->edges[i] = (alcedo_jpeg_edge){.transform = c->idct->inverse_DCT[i]};
         c->idct->inverse_DCT[i] = transform_visible;

@@ -188,8 +188,8 @@ final class JPEGReader {
         return header
     }
 
-    /// Sets the smallest DCT scale whose result is at least as large as `target` requires, or 1 when `target` is larger
-    /// than the image. Returns the size of the result.
+    /// Sets the smallest DCT scale whose result is at least as large as `target` requires and does not depend on pixels
+    /// outside of the image, or 1 when `target` is larger than the image. Returns the size of the result.
     ///
     /// Only the scales 1/8, 1/4, 1/2 and 1 are used. libjpeg-turbo has no vector instructions for the other scales: 3/8
     /// takes longer than 1/2, and 5/8 to 7/8 take longer than 1.
@@ -203,7 +203,8 @@ final class JPEGReader {
             var height: UInt32 = 0
             _ = try isDone(alcedo_jpeg_set_scale(shim, eighths, &width, &height))
             size = PixelSize(width: Int(width), height: Int(height))
-            if size.width >= needed.width, size.height >= needed.height { break }
+            guard size.width >= needed.width, size.height >= needed.height else { continue }
+            if alcedo_jpeg_shows_padding(shim) == 0 { break }
         }
         return size
     }

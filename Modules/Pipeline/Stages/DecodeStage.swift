@@ -141,21 +141,21 @@ struct DecodeStage: Sendable {
         let info = try? codecs.inspect(data, limits: options.limits)
         if let info, !options.includesAnimation || info.frameCount == 1 {
             do {
-                return try rows(of: data, codecs, options, by: processor, for: request, format: info.format)
+                return try rows(of: data, info, codecs, options, by: processor, for: request)
             } catch let error as ImageDecodingError where options.allows(error) {}
         }
         var image = try decoded(data, codecs, options, for: request)
-        if image.reduction == nil { image.recordReduction(info) }
+        image.reduction = image.reduction ?? ImageReduction(image.size, image.orientation, of: info)
         return try process(image, by: processor, for: request)
     }
 
     private func rows(
-        of data: Data, _ codecs: CodecRegistry, _ options: DecodingOptions, by processor: any ImageProcessing,
-        for request: ImageRequest, format: ImageFormat
+        of data: Data, _ info: ImageInfo, _ codecs: CodecRegistry, _ options: DecodingOptions,
+        by processor: any ImageProcessing, for request: ImageRequest
     ) throws -> DecodedImage {
         let start = report.now
         let collector = PixelRowCollector()
-        let rows = DecodedRows(next: processor.rows(into: collector))
+        let rows = DecodedRows(of: info, next: processor.rows(into: collector))
         let convertedRows = color.rows(for: request, into: rows)
         let damage: ImageDamage?
         do {
@@ -164,13 +164,15 @@ struct DecodeStage: Sendable {
             throw PipelineError(.processing, error.message, cause: error)
         }
         guard var image = collector.image else {
-            throw ImageDecodingError(.corrupt, "\(format): the decoder passed on no image")
+            throw ImageDecodingError(.corrupt, "\(info.format): the decoder passed on no image")
         }
         report(request.key, .decoded(rows.size ?? image.size), since: start)
         convertedRows.report(start)
         report(request.key, .processed(identifier: processor.identifier), since: start)
-        image.format = format
+        image.format = info.format
         image.damage = damage
+        // The reduction was meant for the processor.
+        image.reduction = nil
         return image
     }
 
@@ -189,15 +191,21 @@ struct DecodeStage: Sendable {
     }
 }
 
-/// A consumer that records the size of the decoded rows, and passes them on.
+/// A consumer that records the size of the decoded rows, and passes them on with their position in the file's image.
 private final class DecodedRows: PixelRowConsumer {
     private(set) var size: PixelSize?
+    private let info: ImageInfo
     private let next: any PixelRowConsumer
 
-    init(next: any PixelRowConsumer) { self.next = next }
+    init(of info: ImageInfo, next: any PixelRowConsumer) {
+        self.info = info
+        self.next = next
+    }
 
     func begin(_ header: PixelRowHeader) throws {
         size = header.size
+        var header = header
+        header.reduction = header.reduction ?? ImageReduction(header.size, header.orientation, of: info)
         try next.begin(header)
     }
 
@@ -206,23 +214,26 @@ private final class DecodedRows: PixelRowConsumer {
     func finish() throws { try next.finish() }
 }
 
-extension DecodedImage {
-    /// Records the position of an image that was scaled down during decoding, for the first processor: that of samples
-    /// that cover the full image. Decoders that know the exact position record it themselves.
+extension ImageReduction {
+    /// Creates the position of an image that a decoder scaled down without recording the position: that of samples that
+    /// cover the full image.
     ///
-    /// Records nothing when the image already has its full size, or when its proportions differ from those of the file.
-    /// The processor then uses the size of the image.
+    /// The result is nil when the image has its full size, or when its proportions differ from those of the file. A
+    /// processor then uses the size of the image.
     ///
-    /// - Parameter info: The decoder's description of the file, or nil when there is none.
-    mutating func recordReduction(_ info: ImageInfo?) {
-        guard let info else { return }
+    /// - Parameters:
+    ///   - size: The size of the decoded image.
+    ///   - orientation: The orientation of the decoded image.
+    ///   - info: The decoder's description of the file, or nil when there is none.
+    init?(_ size: PixelSize, _ orientation: ImageOrientation, of info: ImageInfo?) {
+        guard let info else { return nil }
         let swapsSides = orientation == .up && info.orientation.swapsSides
         let full = swapsSides ? info.size.transposed : info.size
-        guard full.isPositive, full != size, full.width >= size.width, full.height >= size.height else { return }
+        guard full.isPositive, full != size, full.width >= size.width, full.height >= size.height else { return nil }
         let horizontal = Double(size.width) / Double(full.width)
         let vertical = Double(size.height) / Double(full.height)
         // Decoders round each side to whole pixels.
-        guard abs(horizontal - vertical) <= 1 / Double(min(full.width, full.height)) else { return }
-        reduction = ImageReduction(of: full, exactly: size)
+        guard abs(horizontal - vertical) <= 1 / Double(min(full.width, full.height)) else { return nil }
+        self.init(of: full, exactly: size)
     }
 }

@@ -183,7 +183,9 @@ final class PreviewMaker: Sendable {
             guard reserve(byteCount) else { return (nil, true) }
             if !rest.isEmpty { try decoder.append(rest) }
             var preview = try decoder.preview()
-            if recordsReduction, preview?.image.reduction == nil { preview?.image.recordReduction(decoder.info) }
+            if recordsReduction, let image = preview?.image, image.reduction == nil {
+                preview?.image.reduction = ImageReduction(image.size, image.orientation, of: decoder.info)
+            }
             return (preview.map(convert), false)
         } catch {
             return (nil, true)

@@ -271,7 +271,7 @@ private struct RowBand: ~Copyable {
     init(capacity: Int, floats: Int) {
         self.capacity = capacity
         self.floats = floats
-        memory = Scratch(count: capacity * floats)
+        memory = Scratch(count: capacity * floats + Convolution.slack)
         pointers = Scratch(count: capacity)
     }
 

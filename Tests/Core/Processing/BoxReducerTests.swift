@@ -125,6 +125,7 @@ import Testing
             for _ in 0..<3 { try reducer.consume(row.span.bytes) }
             try reducer.finish()
 
+            header.reduction = reduction.position(in: header.size)
             header.size = PixelSize(width: 2, height: 1)
             let image = try #require(collector.image)
             #expect(image.rowHeader == header)

@@ -261,6 +261,29 @@ struct StepTests {
         #expect(stack.pipeline.cachedImage(for: try sized(1_000, true)) != nil)
         #expect(try await stack.load(try sized(1_000, true)).layer == .memory)
     }
+
+    @Test func `a larger image of another view is used where the request allows it`() async throws {
+        let stack = Stack(FakeDownloader(giving: level(7)))
+        func sized(_ side: Int) throws -> ImageRequest {
+            try web("a") {
+                $0.processors = [Resizing(side: side)]
+                $0.viewTarget = TargetSize(width: side, height: side)
+                $0.acceptsLargerCachedImage = true
+            }
+        }
+        _ = try await stack.load(try sized(100))
+
+        #expect(stack.pipeline.cachedImage(for: try sized(50)) != nil)
+        #expect(stack.pipeline.cachedImage(for: try sized(101)) == nil)
+    }
+}
+
+/// Stands for a resize: returns the image unchanged.
+private struct Resizing: ImageProcessing {
+    let side: Int
+    var identifier: String { "resizing:\(side)" }
+
+    func process(_ image: DecodedImage) throws(ImageProcessingError) -> DecodedImage { image }
 }
 
 /// Returns the image unchanged.

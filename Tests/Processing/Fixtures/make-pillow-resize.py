@@ -32,5 +32,5 @@ with open(Path(__file__).parent / "pillow-resize.txt", "w") as out:
     for format, image in images():
         for name, filter in FILTERS.items():
             for size in SIZES:
-                result = image.resize(size, filter, reducing_gap=2.0)
+                result = image.resize(size, filter)
                 out.write(f"{format} {name} {size[0]} {size[1]} {result.tobytes().hex()}\n")

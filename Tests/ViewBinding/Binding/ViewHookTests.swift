@@ -1,4 +1,5 @@
 import AlcedoCore
+import AlcedoProcessing
 import AlcedoViewBinding
 import Testing
 
@@ -25,14 +26,17 @@ import Testing
 
     // MARK: Size
 
-    @Test func `the image is decoded at the view's size`() async {
+    @Test func `the image is resized to the view's size before its processors`() async {
         view.displaySize = .target(target)
 
         let task = bind(1)
         loader.finish(1, .gray(1))
         await task?.value
 
-        #expect(loader.requests.map(\.decoding.target) == [target])
+        let resize: ImageProcessors.BuiltIn = .resize(filling: target.size)
+        #expect(loader.requests.first?.decoding.target == nil)
+        #expect(loader.requests.first?.processors.map(\.identifier) == [resize.identifier])
+        #expect(loader.requests.first?.viewTarget == target)
     }
 
     @Test func `a request's own size is kept, and sizing can be disabled`() async {
@@ -49,7 +53,16 @@ import Testing
         loader.finish(2, .gray(2))
         await second?.value
 
-        #expect(loader.requests.map(\.decoding.target) == [own, nil])
+        request = ImageRequest(image: 3, serial: 3)
+        request.processors = [.resize(width: 9)]
+        binder.load(request)
+        let third = binder.task
+        loader.finish(3, .gray(3))
+        await third?.value
+
+        #expect(loader.requests.map(\.decoding.target) == [own, nil, nil])
+        #expect(loader.requests.map(\.processors.count) == [0, 0, 1])
+        #expect(loader.requests.allSatisfy { $0.viewTarget == nil })
     }
 
     @Test(arguments: [
@@ -74,7 +87,7 @@ import Testing
         await task?.value
         binder.viewSizeChanged()
 
-        #expect(loader.requests.map(\.decoding.target) == [target])
+        #expect(loader.requests.map(\.viewTarget) == [target])
         #expect(view.history == [.placeholder(200), .image(1, .network)])
         #expect(endings == 1)
         #expect(!binder.isLoading)
@@ -132,7 +145,7 @@ import Testing
 
         // The change of the size began no load.
         #expect(loader.started == [1, 2])
-        #expect(loader.requests.last?.decoding.target == target)
+        #expect(loader.requests.last?.viewTarget == target)
         loader.finish(1, .gray(1))
         loader.finish(2, .gray(2))
     }

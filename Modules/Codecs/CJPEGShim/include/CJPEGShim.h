@@ -98,6 +98,10 @@ void alcedo_jpeg_copy_profile(const alcedo_jpeg_decoder *_Nonnull decoder, uint8
 alcedo_jpeg_status alcedo_jpeg_set_scale(
     alcedo_jpeg_decoder *_Nonnull decoder, uint32_t eighths, uint32_t *_Nonnull width, uint32_t *_Nonnull height);
 
+/// Whether samples at the scale that has been set would depend on what blocks hold outside of the image. At an eighth,
+/// libjpeg does not keep the coefficients of a sequential file that are needed to leave that out.
+int alcedo_jpeg_shows_padding(const alcedo_jpeg_decoder *_Nonnull decoder);
+
 typedef enum {
     /// One byte per pixel. Requires a gray file.
     ALCEDO_JPEG_ROWS_GRAY = 0,
