@@ -76,7 +76,7 @@ private struct ColorBenchmark {
     }
 
     private func measureThumbnails(wide: String, plain: String) async throws {
-        let thumbnails = PipelineThumbnails(.target, maxConcurrentDecodes: 1)
+        let thumbnails = PipelineThumbnails(maxConcurrentDecodes: 1)
         let times = try await bestTimes(
             { try await thumbnails.make([wide]).wall }, { try await thumbnails.make([plain]).wall })
         let ratio = times.first / times.second

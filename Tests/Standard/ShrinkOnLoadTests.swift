@@ -79,7 +79,7 @@ struct ShrinkOnLoadTests {
     }
 
     // Widths without a common factor leave fractions of pixels at the edges. A JPEG that is decoded smaller differs by at
-    // most 0.5 of 255 in the mean, and by at most 24 in 99.9 % of the samples. The rows of other formats, and of every
+    // most 0.75 of 255 in the mean, and by at most 24 in 99.9 % of the samples. The rows of other formats, and of every
     // image with the box filter, are filtered at full size, with an equal result.
     @Test(arguments: [ImageFormat.jpeg, .png, .gif, .webp], ResizeFilter.allCases)
     func `a thumbnail equals the full image reduced by the filter`(
@@ -101,7 +101,7 @@ struct ShrinkOnLoadTests {
                 let comment: Comment = "\(name) to a width of \(width)"
                 try #require(shrunk.size == expected.size && shrunk.pixels.format == expected.pixels.format, comment)
                 let difference = Difference(shrunk.pixels, expected.pixels)
-                #expect(difference.mean <= (isReduced ? 0.5 : 0), "\(comment): \(difference)")
+                #expect(difference.mean <= (isReduced ? 0.75 : 0), "\(comment): \(difference)")
                 #expect(difference.shareWithinLimit >= 0.999, "\(comment): \(difference)")
             }
         }

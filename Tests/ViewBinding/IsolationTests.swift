@@ -18,7 +18,7 @@ import Testing
             """
         try Data(source.utf8).write(to: file)
         // The modules of C functions that a module built for tests makes its importers load.
-        let shims = try ["CDigestShim", "CFileSystemShim"].flatMap { name in
+        let shims = try ["CDigestShim", "CFileSystemShim", "CSampleKernels"].flatMap { name in
             ["-Xcc", "-fmodule-map-file=\(try ChildProcess.path(of: "\(name).build/module.modulemap"))"]
         }
         return try await Program(name: "/usr/bin/env").run(

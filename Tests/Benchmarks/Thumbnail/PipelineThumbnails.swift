@@ -2,42 +2,16 @@ import Alcedo
 import AlcedoLibc
 import Foundation
 
-/// The forms of the request for a thumbnail.
-enum ThumbnailForm: CaseIterable {
-    /// `.resize` alone. The pipeline decodes towards the target of the processor, twice the size of the thumbnail.
-    case resize
-    /// `.resize`, and `DecodingOptions(target:)` with the size of the thumbnail.
-    case target
-
-    /// The words that distinguish the form in titles; empty for `resize`.
-    var suffix: String {
-        switch self {
-        case .resize: ""
-        case .target: ", with a target"
-        }
-    }
-
-    /// Returns a request for the thumbnail of a source.
-    func request(_ source: ImageSource) -> ImageRequest {
-        let size = PixelSize(width: PipelineThumbnails.side, height: PipelineThumbnails.side)
-        var request = ImageRequest(source: source, processors: [.resize(fitting: size)])
-        if self == .target { request.decoding.target = TargetSize(size) }
-        return request
-    }
-}
-
 /// Makes thumbnails of files with a pipeline without caches.
 struct PipelineThumbnails {
     /// The maximum width and height of a thumbnail, in pixels.
     static let side = 320
 
     private let pipeline: ImagePipeline
-    private let form: ThumbnailForm
     private let maxConcurrentDecodes: Int
 
     /// Creates a pipeline without caches. `maxConcurrentDecodes` is the number of threads that decode and resize.
-    init(_ form: ThumbnailForm, maxConcurrentDecodes: Int) {
-        self.form = form
+    init(maxConcurrentDecodes: Int) {
         self.maxConcurrentDecodes = maxConcurrentDecodes
         var configuration = ImagePipeline.Configuration.standard(cacheDirectory: nil)
         configuration.memoryCache = nil
@@ -49,8 +23,18 @@ struct PipelineThumbnails {
         pipeline = ImagePipeline(configuration)
     }
 
+    /// Returns a request for the thumbnail of a source.
+    static func request(_ source: ImageSource) -> ImageRequest {
+        ImageRequest(source: source, processors: [.resize(fitting: PixelSize(width: side, height: side))])
+    }
+
+    /// Returns the thumbnail of a file.
+    func thumbnail(of path: String) async throws -> DecodedImage {
+        try await pipeline.image(for: Self.request(.file(path)))
+    }
+
     func make(_ paths: [String]) async throws -> ThumbnailTime {
-        let requests = paths.map { form.request(.file($0)) }
+        let requests = paths.map { Self.request(.file($0)) }
         let maxConcurrentLoads = maxConcurrentDecodes == 1 ? 1 : 2 * maxConcurrentDecodes
         return try await ThumbnailTime.of {
             try await pipeline.loadAll(requests, maxConcurrentLoads: maxConcurrentLoads) { _, result in

@@ -29,24 +29,21 @@ struct ServedThumbnails {
             try FileManager.default.copyItem(at: file, to: served.appending(path: file.lastPathComponent))
         }
         let base = "\(server.plainBase)/web/"
-        let forms = ThumbnailForm.allCases
-        var alcedo = forms.map { _ in [ServedRun]() }
-        var peer: [ServedRun] = []
+        var (alcedo, peer) = ([ServedRun](), [ServedRun]())
         for round in 0...rounds {
-            for pass in 0...forms.count {
-                // The order rotates, so that no client always follows the same one.
-                let index = (round + pass) % (forms.count + 1)
-                if index < forms.count {
+            for pass in 0..<2 {
+                // The order alternates, so that no client always follows the other.
+                if (round + pass) % 2 == 0 {
                     let cache = scratch.url.appending(path: "cache-\(round)")
-                    let result = try measure(forms[index], base, cache)
-                    if round > 0 { alcedo[index].append(result) }
+                    let result = try measure(base, cache)
+                    if round > 0 { alcedo.append(result) }
                 } else if let python {
                     let result = try measurePeer(python, base, keepsThumbnails: true)
                     if round > 0 { peer.append(result) }
                 }
             }
         }
-        for (form, runs) in zip(forms, alcedo) { report(form, runs, peer) }
+        report(alcedo, peer)
         try compareWithoutCaches(base, keeping: peer)
     }
 
@@ -55,7 +52,7 @@ struct ServedThumbnails {
     private func compareWithoutCaches(_ base: String, keeping: [ServedRun]) throws {
         var (alcedo, peer) = ([ServedRun](), [ServedRun]())
         for _ in 0..<rounds {
-            alcedo.append(try measure(.target, base, nil))
+            alcedo.append(try measure(base, nil))
             if let python { peer.append(try measurePeer(python, base, keepsThumbnails: false)) }
         }
         let title = "\(files.paths.count) thumbnails from a server, no caches"
@@ -89,11 +86,10 @@ struct ServedThumbnails {
     }
 
     /// Measures a process of the package. `cache` is the directory of its disk cache, or nil for no caches.
-    private func measure(_ form: ThumbnailForm, _ base: String, _ cache: URL?) throws -> ServedRun {
+    private func measure(_ base: String, _ cache: URL?) throws -> ServedRun {
         defer { if let cache { try? FileManager.default.removeItem(at: cache) } }
         let program = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath().path
         var words = ["thumbnail", "--load", base]
-        if form == .target { words.append("--target") }
         if let cache { words += ["--cache", cache.path] }
         return try measure(program, words)
     }
@@ -111,12 +107,12 @@ struct ServedThumbnails {
         return ServedRun(rates: values, resident: resident)
     }
 
-    private func report(_ form: ThumbnailForm, _ alcedo: [ServedRun], _ peer: [ServedRun]) {
-        let name = "\(files.paths.count) thumbnails from a server\(form.suffix): rate relative to aiohttp with libvips"
+    private func report(_ alcedo: [ServedRun], _ peer: [ServedRun]) {
+        let name = "\(files.paths.count) thumbnails from a server: rate relative to aiohttp with libvips"
         let ratio = ratio(alcedo, peer, name, .atLeast(2.5)) { $0.rates[0] }
         Console.output(
             BenchTable.row([
-                "\(files.paths.count) from nginx\(form.suffix)", "Alcedo, images/s", "aiohttp with libvips", "ratio",
+                "\(files.paths.count) from nginx", "Alcedo, images/s", "aiohttp with libvips", "ratio",
                 "goal",
             ]))
         for (index, name) in ["with empty caches", "from disk", "from memory"].enumerated() {
@@ -181,14 +177,13 @@ struct ServedThumbnailLoad {
     let base: String
     /// The directory of the disk cache. If it is nil, there are no caches, and the images are loaded once.
     let cacheDirectory: URL?
-    let form: ThumbnailForm
 
     /// Reads a line of names. Writes the images per second of each pass, and the peak of resident bytes after the
     /// first.
     func run() async throws {
         let names = (Swift.readLine() ?? "").split(separator: " ")
         let requests = names.compactMap { URL(string: base + $0) }.map { url in
-            form.request(.http(HTTPRequest(url: url)))
+            PipelineThumbnails.request(.http(HTTPRequest(url: url)))
         }
         let first = pipeline
         let fromServer = try await rate(requests, first)

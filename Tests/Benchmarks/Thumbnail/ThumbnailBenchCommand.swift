@@ -11,8 +11,8 @@ struct ThumbnailBenchCommand: ProgramCommand {
         Measures thumbnails of at most 320 x 320 pixels, in memory, alternately with the pipeline, Pillow, libvips and,
         for JPEG, OpenCV: of the files in DIR/wallpapers and DIR/web on one thread, for each format, then with the
         pipeline on two threads; then of all files in DIR/web from nginx with empty caches, from disk, from memory, and
-        without caches, against aiohttp with libvips. The pipeline is measured with the processor resize alone, and with
-        a decoding target of the thumbnail's size beside it. Prints medians of the rounds; each ratio is of one round.
+        without caches, against aiohttp with libvips. Prints medians of the rounds; each ratio is of one round. Beside the
+        times are the mean PSNR of each library's thumbnails against the whole image reduced by Pillow's Lanczos filter.
         Scripts/bench-pictures creates the images, Scripts/bench-peers installs the interpreter, and both print their
         paths.
 
@@ -30,9 +30,8 @@ struct ThumbnailBenchCommand: ProgramCommand {
     private var rounds = 5
     private var filter = ""
     private var maximumCount = 100
-    /// The options of the loading process: the base URL of the images, its disk cache, and the form of its requests.
+    /// The options of the loading process: the base URL of the images, and its disk cache.
     private var (base, cache): (String?, String?)
-    private var form = ThumbnailForm.resize
 
     mutating func take(_ option: String, from arguments: inout Arguments) throws -> Bool {
         switch option {
@@ -44,7 +43,6 @@ struct ThumbnailBenchCommand: ProgramCommand {
         // The options of the loading process.
         case "--load": base = try arguments.value(of: option)
         case "--cache": cache = try arguments.value(of: option)
-        case "--target": form = .target
         default: return false
         }
         return true
@@ -58,7 +56,7 @@ struct ThumbnailBenchCommand: ProgramCommand {
     func run() async throws -> ExitStatus {
         if let base {
             let directory = cache.map { URL(filePath: $0) }
-            try await ServedThumbnailLoad(base: base, cacheDirectory: directory, form: form).run()
+            try await ServedThumbnailLoad(base: base, cacheDirectory: directory).run()
             return .success
         }
         guard let imageDirectory else { return .usage }

@@ -30,6 +30,7 @@ struct ThumbnailSpeed {
                 name, "Alcedo, ms", "Pillow, ms", "libvips, ms",
                 goal.comparesFaster ? "vs the faster library" : "vs libvips",
                 "processor time", "goal", "speedup of two threads", "goal", "vs OpenCV", "goal",
+                "PSNR, dB: Alcedo, Pillow, libvips, OpenCV",
             ]))
         for format in [ImageFormat.jpeg, .png, .webp] {
             let paths = Array(files.paths(of: format).prefix(maximumCount))
@@ -39,15 +40,14 @@ struct ThumbnailSpeed {
     }
 
     private func measure(_ table: String, _ paths: [String], _ format: ImageFormat) async throws {
-        let forms = ThumbnailForm.allCases
-        let pipelines = forms.map { PipelineThumbnails($0, maxConcurrentDecodes: 1) }
-        let twoThreads = PipelineThumbnails(forms[0], maxConcurrentDecodes: 2)
+        let pipeline = PipelineThumbnails(maxConcurrentDecodes: 1)
+        let twoThreads = PipelineThumbnails(maxConcurrentDecodes: 2)
         let peers = try python.map { python in
             let openCV = try format == .jpeg ? [PythonThumbnails(.openCV, python: python)] : []
             return try [PythonThumbnails.Library.pillow, .vips].map { try PythonThumbnails($0, python: python) }
                 + openCV.filter { (try? $0.make(paths[0])) != nil }
         }
-        var times = (0..<forms.count + (peers?.count ?? 0)).map { _ in [ThumbnailTime]() }
+        var times = (0...(peers?.count ?? 0)).map { _ in [ThumbnailTime]() }
         var speedups: [Double] = []
         // The additional first round warms up and is not counted.
         for round in 0...rounds {
@@ -56,31 +56,22 @@ struct ThumbnailSpeed {
                 // The order rotates, so that no library always finds the file in the page cache.
                 for pass in times.indices {
                     let index = (pass + round) % times.count
-                    let time: ThumbnailTime? =
-                        if index < forms.count {
-                            try await pipelines[index].make([path])
-                        } else {
-                            try peers?[index - forms.count].make(path)
-                        }
+                    let time = try await index == 0 ? pipeline.make([path]) : peers?[index - 1].make(path)
                     if let time { sums[index] = sums[index] + time }
                 }
             }
-            let speedup = try await pipelines[0].make(paths).wall / twoThreads.make(paths).wall
+            let speedup = try await pipeline.make(paths).wall / twoThreads.make(paths).wall
             guard round > 0 else { continue }
             speedups.append(speedup)
             for index in times.indices { times[index].append(sums[index]) }
         }
-        let peerTimes = Array(times.dropFirst(forms.count))
-        for (index, form) in forms.enumerated() {
-            report(
-                "\(table) \(format)\(form.suffix)", paths.count, "\(format)\(form.suffix)", format,
-                [times[index]] + peerTimes, form == forms[0] ? speedups : [])
-        }
+        let quality = try await python.map { try ThumbnailQuality(python: $0) }?.means(of: paths, by: pipeline)
+        report("\(table) \(format)", paths.count, format, times, speedups, quality ?? [])
     }
 
     private func report(
-        _ title: String, _ count: Int, _ row: String, _ format: ImageFormat, _ times: [[ThumbnailTime]],
-        _ speedups: [Double]
+        _ title: String, _ count: Int, _ format: ImageFormat, _ times: [[ThumbnailTime]], _ speedups: [Double],
+        _ quality: [Double]
     ) {
         /// Returns the median of the ratios of each round, relative to the library of the goal.
         func ratio(_ part: KeyPath<ThumbnailTime, Double>) -> Double? {
@@ -103,12 +94,16 @@ struct ThumbnailSpeed {
             let limit = goal.maximumOpenCVRatio
             BenchFigure("thumbnails, \(title): time relative to OpenCV", openCV, .atMost(limit)).record()
         }
+        if let ours = quality.first {
+            BenchFigure("thumbnails, \(title): PSNR in dB", ours, .atLeast(56)).record()
+        }
         let limit = goal.maximumRatios[format].map { "at most \($0)" } ?? ""
         Console.output(
             BenchTable.row(
-                ["\(count) \(row)"] + cells + [
+                ["\(count) \(format)"] + cells + [
                     text(wall), text(processor), limit, text(speedup), speedups.isEmpty ? "" : "1.9", text(openCV),
                     openCV == nil ? "" : "at most \(goal.maximumOpenCVRatio)",
+                    quality.map { "\(($0 * 10).rounded() / 10)" }.joined(separator: ", "),
                 ]))
     }
 
@@ -121,6 +116,88 @@ struct ThumbnailSpeed {
         }
         return DownloadSpeed.median(ratios)
     }
+}
+
+/// Compares thumbnails with the whole image reduced by Pillow's Lanczos filter, in a separate Python process.
+private struct ThumbnailQuality {
+    private let process: BenchProcess
+    private let scratch: BenchDirectory
+
+    init(python: String) throws {
+        process = try BenchProcess("/usr/bin/env", [python, "-c", Self.program])
+        scratch = try BenchDirectory(in: FileManager.default.temporaryDirectory)
+    }
+
+    /// Returns the mean PSNR in dB of the pipeline, Pillow, libvips and, if it is installed, OpenCV. Files that are not
+    /// larger than a thumbnail, or neither gray nor RGB, are left out. A thumbnail of another size counts as 0 dB, and an
+    /// equal one as 99 dB.
+    func means(of paths: [String], by pipeline: PipelineThumbnails) async throws -> [Double] {
+        defer { scratch.remove() }
+        var sums: [Double] = []
+        var count = 0
+        for path in paths {
+            let file = scratch.url.appending(path: "thumbnail.png")
+            try ImageEncoder.png().encode(try await pipeline.thumbnail(of: path)).write(to: file)
+            try process.send("\(path)\t\(file.path)")
+            let line = try process.readLine()
+            guard line != "skipped" else { continue }
+            let values = line.split(separator: " ").compactMap { Double($0) }
+            guard !values.isEmpty else { throw BenchError(description: "PSNR of \(path): \(line)") }
+            sums = sums.isEmpty ? values : zip(sums, values).map { $0 + $1 }
+            count += 1
+        }
+        return sums.map { $0 / Double(max(1, count)) }
+    }
+
+    /// Reads lines with the path of an image and that of a thumbnail. Writes the values in dB.
+    private static let program = """
+        import math, sys
+        import numpy, pyvips
+        from PIL import Image
+        Image.MAX_IMAGE_PIXELS = None
+        side = \(PipelineThumbnails.side)
+        def decibels(pixels, ideal):
+            if pixels.shape != ideal.shape:
+                return 0
+            error = ((pixels.astype(float) - ideal) ** 2).mean()
+            return 99 if error == 0 else 10 * math.log10(255 ** 2 / error)
+        def rgb(image):
+            return numpy.asarray(image.convert("RGB"))
+        def vips(path):
+            pixels = pyvips.Image.thumbnail(path, side, height=side, size="down").colourspace("srgb").numpy()
+            return pixels[..., :3]
+        def open_cv(path, size):
+            import cv2
+            scales = 8, 4, 2
+            modes = cv2.IMREAD_REDUCED_COLOR_8, cv2.IMREAD_REDUCED_COLOR_4, cv2.IMREAD_REDUCED_COLOR_2
+            with Image.open(path) as image:
+                width, height = image.size
+            fits = [m for n, m in zip(scales, modes) if width // n >= size[0] and height // n >= size[1]]
+            image = cv2.imread(path, fits[0] if fits else cv2.IMREAD_COLOR)
+            return cv2.resize(image, size, interpolation=cv2.INTER_AREA)[..., ::-1]
+        for line in sys.stdin:
+            path, ours = line.rstrip("\\n").split("\\t")
+            try:
+                with Image.open(path) as image:
+                    image.load()
+                    if image.mode not in ("L", "RGB") or max(image.size) <= side:
+                        print("skipped", flush=True)
+                        continue
+                    factor = side / max(image.size)
+                    size = tuple(max(1, math.floor(length * factor + 0.5)) for length in image.size)
+                    ideal = rgb(image.convert("RGB").resize(size, Image.LANCZOS))
+                with Image.open(path) as image:
+                    image.thumbnail((side, side))
+                    pillow = rgb(image)
+                values = [decibels(rgb(Image.open(ours)), ideal), decibels(pillow, ideal), decibels(vips(path), ideal)]
+                try:
+                    values.append(decibels(open_cv(path, size), ideal))
+                except ImportError:
+                    pass
+                print(*values, flush=True)
+            except Exception as error:
+                print(repr(error).replace(" ", "_"), flush=True)
+        """
 }
 
 /// A library in a separate Python process, on one thread.

@@ -60,7 +60,7 @@ import AlcedoLibc
         width: Int, height: Int, factor: Int
     ) throws {
         let level = { (x: Int, y: Int) -> Int in
-            128 + Int(90 * sin(Double(x) / 19) * cos(Double(y) / 23))
+            128 + Int(60 * sin(Double(x) / 50) * cos(Double(y) / 60))
         }
         let full = PixelBuffer.make(width, height, .gray8, .opaque) { x, y in SIMD4(repeating: UInt16(level(x, y))) }
         let size = PixelSize(width: (width - 1) / factor + 1, height: (height - 1) / factor + 1)
