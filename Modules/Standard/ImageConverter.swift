@@ -12,11 +12,11 @@ public import FoundationEssentials
 ///     upload, to: .webp(quality: 80), fitting: PixelSize(width: 1600, height: 1600))
 /// ```
 ///
-/// **Size.** Each side of the result is the side of the source times the factor, rounded to the nearest whole number. The
-/// image is reduced by the same filter as with the processor `.resize`.
+/// **Size.** Each side of the result is the side of the source times the factor, rounded to the nearest whole number.
+/// The image is reduced by the same filter as with the processor `.resize`.
 ///
-/// **Memory.** The rows of a still image pass from the decoder through the resizer to the encoder one after another. The
-/// whole image is held in memory only in these cases:
+/// **Memory.** The rows of a still image pass from the decoder through the resizer to the encoder one after another.
+/// The whole image is held in memory only in these cases:
 ///
 /// - The source is an interlaced or progressive file, a WebP file that is lossless or has alpha, a GIF file whose first
 ///   frame does not fill the canvas exactly, an AVIF, JPEG XL or SVG file, or a HEIF file without tiles.

@@ -31,7 +31,8 @@ import Testing
 
     @Test func `an eighth is used for a sequential file only if its blocks lie inside of the image`() throws {
         #expect(try decode("large.jpg", 10, 10).size == PixelSize(width: 38, height: 28))
-        let whole = try #require(PixelBuffer(size: PixelSize(width: 160, height: 112), format: .rgba8, alphaMode: .opaque))
+        let whole = try #require(
+            PixelBuffer(size: PixelSize(width: 160, height: 112), format: .rgba8, alphaMode: .opaque))
         let file = try JPEGEncoder(quality: 80).encode(DecodedImage(pixels: whole))
 
         let image = try JPEGDecoder().decode(file, options: DecodingOptions(target: TargetSize(width: 10, height: 10)))
@@ -54,7 +55,8 @@ import Testing
                         for x in 0..<coded.width {
                             let isInside = x < size.width && y < size.height
                             for channel in 0..<4 {
-                                memory[y * stride + x * 4 + channel] = isInside ? color[channel] : channel == 1 ? 0 : 255
+                                memory[y * stride + x * 4 + channel] =
+                                    isInside ? color[channel] : channel == 1 ? 0 : 255
                             }
                         }
                     }

@@ -78,9 +78,9 @@ struct ShrinkOnLoadTests {
         try await pipeline.load(ImageRequest(source: .bytes(data, identity: "a"), processors: processors)).image
     }
 
-    // Widths without a common factor leave fractions of pixels at the edges. A JPEG that is decoded smaller differs by at
-    // most 0.75 of 255 in the mean, and by at most 24 in 99.9 % of the samples. The rows of other formats, and of every
-    // image with the box filter, are filtered at full size, with an equal result.
+    // Widths without a common factor leave fractions of pixels at the edges. A JPEG that is decoded smaller differs by
+    // at most 0.75 of 255 in the mean, and by at most 24 in 99.9 % of the samples. The rows of other formats, and of
+    // every image with the box filter, are filtered at full size, with an equal result.
     @Test(arguments: [ImageFormat.jpeg, .png, .gif, .webp], ResizeFilter.allCases)
     func `a thumbnail equals the full image reduced by the filter`(
         format: ImageFormat, filter: ResizeFilter

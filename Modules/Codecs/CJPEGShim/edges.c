@@ -4,8 +4,8 @@
 
 // The last blocks of rows and columns can lie partly outside of the image. What an encoder, or a tool that crops
 // without decoding, has left there is not part of the image. libjpeg's scaled transforms mix it into the samples at the
-// edge: each sample is computed from the whole block. Such blocks are therefore transformed here: at full size, with the
-// last visible column and row continued to the end of the block, then reduced like the other blocks.
+// edge: each sample is computed from the whole block. Such blocks are therefore transformed here: at full size, with
+// the last visible column and row continued to the end of the block, then reduced like the other blocks.
 
 // The beginning of libjpeg's own structure, which no installed header has. It is the same in all versions since 6b.
 struct jpeg_inverse_dct {

@@ -95,8 +95,8 @@ public struct ImageRequest: Sendable {
     /// Whether the load first reports the cached image as ``LoadUpdate/cached(_:)``, and then checks the source for a
     /// newer one. Local sources, and requests that may not use the network, are not checked. Default: false.
     public var showsCachedFirst = false
-    /// Whether a larger image from memory is accepted if it differs only in ``DecodingOptions/target``, or in the size of
-    /// the view that shows it. Default: false.
+    /// Whether a larger image from memory is accepted if it differs only in ``DecodingOptions/target``, or in the size
+    /// of the view that shows it. Default: false.
     public var acceptsLargerCachedImage = false
     /// The size of the view for which the first processor resizes the image; nil for a request without a view. Not part
     /// of the key, which contains the processor.

@@ -29,8 +29,8 @@ struct ColorStage: Sendable {
         if plan.convert != nil { report(request.key, .colorConverted(space), since: start) }
     }
 
-    /// Returns a consumer that converts rows and passes them to `next`, and a closure that reports the conversion, to be
-    /// called after the last row.
+    /// Returns a consumer that converts rows and passes them to `next`, and a closure that reports the conversion, to
+    /// be called after the last row.
     func rows(
         for request: ImageRequest, into next: any PixelRowConsumer
     ) -> (consumer: any PixelRowConsumer, report: (_ start: Duration) -> Void) {

@@ -89,7 +89,8 @@ struct MemoryStage: Sendable {
 
     func removeResource(_ resource: ResourceKey) { cache.removeAll(of: resource) }
 
-    /// Returns the size that a request asks for, and the key of its image at full size. Nil for a request without a size.
+    /// Returns the size that a request asks for, and the key of its image at full size. Nil for a request without a
+    /// size.
     private static func size(of request: ImageRequest) -> (target: TargetSize, full: ImageKey)? {
         guard let target = request.decoding.target ?? request.viewTarget else { return nil }
         var full = request

@@ -46,8 +46,8 @@ final class PreviewMaker: Sendable {
     /// - Parameters:
     ///   - codecs: The codecs of the request.
     ///   - options: The decoding options of the request.
-    ///   - recordsReduction: Whether previews record their position in the full image, because they are decoded smaller for
-    ///     a processor.
+    ///   - recordsReduction: Whether previews record their position in the full image, because they are decoded smaller
+    ///     for a processor.
     ///   - threads: The threads and budget of decoding.
     ///   - interval: The minimum time between two previews.
     ///   - clock: The clock that measures the interval.

@@ -53,7 +53,7 @@ enum PixelLimits {
                 samples: source.height, extent: region.height, length: size.height, filter: filter),
         ]
         // Twelve rows of source floats: up to eight sums and four rows that are added to them.
-        let floats = format == .gray8 ? 1 : 4
+        let floats = SampleLayout(format, .opaque).channels
         let count = weights.map(Double.init).reduce(0, +) + 12 * Double(source.width * floats)
         guard count * Double(MemoryLayout<Float>.stride) <= Double(maximumFilterByteCount) else {
             throw ImageProcessingError(

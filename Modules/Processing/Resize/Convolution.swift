@@ -43,8 +43,8 @@ enum Convolution {
     /// Computes four rows, with four floats per pixel, from the samples and weights in `table`. The rows of `out` are
     /// `floats` apart.
     ///
-    /// The samples are stored as ``verticalByFour(rows:weights:floats:into:)`` stores them. Reads up to ``slack`` floats
-    /// after the last samples, which must be finite.
+    /// The samples are stored as ``verticalByFour(rows:weights:floats:into:)`` stores them. Reads up to ``slack``
+    /// floats after the last samples, which must be finite.
     static func horizontalByFour(
         samples: UnsafePointer<Float>, table: WeightTable, floats: Int, into out: UnsafeMutablePointer<Float>
     ) {
@@ -187,7 +187,8 @@ struct WeightTable {
         }
     }
 
-    /// Writes the weights of up to `width` samples: for each result pixel in `range` the weight of each sample, or zero.
+    /// Writes the weights of up to `width` samples: for each result pixel in `range` the weight of each sample, or
+    /// zero.
     func writeWeights(
         of range: Range<Int>, samples: Range<Int>, by width: Int, into out: UnsafeMutablePointer<Float>
     ) {

@@ -17,9 +17,9 @@ extension ImageProcessing where Self == ImageProcessors.BuiltIn {
     /// below 1, and `tooLarge` when there is no memory for the result, or when the result is larger than the source and
     /// exceeds 2²⁸ pixels or 2¹⁶ pixels on a side.
     ///
-    /// Each side of the result is the side of the full image times the factor, rounded to the nearest whole number and at
-    /// least 1. A pipeline decodes JPEG and SVG only at twice the size of the result, unless `sampling` requires the full
-    /// size; the result looks the same. Other formats are filtered row by row as they are decoded.
+    /// Each side of the result is the side of the full image times the factor, rounded to the nearest whole number and
+    /// at least 1. A pipeline decodes JPEG and SVG only at twice the size of the result, unless `sampling` requires the
+    /// full size; the result looks the same. Other formats are filtered row by row as they are decoded.
     ///
     /// - Parameters:
     ///   - width: The maximum width in pixels. Default: unlimited.
@@ -108,11 +108,11 @@ extension ImageProcessors {
 
         /// Twice the target size, or `nil` when the image must be decoded at full size.
         ///
-        /// A decoder that scales in the frequency domain or draws removes what a smaller image cannot show. At twice the
-        /// target size, the filter's result differs from that of the full image by less than 1 in most pixels. The full
-        /// size is needed in linear light, because decoders scale stored samples, and with the box filter, which would
-        /// use two or three samples instead of every full-size pixel. The full size is also needed when the target does
-        /// not limit the size.
+        /// A decoder that scales in the frequency domain or draws removes what a smaller image cannot show. At twice
+        /// the target size, the filter's result differs from that of the full image by less than 1 in most pixels. The
+        /// full size is needed in linear light, because decoders scale stored samples, and with the box filter, which
+        /// would use two or three samples instead of every full-size pixel. The full size is also needed when the
+        /// target does not limit the size.
         package var decodingTarget: TargetSize? {
             guard target.isPositive, sampling.filter != .box, !sampling.inLinearLight else { return nil }
             let limit = mode == .fit ? min(target.width, target.height) : max(target.width, target.height)
@@ -141,8 +141,8 @@ extension ImageProcessors {
         ///   - size: The size of the samples.
         ///   - reduction: The position of the samples in the full image; nil if they are its pixels.
         ///   - format: The pixel format.
-        /// - Throws: `invalidParameter` when a side of the target is below 1, and `tooLarge` when the result exceeds the
-        ///   limits and is larger than the source, or when the filter needs too much memory.
+        /// - Throws: `invalidParameter` when a side of the target is below 1, and `tooLarge` when the result exceeds
+        ///   the limits and is larger than the source, or when the filter needs too much memory.
         func plan(
             for size: PixelSize, _ reduction: ImageReduction?, _ format: PixelFormat
         ) throws(ImageProcessingError) -> (size: PixelSize, region: SampleRegion)? {

@@ -129,8 +129,8 @@ private struct ThumbnailQuality {
     }
 
     /// Returns the mean PSNR in dB of the pipeline, Pillow, libvips and, if it is installed, OpenCV. Files that are not
-    /// larger than a thumbnail, or neither gray nor RGB, are left out. A thumbnail of another size counts as 0 dB, and an
-    /// equal one as 99 dB.
+    /// larger than a thumbnail, or neither gray nor RGB, are left out. A thumbnail of another size counts as 0 dB, and
+    /// an equal one as 99 dB.
     func means(of paths: [String], by pipeline: PipelineThumbnails) async throws -> [Double] {
         defer { scratch.remove() }
         var sums: [Double] = []

@@ -53,8 +53,8 @@ import AlcedoLibc
         }
     }
 
-    /// Samples of a scaled JPEG lie at exact multiples of 8/n pixels, also where the last one is incomplete. Here each is
-    /// an average of `factor` pixels of a smooth image, whose last column and row continue to the end of the sample.
+    /// Samples of a scaled JPEG lie at exact multiples of 8/n pixels, also where the last one is incomplete. Here each
+    /// is an average of `factor` pixels of a smooth image, whose last column and row continue to the end of the sample.
     @Test(arguments: [(643, 391, 4), (640, 400, 4), (129, 71, 2), (1_004, 100, 8)])
     func `a reduced image is resized like the full one, to the same size`(
         width: Int, height: Int, factor: Int

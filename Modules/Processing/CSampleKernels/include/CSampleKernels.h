@@ -24,8 +24,8 @@ void alcedo_sum_rows_by_four(
     float *_Nonnull out);
 
 // For Convolution.addFourRows. Adds four rows, each multiplied by its weight, to `count` sums. Sum `index` is row
-// `index % capacity` of `sums`, beginning with `first`. Rows and sums are `floats` apart, a multiple of 16. Each sum has
-// four weights.
+// `index % capacity` of `sums`, beginning with `first`. Rows and sums are `floats` apart, a multiple of 16. Each sum
+// has four weights.
 void alcedo_add_four_rows(
     const float *_Nonnull rows, const float *_Nonnull weights, size_t first, size_t count, size_t capacity,
     size_t floats, float *_Nonnull sums);
