@@ -212,7 +212,8 @@ package.targets += traitCodecs.flatMap { trait, library -> [Target] in
             path: "Modules/Codecs/\(trait)"),
         .target(
             name: "C\(trait)Shim", dependencies: [dependency(on: library, with: trait)],
-            path: "Modules/Codecs/C\(trait)Shim", cSettings: [define(trait)]),
+            path: "Modules/Codecs/C\(trait)Shim", cSettings: [define(trait)],
+            cxxSettings: [.define("ALCEDO_\(trait)", .when(traits: [trait]))]),
     ]
 }
 

@@ -1,5 +1,6 @@
 #if SVG
     import AlcedoCore
+    import AlcedoRuntime
     @testable import AlcedoSVG
     import Foundation
     import TestSupport
@@ -264,7 +265,7 @@
         @Test func `a document that would take much longer than the time limit is not drawn`() {
             let text = "<text>\(String(repeating: "abcdefghi ", count: 9_000))</text>"
             let filter = """
-                <filter id="f"><feConvolveMatrix order="90"/></filter>\(cover(#"filter="url(#f)""#))
+                <filter id="f"><feConvolveMatrix order="20"/></filter>\(cover(#"filter="url(#f)""#))
                 """
 
             #expect(code(text) == .exceedsLimit)
@@ -289,6 +290,85 @@
                 SampleDocument.utf16.data, options: DecodingOptions())
 
             #expect(image.pixels.rgba(9, 9) == [0, 0, 128, 255])
+        }
+
+        @Test(arguments: [("20", true), ("21", false), ("1 401", false), ("400 1", true)])
+        func `a convolution with a larger matrix than librsvg supports is refused`(order: String, isDrawn: Bool) {
+            let numbers = order.split(separator: " ").compactMap { Int($0) }
+            let matrix = String(repeating: "1 ", count: numbers[0] * (numbers.count == 2 ? numbers[1] : numbers[0]))
+            let filter = "<feConvolveMatrix order='\(order)' kernelMatrix='\(matrix)'/>"
+
+            #expect(refusal(of: "<filter id='f'>\(filter)</filter>") == (isDrawn ? nil : .exceedsLimit))
+        }
+
+        @Test(arguments: [
+            ("x='1e9'", false), ("y='-1e9' height='5'", false), ("x='1e30%'", false), ("x='-1e9' width='2e9'", true),
+            ("x='-10000' y='-10000' width='1e6' height='1e6'", true), ("width='0'", true),
+        ])
+        func `a filter primitive far outside of the document is refused`(region: String, isDrawn: Bool) {
+            let content = "<filter id='f'><feOffset \(region)/></filter>\(cover(#"filter="url(#f)""#))"
+
+            #expect(code(content) == (isDrawn ? nil : .exceedsLimit))
+        }
+
+        /// librsvg 2.54 panics when `feTile` repeats an empty region. Whether the region of an element is empty depends
+        /// on its transforms, so the sanitizer cannot tell.
+        @Test(arguments: [
+            "<filter id='f'><feFlood x='99' width='1'/><feTile/></filter><rect width='9' height='9' filter='url(#f)'/>",
+            "<filter id='f'><feFlood width='0'/><feTile/></filter><rect width='9' height='9' filter='url(#f)'/>",
+            "<filter id='f'><feFlood/><feTile/></filter><rect x='999' width='9' height='9' filter='url(#f)'/>",
+            """
+            <filter id='f' primitiveUnits='objectBoundingBox'><feFlood x='5' width='.1'/><feTile/></filter>
+            <rect width='9' height='9' style='filter:url(#f)'/>
+            """,
+            """
+            <filter id='f' y='1' height='0'><feTile x='1e5' width='10' result='b'/>
+            <feBlend in='b' in2='BackgroundImage'/></filter><text y='9' filter='url(#f)'>a</text>
+            """,
+        ])
+        func `a panic of librsvg is an error of its document, also twice on one thread`(content: String) throws {
+            for _ in 0..<3 { #expect([nil, .decoderFailed].contains(code(content))) }
+
+            let image = try decoder.decode(document("<rect width='9' height='9'/>"), options: DecodingOptions())
+
+            #expect(image.pixels.rgba(4, 4) == [0, 0, 0, 255])
+        }
+
+        /// Returns a path of lines between points that follow each other in no order.
+        private func scribble(_ count: Int) -> String {
+            let points = (0..<count).map { "\($0 &* 7919 % 1000),\($0 &* 104_729 % 997)" }
+            return "<path fill-rule='evenodd' d='M\(points.joined(separator: "L"))'/>"
+        }
+
+        @Test func `an outline whose segments cross each other too often is not drawn`() {
+            let attributes = "width='1000' height='1000'"
+            let coast = (0..<100_000).map { "l\($0 * 7 % 5 - 2) \($0 % 50_000 < 25_000 ? 1 : -1)" }.joined()
+
+            #expect(decoder.errorCode(document(scribble(100_000), attributes: attributes)) == .exceedsLimit)
+            #expect(refusal(of: "<path d='M0 0\(coast)'/>") == nil)
+        }
+
+        @Test func `waiting for documents over their time limit does not use up that of another one`() async throws {
+            let slow = document(scribble(4_000), attributes: "width='1000' height='1000'")
+            // Deep enough for a thread of its own.
+            let quick = document(nested(40, "<g>", "</g>", "<rect width='9' height='9'/>"))
+            let threads = BlockingExecutor(name: "drawings", maxConcurrent: 3)
+            let impatient = SVGDecoder(timeLimit: .milliseconds(200))
+            try await withThrowingTaskGroup { group in
+                for _ in 0..<3 {
+                    group.addTask {
+                        // A fast processor draws it in time.
+                        let code = try await threads.run { impatient.errorCode(slow) }
+                        #expect(code == nil || code == .timedOut)
+                    }
+                }
+                try await group.waitForAll()
+            }
+
+            let code = SVGDecoder(timeLimit: .seconds(1)).errorCode(quick)
+
+            // On a slow processor, the drawings may not end within ten times the limit.
+            #expect(code == nil || code == .decoderUnavailable)
         }
     }
 #endif

@@ -12,6 +12,8 @@
 #define STACK_SIZE ((size_t)16 << 20)
 /// The maximum number of drawings over their time limit that still run.
 #define OVERDUE_LIMIT 2
+/// The maximum time of waiting for a turn, as a multiple of the time limit.
+#define TURN_FACTOR 10
 
 static pthread_mutex_t overdue_lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t overdue_changed;
@@ -43,13 +45,15 @@ static struct timespec deadline_after(uint64_t nanoseconds) {
     return time;
 }
 
-/// Waits until few drawings are overdue. Returns 0 at the deadline.
-static int wait_for_turn(const struct timespec *deadline) {
+/// Waits until few drawings are overdue. Returns 0 after 10 times the time limit.
+static int wait_for_turn(uint64_t time_limit) {
+    const struct timespec limit =
+        deadline_after(time_limit < UINT64_MAX / TURN_FACTOR ? time_limit * TURN_FACTOR : UINT64_MAX);
     pthread_once(&overdue_once, init_overdue);
     pthread_mutex_lock(&overdue_lock);
     int result = 0;
     while (overdue_count >= OVERDUE_LIMIT && result != ETIMEDOUT) {
-        result = pthread_cond_timedwait(&overdue_changed, &overdue_lock, deadline);
+        result = pthread_cond_timedwait(&overdue_changed, &overdue_lock, &limit);
     }
     const int is_turn = overdue_count < OVERDUE_LIMIT;
     pthread_mutex_unlock(&overdue_lock);
@@ -134,18 +138,23 @@ static alcedo_svg_drawing *create(const uint8_t *bytes, size_t count, const alce
     return d;
 }
 
+/// Whether librsvg has panicked on this thread. A second panic would end the process.
+static _Thread_local int has_panicked;
+
 alcedo_svg_drawing *alcedo_svg_draw(const uint8_t *bytes, size_t count, const alcedo_svg_settings *settings) {
-    const struct timespec deadline = deadline_after(settings->time_limit);
     alcedo_svg_drawing *d = create(bytes, count, settings);
     if (!d) return NULL;
-    if (settings->is_light) {
+    if (settings->is_light && !has_panicked) {
         alcedo_svg_render(d);
+        has_panicked = d->status == ALCEDO_SVG_PANIC;
         return d;
     }
-    if (!wait_for_turn(&deadline)) {
-        d->is_overdue = 1;
+    if (!settings->is_light && !wait_for_turn(settings->time_limit)) {
+        d->is_refused = 1;
         return d;
     }
+    // The time limit begins here, because the time of waiting for others is not that of the document.
+    const struct timespec deadline = deadline_after(settings->time_limit);
     d->references = 2;
     if (start(d) != 0) {
         destroy(d);
@@ -155,13 +164,17 @@ alcedo_svg_drawing *alcedo_svg_draw(const uint8_t *bytes, size_t count, const al
     return d;
 }
 
-// The caller alone sets `is_overdue`, so it reads it without the lock. The thread uses its other fields until it ends.
+// The caller alone sets `is_overdue` and `is_refused`, so it reads them without the lock. The thread uses its other
+// fields until it ends.
 
 alcedo_svg_status alcedo_svg_result(const alcedo_svg_drawing *d) {
+    if (d->is_refused) return ALCEDO_SVG_BUSY;
     return d->is_overdue ? ALCEDO_SVG_TIMEOUT : d->status;
 }
 
-const char *alcedo_svg_message(const alcedo_svg_drawing *d) { return d->is_overdue ? "" : d->message; }
+const char *alcedo_svg_message(const alcedo_svg_drawing *d) {
+    return d->is_overdue || d->is_refused ? "" : d->message;
+}
 #else
 typedef int alcedo_svg_no_drawing;
 #endif

@@ -19,6 +19,8 @@ struct alcedo_svg_drawing {
     int references;
     int is_done;
     int is_overdue;
+    /// Whether the document was not drawn, because no turn came. Set by the caller alone.
+    int is_refused;
     /// Interrupts the thread.
     GCancellable *cancellable;
     // The following fields belong to the thread until it has ended its work, and then to the caller.
@@ -32,5 +34,12 @@ struct alcedo_svg_drawing {
 
 /// Draws the document on the surface, which it creates. Sets the status and the message.
 void alcedo_svg_render(alcedo_svg_drawing *drawing);
+
+/// Calls the function, and returns 0 when it panicked in Rust, otherwise 1.
+///
+/// A panic unwinds the stack to this function, so that the objects of Rust are released, where librsvg is built with
+/// unwinding and its functions for C let it pass: up to Rust 1.80, as in Debian 12 and Ubuntu 24.04. Otherwise it ends
+/// the process. After a panic, a second one on the same thread ends the process, so the thread must end.
+int alcedo_svg_guard(void (*work)(void *), void *context);
 
 #endif

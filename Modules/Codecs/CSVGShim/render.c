@@ -20,47 +20,53 @@ static void fail_with(alcedo_svg_drawing *d, const GError *error) {
     fail(d, status, error ? error->message : NULL);
 }
 
-static void draw(alcedo_svg_drawing *d, RsvgHandle *handle, cairo_t *cr) {
+/// The objects of a drawing, which are released after a panic as well.
+typedef struct {
+    alcedo_svg_drawing *drawing;
+    GInputStream *stream;
+    RsvgHandle *handle;
+    cairo_t *cr;
+} job;
+
+static void draw(const job *job) {
+    alcedo_svg_drawing *d = job->drawing;
     const alcedo_svg_settings *s = &d->settings;
     // The document is drawn in its own size, so that relative units have their meaning, and cairo scales the outlines.
-    cairo_scale(cr, s->width / s->document_width, s->height / s->document_height);
+    cairo_scale(job->cr, s->width / s->document_width, s->height / s->document_height);
     const RsvgRectangle viewport = {0, 0, s->document_width, s->document_height};
     GError *error = NULL;
 #if LIBRSVG_CHECK_VERSION(2, 59, 0)
     // librsvg 2.59 and later checks the cancellable at each element.
-    rsvg_handle_set_cancellable_for_rendering(handle, d->cancellable);
+    rsvg_handle_set_cancellable_for_rendering(job->handle, d->cancellable);
 #endif
-    if (!rsvg_handle_render_document(handle, cr, &viewport, &error)) {
+    if (!rsvg_handle_render_document(job->handle, job->cr, &viewport, &error)) {
         fail_with(d, error);
         g_clear_error(&error);
-    } else if (cairo_status(cr) != CAIRO_STATUS_SUCCESS) {
-        const cairo_status_t status = cairo_status(cr);
+    } else if (cairo_status(job->cr) != CAIRO_STATUS_SUCCESS) {
+        const cairo_status_t status = cairo_status(job->cr);
         fail(
             d, status == CAIRO_STATUS_NO_MEMORY ? ALCEDO_SVG_OUT_OF_MEMORY : ALCEDO_SVG_CORRUPT,
             cairo_status_to_string(status));
     }
 }
 
-static void load_and_draw(alcedo_svg_drawing *d) {
-    GInputStream *stream = g_memory_input_stream_new_from_data(d->bytes, (gssize)d->count, NULL);
+static void load_and_draw(void *context) {
+    job *job = context;
+    alcedo_svg_drawing *d = job->drawing;
     GError *error = NULL;
     // Without a base file, librsvg loads nothing but data URLs. With its default limits, libxml2 rejects attributes of
     // more than 10 MB, such as embedded images. The caller limits the document.
-    RsvgHandle *handle =
-        rsvg_handle_new_from_stream_sync(stream, NULL, RSVG_HANDLE_FLAG_UNLIMITED, d->cancellable, &error);
-    g_object_unref(stream);
-    if (!handle) {
+    job->handle = rsvg_handle_new_from_stream_sync(
+        job->stream, NULL, RSVG_HANDLE_FLAG_UNLIMITED, d->cancellable, &error);
+    if (!job->handle) {
         fail_with(d, error);
         g_clear_error(&error);
         return;
     }
     // The resolution of CSS. librsvg's default is 90.
-    rsvg_handle_set_dpi(handle, 96);
-    cairo_t *cr = cairo_create(d->surface);
-    draw(d, handle, cr);
-    cairo_destroy(cr);
-    g_object_unref(handle);
-    cairo_surface_flush(d->surface);
+    rsvg_handle_set_dpi(job->handle, 96);
+    job->cr = cairo_create(d->surface);
+    draw(job);
 }
 
 void alcedo_svg_render(alcedo_svg_drawing *d) {
@@ -69,7 +75,12 @@ void alcedo_svg_render(alcedo_svg_drawing *d) {
     if (cairo_surface_status(d->surface) != CAIRO_STATUS_SUCCESS) {
         return fail(d, ALCEDO_SVG_OUT_OF_MEMORY, "cannot allocate the pixels");
     }
-    load_and_draw(d);
+    job job = {d, g_memory_input_stream_new_from_data(d->bytes, (gssize)d->count, NULL), NULL, NULL};
+    if (!alcedo_svg_guard(load_and_draw, &job)) fail(d, ALCEDO_SVG_PANIC, "librsvg panicked");
+    if (job.cr) cairo_destroy(job.cr);
+    if (job.handle) g_object_unref(job.handle);
+    g_object_unref(job.stream);
+    cairo_surface_flush(d->surface);
 }
 #else
 typedef int alcedo_svg_no_render;

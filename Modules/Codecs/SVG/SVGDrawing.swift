@@ -76,8 +76,9 @@
 
         /// Draws the document.
         ///
-        /// - Throws: `timedOut` after the time limit, `exceedsLimit` when the document exceeds a limit of librsvg,
-        ///   `corrupt` when librsvg rejects the document, `outOfMemory`.
+        /// - Throws: `timedOut` after the time limit, `decoderUnavailable` while other documents exceed theirs,
+        ///   `exceedsLimit` when the document exceeds a limit of librsvg, `corrupt` when librsvg rejects the document,
+        ///   `decoderFailed` when librsvg panics, `outOfMemory`.
         func pixels(
             timeLimit: Duration, isPremultiplied: Bool
         ) throws(ImageDecodingError) -> PixelBuffer {
@@ -108,7 +109,7 @@
         private func isLight(_ timeLimit: Duration) -> Bool {
             let cost = document.cost
             let time = cost.time(pixelCount: size.pixelCount, scale: scale)
-            let pixelCount = Double(size.pixelCount) + cost.imageByteCount / 4
+            let pixelCount = Double(size.pixelCount) + cost.imageByteCount / 8
             return time <= min(Double(timeLimit.nanoseconds), 100_000_000) && cost.depth <= 30
                 && cost.segmentCount <= 400 && cost.dashCount <= 1_000
                 && (cost.elementCount + cost.characterCount) * pixelCount <= 100_000_000
@@ -121,6 +122,11 @@
             case ALCEDO_SVG_TIMEOUT:
                 throw ImageDecodingError(.timedOut, "SVG: drawing takes longer than \(timeLimit)")
             case ALCEDO_SVG_LIMIT: throw ImageDecodingError(.exceedsLimit, "SVG: cannot draw the document: \(reason)")
+            case ALCEDO_SVG_BUSY:
+                throw ImageDecodingError(
+                    .decoderUnavailable,
+                    "SVG: not drawn, because earlier documents still use the decoder after their time limit")
+            case ALCEDO_SVG_PANIC: throw ImageDecodingError(.decoderFailed, "SVG: \(reason)")
             case ALCEDO_SVG_OUT_OF_MEMORY: throw ImageDecodingError.noMemory(for: size)
             default: throw ImageDecodingError(.corrupt, "SVG: cannot draw the document: \(reason)")
             }

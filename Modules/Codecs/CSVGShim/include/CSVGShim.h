@@ -16,6 +16,10 @@ typedef enum {
     /// The time limit is exceeded.
     ALCEDO_SVG_TIMEOUT,
     ALCEDO_SVG_OUT_OF_MEMORY,
+    /// The library failed.
+    ALCEDO_SVG_PANIC,
+    /// Drawings over their time limit still run, and none of them ended while the document waited.
+    ALCEDO_SVG_BUSY,
 } alcedo_svg_status;
 
 /// The maximum number of pixels of a side of an image surface of cairo.
@@ -40,7 +44,8 @@ typedef struct {
 ///
 /// The bytes are copied. After the time limit, librsvg 2.59 and later stops at the next element. Earlier versions draw
 /// to the end on their thread and release their memory then. While two drawings are over their time limit, further
-/// drawings wait, within their own limit. Returns NULL when memory is exhausted or no thread can be created.
+/// drawings wait, for at most 10 times their own limit, which begins after that. Returns NULL when memory is exhausted
+/// or no thread can be created.
 alcedo_svg_drawing *_Nullable alcedo_svg_draw(
     const uint8_t *_Nonnull bytes, size_t count, const alcedo_svg_settings *_Nonnull settings);
 

@@ -142,6 +142,8 @@
 
         static let element = 15_000.0
         static let pathSegment = 300.0
+        /// A point where two segments of an outline cross each other.
+        static let crossing = 1_000.0
         static let character = 60_000.0
         /// The time of a text grows with the square of its length.
         static let squaredCharacter = 25.0

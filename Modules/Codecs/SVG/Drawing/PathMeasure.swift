@@ -19,6 +19,17 @@
             return area.isNaN ? .infinity : area
         }
 
+        /// The estimated number of points where segments cross each other: that of segments that lie in random
+        /// directions at random places, each as long as an average one. Curves are drawn as several lines.
+        var crossingCount: Double {
+            let size = maximum - minimum
+            // An outline of nearly no area has no more crossings than one that is slightly higher.
+            let extent = max(size.x, size.y, .leastNormalMagnitude)
+            let area = max(size.x, extent / 1_000) * max(size.y, extent / 1_000)
+            let count = length * length / (.pi * area)
+            return count.isNaN ? .infinity : min(count, segmentCount * segmentCount * 32)
+        }
+
         /// Measures a path up to its first error, where drawing ends too. O(bytes).
         init(_ data: ArraySlice<UInt8>) {
             var numbers = SVGNumbers(data)

@@ -4,13 +4,17 @@
     extension DrawingElement {
         /// The maximum number of names in the attribute `class`. Each is compared with the selectors of style sheets.
         private static let maximumClassCount = 1_000
+        /// The maximum number of elements of the matrix of a convolution, as in librsvg, which panics beyond it.
+        private static let maximumKernelCount = 400.0
+        /// The maximum distance of a filter primitive, as a multiple of the size of the document.
+        private static let maximumReach = 1_000.0
 
         /// Reads the attributes that determine how much work it is to draw the element.
         ///
         /// - Parameters:
         ///   - attributes: The attributes as they are written.
         ///   - viewport: The reference length of percentages.
-        /// - Throws: `exceedsLimit` for too many names of classes.
+        /// - Throws: `exceedsLimit` for too many names of classes, and for filters with which librsvg 2.54 fails.
         mutating func read(_ attributes: [XMLAttribute], viewport: Double) throws(ImageDecodingError) {
             for attribute in attributes {
                 let value = attribute.value[...]
@@ -38,7 +42,9 @@
             case .shape: readShape(values)
             case .text: (area, length) = (viewport * viewport, viewport)
             case .pattern: readPattern(values)
-            case .filterPrimitive: readPrimitive(values)
+            case .filterPrimitive:
+                try Self.checkRegion(values)
+                try readPrimitive(values)
             case .container, .use, .image, .definition, .other: readBox(values)
             }
         }
@@ -58,6 +64,11 @@
             /// Returns the number of pixels of a length; nil when it is missing or invalid.
             func length(_ name: String) -> Double? {
                 text(name).flatMap { SVGLength($0) }.map { abs($0.pixels(of: viewport)) }
+            }
+
+            /// Returns the number of pixels of a coordinate; nil when it is missing or invalid.
+            func position(_ name: String) -> Double? {
+                text(name).flatMap { SVGLength($0) }.map { $0.pixels(of: viewport) }
             }
 
             /// Returns one or two numbers, as those of filters; the second one is equal to the first by default.
@@ -91,6 +102,7 @@
             // An outline that closes itself is longer, at most twice as long.
             let bound = measure.length.isNaN ? .infinity : 2 * measure.length
             (area, length, segmentCount) = (measure.area, bound, measure.segmentCount)
+            time += measure.crossingCount * DrawingTime.crossing
         }
 
         private mutating func readPattern(_ values: Values) {
@@ -121,13 +133,31 @@
             }
         }
 
-        private mutating func readPrimitive(_ values: Values) {
+        /// Checks that a filter primitive has a region near the document. librsvg 2.54 panics when it repeats a region
+        /// that does not meet that of the filter.
+        private static func checkRegion(_ values: Values) throws(ImageDecodingError) {
+            let reach = maximumReach * max(1, values.viewport)
+            for (start, length) in [("x", "width"), ("y", "height")] {
+                guard let start = values.position(start) else { continue }
+                let end = start + (values.length(length) ?? reach / 2)
+                guard start <= reach, end >= -reach else {
+                    throw ImageDecodingError(.exceedsLimit, "SVG: a filter primitive is far outside of the document")
+                }
+            }
+        }
+
+        private mutating func readPrimitive(_ values: Values) throws(ImageDecodingError) {
             switch type {
             case "feTurbulence":
                 let octaves = min(values.pair("numOctaves")?.0 ?? 1, 9)
                 properties.pixelTime += (1 + octaves) * DrawingTime.turbulenceOctave
             case "feConvolveMatrix":
                 let order = values.pair("order") ?? (3, 3)
+                guard order.0 * order.1 <= Self.maximumKernelCount else {
+                    throw ImageDecodingError(
+                        .exceedsLimit,
+                        "SVG: a convolution with more than \(Int(Self.maximumKernelCount)) elements in its matrix")
+                }
                 properties.pixelTime += order.0 * order.1 * DrawingTime.neighbor
             case "feMorphology":
                 let radius = values.pair("radius") ?? (0, 0)
@@ -149,7 +179,8 @@
             } catch {
                 throw ImageDecodingError(error.code, "SVG: an embedded image: \(error.message)")
             }
-            imageByteCount += 4 * Double(size.pixelCount)
+            // librsvg holds the pixels of its decoder and a surface of cairo at the same time.
+            imageByteCount += 8 * Double(size.pixelCount)
             time += Double(size.pixelCount) * DrawingTime.imagePixel
         }
 
