@@ -147,6 +147,17 @@
             #expect(decoder.errorCode(file(1_025)) == .exceedsLimit)
         }
 
+        @Test func `frames are decoded only if all of them together are within the limit`() throws {
+            let data = try sequenceFile(frameCount: 4)
+            let total = try 4 * decoder.inspect(data, limits: DecodingLimits()).size.pixelCount
+
+            #expect(decoder.errorCode(data, limits: DecodingLimits(maximumTotalPixelCount: total)) == nil)
+            #expect(decoder.errorCode(data, limits: DecodingLimits(maximumTotalPixelCount: total - 1)) == .exceedsLimit)
+            // The first frame alone is one image.
+            let options = DecodingOptions(limits: DecodingLimits(maximumTotalPixelCount: 1), includesAnimation: false)
+            #expect(throws: Never.self) { try decoder.decode(data, options: options) }
+        }
+
         @Test func `more frames than the limit are refused`() throws {
             let data = try sequenceFile(frameCount: 4)
 

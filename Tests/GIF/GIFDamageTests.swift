@@ -63,6 +63,17 @@ import Testing
         }
     }
 
+    @Test func `frames are decoded only if all of them together are within the limit`() throws {
+        let data = file([pixel, pixel, pixel])
+        let total = try 3 * decoder.inspect(data, limits: DecodingLimits()).size.pixelCount
+
+        #expect(errorCode(data, limits: DecodingLimits(maximumTotalPixelCount: total)) == nil)
+        #expect(errorCode(data, limits: DecodingLimits(maximumTotalPixelCount: total - 1)) == .exceedsLimit)
+        // The first frame alone is one image.
+        let options = DecodingOptions(limits: DecodingLimits(maximumTotalPixelCount: 1), includesAnimation: false)
+        #expect(throws: Never.self) { try decoder.decode(data, options: options) }
+    }
+
     @Test func `an empty canvas or frame is corrupt`() {
         #expect(errorCode(file(width: 0, [pixel])) == .corrupt)
         #expect(errorCode(file(height: 0, [pixel])) == .corrupt)

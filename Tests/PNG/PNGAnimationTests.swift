@@ -121,6 +121,17 @@ import Testing
         }
     }
 
+    @Test func `frames are decoded only if all of them together are within the limit`() throws {
+        let data = try fixture("animation.png")
+        let total = try 3 * decoder.inspect(data, limits: DecodingLimits()).size.pixelCount
+
+        #expect(errorCode(data, limits: DecodingLimits(maximumTotalPixelCount: total)) == nil)
+        #expect(errorCode(data, limits: DecodingLimits(maximumTotalPixelCount: total - 1)) == .exceedsLimit)
+        // The first frame alone is one image.
+        let options = DecodingOptions(limits: DecodingLimits(maximumTotalPixelCount: 1), includesAnimation: false)
+        #expect(throws: Never.self) { try decoder.decode(data, options: options) }
+    }
+
     /// Whether each frame of the image equals that of the complete animation.
     private func hasRightFrames(_ image: DecodedImage) throws -> Bool {
         let count = image.frames?.frameCount ?? 1

@@ -44,6 +44,16 @@
                 try sandbox.checkOrdinaryImage()
             }
 
+            @Test func `a worker whose decoder gave up after its time is replaced`() throws {
+                let sandbox = try Sandbox.testing()
+                defer { sandbox.shutDown() }
+
+                #expect(sandbox.error(of: "surrender")?.code == .timedOut)
+
+                #expect(sandbox.statistics.recycledWorkers == 1 && sandbox.statistics.timeouts == 0)
+                try sandbox.checkOrdinaryImage()
+            }
+
             @Test func `a worker whose address space is almost full is replaced`() throws {
                 let sandbox = try Sandbox.testing { $0.memoryLimit = 256 << 20 }
                 defer { sandbox.shutDown() }

@@ -128,6 +128,17 @@ import Testing
         #expect(errorCode(data, limits: DecodingLimits(maximumFrameCount: 1)) == .exceedsLimit)
     }
 
+    @Test func `frames are decoded only if all of them together are within the limit`() throws {
+        let data = try fixture("animated.webp")
+        let total = try 2 * decoder.inspect(data, limits: DecodingLimits()).size.pixelCount
+
+        #expect(errorCode(data, limits: DecodingLimits(maximumTotalPixelCount: total)) == nil)
+        #expect(errorCode(data, limits: DecodingLimits(maximumTotalPixelCount: total - 1)) == .exceedsLimit)
+        // The first frame alone is one image.
+        let options = DecodingOptions(limits: DecodingLimits(maximumTotalPixelCount: 1), includesAnimation: false)
+        #expect(throws: Never.self) { try decoder.decode(data, options: options) }
+    }
+
     @Test func `a file truncated between frames yields its frames as a partial image when allowed`() throws {
         var random = SeededGenerator(seed: 3)
         let data = try randomAnimation(PixelSize(width: 6, height: 6), frameCount: 5, using: &random)

@@ -129,6 +129,7 @@
             _ bytes: UnsafeBufferPointer<UInt8>, _ options: DecodingOptions
         ) throws(ImageDecodingError) -> DecodedImage {
             let animation = try AVIFAnimation(bytes, options: options, threadCount: usesThreads ? 2 : 1)
+            try options.limits.check(frameCount: animation.frameCount, of: animation.storedSize)
             var image = try animation.image(animation.pixels(at: 0))
             if animation.frameCount > 1, options.includesAnimation { image.frames = animation }
             return image
@@ -140,6 +141,15 @@
         ) throws(ImageDecodingError) -> AVIFFile {
             let file = try AVIFFile(bytes, limits: options.limits, threadCount: usesThreads ? 2 : 1)
             try file.check(options.limits, format: file.header.format(for: options.pixelFormat))
+            // The planes of a sequence and of a grid are several times as large as the result.
+            let count = byteCount(file.header, options, isIncremental: false)
+            let isLarge = file.header.frameCount > 1 || file.header.tiles.colorCount > 1
+            guard !isLarge || count <= options.limits.maximumByteCount else {
+                throw ImageDecodingError(
+                    .exceedsLimit,
+                    "AVIF: the planes, the tiles and the result need \(count) bytes; the limit is "
+                        + "\(options.limits.maximumByteCount) bytes (DecodingLimits.maximumByteCount)")
+            }
             if let damage = file.damage { throw damage }
             return file
         }

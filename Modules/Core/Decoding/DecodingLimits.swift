@@ -25,6 +25,12 @@ public struct DecodingLimits: Sendable, Hashable {
     package var maximumChunkByteCount: Int
     /// The maximum number of frames in an animation. Default: 10,000.
     public var maximumFrameCount: Int
+    /// The maximum number of pixels that all frames of an animation have together, each with the size of the canvas or
+    /// its own, whichever is larger. Default: 4 billion, which is 1,900 frames of 1920 × 1080.
+    ///
+    /// A small file can have thousands of large frames, which would take hours. The limit is checked before the first
+    /// frame is decoded. It does not apply to a decode without ``DecodingOptions/includesAnimation``.
+    public var maximumTotalPixelCount: Int
 
     /// Creates limits.
     ///
@@ -36,18 +42,21 @@ public struct DecodingLimits: Sendable, Hashable {
     ///   - maximumChunkByteCount: The maximum number of bytes, after decompression, in one chunk, marker or extension
     ///     that does not hold pixels. A larger one is dropped. Default: 4 MiB.
     ///   - maximumFrameCount: The maximum number of frames in an animation. Default: 10,000.
+    ///   - maximumTotalPixelCount: The maximum number of pixels in all frames of an animation. Default: 4 billion.
     public init(
         maximumPixelCount: Int = 100_000_000,
         maximumByteCount: Int = 512 << 20,
         maximumMetadataByteCount: Int = 4 << 20,
         maximumChunkByteCount: Int = 4 << 20,
-        maximumFrameCount: Int = 10_000
+        maximumFrameCount: Int = 10_000,
+        maximumTotalPixelCount: Int = 4_000_000_000
     ) {
         self.maximumPixelCount = maximumPixelCount
         self.maximumByteCount = maximumByteCount
         self.maximumMetadataByteCount = maximumMetadataByteCount
         self.maximumChunkByteCount = maximumChunkByteCount
         self.maximumFrameCount = maximumFrameCount
+        self.maximumTotalPixelCount = maximumTotalPixelCount
     }
 
     /// Checks the number of frames of an animation. Throws ``ImageDecodingError`` `exceedsLimit` when there are too
@@ -62,7 +71,59 @@ public struct DecodingLimits: Sendable, Hashable {
         }
     }
 
+    /// Checks the number of pixels in all frames of an animation, and the memory for the largest frame and two
+    /// canvases, before a frame is decoded. One canvas is the frame that a caller has, and the next one is drawn on the
+    /// other.
+    ///
+    /// Throws ``ImageDecodingError`` `exceedsLimit` when one of them exceeds its limit.
+    package func check(_ layout: AnimationLayout) throws(ImageDecodingError) {
+        let largest = layout.frames.lazy.map(\.area.size).max { $0.pixelCount < $1.pixelCount } ?? layout.canvas
+        let byteCount = [layout.canvas, layout.canvas, largest].reduce(0) { sum, size in
+            let count = PixelBuffer.byteCount(size: size, format: .rgba8) ?? .max
+            let (total, overflow) = sum.addingReportingOverflow(count)
+            return overflow ? .max : total
+        }
+        guard byteCount <= maximumByteCount else {
+            throw ImageDecodingError(
+                .exceedsLimit,
+                "the animation of \(layout.canvas) pixels needs \(byteCount) bytes; the limit is \(maximumByteCount) "
+                    + "bytes (DecodingLimits.maximumByteCount)")
+        }
+        let canvas = layout.canvas.pixelCount
+        try check(totalPixelCount: layout.frames.lazy.map { max(canvas, $0.area.size.pixelCount) }, layout.frames.count)
+    }
+
+    /// Checks the number of pixels in all frames of an animation whose frames have the size of the canvas. Throws
+    /// ``ImageDecodingError`` `exceedsLimit` when there are too many.
+    package func check(frameCount: Int, of size: PixelSize) throws(ImageDecodingError) {
+        try check(totalPixelCount: repeatElement(size.pixelCount, count: frameCount), frameCount)
+    }
+
+    private func check(
+        totalPixelCount counts: some Sequence<Int>, _ frameCount: Int
+    ) throws(ImageDecodingError) {
+        var rest = maximumTotalPixelCount
+        for count in counts {
+            let (left, overflow) = rest.subtractingReportingOverflow(count)
+            guard !overflow, left >= 0 else {
+                throw ImageDecodingError(
+                    .exceedsLimit,
+                    "the \(frameCount) frames of the animation exceed the limit of \(maximumTotalPixelCount) pixels "
+                        + "in all (DecodingLimits.maximumTotalPixelCount)")
+            }
+            rest = left
+        }
+    }
+
+    /// The longest side of an image whose rows take up little memory.
+    private static let ordinarySide = 1_000_000
+    /// The number of bytes for each pixel of a row that the decoder, the conversion and the reduction of rows hold.
+    private static let rowBytesPerPixel = 40
+
     /// Checks the size of a frame in a pixel format.
+    ///
+    /// A side of more than a million pixels also counts with 40 bytes a pixel, because that is what decoding and
+    /// reducing an image row by row holds.
     ///
     /// Throws ``ImageDecodingError``: `exceedsLimit` when the frame exceeds the pixel or byte limit, `corrupt` when a
     /// side is less than one pixel.
@@ -74,6 +135,13 @@ public struct DecodingLimits: Sendable, Hashable {
             throw ImageDecodingError(
                 .exceedsLimit,
                 "\(size) pixels exceed the limit of \(maximumPixelCount) pixels (DecodingLimits.maximumPixelCount)")
+        }
+        let longest = max(size.width, size.height)
+        if longest > Self.ordinarySide, longest > maximumByteCount / Self.rowBytesPerPixel {
+            throw ImageDecodingError(
+                .exceedsLimit,
+                "\(size) pixels: the rows need \(Self.rowBytesPerPixel) bytes a pixel while they are processed; "
+                    + "the limit is \(maximumByteCount) bytes (DecodingLimits.maximumByteCount)")
         }
         let byteCount = PixelBuffer.byteCount(size: size, format: format)
         if let byteCount, byteCount <= maximumByteCount { return }

@@ -91,7 +91,7 @@ public enum ImageSource: Sendable {
         case .http(let request): request.url.shown
         case .file(let path): path.excerpt
         case .dataURL(let text): "\(text.prefix { $0 != "," }.prefix(64)),..."
-        case .bytes(_, let identity): "bytes \(identity.excerpt)"
+        case .bytes(_, let identity): identity.excerpt
         case .provider(let identity, _): "provider \(identity.excerpt)"
         case .image(_, let identity): "image \(identity.excerpt)"
         case .url(let url): url.shown

@@ -110,6 +110,16 @@ int alcedo_sandbox_has_ended(int pidfd, int milliseconds) {
     return count > 0;
 }
 
+int alcedo_sandbox_end_of(int pidfd, int milliseconds) {
+    siginfo_t info = {0};
+    if (!alcedo_sandbox_has_ended(pidfd, milliseconds)) return -1;
+    // The process remains, so that alcedo_sandbox_end can release it.
+    while (waitid(WAIT_PIDFD, (id_t)pidfd, &info, WEXITED | WNOWAIT) != 0) {
+        if (errno != EINTR) return -1;
+    }
+    return info.si_code == CLD_EXITED ? 256 + info.si_status : info.si_status;
+}
+
 int alcedo_sandbox_end(int pidfd, int milliseconds) {
     int had_ended = alcedo_sandbox_has_ended(pidfd, milliseconds);
     if (!had_ended) (void)syscall(SYS_pidfd_send_signal, pidfd, SIGKILL, NULL, 0);

@@ -97,7 +97,7 @@
             limits = (
                 Int64(options.limits.maximumPixelCount), Int64(options.limits.maximumByteCount),
                 Int64(options.limits.maximumMetadataByteCount), Int64(options.limits.maximumChunkByteCount),
-                Int64(options.limits.maximumFrameCount)
+                Int64(options.limits.maximumFrameCount), Int64(options.limits.maximumTotalPixelCount)
             )
             if let size = options.target {
                 target_mode = size.mode == .fit ? 1 : 2
@@ -112,7 +112,7 @@
                 limits: DecodingLimits(
                     maximumPixelCount: Int(limits.0), maximumByteCount: Int(limits.1),
                     maximumMetadataByteCount: Int(limits.2), maximumChunkByteCount: Int(limits.3),
-                    maximumFrameCount: Int(limits.4)),
+                    maximumFrameCount: Int(limits.4), maximumTotalPixelCount: Int(limits.5)),
                 alphaMode: Codes.value(alpha_mode, in: Codes.alphaModes) ?? .straight,
                 appliesOrientation: flags & 1 != 0,
                 target: target_mode == 0 ? nil : TargetSize(size, mode: target_mode == 1 ? .fit : .fill),

@@ -153,18 +153,39 @@
         /// Waits for the message that the worker is confined.
         func receiveReady() throws(SandboxError) -> Confinement {
             var remaining = startLimit
-            let reply = try? receive(within: &remaining)
-            if let reply, reply.kind == ReplyKind.ready.rawValue {
+            let reply: alcedo_sandbox_reply
+            do throws(WorkerFailure) {
+                reply = try receive(within: &remaining)
+            } catch {
+                throw SandboxError(.cannotStart, "sandbox: \(startProblem(error))")
+            }
+            switch ReplyKind(rawValue: reply.kind) {
+            case .ready:
                 return Confinement(
                     landlockVersion: Int(clamping: reply.value), unavailableFileCount: Int(clamping: reply.code))
-            }
-            if let reply, reply.kind == ReplyKind.failure.rawValue {
+            case .failure:
                 let reason = String(cString: strerror(Int32(clamping: reply.value)))
                 throw SandboxError(.unsupported, "sandbox: the worker cannot \(Self.step(reply.code)): \(reason)")
+            default: throw SandboxError(.cannotStart, "sandbox: \(startProblem(.violation("an unexpected message")))")
             }
-            throw SandboxError(
-                .cannotStart,
-                "sandbox: the worker does not confine itself. Call SandboxWorker.runIfRequested first in main.")
+        }
+
+        /// Returns the words for a worker that was not confined. Only a program that ends by itself, or sends something
+        /// else, may not be prepared for workers.
+        private func startProblem(_ failure: WorkerFailure) -> String {
+            let advice = "Call SandboxWorker.runIfRequested first in main."
+            switch failure {
+            case .timedOut: return "a worker did not start within \(startLimit)"
+            case .ended:
+                // The process has closed its socket, and ends at the same time.
+                let end = alcedo_sandbox_end_of(pidfd, 5_000)
+                switch end {
+                case 1..<256: return "a worker was ended by signal \(end) while it started"
+                case 256...: return "a worker ended with status \(end - 256) while it started. \(advice)"
+                default: return "a worker ended while it started"
+                }
+            default: return "the worker does not confine itself. \(advice)"
+            }
         }
 
         /// Returns the words for a step of the confinement, for a message.

@@ -59,6 +59,10 @@
                     attempts += 1
                     // Every idle worker may have been killed at the same time.
                     guard case .lost = failure, attempts <= configuration.workerCount + 1 else { throw error }
+                } catch let error as ImageDecodingError where error.code == .timedOut {
+                    // The decoder has given up, but its library may still work in a thread of the worker.
+                    recycle(worker)
+                    throw error
                 } catch {
                     giveBack(worker)
                     throw error
@@ -111,6 +115,10 @@
                 worker.releaseLargeOutput()
                 return put(worker)
             }
+            recycle(worker)
+        }
+
+        private func recycle(_ worker: WorkerProcess) {
             state.withLock { $0.statistics.recycledWorkers += 1 }
             replaceLater(worker)
         }

@@ -23,6 +23,14 @@ import Testing
         #expect(code(PixelSize(width: 1, height: 10), DecodingLimits(maximumByteCount: 639)) == .exceedsLimit)
     }
 
+    @Test func `very long rows count with the memory that their processing needs`() {
+        #expect(code(PixelSize(width: 13_000_000, height: 7), DecodingLimits()) == nil)
+        for size in [PixelSize(width: 50_000_000, height: 2), PixelSize(width: 2, height: 50_000_000)] {
+            #expect(code(size, DecodingLimits()) == .exceedsLimit)
+            #expect(code(size, DecodingLimits(maximumByteCount: 4 << 30)) == nil)
+        }
+    }
+
     @Test func `sides below one are corrupt`() {
         #expect(code(PixelSize(width: 0, height: 10), DecodingLimits()) == .corrupt)
         #expect(code(PixelSize(width: 10, height: -1), DecodingLimits()) == .corrupt)

@@ -56,7 +56,7 @@
 
     /// Uses more than its share.
     enum Excess: String {
-        case loop, sleep, allocate, blocks, leak, reserve, threads
+        case loop, sleep, allocate, blocks, leak, reserve, threads, surrender
 
         func run() throws(ImageDecodingError) {
             switch self {
@@ -68,6 +68,8 @@
             case .blocks:
                 while Memory.take(1 << 20) {}
                 throw ImageDecodingError(.outOfMemory, "no memory")
+            // Like a decoder that leaves a thread behind.
+            case .surrender: throw ImageDecodingError(.timedOut, "gave up")
             case .leak:
                 guard Memory.take(32 << 20) else { throw ImageDecodingError(.outOfMemory, "no memory") }
                 throw ImageDecodingError(.unsupportedVariant, "leaked")

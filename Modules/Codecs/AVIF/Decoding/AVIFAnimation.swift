@@ -42,6 +42,9 @@
 
         var frameCount: Int { delays.count }
 
+        /// The size of the frames in the file.
+        var storedSize: PixelSize { file.header.codedSize }
+
         /// The number of plays. A file that does not state it plays forever, as in browsers.
         var playCount: Int? { file.header.playCount.flatMap { $0 == 0 ? nil : $0 } }
 

@@ -122,6 +122,7 @@ final class GIFDecodingState: IncrementalDecodingState {
         }
         var image = try still(pixels, seenFirst)
         if structure.frames.count > 1, options.includesAnimation, let layout = structure.layout {
+            try options.limits.check(layout)
             // Later frames may be transparent, so the first frame gets the alpha mode that they have.
             image.pixels = image.pixels.reinterpreted(as: alphaMode)
             image.frames = CompositedAnimation(

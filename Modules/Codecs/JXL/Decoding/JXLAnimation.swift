@@ -47,6 +47,7 @@
             guard count > 0 else {
                 throw damage ?? ImageDecodingError(.truncated, "JPEG XL: the data ends within the first frame")
             }
+            try options.limits.check(frameCount: count, of: header.size)
             delays = header.delays.isEmpty ? [.zero] : Array(header.delays.prefix(count))
             canvasSize = header.decodedSize(options)
             cost = data.count + 6 * header.planeByteCount

@@ -47,6 +47,7 @@ private struct PNGAnimation {
         let frames = parser.frames
         let damage = parser.problem.map { ImageDamage(.harmless, $0) }
         guard let animation = makeAnimation(frames) else { return try stillImage(damage) }
+        if frames.count > 1, options.includesAnimation { try options.limits.check(animation.layout) }
         let pixels: PixelBuffer
         do throws(ImageDecodingError) {
             pixels = try animation.composited(0)

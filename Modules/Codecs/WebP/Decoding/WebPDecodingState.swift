@@ -118,6 +118,7 @@ final class WebPDecodingState: IncrementalDecodingState {
     /// when there are no frames, or `corrupt` if `missing` is `nil`. Also throws the error of the first frame.
     private func animatedImage(_ missing: ImageDecodingError?) throws(ImageDecodingError) -> DecodedImage {
         guard let animation else { throw missing ?? ImageDecodingError(.corrupt, "WebP: the file has no image") }
+        if container.frames.count > 1, options.includesAnimation { try options.limits.check(animation.layout) }
         var image = decoded(try animation.composited(0))
         if container.frames.count > 1, options.includesAnimation { image.frames = animation }
         return image

@@ -17,7 +17,7 @@ typedef struct alcedo_sandbox_request {
     uint64_t name_count, input_count;
     uint64_t session;
     int64_t index;
-    int64_t limits[5];
+    int64_t limits[6];
     int64_t target[2];
 } alcedo_sandbox_request;
 
@@ -33,7 +33,7 @@ typedef struct alcedo_sandbox_reply {
 } alcedo_sandbox_reply;
 
 enum {
-    ALCEDO_SANDBOX_VERSION = 2,
+    ALCEDO_SANDBOX_VERSION = 3,
     /// The descriptors of a worker besides the standard streams.
     ALCEDO_SANDBOX_SOCKET = 3,
     ALCEDO_SANDBOX_INPUT = 4,
@@ -83,6 +83,10 @@ int alcedo_sandbox_has_ended(int pidfd, int milliseconds);
 /// Waits for the end of the process, and kills it if it does not end within the time. Returns the signal that ended it,
 /// or 256 plus its exit status, or -1 if this call killed it or another part of the app has already waited for it.
 int alcedo_sandbox_end(int pidfd, int milliseconds);
+
+/// Returns the signal that ended the process, or 256 plus its exit status, or -1 if it does not end within the time.
+/// The process must be released with alcedo_sandbox_end.
+int alcedo_sandbox_end_of(int pidfd, int milliseconds);
 
 /// Lets the process use `seconds` more of CPU time, and then sends it SIGXCPU. After an hour in total, the process is
 /// killed, also when the app no longer exists. Returns the seconds that the process has used so far, or -1 if it no
