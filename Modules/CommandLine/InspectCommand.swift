@@ -50,6 +50,12 @@ struct InspectCommand: ProgramCommand {
         let downloader = try network.downloader(parts: nil, downloads: images.count, log: log)
         var report = JobReport(program: "alcedo")
         (report.isJSON, report.isQuiet) = (isJSON, isQuiet)
+        for skipped in images.skipped where isJSON && !isQuiet {
+            var line = ImageReport(input: skipped.directory)
+            line.skipped = skipped.count
+            report.printObject(line)
+        }
+        if !isJSON { report.printSkipped(images) }
         let tally = RunTally(of: images.count, "inspected", report)
         return await InterruptibleJob(downloader: downloader, log: log, tally: tally).run { [report] interruption in
             await inspect(images, with: downloader, until: interruption, report, tally)
@@ -62,7 +68,7 @@ struct InspectCommand: ProgramCommand {
         _ tally: RunTally
     ) async -> Bool {
         let inspector = Inspector(
-            codecs: .programs, limits: inputs.limits, tolerance: inputs.tolerance, decodesPixels: decodesPixels,
+            codecs: inputs.codecs, limits: inputs.limits, tolerance: inputs.tolerance, decodesPixels: decodesPixels,
             makesPlaceholders: makesPlaceholders)
         let decoding = BlockingExecutor(name: "alcedo.inspect", maxConcurrent: 1)
         // Images are inspected one at a time. The reports are then in the order of the list, and only one image is in
@@ -92,7 +98,10 @@ struct InspectCommand: ProgramCommand {
     }
 
     private func printReport(_ image: ImageReport, of argument: ImageArgument, by report: JobReport) {
-        if let error = image.error, !isJSON || isQuiet { report.problem("\(argument.name): \(error)") }
+        if let error = image.error, !isJSON || isQuiet {
+            // Scripts branch on the code; for people, the message says the same.
+            report.problem("\(argument.name): \(error.trimmingPrefix("\(image.errorCode ?? ""): "))")
+        }
         if isQuiet { report.damage(image.tolerated, of: argument.name) }
         guard !isQuiet else { return }
         report.printText(image.text)
@@ -114,10 +123,14 @@ private struct Inspector: Sendable {
         var report = blank
         report.format = codecs.entry(for: data)?.format.rawValue
         do throws(ImageDecodingError) {
-            report.take(try codecs.inspect(data, limits: limits))
+            let info = try codecs.inspect(data, limits: limits)
+            report.take(info)
+            // Some decoders check the limits only when they decode. A drawing has any size.
+            if info.format.rawValue != "svg" { try limits.check(info.size, format: .rgba8) }
             if makesPlaceholders { report.placeholders = try placeholders(of: data, &report) }
             if decodesPixels { report.frames = try digests(of: data, &report) }
         } catch {
+            report.errorCode = error.code.rawValue
             report.error = "\(error.code.rawValue): \(ProblemText.text(error.message))"
         }
         return report

@@ -63,9 +63,11 @@ struct ShowCommand: ProgramCommand {
         let images = try await inputs.images(changing: stack.network.apply)
         var report = JobReport(program: "alcedo")
         report.isQuiet = isQuiet
+        report.printSkipped(images)
         // Ctrl-C is the usual way to end an endless animation, so no message is printed after all images were shown.
         let tally = RunTally(of: images.count, "shown", report, reportsCompletion: false)
-        return try await stack.run(downloads: images.count, tally: tally) { configuration, interruption in
+        return try await stack.run(codecs: inputs.codecs, downloads: images.count, tally: tally) {
+            configuration, interruption in
             await show(images, by: configuration, until: interruption, tally)
         }
     }

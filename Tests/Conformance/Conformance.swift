@@ -12,14 +12,25 @@ import FoundationEssentials
 ///   WORD         only paths with it
 @main
 enum Conformance {
-    static func main() throws {
+    private static let usage = "usage: conformance DIRECTORY [--verbose] [--emulated] [WORD]"
+
+    static func main() {
+        do {
+            try run()
+        } catch {
+            print("conformance: \(error)")
+            exit(2)
+        }
+    }
+
+    private static func run() throws {
         var words = CommandLine.arguments.dropFirst()
         let isVerbose = words.contains("--verbose")
         let isEmulated = words.contains("--emulated")
         words.removeAll { ["--verbose", "--emulated"].contains($0) }
-        guard let directory = words.popFirst() else {
-            print("usage: conformance DIRECTORY [--verbose] [--emulated] [WORD]")
-            exit(2)
+        guard let directory = words.popFirst(), !directory.hasPrefix("-") else {
+            print(usage)
+            exit(CommandLine.arguments.contains { $0 == "--help" || $0 == "-h" } ? 0 : 2)
         }
         let word = words.first
         var table = ConformanceTable()

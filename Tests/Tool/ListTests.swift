@@ -56,7 +56,7 @@ struct ListTests {
     }
 
     @Test func `a directory lists its images once each, also behind a link`() async throws {
-        let files = try fill(["in/b.png", "in/A.PNG", "in/deep/c.webp", "in/notes.txt", "in/.hidden.png"])
+        let files = try fill(["in/b.png", "in/A.PNG", "in/deep/c.webp", "in/.hidden.png"])
         let inside = directory.url.appending(path: "in")
         try FileManager.default.createSymbolicLink(
             at: inside.appending(path: "deep/round"), withDestinationURL: inside)
@@ -66,6 +66,29 @@ struct ListTests {
 
         #expect(found == [files[1], files[0], files[2]])
         #expect(listed == found)
+    }
+
+    @Test func `a directory lists files by their contents, and damaged images by their names`() async throws {
+        let files = try fill(["in/a", "in/b.bin", "in/c.jfif", "in/d.pjpeg", "in/e.dib"])
+        let inside = directory.url.appending(path: "in")
+        let others = [
+            "f.jpe": "damaged", "notes.txt": "BMW, text", "page.html": "<!-- a page --><html>", "data": "",
+            "p.xml": "<?xml?>",
+        ]
+        for (name, text) in others { try Data(text.utf8).write(to: inside.appending(path: name)) }
+        #expect(mkfifo(inside.appending(path: "pipe").path, 0o600) == 0)
+
+        let outcome = try await alcedo.run(["inspect", "--json", inside.path])
+        let objects = try outcome.output.split(separator: "\n").map {
+            try #require(try JSONSerialization.jsonObject(with: Data($0.utf8)) as? [String: Any])
+        }
+        let text = try await alcedo.run(["inspect", inside.path])
+
+        #expect(objects.first?["input"] as? String == inside.path && objects.first?["skipped"] as? Int == 5)
+        let damaged = inside.appending(path: "f.jpe").path
+        #expect(objects.dropFirst().compactMap { $0["input"] as? String } == files + [damaged])
+        #expect(objects.filter { $0["error"] is String }.compactMap { $0["input"] as? String } == [damaged])
+        #expect(text.output.contains("skipped: 5 files in \(inside.path), not images\n"))
     }
 
     @Test func `a pattern is expanded unless a file has its name`() async throws {

@@ -15,6 +15,8 @@ struct ImageList: Sendable {
         indirect case image(ImageArgument)
     }
 
+    /// The directories of the command line with files that are not images.
+    let skipped: [SkippedFiles]
     private let items: [Item]
     private let change: @Sendable (ImageArgument) -> ImageArgument
 
@@ -22,9 +24,14 @@ struct ImageList: Sendable {
     ///
     /// - Parameters:
     ///   - items: The items, in order.
+    ///   - skipped: The directories with files that are not images. Default: none.
     ///   - change: Transforms each image on access. By default, images are unchanged.
-    init(_ items: [Item], changing change: @escaping @Sendable (ImageArgument) -> ImageArgument = { $0 }) {
+    init(
+        _ items: [Item], skipped: [SkippedFiles] = [],
+        changing change: @escaping @Sendable (ImageArgument) -> ImageArgument = { $0 }
+    ) {
         self.items = items
+        self.skipped = skipped
         self.change = change
     }
 
@@ -56,4 +63,11 @@ struct ImageList: Sendable {
         }
         return files
     }
+}
+
+/// The files below a directory that are not images.
+struct SkippedFiles: Sendable {
+    /// The directory, as named on the command line.
+    var directory: String
+    var count: Int
 }

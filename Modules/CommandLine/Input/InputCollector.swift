@@ -12,6 +12,8 @@ struct InputCollector {
     private static let listLimit = 256 << 20
 
     private(set) var items: [ImageList.Item] = []
+    /// The directories with files that are not images.
+    private(set) var skipped: [SkippedFiles] = []
     private var directories = ImageDirectories()
 
     /// Adds the images of an argument: standard input for `-`, a URL, a file, a directory or a pattern. A pattern is
@@ -69,67 +71,140 @@ struct InputCollector {
 
     private mutating func addPath(_ name: String) {
         if !ImageArgument.isURL(name), let found = directories.images(below: name) {
-            items += found
+            items += found.items
+            if found.skippedCount > 0 { skipped.append(SkippedFiles(directory: name, count: found.skippedCount)) }
         } else {
             items.append(.named(name))
         }
     }
 }
 
-/// A recursive search for images by their extensions. Skips names that begin with a dot.
+/// A recursive search for images. Skips names that begin with a dot.
+///
+/// A file is an image if its name ends like that of one, so that a damaged image is an error instead of missing, or if
+/// a codec recognizes its beginning. Only files with other names are opened.
 private struct ImageDirectories {
     private static let endings: Set<String> = {
         let names = Set(CodecRegistry.programs.entries.map(\.format.rawValue))
-        return names.union(["apng", "jpg"]).union(names.contains("heif") ? ["heic", "hif"] : [])
+        let others = [
+            "avif": ["avifs"], "bmp": ["dib"], "heif": ["heic", "heics", "heifs", "hif"],
+            "jpeg": ["jpg", "jpe", "jfif", "jif", "pjpeg", "pjp", "mpo"], "png": ["apng"], "svg": ["svgz"],
+        ]
+        return names.union(others.flatMap { names.contains($0.key) ? $0.value : [] })
     }()
 
     /// The directories visited in one search, so that links cause neither cycles nor repeated images.
     private var seen: Set<FileIdentity> = []
 
-    /// Returns the images below a directory, sorted by name within each directory, or nil if the path is not a
-    /// directory. A directory that cannot be listed and an image whose name is not UTF-8 become unreadable items.
-    mutating func images(below path: String) -> [ImageList.Item]? {
-        guard Self.isDirectory(path) else { return nil }
-        // A directory that is named twice is listed twice.
-        seen = []
+    /// The result of a search.
+    struct Found {
         var items: [ImageList.Item] = []
-        walk(path, into: &items)
-        return items
+        /// The number of files that are not images.
+        var skippedCount = 0
     }
 
-    private mutating func walk(_ directory: String, into items: inout [ImageList.Item]) {
+    /// Returns the images below a directory, sorted by name within each directory, or nil if the path is not a
+    /// directory. A directory that cannot be listed and an image whose name is not UTF-8 become unreadable items.
+    mutating func images(below path: String) -> Found? {
+        guard FileKind(PathBytes(path.utf8)) == .directory else { return nil }
+        // A directory that is named twice is listed twice.
+        seen = []
+        var found = Found()
+        walk(path, into: &found)
+        return found
+    }
+
+    private mutating func walk(_ directory: String, into found: inout Found) {
         guard let identity = FileIdentity(path: directory), seen.insert(identity).inserted else { return }
+        let start = directory.hasSuffix("/") ? directory : "\(directory)/"
         var names: [String] = []
         let number = DirectoryListing.forEachName(in: directory, followsLink: true) { bytes in
             guard bytes.first != UInt8(ascii: ".") else { return }
-            if let name = String(validating: bytes, as: UTF8.self) {
-                names.append(name)
-            } else if Self.isImage(String(decoding: bytes, as: UTF8.self)) {
-                let name = "\(directory)/\(String(decoding: bytes, as: UTF8.self))"
-                items.append(.unreadable(name: name, reason: "the name is not UTF-8"))
+            if let name = String(validating: bytes, as: UTF8.self) { return names.append(name) }
+            let name = String(decoding: bytes, as: UTF8.self)
+            let path = PathBytes(Array(start.utf8) + bytes)
+            guard FileKind(path) != .directory else { return }
+            if Self.isImage(name, at: path) {
+                found.items.append(.unreadable(name: start + name, reason: "the name is not UTF-8"))
+            } else {
+                found.skippedCount += 1
             }
         }
         if number != 0 {
             let reason = String(cString: strerror(number))
-            items.append(.unreadable(name: directory, reason: "cannot list the directory: \(reason)"))
+            found.items.append(.unreadable(name: directory, reason: "cannot list the directory: \(reason)"))
         }
         for name in names.sorted() {
-            let path = directory.hasSuffix("/") ? directory + name : "\(directory)/\(name)"
-            if Self.isDirectory(path) {
-                walk(path, into: &items)
-            } else if Self.isImage(name) {
-                items.append(.named(path))
+            let path = start + name
+            if FileKind(PathBytes(path.utf8)) == .directory {
+                walk(path, into: &found)
+            } else if Self.isImage(name, at: PathBytes(path.utf8)) {
+                found.items.append(.named(path))
+            } else {
+                found.skippedCount += 1
             }
         }
     }
 
-    private static func isImage(_ name: String) -> Bool {
-        name.lastIndex(of: ".").map { endings.contains(name[name.index(after: $0)...].lowercased()) } ?? false
+    private static func isImage(_ name: String, at path: PathBytes) -> Bool {
+        if let dot = name.lastIndex(of: "."), endings.contains(name[name.index(after: dot)...].lowercased()) {
+            return true
+        }
+        return FileKind(path) == .file && FileBeginning(path).isImage
+    }
+}
+
+/// A path as the system expects it. It need not be UTF-8.
+private struct PathBytes {
+    /// The bytes, with a zero at the end.
+    let bytes: [CChar]
+
+    init(_ bytes: some Sequence<UInt8>) { self.bytes = bytes.map { CChar(bitPattern: $0) } + [0] }
+}
+
+/// The kind of a file, after links.
+private enum FileKind {
+    case file, directory
+    /// A file that may block a reader, such as a pipe, or none at all.
+    case other
+
+    init(_ path: PathBytes) {
+        var status = stat()
+        let result = stat(path.bytes, &status)
+        switch status.st_mode & S_IFMT {
+        case S_IFREG where result == 0: self = .file
+        case S_IFDIR where result == 0: self = .directory
+        default: self = .other
+        }
+    }
+}
+
+/// The first bytes of a file, by which the format of an image is recognized.
+private struct FileBeginning {
+    /// The number of bytes that are read. The root element of an SVG can follow a long comment.
+    private static let byteCount = 4_096
+    private var bytes = Data()
+
+    /// Reads the beginning. It is empty if the file cannot be read.
+    init(_ path: PathBytes) {
+        let file = open(path.bytes, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)
+        guard file >= 0 else { return }
+        defer { close(file) }
+        var buffer = Data(count: Self.byteCount)
+        let count = buffer.withUnsafeMutableBytes { pread(file, $0.baseAddress, $0.count, 0) }
+        bytes = buffer.prefix(max(0, count))
     }
 
-    private static func isDirectory(_ path: String) -> Bool {
-        var isDirectory = false
-        return FileManager.default.fileExists(atPath: path, isDirectory: &isDirectory) && isDirectory
+    /// Whether the beginning is that of an image. Formats whose signature other files share need more than that.
+    var isImage: Bool {
+        switch CodecRegistry.programs.entry(for: bytes)?.format.rawValue {
+        case nil: false
+        // Any XML may begin like an SVG, and any compressed file like a compressed SVG.
+        case "svg": bytes.firstRange(of: Data("<svg".utf8)) != nil || bytes.firstRange(of: Data(":svg".utf8)) != nil
+        // Two letters are the signature. The size of the header follows.
+        case "bmp": bytes.count >= 18 && bytes[15..<18].allSatisfy { $0 == 0 } && 12...124 ~= bytes[14]
+        default: true
+        }
     }
 }
 

@@ -41,6 +41,20 @@ struct JobReport: Sendable {
     /// Prints the result of one image, or of one output file, in JSON mode.
     func printResult(_ result: ResultLine) { printObject(result.object) }
 
+    /// Prints the number of files in directories that are not images.
+    ///
+    /// - Parameter isNotice: Whether text goes to standard error, because files are written to standard output.
+    func printSkipped(_ images: ImageList, asNotice isNotice: Bool = false) {
+        for skipped in images.skipped {
+            let name = Console.printable(skipped.directory)
+            var line = ResultLine(input: skipped.directory)
+            line.skipped = skipped.count
+            printResult(line)
+            let text = "skipped: \(skipped.count) \(skipped.count == 1 ? "file" : "files") in \(name), not images"
+            if isNotice { notice(text) } else { printText(text + "\n") }
+        }
+    }
+
     /// Prints one object in JSON mode.
     func printObject(_ object: some Encodable) {
         guard isJSON, let line = try? JSONLine.text(of: object) else { return }
@@ -68,6 +82,8 @@ struct ResultLine: Sendable {
     var lost: [String]?
     /// The damage of the file that was tolerated, or nil if none was found.
     var damage: ImageDamage?
+    /// The number of files below a directory that are not images, or nil for an image.
+    var skipped: Int?
     /// The error, or nil on success.
     var error: String?
 
@@ -79,7 +95,7 @@ struct ResultLine: Sendable {
             "input": .init(input), "output": .init(output), "frame": .init(frame), "width": .init(size?.width),
             "height": .init(size?.height), "bytes": .init(byteCount), "layer": .init(layer?.rawValue),
             "lost": lost.map { .texts($0) } ?? .null, "damage": .init(damage?.kindName),
-            "damageMessage": .init(damage?.message), "error": .init(error),
+            "damageMessage": .init(damage?.message), "skipped": .init(skipped), "error": .init(error),
         ]
     }
 }

@@ -51,14 +51,23 @@ struct ImageOptions: Sendable {
         return output
     }
 
-    func images() async throws -> ImageList { try await inputs.images(changing: stack.network.apply) }
+    /// Returns the images, and prints how many files were skipped in directories.
+    func images() async throws -> ImageList {
+        let images = try await inputs.images(changing: stack.network.apply)
+        writing.report.printSkipped(images, asNotice: output == "-")
+        return images
+    }
+
+    /// The codecs of the command.
+    var codecs: CodecRegistry { inputs.codecs }
 
     /// Writes files of the images, and returns the exit status of the command.
     func run(
         _ title: String, _ images: ImageList, to destination: OutputDestination, by maker: any FileMaking, jobs: Int
     ) async throws -> ExitStatus {
         let tally = RunTally(of: images.count, "written", writing.report)
-        return try await stack.run(downloads: images.count, tally: tally) { configuration, interruption in
+        return try await stack.run(codecs: codecs, downloads: images.count, tally: tally) {
+            configuration, interruption in
             await FileJob(
                 title: title, images: images, configuration: configuration, destination: destination, maker: maker,
                 maxConcurrentImages: jobs,
@@ -96,8 +105,8 @@ struct WritingOptions: Sendable {
 struct ReportOptions: Sendable {
     static let help = """
           --json                  print one JSON object per line with input, output, frame, width, height, bytes,
-                                  layer, lost, damage (harmless, wrongPixels or missingPixels), damageMessage and
-                                  error; null means unknown or none
+                                  layer, lost, damage (harmless, wrongPixels or missingPixels), damageMessage,
+                                  skipped and error; null means unknown or none
           --quiet, -q             print only problems: no summary, progress or notices
 
         """

@@ -2,6 +2,10 @@ import Alcedo
 import AlcedoProgramSupport
 import AlcedoRuntime
 
+#if Sandbox
+    import AlcedoSandbox
+#endif
+
 /// The options that name the images of a command: its arguments, and lists in files.
 struct InputOptions: Sendable {
     static let help = """
@@ -14,10 +18,16 @@ struct InputOptions: Sendable {
                                   transparent or have the background color
           --strict                reject damaged images unless every pixel is right; without both options, images
                                   with wrong pixels are accepted and reported
+          --max-frames N          reject animations of more than N frames
+                                  (default: \(DecodingLimits().maximumFrameCount))
+          --max-total-pixels N    reject animations whose frames have more than N pixels in all, before they are
+                                  decoded (default: \(DecodingLimits().maximumTotalPixelCount))
+          --no-sandbox            decode AVIF, JPEG XL and SVG in this process, which they can end, instead of in
+                                  confined processes; HEIF is never decoded in this process
 
         An image is a URL, a file, or - for standard input. A directory stands for all images below it, recognized by
-        their file extensions. A quoted pattern, such as '*.jpg', stands for the files that it matches. -- ends the
-        options.
+        their contents or names; its other files are counted. A quoted pattern, such as '*.jpg', stands for the files
+        that it matches. -- ends the options.
 
 
         """
@@ -28,6 +38,7 @@ struct InputOptions: Sendable {
     /// The decoding limits of each image.
     private(set) var limits = DecodingLimits()
     private var damage = ToleranceOptions()
+    private var usesSandbox = true
 
     /// The most damage of a file that still gives an image.
     var tolerance: DamageTolerance { damage.tolerance }
@@ -38,9 +49,33 @@ struct InputOptions: Sendable {
         case "--list": lists.append(try arguments.value(of: option))
         case "--null", "-0": hasNulls = true
         case "--max-pixels": setPixelLimit(try arguments.number(of: option, in: 1...65_535 * 65_535))
+        case "--max-frames": limits.maximumFrameCount = try arguments.number(of: option, in: 1...10_000_000)
+        case "--max-total-pixels":
+            limits.maximumTotalPixelCount = try arguments.number(of: option, in: 1...Int(Int32.max) << 24)
+        case "--no-sandbox": usesSandbox = false
         default: return try damage.take(option)
         }
         return true
+    }
+
+    /// The codecs of the command. By default, AVIF, HEIF, JPEG XL and SVG are decoded in confined processes, which
+    /// start with the first of these images.
+    var codecs: CodecRegistry {
+        #if Sandbox
+            guard usesSandbox else { return .programs }
+            var configuration = SandboxConfiguration()
+            // A person waits, or ends the command. The limits only end decoders that hang.
+            configuration.timeLimit = .seconds(300)
+            configuration.cpuTimeLimit = .seconds(900)
+            configuration.maximumOutputByteCount = max(configuration.maximumOutputByteCount, limits.maximumByteCount)
+            configuration.memoryLimit = max(4 << 30, 3 * limits.maximumByteCount)
+            let sandbox = ProgramSandbox(configuration) { error in
+                Console.notice("alcedo: images are decoded without a sandbox: \(error)")
+            }
+            return .programs.isolated(in: sandbox)
+        #else
+            return .programs
+        #endif
     }
 
     /// Sets the pixel limit. Raises the byte limit, if it is lower, to 8 bytes a pixel (as samples of 16 bits need)
@@ -70,17 +105,17 @@ struct InputOptions: Sendable {
     func images(
         changing change: @escaping @Sendable (ImageRequest) -> ImageRequest = { $0 }
     ) async throws -> ImageList {
-        let items = try await BlockingExecutor(name: "alcedo.inputs", maxConcurrent: 1).run {
+        let (items, skipped) = try await BlockingExecutor(name: "alcedo.inputs", maxConcurrent: 1).run {
             var collector = InputCollector()
             for word in words { try collector.add(word) }
             for list in lists { try collector.addAll(of: list, hasNulls: hasNulls) }
-            return collector.items
+            return (collector.items, collector.skipped)
         }
         guard !items.isEmpty else {
             let sources = (words + lists.map { $0 == "-" ? "standard input" : $0 }).joined(separator: "', '")
             throw UsageError("no image found in '\(sources)'")
         }
-        return ImageList(items) { [limits, tolerance] image in
+        return ImageList(items, skipped: skipped) { [limits, tolerance] image in
             image.changing { request in
                 var request = change(request)
                 request.decoding.limits = limits

@@ -35,8 +35,12 @@ struct ImageReport: Sendable, Encodable {
     var placeholders: PlaceholderReport?
     /// The damage that was tolerated. Found only when pixels are decoded.
     private(set) var tolerated: ImageDamage?
+    /// The number of files that are not images, if the report is that of a directory.
+    var skipped: Int?
     /// The error, which begins with the code of ``ImageDecodingError``, or with `empty` or `unreadable`.
     var error: String?
+    /// The code of ``ImageDecodingError`` at the beginning of the error.
+    var errorCode: String?
 
     init(input: String) { self.input = input }
 
@@ -66,7 +70,8 @@ struct ImageReport: Sendable, Encodable {
     private enum CodingKeys: String, CodingKey {
         case input, format, width, height, hasAlpha, orientation, bitDepth, colorModel, color, frameCount, loopCount
         case delaysMs, profileBytes, profileName, profileUse, profileError, exifBytes, xmpBytes, iptcBytes
-        case horizontalResolution, verticalResolution, frames, placeholders, damage, damageMessage, error
+        case horizontalResolution, verticalResolution, frames, placeholders, damage, damageMessage
+        case skipped, error
     }
 
     /// Encodes every key, with null for unknown values, so that scripts need no test for a missing key. Only `frames`
@@ -98,6 +103,7 @@ struct ImageReport: Sendable, Encodable {
         try keys.encodeIfPresent(placeholders, forKey: .placeholders)
         try keys.encode(tolerated?.kindName, forKey: .damage)
         try keys.encode(tolerated?.message, forKey: .damageMessage)
+        try keys.encode(skipped, forKey: .skipped)
         try keys.encode(error, forKey: .error)
     }
 }

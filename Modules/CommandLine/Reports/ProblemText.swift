@@ -3,6 +3,8 @@ enum ProblemText {
     /// The parts of messages that are for developers, and the parts that replace them.
     private static let replacements = [
         ("DecodingLimits.maximumPixelCount", "--max-pixels"), ("DecodingLimits.maximumByteCount", "--max-pixels"),
+        ("DecodingLimits.maximumFrameCount", "--max-frames"),
+        ("DecodingLimits.maximumTotalPixelCount", "--max-total-pixels"),
         ("add its codec to the CodecRegistry", "this build of alcedo does not support it"),
     ]
 

@@ -32,7 +32,10 @@ extension CodecRegistry {
             .adding(.jxl)
         #endif
         #if HEIF && Sandbox
-            .adding(SandboxWorker.isRequested ? .heifInProcess : .heif(decodedBy: SandboxedHEIFDecoder()))
+            .adding(
+                SandboxWorker.isRequested
+                    ? .heifInProcess
+                    : .heif(decodedBy: WorkerDecoder(format: .heif, sandbox: .standard, unconfined: nil)))
         #endif
         #if SVG
             .adding(.svg)
@@ -50,6 +53,26 @@ extension CodecRegistry {
             #endif
         }
 
+        /// The formats whose libraries are large and young, or start from markup, and have failed on hostile files.
+        private static let isolatedFormats: Set = ["avif", "heif", "jxl", "svg"]
+
+        /// Returns the codecs with decoders of AVIF, HEIF, JPEG XL and SVG that run in worker processes. A worker that
+        /// fails costs one image.
+        ///
+        /// Where the kernel or the container does not allow confined processes, HEIF is an error with the code
+        /// `decoderUnavailable`, and the other formats are decoded in the process itself.
+        package func isolated(in sandbox: ProgramSandbox) -> CodecRegistry {
+            CodecRegistry(
+                entries.map { entry in
+                    guard Self.isolatedFormats.contains(entry.format.rawValue) else { return entry }
+                    var isolated = entry
+                    isolated.decoder = WorkerDecoder(
+                        format: entry.format, sandbox: sandbox,
+                        unconfined: entry.format.rawValue == "heif" ? nil : entry.decoder)
+                    return isolated
+                })
+        }
+
         /// Returns the codecs with a decoder of HEIF that uses the caller's worker processes instead of its own.
         /// Without the package trait `HEIF`, returns the codecs unchanged.
         ///
@@ -57,7 +80,8 @@ extension CodecRegistry {
         ///   every HEIF is an error with the code `decoderUnavailable`.
         package func decodingHEIF(in sandbox: Result<Sandbox, SandboxError>) -> CodecRegistry {
             #if HEIF
-                return adding(.heif(decodedBy: SandboxedHEIFDecoder(in: sandbox)))
+                return adding(
+                    .heif(decodedBy: WorkerDecoder(format: .heif, sandbox: ProgramSandbox(sandbox), unconfined: nil)))
             #else
                 return self
             #endif

@@ -36,6 +36,17 @@ package enum ExitStatus: Int32, Sendable {
             Console.problem("\(program): cannot read the command line, because /proc is not mounted")
             end(failure)
         }
+        // Dispatch ends the process with an illegal instruction when it cannot open its own files.
+        if let limit = ResourceLimit.openFiles.current, limit.soft < minimumOpenFileCount {
+            guard limit.hard >= minimumOpenFileCount,
+                ResourceLimit.openFiles.set(soft: minimumOpenFileCount, hard: limit.hard)
+            else {
+                Console.problem(
+                    "\(program): at most \(limit.soft) files may be open, and at least \(minimumOpenFileCount) are "
+                        + "needed: raise the limit (ulimit -n)")
+                end(failure)
+            }
+        }
         // Swift's backtracer would wait 30 seconds for a key on a terminal, but SIGQUIT must end the process at once.
         if !Interruption.isIgnored(SIGQUIT) { signal(SIGQUIT, SIG_DFL) }
         Task {
@@ -53,6 +64,9 @@ package enum ExitStatus: Int32, Sendable {
         }
         dispatchMain()
     }
+
+    /// The number of open files that a program needs at least.
+    private static let minimumOpenFileCount: UInt = 16
 
     private static func end(_ status: ExitStatus) -> Never {
         // Work that was not awaited may have left the terminal in its own mode.
