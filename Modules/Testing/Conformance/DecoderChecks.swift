@@ -82,9 +82,11 @@ package struct DecoderChecks {
         }
     }
 
-    /// Checks that decoding each tested prefix of the file throws an error, or gives the pixels of the complete image
-    /// and reports damage, with the same result at once, in pieces and by rows. With partial images allowed, decoding
-    /// must throw an error or return an image whose `partialError` has this code. Returns the codes.
+    /// Checks that decoding each tested prefix of the file throws an error, or gives the stored samples of the complete
+    /// image and reports damage, with the same result at once, in pieces and by rows. With partial images allowed,
+    /// decoding must throw an error or return an image whose `partialError` has this code. Returns the codes.
+    ///
+    /// Further frames and the orientation may be among the missing bytes.
     ///
     /// - Parameters:
     ///   - data: A valid file.
@@ -92,14 +94,17 @@ package struct DecoderChecks {
     @discardableResult
     package func checkTruncation(_ data: Data, by step: Int = 1) throws -> Set<ImageDecodingError.Code> {
         var codes: Set<ImageDecodingError.Code> = []
-        let complete = try decoder.decode(data, options: options)
+        var stored = options
+        (stored.appliesOrientation, stored.includesAnimation) = (false, false)
+        let complete = try decoder.decode(data, options: stored)
         for count in stride(from: 0, to: data.count, by: step) {
             let part = Data(data.prefix(count))
             let name = "\(count) of \(data.count) bytes"
             switch try checkedResult(part, name) {
             case .success(let image):
                 try require(image.damage != nil, "\(name): the missing end is not reported")
-                try require(image.pixels == complete.pixels, "\(name): an incomplete image was decoded")
+                let pixels = try decoder.decode(part, options: stored).pixels
+                try require(pixels == complete.pixels, "\(name): an incomplete image was decoded")
             case .failure(let error): codes.insert(error.code)
             }
             try checkPartial(part)
@@ -133,18 +138,16 @@ package struct DecoderChecks {
         }
     }
 
-    /// Checks that inspecting a prefix of the file gives the information of the whole file, except for missing frames,
-    /// or the error `truncated`. The error of an empty prefix may also be `empty`.
+    /// Checks that inspecting a prefix of the file gives the size of the whole file and not more frames, or the error
+    /// `truncated`. The error of an empty prefix may also be `empty`.
     package func checkInspection(_ data: Data) throws {
         let complete = try decoder.inspect(data, limits: options.limits)
         for count in 0..<data.count {
             do throws(ImageDecodingError) {
-                var info = try decoder.inspect(Data(data.prefix(count)), limits: options.limits)
-                if info.frameCount < complete.frameCount {
-                    (info.frameCount, info.loopCount) = (complete.frameCount, complete.loopCount)
-                    (info.delays, info.hasAlpha) = (complete.delays, complete.hasAlpha)
+                let info = try decoder.inspect(Data(data.prefix(count)), limits: options.limits)
+                guard info.size == complete.size, info.frameCount <= complete.frameCount else {
+                    throw ImageDecodingError(.corrupt, "the inspected information differs")
                 }
-                guard info == complete else { throw ImageDecodingError(.corrupt, "the inspected information differs") }
             } catch {
                 let isEarly = count == 0 ? Self.early.contains(error.code) : error.code == .truncated
                 try require(isEarly, "\(count) of \(data.count) bytes: \(error.message)")
@@ -202,6 +205,9 @@ package struct DecoderChecks {
     /// image is partial or has more damage than the options tolerate.
     private func checkedResult(_ data: Data, _ name: String) throws -> Result<DecodedImage, ImageDecodingError> {
         let result = Result { () throws(ImageDecodingError) in try decoder.decode(data, options: options) }
+        var stillOptions = options
+        stillOptions.includesAnimation = false
+        let still = try? decoder.decode(data, options: stillOptions)
         let collector = PixelRowCollector()
         let rows = Result { () throws -> DecodedImage? in
             let damage = try decoder.decodeRows(data, options: options, into: collector)
@@ -212,8 +218,10 @@ package struct DecoderChecks {
         for (other, way) in [(inPieces(data).map { $0 as DecodedImage? }, "in pieces"), (rows, "by rows")] {
             switch (result, other) {
             case (.success(let image), .success(let other)):
-                try require(other?.pixels == image.pixels, "\(name): the pixels differ \(way)")
-                // The rows of an animation are those of its first frame, whatever is wrong with the others.
+                // The rows of an animation are those of its first frame as a still image, whatever is wrong with the
+                // others.
+                let expected = way == "by rows" ? still?.pixels : image.pixels
+                try require(other?.pixels == expected, "\(name): the pixels differ \(way)")
                 try require(
                     other?.damage == image.damage || (way == "by rows" && image.damage?.kind == .harmless),
                     "\(name): the damage differs \(way): \(Self.text(image.damage)), \(Self.text(other?.damage))")
