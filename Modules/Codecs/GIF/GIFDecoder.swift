@@ -12,16 +12,14 @@ package struct GIFDecoder: ImageDecoding {
 
     /// Reads all blocks without decoding pixels.
     ///
-    /// - Throws: ``/AlcedoCore/ImageDecodingError``; `truncated` for a file without its end, `exceedsLimit` also for
-    ///   more frames than `limits` allows.
+    /// - Throws: ``/AlcedoCore/ImageDecodingError``; `truncated` when the header of the first image is incomplete,
+    ///   `exceedsLimit` also for more frames than `limits` allows.
     /// - Complexity: O(blocks and sub-blocks). A sub-block of pixel data has at most 255 bytes.
     package func inspect(_ data: Data, limits: DecodingLimits) throws(ImageDecodingError) -> ImageInfo {
-        try structure(of: data, limits: limits).info
+        try structure(of: data, limits: limits).structure.info
     }
 
     package func decode(_ data: Data, options: DecodingOptions) throws(ImageDecodingError) -> DecodedImage {
-        // Checks for the end first, because the first frame of a truncated file would be decoded and then discarded.
-        if !options.allowsPartial { _ = try structure(of: data, limits: options.limits) }
         let state = GIFDecodingState(options: options)
         try state.append(data)
         return try state.finish()
@@ -31,23 +29,27 @@ package struct GIFDecoder: ImageDecoding {
     /// the canvas exactly. Otherwise the frame is decoded as a whole first.
     ///
     /// - Throws: ``/AlcedoCore/ImageDecodingError``, and the errors of the consumer.
+    @discardableResult
     package func decodeRows(
         _ data: Data, options: DecodingOptions, into consumer: any PixelRowConsumer
     ) throws -> ImageDamage? {
-        let structure = try structure(of: data, limits: options.limits)
+        let (structure, damage) = try structure(of: data, limits: options.limits)
         let frame = structure.frames[0]
-        guard !frame.isInterlaced, frame.size == structure.canvas, frame.area.covers(structure.canvas) else {
-            return try decode(data, options: options.forRows).sendRows(to: consumer)
-        }
-        let chain = options.chain(
-            from: BoxReduction(from: structure.canvas, towards: options.averagingTarget), to: consumer)
+        let isStreamed =
+            !frame.isInterlaced && frame.size == structure.canvas && frame.area.covers(structure.canvas)
+            && structure.palette(of: frame) != nil
+        let options = options.forRows
+        guard isStreamed, let stream = try data.withDecoderInput(of: "GIF", { GIFRowStream(frame, structure, $0) })
+        else { return try decode(data, options: options).sendRows(to: consumer) }
+        try options.check(damage)
+        let chain = options.chain(from: BoxReduction(from: structure.canvas, towards: options.averagingTarget), to: consumer)
         try chain.begin(
             PixelRowHeader(
                 size: structure.canvas, format: .rgba8,
                 alphaMode: frame.transparentIndex == nil ? .opaque : .straight,
                 colorProfile: structure.sampleProfile))
-        try GIFRowStream(frame, structure).send(data, to: chain)
-        return nil
+        let pixelDamage = try stream.send(data, options, to: chain)
+        return ImageDamage.worst(pixelDamage, damage)
     }
 
     package func makeIncrementalDecoder(options: DecodingOptions) -> any IncrementalImageDecoding {
@@ -59,20 +61,22 @@ package struct GIFDecoder: ImageDecoding {
     ///
     /// - Throws: ``/AlcedoCore/ImageDecodingError``, like ``inspect(_:limits:)``.
     package func decodingByteCount(_ data: Data, options: DecodingOptions) throws(ImageDecodingError) -> Int {
-        let structure = try structure(of: data, limits: options.limits)
+        let structure = try structure(of: data, limits: options.limits).structure
         let frame = structure.frames.map { structure.byteCount(of: $0, options) }.max() ?? 0
         guard structure.frames.count > 1, options.includesAnimation else { return frame }
         return frame + 2 * (PixelBuffer.byteCount(size: structure.canvas, format: .rgba8) ?? 0)
     }
 
-    private func structure(of data: Data, limits: DecodingLimits) throws(ImageDecodingError) -> GIFStructure {
-        var parser = GIFParser(limits: limits)
-        try data.withDecoderInput(of: "GIF") { bytes throws(ImageDecodingError) in try parser.advance(bytes) }
-        try parser.requireEnd()
-        guard let structure = parser.structure else {
-            throw ImageDecodingError(.truncated, "GIF: the header is missing")
+    /// Returns the structure of a file that has at least a first image, and the damage of its blocks.
+    private func structure(
+        of data: Data, limits: DecodingLimits
+    ) throws(ImageDecodingError) -> (structure: GIFStructure, damage: ImageDamage?) {
+        try data.withDecoderInput(of: "GIF") { bytes throws(ImageDecodingError) in
+            var parser = GIFParser(limits: limits)
+            try parser.advance(bytes)
+            let structure = try parser.finish(bytes)
+            return (structure, parser.damage)
         }
-        return structure
     }
 }
 
@@ -85,11 +89,20 @@ extension CodecRegistry.Entry {
     /// ```
     ///
     /// The result is RGBA8, regardless of the requested pixel format. Without a target size, it has the canvas's size.
-    /// Frames are clipped to the canvas. Where no frame shows an opaque pixel, the canvas is transparent black, as in
-    /// browsers, regardless of the file's background color. Indices beyond the palette are opaque black, except for the
-    /// transparent index. At full size, straight and premultiplied samples are equal, because GIF has no partial
-    /// transparency. For a target size, the image is averaged down by a whole-number factor, so the result can be
-    /// larger than the target.
+    /// Frames are clipped to the canvas, also a first frame that is larger than it. An empty canvas gets the size of
+    /// the first frame. Where no frame shows an opaque pixel, the canvas is transparent black, as in browsers,
+    /// regardless of the file's background color. Indices beyond the palette are opaque black, except for the
+    /// transparent index. Without a palette, all pixels are transparent. At full size, straight and premultiplied
+    /// samples are equal, because GIF has no partial transparency. For a target size, the image is averaged down by a
+    /// whole-number factor, so the result can be larger than the target.
+    ///
+    /// A missing trailer and other bytes after a frame are harmless damage, and so is a broken later frame: an empty
+    /// one is skipped, and one that exceeds the limits or has no end ends the animation before it. A file that ends
+    /// before the pixels of its only frame begin is an image of one transparent pixel if the frame has one pixel.
+    /// Invalid codes, up to an eighth of missing rows in data with an end mark, and a missing palette are wrong pixels.
+    /// Other missing rows of the first frame are missing pixels. Damage in the pixels of a later frame is found only
+    /// when the frame is drawn. It is not reported: missing rows are transparent, or if only harmless damage is
+    /// tolerated, the frame is an error.
     public static var gif: Self {
         Self(
             format: .gif, decoder: GIFDecoder(),
@@ -101,29 +114,42 @@ extension CodecRegistry.Entry {
 
 /// A stream that sends the rows of one image, from top to bottom, to a consumer whose `begin` has been called.
 private struct GIFRowStream {
-    private let frame: GIFFrame
-    private let structure: GIFStructure
+    private let width: Int
+    private let decoder: GIFRowDecoder
+    private let palette: GIFPalette
+    /// The pixels of the first row.
+    private var row: [UInt8]
 
-    init(_ frame: GIFFrame, _ structure: GIFStructure) {
-        self.frame = frame
-        self.structure = structure
+    /// Decodes the first row. Returns nil when it cannot be decoded.
+    init?(_ frame: GIFFrame, _ structure: GIFStructure, _ bytes: UnsafeBufferPointer<UInt8>) {
+        guard frame.dataStart < bytes.count else { return nil }
+        width = frame.size.width
+        palette = GIFPalette(of: frame, in: structure, bytes)
+        decoder = GIFRowDecoder(frame, codeSize: bytes[frame.dataStart])
+        row = [UInt8](repeating: 0, count: frame.size.width * 4)
+        guard let first = try? decoder.next(bytes) else { return nil }
+        write(first.indices, to: &row)
     }
 
-    func send(_ data: Data, to consumer: any PixelRowConsumer) throws {
-        var row = [UInt8](repeating: 0, count: frame.size.width * 4)
+    /// Sends all rows and the end. Returns the damage of the pixels.
+    func send(_ data: Data, _ options: DecodingOptions, to consumer: any PixelRowConsumer) throws -> ImageDamage? {
+        var row = row
         try data.withUnsafeBytes { memory in
             let bytes = memory.assumingMemoryBound(to: UInt8.self)
-            let palette = GIFPalette(of: frame, in: structure, bytes)
-            let decoder = try GIFRowDecoder(frame, codeSize: bytes[frame.dataStart])
-            while let next = try decoder.next(bytes) {
-                try row.withUnsafeMutableBytes { row in
-                    guard let base = row.baseAddress else { return }
-                    palette.write(next.indices, count: frame.size.width, to: base)
-                    try consumer.consume(RawSpan(_unsafeBytes: UnsafeRawBufferPointer(row)))
-                }
-            }
-            guard decoder.isComplete else { throw ImageDecodingError(.truncated, "GIF: the data ends within an image") }
+            repeat {
+                try row.withUnsafeBytes { try consumer.consume(RawSpan(_unsafeBytes: $0)) }
+                guard let next = try decoder.next(bytes) else { return }
+                write(next.indices, to: &row)
+            } while true
         }
+        try options.check(decoder.damage)
         try consumer.finish()
+        return decoder.damage
+    }
+
+    private func write(_ indices: UnsafePointer<UInt8>, to row: inout [UInt8]) {
+        row.withUnsafeMutableBytes { row in
+            if let base = row.baseAddress { palette.write(indices, count: width, to: base) }
+        }
     }
 }

@@ -10,10 +10,8 @@ final class GIFDecodingState: IncrementalDecodingState {
     private var data = Data()
     private var first: GIFFrameImage?
     private var previewedRows = 0
-    /// The error that limits the result to a partial image, when partial images are allowed.
-    private var partialError: ImageDecodingError?
-    /// The error of decoding the first frame. Only ``finish()`` throws or accepts it, and only if the blocks have no
-    /// error, so that the result does not depend on how the bytes arrive.
+    /// The error of decoding the first frame. Only ``finish()`` throws it, and only if the blocks have no error, so
+    /// that the result does not depend on how the bytes arrive.
     private var pixelError: ImageDecodingError?
 
     init(options: DecodingOptions) {
@@ -21,7 +19,7 @@ final class GIFDecodingState: IncrementalDecodingState {
         parser = GIFParser(limits: options.limits)
     }
 
-    var info: ImageInfo? { parser.structure?.info }
+    var info: ImageInfo? { parser.structure.flatMap { $0.canvas.isPositive ? $0.info : nil } }
 
     var decodingByteCount: Int? {
         guard let structure = parser.structure, let frame = parser.firstFrame else { return nil }
@@ -30,20 +28,10 @@ final class GIFDecodingState: IncrementalDecodingState {
 
     func append(_ bytes: Data) throws(ImageDecodingError) {
         if data.isEmpty { data = bytes } else { data.append(bytes) }
-        guard partialError == nil, !data.isEmpty else { return }
+        guard !data.isEmpty else { return }
         let isKnown = parser.firstFrame != nil
-        do throws(ImageDecodingError) {
-            try data.withDecoderInput(of: "GIF") { bytes throws(ImageDecodingError) in try parser.advance(bytes) }
-        } catch {
-            try accept(error)
-        }
+        try data.withDecoderInput(of: "GIF") { bytes throws(ImageDecodingError) in try parser.advance(bytes) }
         if isKnown { decodeFirst() }
-    }
-
-    /// Records an allowed error, and throws any other error.
-    private func accept(_ error: ImageDecodingError) throws(ImageDecodingError) {
-        guard options.allows(error) else { throw error }
-        partialError = error
     }
 
     /// Decodes the first frame as far as its bytes are available.
@@ -86,47 +74,36 @@ final class GIFDecodingState: IncrementalDecodingState {
     }
 
     func finish() throws(ImageDecodingError) -> DecodedImage {
-        guard !data.isEmpty else { throw ImageDecodingError(.empty, "GIF: the data is empty") }
-        if first == nil { decodeFirst() }
-        if partialError == nil {
-            do throws(ImageDecodingError) {
-                try parser.requireEnd()
-                if let pixelError { throw pixelError }
-                try first?.requireComplete()
-            } catch {
-                try accept(error)
-            }
+        let structure = try data.withDecoderInput(of: "GIF") { bytes throws(ImageDecodingError) in
+            try parser.finish(bytes)
         }
-        guard let partialError else { return try image() }
+        if first == nil { decodeFirst() }
+        if let pixelError { throw pixelError }
+        guard let first else { throw ImageDecodingError(.corrupt, "GIF: the file has no image") }
+        let damage = ImageDamage.worst(first.damage, parser.damage)
+        try options.check(damage)
         // A partial image needs at least one row.
-        guard let first, first.rowCount > 0 else { throw partialError }
-        var part = try first.isComplete ? image() : still(first.pixels, seenFirst)
-        if !first.isComplete { part.pixels = part.pixels.reinterpreted(as: alphaMode) }
-        part.partialError = partialError
-        return part
+        if let damage, first.rowCount == 0, !first.isEmpty { throw damage.error }
+        var image = try image(first, structure)
+        if !first.isComplete { image.pixels = image.pixels.reinterpreted(as: alphaMode) }
+        image.damage = damage
+        return image
     }
 
     /// The alpha mode of pixels that may be transparent.
     private var alphaMode: AlphaMode { options.alphaMode == .premultiplied ? .premultiplied : .straight }
 
-    /// The structure with only the first frame, complete or not.
-    private var seenFirst: GIFStructure {
-        var firstOnly = parser.structure ?? GIFStructure(canvas: PixelSize(width: 1, height: 1))
-        firstOnly.frames = parser.firstFrame.map { [$0] } ?? []
-        return firstOnly
-    }
-
-    private func image() throws(ImageDecodingError) -> DecodedImage {
-        guard let structure = parser.structure, let pixels = first?.pixels else {
-            throw ImageDecodingError(.corrupt, "GIF: the file has no image")
-        }
-        var image = try still(pixels, seenFirst)
+    private func image(_ first: GIFFrameImage, _ structure: GIFStructure) throws(ImageDecodingError) -> DecodedImage {
+        var firstOnly = structure
+        firstOnly.frames = Array(structure.frames.prefix(1))
+        var image = try still(first.pixels, firstOnly)
         if structure.frames.count > 1, options.includesAnimation, let layout = structure.layout {
             try options.limits.check(layout)
             // Later frames may be transparent, so the first frame gets the alpha mode that they have.
             image.pixels = image.pixels.reinterpreted(as: alphaMode)
             image.frames = CompositedAnimation(
-                layout, decoder: GIFFrameDecoder(data: data, structure: structure), options: options)
+                layout, decoder: GIFFrameDecoder(data: data, structure: structure, tolerance: options.tolerance),
+                options: options)
         }
         return image
     }
@@ -138,7 +115,7 @@ final class GIFDecodingState: IncrementalDecodingState {
         }
         let canvas = CompositedAnimation(layout, decoder: KnownFrame(pixels: pixels), options: options)
         let shown = try canvas.composited(0)
-        let isOpaque = frame.transparentIndex == nil && frame.area.covers(structure.canvas)
+        let isOpaque = !structure.mayBeTransparent(frame) && frame.area.covers(structure.canvas)
         return DecodedImage(
             pixels: isOpaque ? shown.reinterpreted(as: .opaque) : shown, colorProfile: structure.sampleProfile,
             format: .gif)
@@ -157,6 +134,7 @@ private struct GIFFrameImage {
     private let frame: GIFFrame
     private var decoder: GIFRowDecoder?
     private var palette: GIFPalette?
+    private var hasPalette = true
     /// The pixels in straight RGBA8. Missing rows are transparent.
     private(set) var pixels: PixelBuffer
 
@@ -174,6 +152,17 @@ private struct GIFFrameImage {
 
     var isComplete: Bool { decoder?.isComplete == true }
 
+    /// Whether the data of the image, if there is any, has ended without a pixel. The image is then transparent.
+    var isEmpty: Bool { decoder?.isEmpty ?? true }
+
+    /// The damage of the image, if no more bytes follow.
+    var damage: ImageDamage? {
+        if isEmpty { return ImageDamage(.harmless, ImageDecodingError(.corrupt, "GIF: the image has no pixels")) }
+        if let damage = decoder?.damage { return damage }
+        return hasPalette
+            ? nil : ImageDamage(.wrongPixels, ImageDecodingError(.corrupt, "GIF: the image has no color table"))
+    }
+
     /// Decodes as far as bytes are available.
     mutating func advance(
         _ bytes: UnsafeBufferPointer<UInt8>, _ structure: GIFStructure
@@ -181,7 +170,11 @@ private struct GIFFrameImage {
         guard !isComplete else { return }
         let palette = self.palette ?? GIFPalette(of: frame, in: structure, bytes)
         self.palette = palette
-        if self.decoder == nil { self.decoder = try GIFRowDecoder(frame, codeSize: bytes[frame.dataStart]) }
+        hasPalette = structure.palette(of: frame) != nil
+        // A placeholder may end before the size of its codes.
+        if self.decoder == nil, frame.dataStart < bytes.count {
+            self.decoder = GIFRowDecoder(frame, codeSize: bytes[frame.dataStart])
+        }
         guard let decoder else { return }
         let stride = pixels.bytesPerRow
         let width = frame.size.width
@@ -192,25 +185,27 @@ private struct GIFFrameImage {
             }
         }
     }
-
-    func requireComplete() throws(ImageDecodingError) {
-        guard isComplete else { throw ImageDecodingError(.truncated, "GIF: the data ends within an image") }
-    }
 }
 
-/// A decoder of single images for the compositor.
+/// A decoder of single images for the compositor. If damage is tolerated, pixels that cannot be decoded are
+/// transparent, as in browsers.
 private struct GIFFrameDecoder: FrameDecoding {
     let data: Data
     let structure: GIFStructure
+    let tolerance: DamageTolerance
 
     var byteCount: Int { data.count + structure.frames.count * MemoryLayout<GIFFrame>.stride }
 
     func decodeFrame(_ index: Int) throws(ImageDecodingError) -> PixelBuffer {
         let frame = structure.frames[index]
         var image = try GIFFrameImage(frame)
-        try data.withDecoderInput(of: "GIF") { bytes throws(ImageDecodingError) in
-            try image.advance(bytes, structure)
-            try image.requireComplete()
+        do throws(ImageDecodingError) {
+            try data.withDecoderInput(of: "GIF") { bytes throws(ImageDecodingError) in
+                try image.advance(bytes, structure)
+            }
+            if let damage = image.damage, damage.kind > .harmless { throw damage.error }
+        } catch {
+            if tolerance == .harmless { throw error }
         }
         return image.pixels
     }

@@ -34,6 +34,8 @@ struct GIFParser {
     private(set) var structure: GIFStructure?
     /// The image whose pixels are arriving.
     private(set) var unfinished: GIFFrame?
+    /// The damage of the blocks, which does not change the first image; nil when none was found.
+    private(set) var damage: ImageDamage?
 
     init(limits: DecodingLimits) { self.limits = limits }
 
@@ -45,12 +47,41 @@ struct GIFParser {
         while try step(bytes) {}
     }
 
-    /// Throws `truncated` when the trailer has not been read, or `corrupt` for a file without an image.
-    func requireEnd() throws(ImageDecodingError) {
-        guard case .ended = state else { throw ImageDecodingError(.truncated, "GIF: the data ends before the trailer") }
-        guard let structure, !structure.frames.isEmpty else {
+    /// Ends the file, and returns its structure. A first image whose pixels are incomplete becomes its frame.
+    ///
+    /// - Throws: `truncated` when the bytes end before the first image does not even have a header, and `corrupt` for a
+    ///   file without an image.
+    mutating func finish(_ bytes: UnsafeBufferPointer<UInt8>) throws(ImageDecodingError) -> GIFStructure {
+        if structure?.frames.isEmpty == true { try addPlaceholder(bytes) }
+        guard var structure, let first = firstFrame else {
+            guard case .ended = state else { throw Self.missingTrailer }
             throw ImageDecodingError(.corrupt, "GIF: the file has no image")
         }
+        if structure.frames.isEmpty { structure.frames = [first] }
+        if case .ended = state {} else { report(Self.missingTrailer) }
+        return structure
+    }
+
+    private static let missingTrailer = ImageDecodingError(.truncated, "GIF: the data ends before the trailer")
+
+    /// Takes the image of a placeholder: one pixel whose data is missing altogether.
+    private mutating func addPlaceholder(_ bytes: UnsafeBufferPointer<UInt8>) throws(ImageDecodingError) {
+        guard case .block = state, offset < bytes.count, bytes[offset] == 0x2C, let frame = nextFrame(bytes),
+            frame.size == PixelSize(width: 1, height: 1)
+        else { return }
+        unfinished = try placed(frame)
+    }
+
+    /// Records damage that does not change the images that have been read.
+    private mutating func report(_ error: ImageDecodingError) {
+        damage = ImageDamage.worst(damage, ImageDamage(.harmless, error))
+    }
+
+    /// Ends the animation before a damaged block, or throws the error when no image has been read.
+    private mutating func end(before error: ImageDecodingError) throws(ImageDecodingError) {
+        guard structure?.frames.isEmpty == false else { throw error }
+        report(error)
+        state = .ended
     }
 
     /// Reads one element. Returns `false` when more bytes are needed or the file has ended.
@@ -68,7 +99,8 @@ struct GIFParser {
         try Self.checkSignature(bytes.prefix(6))
         guard bytes.count >= 13 else { return false }
         let canvas = PixelSize(width: bytes.word(at: 6), height: bytes.word(at: 8))
-        try limits.check(canvas, format: .rgba8)
+        // The canvas of an empty screen is that of the first image.
+        if canvas.isPositive { try limits.check(canvas, format: .rgba8) }
         let palette = Self.palette(after: 13, flags: bytes[10])
         guard bytes.count >= palette?.upperBound ?? 13 else { return false }
         structure = GIFStructure(canvas: canvas, palette: palette)
@@ -94,35 +126,64 @@ struct GIFParser {
             // one.
             offset += 1
         case let introducer:
-            throw ImageDecodingError(.corrupt, "GIF: invalid block introducer \(introducer)")
+            try end(before: ImageDecodingError(.corrupt, "GIF: invalid block introducer \(introducer)"))
         }
         return true
     }
 
     private mutating func readImage(_ bytes: UnsafeBufferPointer<UInt8>) throws(ImageDecodingError) -> Bool {
-        guard bytes.count - offset >= 10 else { return false }
+        // The comparison includes the byte with the minimum code size.
+        guard var frame = nextFrame(bytes), bytes.count > frame.dataStart else { return false }
+        let isFirst = structure?.frames.isEmpty != false
+        if isFirst { frame = try placed(frame) }
+        // The image may be larger than the canvas to which it is clipped, and its rows are decoded anyway.
+        if frame.size.isPositive {
+            do throws(ImageDecodingError) {
+                try limits.check(frame.size, format: .rgba8)
+            } catch {
+                try end(before: error)
+                return true
+            }
+            try limits.check(frameCount: (structure?.frames.count ?? 0) + 1)
+            unfinished = frame
+        }
+        control = GraphicControl()
+        offset = frame.dataStart + 1
+        state = .pixels(frame)
+        return true
+    }
+
+    /// Returns the image whose header is at the current position, or nil until its header and its palette are complete.
+    private func nextFrame(_ bytes: UnsafeBufferPointer<UInt8>) -> GIFFrame? {
+        guard bytes.count - offset >= 10 else { return nil }
         let flags = bytes[offset + 9]
         let palette = Self.palette(after: offset + 10, flags: flags)
         let dataStart = palette?.upperBound ?? offset + 10
-        // The comparison includes the byte with the minimum code size.
-        guard bytes.count > dataStart else { return false }
-        let frame = GIFFrame(
+        guard bytes.count >= dataStart else { return nil }
+        return GIFFrame(
             area: PixelRect(
                 x: bytes.word(at: offset + 1), y: bytes.word(at: offset + 3), width: bytes.word(at: offset + 5),
                 height: bytes.word(at: offset + 7)),
             isInterlaced: flags & 0x40 != 0, palette: palette, transparentIndex: control.transparentIndex,
             disposal: control.disposal, delay: control.delay, dataStart: dataStart)
-        // The image may be larger than the canvas to which it is clipped, and its rows are decoded anyway.
-        try limits.check(frame.size, format: .rgba8)
-        try limits.check(frameCount: (structure?.frames.count ?? 0) + 1)
-        guard (palette ?? structure?.palette) != nil else {
-            throw ImageDecodingError(.corrupt, "GIF: the image has no color table")
+    }
+
+    /// Returns the first image with an area that is not empty.
+    ///
+    /// If the screen is empty, it gets the size of the image. If the image is empty, it gets that of the screen.
+    /// Firefox does the same.
+    private mutating func placed(_ frame: GIFFrame) throws(ImageDecodingError) -> GIFFrame {
+        var frame = frame
+        if structure?.canvas.isPositive != true {
+            (frame.area.x, frame.area.y) = (0, 0)
+            structure?.canvas = frame.size
+            try limits.check(frame.size, format: .rgba8)
+            report(ImageDecodingError(.corrupt, "GIF: the screen is empty"))
+        } else if !frame.size.isPositive, let canvas = structure?.canvas {
+            frame.area = PixelRect(x: 0, y: 0, width: canvas.width, height: canvas.height)
+            report(ImageDecodingError(.corrupt, "GIF: the first image is empty"))
         }
-        control = GraphicControl()
-        unfinished = frame
-        offset = dataStart + 1
-        state = .pixels(frame)
-        return true
+        return frame
     }
 
     private mutating func skipPixels(
@@ -131,7 +192,11 @@ struct GIFParser {
         guard let block = bytes.subBlock(at: offset) else { return false }
         offset = block.upperBound
         if block.isEmpty {
-            structure?.frames.append(frame)
+            if frame.size.isPositive {
+                structure?.frames.append(frame)
+            } else {
+                report(ImageDecodingError(.corrupt, "GIF: an image is empty"))
+            }
             unfinished = nil
             state = .block
         }

@@ -14,15 +14,19 @@ final class GIFRowDecoder {
     /// The offset of the current sub-block's count.
     private var offset: Int
     private let rowOrder: [Int]
+    private let codeSize: UInt8
+    /// Whether the last sub-block of the image has been read.
+    private var hasEnded = false
+    private var isPadded = false
 
     /// The number of rows that have been returned. In an interlaced image, they need not be the topmost rows.
     private(set) var rowCount = 0
 
     /// Creates a decoder. `codeSize` is the byte at the image's `dataStart`.
-    init(_ frame: GIFFrame, codeSize: UInt8) throws(ImageDecodingError) {
-        try LZWDecoder.checkCodeSize(codeSize)
+    init(_ frame: GIFFrame, codeSize: UInt8) {
         self.frame = frame
-        lzw = LZWDecoder(minimumCodeSize: Int(codeSize))
+        self.codeSize = codeSize
+        lzw = LZWDecoder(minimumCodeSize: Int(min(max(1, codeSize), 11)))
         indices = .allocate(capacity: frame.size.width + 8 * LZWDecoder.maximumStringLength)
         offset = frame.dataStart + 1
         rowOrder = frame.rowOrder
@@ -32,11 +36,25 @@ final class GIFRowDecoder {
 
     var isComplete: Bool { rowCount == rowOrder.count }
 
-    /// Returns the next row, or `nil` when more bytes are needed or all rows have been returned.
+    /// Whether the data of the image has ended without a single pixel, as in files that serve as placeholders.
+    var isEmpty: Bool { hasEnded && rowCount == 0 && count == start }
+
+    /// The damage of the rows that have been returned, and of those that cannot be decoded when no bytes follow.
+    var damage: ImageDamage? {
+        guard isComplete else {
+            let message = "GIF: the data ends after \(rowCount) of \(rowOrder.count) rows"
+            return ImageDamage(.missingPixels, ImageDecodingError(hasEnded ? .corrupt : .truncated, message))
+        }
+        guard lzw.hasWrongCodes || isPadded else { return nil }
+        return ImageDamage(.wrongPixels, ImageDecodingError(.corrupt, "GIF: an image has invalid codes"))
+    }
+
+    /// Returns the next row, or `nil` when more bytes are needed, the data of the image has ended, or all rows have
+    /// been returned.
     ///
     /// - Parameter bytes: All bytes of the file received so far.
     /// - Returns: The number of the row and its indices, which are valid until the next call.
-    /// - Throws: `corrupt` for invalid codes and for pixel data that ends early.
+    /// - Throws: `corrupt` for an invalid size of codes.
     func next(
         _ bytes: UnsafeBufferPointer<UInt8>
     ) throws(ImageDecodingError) -> (y: Int, indices: UnsafePointer<UInt8>)? {
@@ -57,21 +75,34 @@ final class GIFRowDecoder {
         count -= start
         base.update(from: base + start, count: count)
         start = 0
-        while count < frame.size.width, let block = bytes.subBlock(at: offset) {
-            if position >= block.count || block.isEmpty {
-                guard !block.isEmpty else { throw shortage }
+        while count < frame.size.width, !hasEnded, let block = bytes.subBlock(at: offset) {
+            if block.isEmpty {
+                hasEnded = true
+            } else if lzw.hasEnded {
+                // An end code before the last row, and before the end of the data, is a wrong code.
+                guard block.upperBound < bytes.count else { return }
+                if bytes[block.upperBound] == 0 { hasEnded = true } else { lzw.resume() }
+            } else if position >= block.count {
                 offset = block.upperBound
                 position = 0
-                continue
+            } else {
+                try LZWDecoder.checkCodeSize(codeSize)
+                lzw.decode(
+                    UnsafeBufferPointer(rebasing: bytes[block]), position: &position, into: indices, count: &count)
             }
-            try lzw.decode(
-                UnsafeBufferPointer(rebasing: bytes[block]), position: &position, into: indices, count: &count)
-            if lzw.hasEnded, count < frame.size.width { throw shortage }
         }
+        if hasEnded, count < frame.size.width, lacksFewRows { pad() }
     }
 
-    private var shortage: ImageDecodingError {
-        ImageDecodingError(.corrupt, "GIF: the data ends after \(rowCount) of \(rowOrder.count) rows")
+    /// Whether the data of the image is complete except for few rows. Wrong codes then stand for too few pixels.
+    private var lacksFewRows: Bool { 8 * (rowOrder.count - rowCount) <= rowOrder.count }
+
+    /// Completes a row with an index that is transparent, or with that of the first color.
+    private func pad() {
+        isPadded = true
+        let index = UInt8(truncatingIfNeeded: frame.transparentIndex ?? 0)
+        indices[count..<frame.size.width].update(repeating: index)
+        count = frame.size.width
     }
 }
 
@@ -84,9 +115,14 @@ struct GIFPalette: Sendable {
     /// One word per index: red, green, blue and alpha in memory order.
     private var pixels = [UInt32](repeating: Self.word(0, 0, 0, 255), count: Self.maximumCount)
 
-    /// Creates the palette of an image: its own or the global one. Its bytes must be available.
+    /// Creates the palette of an image: its own or the global one, whose bytes must be available. All indices of an
+    /// image without a palette are transparent, as in browsers.
     init(of frame: GIFFrame, in structure: GIFStructure, _ bytes: UnsafeBufferPointer<UInt8>) {
-        let rgb = (frame.palette ?? structure.palette).map { bytes[$0] } ?? bytes[0..<0]
+        guard let palette = structure.palette(of: frame) else {
+            pixels = Array(repeating: 0, count: Self.maximumCount)
+            return
+        }
+        let rgb = bytes[palette]
         for index in 0..<min(Self.maximumCount, rgb.count / 3) {
             let color = rgb.startIndex + 3 * index
             pixels[index] = Self.word(rgb[color], rgb[color + 1], rgb[color + 2], 255)

@@ -6,7 +6,8 @@ struct GIFStructure: Sendable {
     var canvas: PixelSize
     /// The byte range of the global palette, or `nil` when the file has none.
     var palette: Range<Int>?
-    /// The frames whose bytes are complete. In a copy for a still image, only the first frame, complete or not.
+    /// The frames whose bytes are complete, and the first frame of a file that has ended. In a copy for a still image,
+    /// only the first frame, complete or not.
     var frames: [GIFFrame] = []
     /// The number of repeats after the first play as stored in the file. 0 means that the animation repeats forever.
     /// `nil` means that the file stores no number and the animation plays once.
@@ -25,12 +26,18 @@ struct GIFStructure: Sendable {
         // The empty area before the next frame: first the whole canvas, later the area that the previous frame cleared.
         var empty: PixelRect? = PixelRect(x: 0, y: 0, width: canvas.width, height: canvas.height)
         for frame in frames {
-            if frame.transparentIndex != nil { return true }
+            if mayBeTransparent(frame) { return true }
             if let empty, !frame.covers(empty) { return true }
             empty = frame.disposal == .clear ? frame.area.clipped(to: canvas) : nil
         }
         return false
     }
+
+    /// The byte range of the palette of a frame: its own or the global one; nil when it has none.
+    func palette(of frame: GIFFrame) -> Range<Int>? { frame.palette ?? palette }
+
+    /// Returns whether a pixel of a frame can be transparent.
+    func mayBeTransparent(_ frame: GIFFrame) -> Bool { frame.transparentIndex != nil || palette(of: frame) == nil }
 
     var info: ImageInfo {
         ImageInfo(
@@ -46,7 +53,7 @@ struct GIFStructure: Sendable {
             frames: frames.enumerated().map { index, frame in
                 // On an empty canvas or without a transparent color, both modes give the same result, and copying is
                 // faster.
-                let replaces = index == 0 || frame.transparentIndex == nil
+                let replaces = index == 0 || !mayBeTransparent(frame)
                 return AnimationFrame(
                     area: frame.area, rawDelay: frame.delay, disposal: frame.disposal,
                     blend: replaces ? .source : .over)

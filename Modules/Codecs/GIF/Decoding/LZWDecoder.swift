@@ -36,6 +36,8 @@ struct LZWDecoder: ~Copyable {
 
     /// Whether the end code of the image has been read.
     private(set) var hasEnded = false
+    /// Whether a code was invalid. Another string was decoded in its place.
+    private(set) var hasWrongCodes = false
 
     /// Creates a decoder.
     ///
@@ -62,18 +64,26 @@ struct LZWDecoder: ~Copyable {
         }
     }
 
+    /// Continues after an end code that was read too early, which must be a wrong code.
+    mutating func resume() {
+        hasEnded = false
+        hasWrongCodes = true
+    }
+
     /// Decodes until the input is used up, the end code is read, or the output might not have room for another string.
+    ///
+    /// An invalid code is decoded like the next one that the format allows, so that the codes after it, which may be
+    /// correct, keep their meaning.
     ///
     /// - Parameters:
     ///   - input: The next bytes of the image's sub-blocks.
     ///   - position: The offset of the next byte in `input`. Is advanced over the bytes that were used.
     ///   - output: The memory for indices.
     ///   - count: The number of indices in `output`. Is increased by the number of decoded indices.
-    /// - Throws: `corrupt` for an invalid code.
     mutating func decode(
         _ input: UnsafeBufferPointer<UInt8>, position: inout Int, into output: UnsafeMutableBufferPointer<UInt8>,
         count: inout Int
-    ) throws(ImageDecodingError) {
+    ) {
         guard let out = output.baseAddress, !hasEnded else { return }
         let limit = output.count - Self.maximumStringLength
         // Local copies can stay in registers during the loop.
@@ -86,7 +96,7 @@ struct LZWDecoder: ~Copyable {
         while written <= limit {
             Self.refill(&bits, &bitCount, input, &at)
             guard bitCount >= codeSize else { return }
-            let code = Int(truncatingIfNeeded: bits & (1 &<< UInt64(codeSize) &- 1))
+            var code = Int(truncatingIfNeeded: bits & (1 &<< UInt64(codeSize) &- 1))
             bits &>>= UInt64(codeSize)
             bitCount &-= codeSize
             if code == clearCode {
@@ -105,10 +115,14 @@ struct LZWDecoder: ~Copyable {
                 first = UInt8(truncatingIfNeeded: out[written &- Int(table[code].lastIndex) &- 1])
                 if grows { extend(previous, by: first, as: nextCode) }
             } else {
+                if !grows || code != nextCode {
+                    hasWrongCodes = true
+                    code = grows ? nextCode : max(0, previous)
+                }
                 // The code refers to the entry that it creates: the previous string followed by its own first index.
-                guard grows, code == nextCode else { throw Self.impossible(code) }
-                extend(previous, by: first, as: nextCode)
+                if grows { extend(previous, by: first, as: nextCode) }
                 written &+= write(code, to: out + written)
+                if previous < 0 { first = 0 }
             }
             if grows { nextCode &+= 1 }
             // The size is also checked after the first code, because a table of one-bit indices is full at the start.
@@ -164,9 +178,5 @@ struct LZWDecoder: ~Copyable {
             shift == 0
             ? Entry(tail: UInt64(index), prefix: UInt16(truncatingIfNeeded: code), lastIndex: last)
             : Entry(tail: entry.tail | UInt64(index) &<< shift, prefix: entry.prefix, lastIndex: last)
-    }
-
-    private static func impossible(_ code: Int) -> ImageDecodingError {
-        ImageDecodingError(.corrupt, "GIF: invalid code \(code)")
     }
 }

@@ -1,0 +1,159 @@
+import TestSupport
+import AlcedoCore
+import AlcedoGIF
+import AlcedoTesting
+import Foundation
+import Testing
+
+@Suite struct GIFToleranceTests {
+    private let decoder = GIFDecoder()
+    private let pixel = GIFWriter.image(width: 1, height: 1, indices: [0])
+    private let other = GIFWriter.image(width: 1, height: 1, indices: [1])
+    private let clear: [UInt8] = [0, 0, 0, 0]
+    private let strict = DecodingOptions(tolerance: .harmless)
+
+    private func file(width: Int = 1, height: Int = 1, _ blocks: [[UInt8]], trailer: Bool = true) -> Data {
+        GIFWriter.file(width: width, height: height, palette: [(1, 2, 3), (4, 5, 6)], blocks, trailer: trailer)
+    }
+
+    @Test func `a missing trailer and other bytes after a frame are harmless`() throws {
+        let files = [
+            file([pixel], trailer: false), file([pixel, [0x99, 0x98]]), file([pixel, [0xDE, 0xAD]], trailer: false),
+            file([pixel, [0x21]], trailer: false), Data(file([pixel], trailer: false).dropLast()),
+        ]
+        for file in files {
+            let image = try decoder.decode(file, options: strict)
+
+            #expect(image.pixels.tightBytes == [1, 2, 3, 255] && image.frames == nil)
+            #expect(image.damage?.kind == .harmless)
+            #expect(try decoder.inspect(file, limits: DecodingLimits()).frameCount == 1)
+            try DecoderChecks(decoder).checkRows(file)
+            try DecoderChecks(decoder).checkPieces(file)
+        }
+    }
+
+    @Test func `a broken later frame ends the animation or is skipped`() throws {
+        let empty = GIFWriter.image(width: 0, height: 0, indices: [])
+        let outside = GIFWriter.image(left: 9, top: 9, width: 1, height: 1, indices: [1])
+        let huge = GIFWriter.image(width: 65_535, height: 65_535, indices: [])
+        let cut = Array(other.dropLast(4))
+
+        for (blocks, frameCount) in [
+            ([pixel, other, empty], 2), ([pixel, empty, other], 2), ([pixel, outside, other], 3),
+            ([pixel, other, huge], 2), ([pixel, other, cut], 2),
+        ] {
+            let data = file(blocks, trailer: blocks.last != cut)
+            let image = try decoder.decode(data, options: strict)
+            let frames = try #require(image.frames)
+
+            #expect(frames.frameCount == frameCount)
+            #expect(try frames.frame(at: 0).tightBytes == [1, 2, 3, 255])
+            #expect(try frames.frame(at: 1).tightBytes == (blocks[1] == outside ? [1, 2, 3, 255] : [4, 5, 6, 255]))
+            #expect((image.damage?.kind == .harmless) == (blocks[1] != outside))
+        }
+    }
+
+    @Test func `a later frame with missing pixels is drawn as far as it goes`() throws {
+        let short = GIFWriter.image(width: 2, height: 4, indices: [1, 1])
+        let data = file(
+            width: 2, height: 4, [GIFWriter.image(width: 2, height: 4, indices: Array(repeating: 0, count: 8)), short])
+
+        let frame = try #require(try decoder.decode(data, options: DecodingOptions()).frames?.frame(at: 1))
+
+        #expect(frame.rgba(1, 0) == [4, 5, 6, 255])
+        let frames = try decoder.decode(data, options: strict).frames
+        #expect(throws: ImageDecodingError.self) { try frames?.frame(at: 1) }
+    }
+
+    @Test func `an empty screen has the size of the first frame`() throws {
+        let frame = GIFWriter.image(left: 3, top: 5, width: 2, height: 1, indices: [0, 1])
+        for (width, height) in [(0, 0), (0, 7), (7, 0)] {
+            let data = file(width: width, height: height, [frame, pixel])
+            let image = try decoder.decode(data, options: strict)
+
+            #expect(image.pixels.tightBytes == [1, 2, 3, 255, 4, 5, 6, 255])
+            #expect(image.frames?.frameCount == 2 && image.damage?.kind == .harmless)
+            #expect(try decoder.inspect(data, limits: DecodingLimits()).size == image.size)
+            try DecoderChecks(decoder).checkPieces(data)
+        }
+        let large = DecodingLimits(maximumPixelCount: 1)
+        #expect(decoder.errorCode(file(width: 0, [frame]), limits: large) == .exceedsLimit)
+    }
+
+    @Test func `an empty first frame has the size of the screen`() throws {
+        let image = try decoder.decode(
+            file(width: 2, height: 1, [GIFWriter.image(width: 0, height: 0, indices: [])]), options: strict)
+
+        #expect(image.pixels.tightBytes == clear + clear && image.damage?.kind == .harmless)
+    }
+
+    @Test(arguments: [
+        // Without a palette and the size of codes; without codes; with a clear code and an end code only.
+        "R0lGODlhAQABAAAAACwAAAAAAQABAAA=", "R0lGODlhAQABAAD/ACwAAAAAAQABAAACADs=",
+        "R0lGODlhAQABAIAAAAAAAP///ywAAAAAAQABAAACASwAOw==",
+    ])
+    func `a placeholder without pixels is transparent`(text: String) throws {
+        let data = try #require(Data(base64Encoded: text))
+
+        let image = try decoder.decode(data, options: strict)
+
+        #expect(image.pixels.tightBytes == clear && image.pixels.alphaMode == .straight)
+        #expect(image.damage?.kind == .harmless)
+        try DecoderChecks(decoder).checkRows(data)
+        try DecoderChecks(decoder).checkPieces(data)
+    }
+
+    @Test func `a frame without a palette is transparent`() throws {
+        let data = GIFWriter.file(width: 1, height: 1, palette: nil, [pixel])
+
+        let image = try decoder.decode(data, options: DecodingOptions())
+
+        #expect(image.pixels.tightBytes == clear && image.damage?.kind == .wrongPixels)
+        #expect(decoder.errorCode(data, options: strict) == .corrupt)
+    }
+
+    /// A file of 16 × 16 pixels whose codes, of one byte each, are changed.
+    private func pattern(_ change: (inout [UInt8]) -> Void) -> Data {
+        var image = GIFWriter.image(
+            width: 16, height: 16, indices: (0..<256).map { UInt8($0 % 7 == 0 ? 1 : 0) })
+        // The codes follow after the descriptor, the size of codes and the count of the first sub-block.
+        var codes = Array(image[12..<image.count])
+        change(&codes)
+        image.replaceSubrange(12..., with: codes)
+        return file(width: 16, height: 16, [image])
+    }
+
+    @Test func `an invalid code gives wrong pixels`() throws {
+        let whole = try decoder.decode(pattern { _ in }, options: strict)
+        let data = pattern { $0[40] = 0xFF }
+
+        let image = try decoder.decode(data, options: DecodingOptions())
+
+        #expect(whole.damage == nil && image.damage?.kind == .wrongPixels)
+        #expect(image.pixels.rgba(9, 0) == whole.pixels.rgba(9, 0) && image.pixels != whole.pixels)
+        #expect(image.pixels.alphaMode == .opaque)
+        #expect(decoder.errorCode(data, options: strict) == .corrupt)
+        try DecoderChecks(decoder).checkRows(data)
+        try DecoderChecks(decoder).checkPieces(data)
+    }
+
+    @Test func `an end code before the end of the data is a wrong code`() throws {
+        let image = try decoder.decode(pattern { $0[40] = 0x81 }, options: DecodingOptions())
+
+        #expect(image.damage?.kind == .wrongPixels && image.pixels.alphaMode == .opaque)
+    }
+
+    @Test func `missing rows are missing pixels, unless the data is complete and few are missing`() throws {
+        func data(_ count: Int) -> Data {
+            file(
+                width: 4, height: 16,
+                [GIFWriter.image(width: 4, height: 16, indices: Array(repeating: 1, count: count))])
+        }
+        let few = try decoder.decode(data(4 * 15 + 1), options: DecodingOptions())
+        let half = try decoder.decode(data(4 * 8), options: DecodingOptions(tolerance: .missingPixels))
+
+        #expect(few.damage?.kind == .wrongPixels && few.pixels.rgba(0, 15) == [4, 5, 6, 255])
+        #expect(half.damage?.kind == .missingPixels && half.pixels.rgba(0, 7) == [4, 5, 6, 255])
+        #expect(half.pixels.rgba(0, 8) == clear && decoder.errorCode(data(4 * 8)) == .corrupt)
+    }
+}
