@@ -65,31 +65,67 @@ import Testing
         #expect(image.pixels.tightBytes == [UInt8](repeating: 0, count: 40) + sample.rgba[40...])
     }
 
-    @Test func `a partial image without the padding of its last row has all rows`() throws {
+    @Test func `missing padding of the last row is harmless`() throws {
         let sample = try #require(BMPSample.all.first { $0.description == "24 bits" })
         let cut = Data(sample.file.dropLast(1))
 
-        let image = try decoder.decode(cut, options: DecodingOptions(allowsPartial: true))
+        let image = try decoder.decode(cut, options: DecodingOptions(tolerance: .harmless))
 
-        #expect(decoder.errorCode(cut) == .truncated && image.partialError?.code == .truncated)
-        #expect(image.pixels.tightBytes == sample.rgba)
+        #expect(image.damage?.kind == .harmless && image.damage?.error.code == .truncated)
+        #expect(image.pixels.tightBytes == sample.rgba && image.pixels.alphaMode == .opaque)
+        try DecoderChecks(decoder).checkRows(cut)
     }
 
-    @Test func `a profile beyond the declared end of the file is ignored`() throws {
+    @Test func `a missing color profile is harmless`() throws {
         let sample = try #require(BMPSample.all.first { $0.description == "24 bits, with a profile" })
-        var cut = Data(sample.file.dropLast(2))
+        let cut = Data(sample.file.dropLast(2))
 
-        #expect(decoder.errorCode(cut) == .truncated)
-        cut.replaceSubrange(2..<6, with: BMPWriter.bytes(cut.count, 4))
-        let image = try decoder.decode(cut, options: DecodingOptions())
-        #expect(image.colorProfile == nil && image.partialError == nil && image.pixels.tightBytes == sample.rgba)
+        let image = try decoder.decode(cut, options: DecodingOptions(tolerance: .harmless))
+
+        #expect(image.colorProfile == nil && image.damage?.kind == .harmless)
+        #expect(image.pixels.tightBytes == sample.rgba)
+        #expect(try decoder.inspect(cut, limits: DecodingLimits()).size == image.size)
     }
 
-    @Test func `pixels that begin in the header are corrupt`() {
+    @Test(arguments: [1, 14, 53])
+    func `pixels follow the header when their offset is within it`(offset: Int) throws {
         var writer = BMPWriter(width: 1, height: 1, bits: 24, rows: [[1, 2, 3]])
-        writer.pixelOffset = 53
+        writer.pixelOffset = offset
 
-        #expect(decoder.errorCode(writer.file) == .corrupt)
+        let image = try decoder.decode(writer.file, options: DecodingOptions(tolerance: .harmless))
+
+        #expect(image.pixels.tightBytes == [3, 2, 1, 255] && image.damage?.kind == .harmless)
+    }
+
+    @Test func `the numbers of bytes in the headers are not trusted`() throws {
+        var file = BMPWriter(width: 1, height: 1, bits: 24, declaredPixelByteCount: 1 << 30, rows: [[1, 2, 3]]).file
+        file.replaceSubrange(2..<6, with: [0, 0, 0, 1])
+
+        #expect(try decoder.decode(file, options: DecodingOptions()).pixels.tightBytes == [3, 2, 1, 255])
+    }
+
+    @Test(arguments: [56, 108, 124])
+    func `an alpha mask without bit fields applies when a pixel has alpha`(headerByteCount: Int) throws {
+        func decode(bits: Int, alphaMask: UInt32, rows: [[UInt8]]) throws -> PixelBuffer {
+            let writer = BMPWriter(
+                width: 2, height: 1, bits: bits, headerByteCount: headerByteCount,
+                masks: [0xFF_0000, 0xFF00, 0xFF, alphaMask], rows: rows)
+            return try decoder.decode(writer.file, options: DecodingOptions()).pixels
+        }
+        let translucent: [UInt8] = [1, 2, 3, 128]
+
+        let pixels = try decode(bits: 32, alphaMask: 0xFF00_0000, rows: [[3, 2, 1, 0] + [3, 2, 1, 128]])
+        let opaque = try decode(bits: 32, alphaMask: 0xFF00_0000, rows: [[3, 2, 1, 0, 3, 2, 1, 0]])
+        let unused = try decode(bits: 32, alphaMask: 0, rows: [[3, 2, 1, 0] + [3, 2, 1, 128]])
+        let deep = try decode(bits: 16, alphaMask: 0x8000, rows: [[0, 0x80, 0xFF, 0x7F]])
+
+        #expect(pixels.tightBytes == [1, 2, 3, 0] + translucent && pixels.alphaMode == .straight)
+        #expect(opaque.tightBytes == [1, 2, 3, 255, 1, 2, 3, 255] && opaque.alphaMode == .opaque)
+        #expect(unused.tightBytes == opaque.tightBytes)
+        #expect(deep.tightBytes == [0, 0, 0, 255, 255, 255, 255, 0])
+    }
+
+    @Test func `data without an image is an error`() {
         #expect(decoder.errorCode(Data("no picture at all".utf8)) == .corrupt)
         #expect(decoder.errorCode(Data()) == .empty)
     }

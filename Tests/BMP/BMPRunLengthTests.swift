@@ -60,12 +60,18 @@ import Testing
         #expect(try indices(file(codes)) == [[nil, nil, nil, nil], [2, 2, 2, 2], [1, 1, 1, 1]])
     }
 
-    @Test func `the end code may be missing when the declared bytes set all pixels`() throws {
+    @Test func `a missing end code is harmless after the last row`() throws {
         let codes: [UInt8] = [4, 1, 0, 0, 4, 2, 0, 0, 4, 3]
+        func damage(_ codes: [UInt8], declared: Int = 0) throws -> ImageDamage? {
+            let options = DecodingOptions(tolerance: .harmless)
+            return try decoder.decode(file(codes, declared: declared), options: options).damage
+        }
 
-        #expect(try indices(file(codes, declared: 10)) == [[3, 3, 3, 3], [2, 2, 2, 2], [1, 1, 1, 1]])
-        #expect(decoder.errorCode(file(codes)) == .truncated)
-        #expect(decoder.errorCode(file(codes, declared: 11)) == .truncated)
+        #expect(try indices(file(codes)) == [[3, 3, 3, 3], [2, 2, 2, 2], [1, 1, 1, 1]])
+        #expect(try damage(codes)?.kind == .harmless && damage(codes + [0, 0])?.kind == .harmless)
+        #expect(try damage(codes, declared: 10) == nil && damage(codes, declared: 11)?.kind == .harmless)
+        #expect(decoder.errorCode(file(Array(codes.dropLast(2)))) == .truncated)
+        #expect(decoder.errorCode(file(Array(codes.dropLast(2)) + [3, 3])) == .truncated)
     }
 
     @Test func `a partial image has the rows before the end of the data`() throws {

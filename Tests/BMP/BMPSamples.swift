@@ -113,6 +113,9 @@ struct BMPSample: Sendable, CustomStringConvertible {
             ($0.headerByteCount, $0.compression, $0.masks) = (108, 3, [0xFF_0000, 0xFF00, 0xFF, 0xFF00_0000])
         },
         direct("32 bits, version 5, no bit fields", bits: 32, stored: { bgr($0, $1) + [3] }) {
+            ($0.headerByteCount, $0.masks) = (124, [0xFF_0000, 0xFF00, 0xFF, 0])
+        },
+        direct("32 bits, version 5, no bit fields, alpha", bits: 32, expected: withAlpha, stored: bgra) {
             ($0.headerByteCount, $0.masks) = (124, [0xFF_0000, 0xFF00, 0xFF, 0xFF00_0000])
         },
     ]

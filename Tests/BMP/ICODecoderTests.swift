@@ -40,11 +40,64 @@ import Testing
                 == ((0..<4).flatMap { _ in [100, 100, 100, 9] as [UInt8] }))
     }
 
-    @Test func `only an icon of 32 bits may have no mask`() throws {
-        let withoutMask = { (bits: Int) in [UInt8](bitmap(bits: bits).dropLast(8)) }
+    @Test(arguments: [24, 32]) func `an icon without a mask is opaque`(bits: Int) throws {
+        let image: ICOWriter.Image = (2, bits, [UInt8](bitmap(bits: bits).dropLast(8)))
+        // The bytes of the next image are not a mask.
+        let next: ICOWriter.Image = (1, 24, [0xFF, 0xFF, 0xFF, 0xFF])
 
-        #expect(try pixels([(2, 32, withoutMask(32))]) == (0..<4).flatMap { _ in [100, 100, 100, 255] as [UInt8] })
-        #expect(decoder.errorCode(ICOWriter.file([(2, 24, withoutMask(24))])) == .truncated)
+        for images in [[image], [image, next]] {
+            let icon = try decoder.decode(ICOWriter.file(images), options: DecodingOptions(tolerance: .harmless))
+
+            #expect(icon.pixels.tightBytes == (0..<4).flatMap { _ in [100, 100, 100, 255] as [UInt8] })
+            #expect((icon.damage?.kind == .harmless) == (bits == 24 || images.count == 2))
+        }
+    }
+
+    @Test func `an incomplete mask gives wrong pixels`() throws {
+        let file = ICOWriter.file([(2, 24, [UInt8](bitmap(bits: 24).dropLast(4)))])
+
+        #expect(try decoder.decode(file, options: DecodingOptions()).damage?.kind == .wrongPixels)
+        #expect(decoder.errorCode(file, options: DecodingOptions(tolerance: .harmless)) == .truncated)
+    }
+
+    @Test func `an image with a wrong number of bytes is decoded`() throws {
+        let small: ICOWriter.Image = (
+            1, 24, BMPWriter(width: 1, height: 1, bits: 24, rows: [[1, 2, 3]]).icon(mask: [[0]])
+        )
+        for large in [(2, 24, bitmap(bits: 24)), (3, 8, try png(side: 3, level: 9))] as [ICOWriter.Image] {
+            for count in [1, 7, 100_000] {
+                var file = ICOWriter.file([small, large])
+                file.replaceSubrange(30..<34, with: BMPWriter.bytes(count, 4))
+
+                let image = try decoder.decode(file, options: DecodingOptions(tolerance: .harmless))
+
+                #expect(image.size.width == large.side, "\(count) bytes")
+                #expect((image.damage?.kind == .harmless) == (count > 1_000))
+                #expect(try decoder.inspect(file, limits: DecodingLimits()).size == image.size)
+            }
+        }
+    }
+
+    @Test func `the best image that is not damaged is decoded`() throws {
+        let small: ICOWriter.Image = (2, 24, bitmap(bits: 24))
+        let large: ICOWriter.Image = (9, 8, try png(side: 9, level: 9))
+        var spoiled = large
+        let data = try #require(Data(large.bytes).range(of: Data("IDAT".utf8)))
+        for index in data.upperBound..<data.upperBound + 6 { spoiled.bytes[index] ^= 0x55 }
+        let strict = DecodingOptions(tolerance: .harmless)
+
+        for (file, width) in [
+            (ICOWriter.file([spoiled, small]), 2), (Data(ICOWriter.file([small, large]).dropLast(30)), 2),
+            (Data(ICOWriter.file([large, small]).dropLast(12)), 9), (ICOWriter.file([spoiled, small, large]), 9),
+        ] {
+            let image = try decoder.decode(file, options: strict)
+            let collector = PixelRowCollector()
+            let damage = try decoder.decodeRows(file, options: strict, into: collector)
+
+            #expect(image.size.width == width && image.damage?.kind == .harmless)
+            #expect(collector.image?.pixels == image.pixels && damage == image.damage)
+        }
+        #expect(decoder.errorCode(ICOWriter.file([spoiled])) != nil)
     }
 
     @Test func `a partial icon keeps its alpha`() throws {
@@ -100,9 +153,10 @@ import Testing
 
     @Test(arguments: ["bitmap", "alpha", "png"], DecoderConformance.checks)
     func `the decoder conforms`(kind: String, check: DecoderConformance.Check) async throws {
+        // A mask that may be missing must mask nothing, because files without one are decoded.
         let image: ICOWriter.Image =
             switch kind {
-            case "bitmap": (2, 4, bitmap(bits: 4))
+            case "bitmap": (2, 4, [UInt8](bitmap(bits: 4).dropLast(8)) + [UInt8](repeating: 0, count: 8))
             case "alpha": (2, 32, bitmap(bits: 32, alpha: 120))
             default: (3, 8, try png(side: 3, level: 90))
             }

@@ -12,12 +12,10 @@ package struct BMPDecoder: ImageDecoding {
 
     /// Reads the header and the color profile. O(1).
     ///
-    /// - Throws: ``/AlcedoCore/ImageDecodingError``; `truncated` when the data ends within the headers, the palette or
-    ///   the color profile.
+    /// - Throws: ``/AlcedoCore/ImageDecodingError``; `truncated` when the data ends within the headers or the palette.
     package func inspect(_ data: Data, limits: DecodingLimits) throws(ImageDecodingError) -> ImageInfo {
         try data.withDecoderInput(of: "BMP") { bytes throws(ImageDecodingError) in
             let file = try BMPFile(bytes, limits: limits)
-            if let problem = file.profileProblem { throw problem }
             try limits.check(file.header.size, format: .rgba8)
             return file.header.info(format: .bmp, colorProfile: file.profile.map { Data(bytes[$0]) })
         }
@@ -32,15 +30,15 @@ package struct BMPDecoder: ImageDecoding {
     /// Sends the rows of the image. Memory is O(*w*), and O(*h*) for run-length compression.
     ///
     /// - Throws: ``/AlcedoCore/ImageDecodingError``, before the first row, and the errors of the consumer.
+    @discardableResult
     package func decodeRows(
         _ data: Data, options: DecodingOptions, into consumer: any PixelRowConsumer
     ) throws -> ImageDamage? {
         try data.bytes.withUnsafeBytes { memory in
             guard !memory.isEmpty else { throw ImageDecodingError(.empty, "BMP: the data is empty") }
-            try BMPFile(memory.assumingMemoryBound(to: UInt8.self), limits: options.limits).bitmap(options)
+            return try BMPFile(memory.assumingMemoryBound(to: UInt8.self), limits: options.limits).bitmap(options)
                 .sendRows(options, to: consumer)
         }
-        return nil
     }
 
     package func decodingByteCount(_ data: Data, options: DecodingOptions) throws(ImageDecodingError) -> Int {
@@ -64,10 +62,14 @@ extension CodecRegistry.Entry {
     /// number of bytes of its second header.
     ///
     /// The result is RGBA8, or RGBA16 when it is requested and samples have more than 8 bits. Bits without a mask are
-    /// unused: 32-bit pixels have alpha only in bit fields with an alpha mask. Pixels that run lengths skip are
-    /// transparent black, as in browsers. Indices beyond the palette are opaque black. An embedded color profile is
-    /// that of the result, unless it is a gray one. Linked profiles, and the primaries and gamma values of headers, are
-    /// ignored. With a target size, square cells of pixels are averaged. There are no previews.
+    /// unused: pixels have alpha only if the header has an alpha mask. Without bit fields, the mask applies when a
+    /// pixel has a bit of it. Pixels that run lengths skip are transparent black, as in browsers. Indices beyond the
+    /// palette are opaque black. An embedded color profile is that of the result, unless it is a gray one. Linked
+    /// profiles, and the primaries and gamma values of headers, are ignored. With a target size, square cells of pixels
+    /// are averaged. There are no previews.
+    ///
+    /// A missing end code of run lengths, missing padding of the last row, an offset of the pixels within the header
+    /// and a missing color profile are harmless damage. Missing pixels are transparent.
     ///
     /// Embedded JPEG and PNG, and the compressions of OS/2, are errors with the code `unsupportedVariant`.
     public static var bmp: Self {

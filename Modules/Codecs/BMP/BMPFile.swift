@@ -9,8 +9,8 @@ struct BMPFile {
     let header: BitmapHeader
     /// The range of an embedded color profile that is within the bytes and the limits.
     private(set) var profile: Range<Int>?
-    /// The error when the bytes end before the color profile does.
-    private(set) var profileProblem: ImageDecodingError?
+    /// The damage of the headers and of the color profile, which changes no pixel; nil when none was found.
+    private var damage: ImageDamage?
 
     private let bytes: UnsafeBufferPointer<UInt8>
     private let palette: Range<Int>
@@ -29,10 +29,13 @@ struct BMPFile {
         self.bytes = bytes
         let start = Self.fileHeaderByteCount + header.byteCount + header.maskByteCount
         let entry = header.paletteEntryByteCount
-        // Files without an offset, and those of writers that do not count the palette, store the pixels after it.
-        let hasNoOffset = offset == 0 || offset == start && header.bitsPerPixel <= 8
+        // Files without an offset, and those of writers that do not count the palette or the masks, store the pixels
+        // after them.
+        let hasNoOffset = offset < start || offset == start && header.bitsPerPixel <= 8
         pixelStart = hasNoOffset ? start + entry * header.storedColorCount : offset
-        guard pixelStart >= start else { throw ImageDecodingError(.corrupt, "BMP: the pixels begin in the header") }
+        if hasNoOffset, offset > 0 {
+            damage = ImageDamage(.harmless, ImageDecodingError(.corrupt, "BMP: the pixels begin in the header"))
+        }
         // The declared number of colors may be larger than the palette, and a palette larger than the bit count needs.
         let colorCount = header.bitsPerPixel > 8 ? 0 : min(header.storedColorCount, 1 << header.bitsPerPixel)
         palette = start..<start + entry * min(colorCount, (pixelStart - start) / entry)
@@ -52,10 +55,8 @@ struct BMPFile {
         guard count > 0, offset >= header.byteCount else { return }
         let range = start + offset..<start + offset + count
         if range.upperBound > bytes.count {
-            // A profile beyond the end that the file declares is ignored, because no more bytes would complete it.
-            if range.upperBound <= (try reader.number(at: 2, byteCount: 4)) {
-                profileProblem = ImageDecodingError(.truncated, "BMP: the data ends within the color profile")
-            }
+            let error = ImageDecodingError(.truncated, "BMP: the data ends within the color profile")
+            damage = ImageDamage.worst(damage, ImageDamage(.harmless, error))
         } else if count <= min(limits.maximumMetadataByteCount, limits.maximumChunkByteCount) {
             profile = range
         }
@@ -66,15 +67,32 @@ struct BMPFile {
     /// - Throws: `exceedsLimit`; `corrupt` for an empty image.
     func bitmap(_ options: DecodingOptions) throws(ImageDecodingError) -> Bitmap {
         try options.limits.check(header.size, format: Bitmap.format(of: header, options))
+        var header = header
+        if header.compression == .none, header.fields?.alpha != nil,
+            !header.hasAlpha(UnsafeBufferPointer(rebasing: bytes[min(pixelStart, bytes.count)...]))
+        {
+            header.fields = header.bitsPerPixel == 32 ? .eightBits : .fiveBits
+        }
         var bitmap = Bitmap(
             bytes, header, paletteRange: palette, pixelStart: pixelStart, options: options, name: Self.name)
         bitmap.colorProfile = ICCProfile.ofSamples(profile.map { Data(bytes[$0]) }, isGray: false)
-        bitmap.problem = bitmap.problem ?? profileProblem
+        bitmap.damage = ImageDamage.worst(bitmap.damage, damage)
         return bitmap
     }
 }
 
 extension BitmapHeader {
+    /// Returns whether a pixel has a bit of alpha. A bitmap in which all of them are zero is opaque, because its writer
+    /// did not use them. O(bytes), but usually O(1).
+    func hasAlpha(_ pixels: UnsafeBufferPointer<UInt8>) -> Bool {
+        guard let mask = fields?.alpha?.mask else { return false }
+        let step = bitsPerPixel / 8
+        guard step > 0 else { return false }
+        return stride(from: 0, to: pixels.count - step + 1, by: step).contains { start in
+            (0..<step).contains { pixels[start + $0] & UInt8(truncatingIfNeeded: mask >> UInt32(8 * $0)) != 0 }
+        }
+    }
+
     /// Returns the properties of the image.
     func info(format: ImageFormat, colorProfile: Data? = nil) -> ImageInfo {
         let hasAlpha = fields?.alpha != nil

@@ -8,13 +8,12 @@ extension Bitmap {
 
     /// Returns the image.
     ///
-    /// - Throws: The error of an incomplete bitmap, unless the options allow a partial image and at least one pixel can
-    ///   be decoded; `outOfMemory`.
+    /// - Throws: The error of damage that the options do not tolerate, and of a bitmap without pixels; `outOfMemory`.
     func image(_ options: DecodingOptions, as imageFormat: ImageFormat) throws(ImageDecodingError) -> DecodedImage {
-        if let problem, !options.allows(problem) || !hasPixels { throw problem }
+        try options.check(damage)
+        if let damage, isPartial, !hasPixels { throw damage.error }
         let reduction = BoxReduction(from: header.size, towards: options.averagingTarget)
         let pixels = try reduction.factor > 1 ? collected(options, reduction) : wholePixels(options)
-        let damage = problem.map { ImageDamage(.missingPixels, $0) }
         return DecodedImage(pixels: pixels, colorProfile: colorProfile, format: imageFormat, damage: damage)
     }
 
@@ -50,13 +49,14 @@ extension Bitmap {
         return image.pixels
     }
 
-    /// Sends the rows of a complete bitmap, converted as the options request. Memory: one row.
+    /// Sends the rows of a bitmap without missing pixels, converted as the options request. Returns its damage. Memory:
+    /// one row.
     ///
-    /// - Throws: The error of an incomplete bitmap, before the first row, and the errors of the consumer.
-    func sendRows(_ options: DecodingOptions, to consumer: any PixelRowConsumer) throws {
-        if let problem { throw problem }
-        try send(
-            to: options.chain(from: BoxReduction(from: header.size, towards: options.averagingTarget), to: consumer))
+    /// - Throws: The error of damage, before the first row, and the errors of the consumer.
+    func sendRows(_ options: DecodingOptions, to consumer: any PixelRowConsumer) throws -> ImageDamage? {
+        try options.forRows.check(damage)
+        try send(to: options.chain(from: BoxReduction(from: header.size, towards: options.averagingTarget), to: consumer))
+        return damage
     }
 
     private func send(to consumer: any PixelRowConsumer) throws {

@@ -17,8 +17,8 @@ struct Bitmap {
     let format: PixelFormat
     /// The mask of an icon; nil for other bitmaps.
     var mask: IconMask?
-    /// The error of an incomplete bitmap.
-    var problem: ImageDecodingError?
+    /// The damage of the bitmap; nil when none was found.
+    var damage: ImageDamage?
     /// The name of the format in messages.
     let name: String
 
@@ -46,9 +46,17 @@ struct Bitmap {
         scaling = header.fields.map { BitFieldScaling($0, maximum: Bitmap.format(of: header, options).maximum) }
         let pixels = UnsafeBufferPointer(rebasing: bytes[min(pixelStart, bytes.count)...])
         runs = header.compression == .runLengths ? RunLengths(pixels, header) : nil
+        let hasAllPixels = runs?.hasAllRows ?? (pixels.count >= header.minimumPixelByteCount)
         let isComplete = runs?.isComplete ?? (pixels.count / header.bytesPerRow >= header.size.height)
-        if !isComplete { problem = ImageDecodingError(.truncated, "\(name): the data ends within the pixels") }
+        if !isComplete {
+            damage = ImageDamage(
+                hasAllPixels ? .harmless : .missingPixels,
+                ImageDecodingError(.truncated, "\(name): the data ends within the pixels"))
+        }
     }
+
+    /// Whether pixels are missing.
+    var isPartial: Bool { damage?.kind == .missingPixels }
 
     /// Returns the format of the rows: rgba16 when it is requested and the file has samples of more than 8 bits.
     static func format(of header: BitmapHeader, _ options: DecodingOptions) -> PixelFormat {
@@ -64,7 +72,7 @@ struct Bitmap {
     /// The alpha mode of the rows.
     var alphaMode: AlphaMode {
         let isCovered = runs.map { $0.coveredPixelCount == header.size.pixelCount } ?? true
-        return header.fields?.alpha != nil || mask != nil || problem != nil || !isCovered ? .straight : .opaque
+        return header.fields?.alpha != nil || mask != nil || isPartial || !isCovered ? .straight : .opaque
     }
 
     /// Returns the offset of a row of the image, counted from the top; nil when a pixel of the row is missing.

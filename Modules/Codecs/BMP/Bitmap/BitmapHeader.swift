@@ -96,8 +96,13 @@ struct BitmapHeader {
         _ reader: ByteReader, _ start: Int, hasAlphaMask: Bool
     ) throws(ImageDecodingError) {
         guard compression == .bitFields else {
-            // Without bit fields, the masks of versions 4 and 5 are not valid, and the highest bits are unused.
             if bitsPerPixel == 16 { fields = .fiveBits } else if bitsPerPixel == 32 { fields = .eightBits }
+            // Without bit fields, the masks of colors are not valid. Writers use the mask of alpha nevertheless.
+            if byteCount >= 56, byteCount != 64, let fields {
+                let alpha = UInt32(truncatingIfNeeded: try reader.number(at: start + 52, byteCount: 4))
+                let masks = [fields.red.mask, fields.green.mask, fields.blue.mask, alpha]
+                self.fields = BitFields(masks, bitsPerPixel: bitsPerPixel) ?? fields
+            }
             return
         }
         var hasAlpha = byteCount >= 56
@@ -122,6 +127,9 @@ extension BitmapHeader {
 
     /// The number of bytes in a stored row that hold pixels.
     var usedBytesPerRow: Int { (size.width * bitsPerPixel + 7) / 8 }
+
+    /// The number of bytes of all rows, without the padding of the last one. The size must be within the limits.
+    var minimumPixelByteCount: Int { (size.height - 1) * bytesPerRow + usedBytesPerRow }
 
     /// The number of bytes in an entry of the palette.
     var paletteEntryByteCount: Int { byteCount == 12 ? 3 : 4 }

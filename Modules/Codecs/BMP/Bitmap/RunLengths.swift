@@ -37,6 +37,8 @@ struct RunLengths {
     private(set) var coveredPixelCount = 0
     /// Whether the codes end as the format requires, and not because there are no more bytes.
     private(set) var isComplete = false
+    /// Whether the codes reach the end of the last row, or end as the format requires.
+    private(set) var hasAllRows = false
 
     /// Reads the codes in `bytes`, which begin with the first pixel. The size must be within the limits.
     init(_ bytes: UnsafeBufferPointer<UInt8>, _ header: BitmapHeader) {
@@ -55,7 +57,8 @@ struct RunLengths {
         rows[0] = Row(offset: 0, column: 0)
         while row < size.height {
             guard let code = next(&offset) else {
-                isComplete = hasDeclaredBytes && row == size.height - 1 && column == size.width
+                hasAllRows = row == size.height - 1 && column == size.width
+                isComplete = hasDeclaredBytes && hasAllRows
                 return
             }
             switch code {
@@ -70,7 +73,7 @@ struct RunLengths {
                 row += skipped
             case .endOfRow: (row, column) = (row + 1, 0)
             case .endOfBitmap:
-                isComplete = true
+                (isComplete, hasAllRows) = (true, true)
                 return
             }
             if row < size.height {
@@ -78,6 +81,7 @@ struct RunLengths {
                     offset: UInt32(truncatingIfNeeded: offset), column: UInt32(truncatingIfNeeded: column))
             }
         }
+        hasAllRows = true
         // Only the end code follows the last row.
         isComplete = hasDeclaredBytes || next(&offset) != nil
     }

@@ -12,95 +12,157 @@ package struct ICODecoder: ImageDecoding {
 
     /// Reads the directory and the headers of the images. O(images), and the cost of the decoder of PNG.
     ///
-    /// - Throws: ``/AlcedoCore/ImageDecodingError``; `truncated` when the data ends before one of the images does.
+    /// - Throws: ``/AlcedoCore/ImageDecodingError``; `truncated` when the data ends within the directory.
     package func inspect(_ data: Data, limits: DecodingLimits) throws(ImageDecodingError) -> ImageInfo {
-        let (directory, part) = try bestImage(in: data, within: limits)
-        if let problem = directory.problem { throw problem }
-        if let png = pngDecoder(for: directory) {
-            var info = try png.inspect(part, limits: limits)
-            try limits.check(info.size, format: .rgba8)
-            (info.format, info.frameCount, info.loopCount, info.delays) = (.ico, 1, nil, [])
-            return info
-        }
-        return try part.withDecoderInput(of: "ICO") { bytes throws(ImageDecodingError) in
-            let header = try BitmapHeader(ByteReader(bytes: bytes, format: "ICO"), at: 0, isIcon: true)
-            try limits.check(header.size, format: .rgba8)
-            var info = header.info(format: .ico)
-            // The mask can make every pixel transparent.
-            info.hasAlpha = true
-            return info
+        try firstResult(directory(of: data, limits: limits)) { entry throws(ImageDecodingError) in
+            if let png = pngDecoder(for: entry) {
+                var info = try png.inspect(entry.bytes(in: data), limits: limits)
+                try limits.check(info.size, format: .rgba8)
+                (info.format, info.frameCount, info.loopCount, info.delays) = (.ico, 1, nil, [])
+                return info
+            }
+            return try withHeader(of: entry, in: data) { header throws(ImageDecodingError) in
+                try limits.check(header.size, format: .rgba8)
+                var info = header.info(format: .ico)
+                // The mask can make every pixel transparent.
+                info.hasAlpha = true
+                return info
+            }
         }
     }
 
     package func decode(_ data: Data, options: DecodingOptions) throws(ImageDecodingError) -> DecodedImage {
-        let (directory, part) = try bestImage(in: data, within: options.limits)
-        if let problem = directory.problem, !options.allows(problem) { throw problem }
-        var image: DecodedImage
-        if let png = pngDecoder(for: directory) {
-            var options = options
-            options.includesAnimation = false
-            image = try png.decode(part, options: options)
-            image.format = .ico
-        } else {
-            image = try part.withDecoderInput(of: "ICO") { bytes throws(ImageDecodingError) in
-                try Bitmap(icon: bytes, options: options).image(options, as: .ico)
+        let directory = try directory(of: data, limits: options.limits)
+        var options = options
+        options.includesAnimation = false
+        if directory.entries.count > 1 {
+            // A smaller image is better than a damaged one.
+            for tolerance in DamageTolerance.allCases where tolerance < options.tolerance {
+                var strict = options
+                strict.tolerance = tolerance
+                if let image = try? image(data, directory, strict) { return image }
             }
         }
-        if let problem = directory.problem { image.partialError = problem }
+        return try image(data, directory, options)
+    }
+
+    /// Returns the best image that can be decoded. Throws the error of the best one.
+    private func image(
+        _ data: Data, _ directory: IconDirectory, _ options: DecodingOptions
+    ) throws(ImageDecodingError) -> DecodedImage {
+        var damage = directory.damage
+        var image = try firstResult(directory) { entry throws(ImageDecodingError) in
+            do throws(ImageDecodingError) {
+                if let png = pngDecoder(for: entry) { return try png.decode(entry.bytes(in: data), options: options) }
+                return try entry.bytes(in: data).withDecoderInput(of: "ICO") { bytes throws(ImageDecodingError) in
+                    try Bitmap(icon: bytes, options: options).image(options, as: .ico)
+                }
+            } catch {
+                damage = ImageDamage.worst(damage, ImageDamage(.harmless, error))
+                throw error
+            }
+        }
+        image.format = .ico
+        image.damage = ImageDamage.worst(image.damage, damage)
         return image
     }
 
-    /// Sends the rows of the image. Memory is O(*w*), and for a PNG image that of its decoder.
+    /// Sends the rows of the image. Memory is O(*w*), and for a PNG image that of its decoder. In a file with several
+    /// images, the image is decoded as a whole, because another one may replace it.
     ///
     /// - Throws: ``/AlcedoCore/ImageDecodingError``, and the errors of the consumer.
+    @discardableResult
     package func decodeRows(
         _ data: Data, options: DecodingOptions, into consumer: any PixelRowConsumer
     ) throws -> ImageDamage? {
-        let (directory, part) = try bestImage(in: data, within: options.limits)
-        if let problem = directory.problem { throw problem }
-        if let png = pngDecoder(for: directory) {
-            return try png.decodeRows(part, options: options.forRows, into: consumer)
+        let directory = try directory(of: data, limits: options.limits)
+        let best = directory.entries[0]
+        guard directory.entries.count == 1 else {
+            return try decode(data, options: options.forRows).sendRows(to: consumer)
         }
-        try sendRows(ofBitmap: part, options: options, to: consumer)
-        return nil
+        let bytes = best.bytes(in: data)
+        if let png = pngDecoder(for: best) {
+            let damage = try png.decodeRows(bytes, options: options.forRows, into: consumer)
+            return ImageDamage.worst(damage, directory.damage)
+        }
+        return ImageDamage.worst(try sendRows(ofBitmap: bytes, options: options, to: consumer), directory.damage)
     }
 
     // A function of its own, because Swift 6.2 with assertions rejects `bytes` of data after an early return.
     private func sendRows(
         ofBitmap data: Data, options: DecodingOptions, to consumer: any PixelRowConsumer
-    ) throws {
+    ) throws -> ImageDamage? {
         try data.bytes.withUnsafeBytes { memory in
             let bytes = memory.assumingMemoryBound(to: UInt8.self)
-            try Bitmap(icon: bytes, options: options).sendRows(options, to: consumer)
+            return try Bitmap(icon: bytes, options: options).sendRows(options, to: consumer)
         }
     }
 
     package func decodingByteCount(_ data: Data, options: DecodingOptions) throws(ImageDecodingError) -> Int {
-        let (directory, part) = try bestImage(in: data, within: options.limits)
-        if let problem = directory.problem { throw problem }
-        if let png = pngDecoder(for: directory) { return try png.decodingByteCount(part, options: options.forRows) }
-        return try part.withDecoderInput(of: "ICO") { bytes throws(ImageDecodingError) in
-            let header = try BitmapHeader(ByteReader(bytes: bytes, format: "ICO"), at: 0, isIcon: true)
+        let directory = try directory(of: data, limits: options.limits)
+        // Any of the images may be decoded if the better ones are damaged.
+        var (largest, failure): (Int?, ImageDecodingError?) = (nil, nil)
+        for entry in directory.entries where entry.isWithinLimits == directory.entries[0].isWithinLimits {
+            do throws(ImageDecodingError) {
+                largest = max(largest ?? 0, try byteCount(of: entry, in: data, options))
+            } catch {
+                failure = failure ?? error
+            }
+        }
+        guard let largest else { throw failure ?? ImageDecodingError(.corrupt, "ICO: the file has no image") }
+        return largest
+    }
+
+    private func byteCount(
+        of entry: IconDirectory.Entry, in data: Data, _ options: DecodingOptions
+    ) throws(ImageDecodingError) -> Int {
+        if let png = pngDecoder(for: entry) {
+            return try png.decodingByteCount(entry.bytes(in: data), options: options.forRows)
+        }
+        return try withHeader(of: entry, in: data) { header throws(ImageDecodingError) in
             try options.limits.check(header.size, format: Bitmap.format(of: header, options))
             return header.decodingByteCount(options)
         }
     }
 
-    private func pngDecoder(for directory: IconDirectory) -> (any ImageDecoding)? {
-        directory.best.isPNG ? png : nil
+    private func withHeader<Result>(
+        of entry: IconDirectory.Entry, in data: Data, _ body: (BitmapHeader) throws(ImageDecodingError) -> Result
+    ) throws(ImageDecodingError) -> Result {
+        try entry.bytes(in: data).withDecoderInput(of: "ICO") { bytes throws(ImageDecodingError) in
+            try body(BitmapHeader(ByteReader(bytes: bytes, format: "ICO"), at: 0, isIcon: true))
+        }
     }
 
-    /// Returns the directory and the bytes from the beginning of the best image. The part of a bitmap extends to the
-    /// end of the file, because some writers do not count the mask.
-    private func bestImage(
-        in data: Data, within limits: DecodingLimits
-    ) throws(ImageDecodingError) -> (directory: IconDirectory, part: Data) {
-        let directory = try data.withDecoderInput(of: "ICO") { bytes throws(ImageDecodingError) in
+    /// Returns the first result for an image of the directory, from the best one. Throws the error for the best one
+    /// when there is none, and `outOfMemory`.
+    private func firstResult<Result>(
+        _ directory: IconDirectory, _ body: (IconDirectory.Entry) throws(ImageDecodingError) -> Result
+    ) throws(ImageDecodingError) -> Result {
+        var failure: ImageDecodingError?
+        for entry in directory.entries {
+            do throws(ImageDecodingError) { return try body(entry) } catch {
+                if error.code == .outOfMemory { throw error }
+                failure = failure ?? error
+            }
+        }
+        throw failure ?? ImageDecodingError(.corrupt, "ICO: the file has no image")
+    }
+
+    private func pngDecoder(for entry: IconDirectory.Entry) -> (any ImageDecoding)? { entry.isPNG ? png : nil }
+
+    private func directory(
+        of data: Data, limits: DecodingLimits
+    ) throws(ImageDecodingError) -> IconDirectory {
+        try data.withDecoderInput(of: "ICO") { bytes throws(ImageDecodingError) in
             try IconDirectory(ByteReader(bytes: bytes, format: "ICO"), readsPNG: png != nil, limits: limits)
         }
-        let rest = data.dropFirst(directory.best.range.lowerBound)
-        return (directory, directory.best.isPNG ? rest.prefix(directory.best.range.count) : rest)
     }
+}
+
+extension IconDirectory.Entry {
+    /// Returns the bytes from the beginning of the image. They can extend beyond the number that the directory states,
+    /// because some writers do not count the mask, and others state a wrong number.
+    func bytes(in data: Data) -> Data { data.dropFirst(offset).prefix(end - offset) }
 }
 
 extension CodecRegistry.Entry {
@@ -110,15 +172,17 @@ extension CodecRegistry.Entry {
     /// let codecs = CodecRegistry([.png, .bmp, .ico(png: .png)])
     /// ```
     ///
-    /// The result is the image with the most pixels among those within the limits. Of several such images, it is the
-    /// one with the most bits per pixel. If every image exceeds the limits, decoding throws an error with the code
-    /// `exceedsLimit`. Bitmaps are decoded as by `bmp`, but run lengths are not supported. The mask makes pixels
-    /// transparent black, except in 32-bit images with alpha. The given codec decodes PNG images, without their
+    /// The result is the image with the most pixels among those that are whole and within the limits. Of several such
+    /// images, it is the one with the most bits per pixel. If every image exceeds the limits, decoding throws an error
+    /// with the code `exceedsLimit`. Bitmaps are decoded as by `bmp`, but run lengths are not supported. The mask makes
+    /// pixels transparent black, except in 32-bit images with alpha. The given codec decodes PNG images, without their
     /// animations.
     ///
+    /// Damage of the directory and of other images, and a missing mask, are harmless. If the best image is damaged, up
+    /// to seven others are tried before its damage is tolerated. An incomplete mask means wrong pixels.
+    ///
     /// The format is recognized by its first six bytes: the type, and a number of images below 256. Cursors are not
-    /// decoded. A file that ends before one of its images does is an error with the code `truncated`, even if the image
-    /// to decode is complete, unless the options allow a partial image.
+    /// decoded.
     ///
     /// - Parameter png: The codec of PNG images, for example `png` of AlcedoPNG. With nil, PNG images are ignored, and
     ///   a file that has no other images is an error with the code `unsupportedVariant`.

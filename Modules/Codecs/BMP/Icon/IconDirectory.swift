@@ -6,23 +6,33 @@ import AlcedoCore
 struct IconDirectory {
     /// One image of the file.
     struct Entry {
-        /// The bytes of the image.
-        let range: Range<Int>
+        /// The offset of the image.
+        let offset: Int
+        /// The offset after the last byte that can belong to the image: that of the next image, or of the file.
+        var end: Int
         /// The size that the image itself declares. The directory stores sides only up to 256.
         let size: PixelSize
         let bitsPerPixel: Int
         let isPNG: Bool
+        /// Whether the image is whole, as far as this is known without decoding it.
+        var isWhole: Bool
+        /// Whether the limits allow the image in RGBA8. The format does not depend on the options of decoding, so that
+        /// inspecting and decoding select the same image.
+        let isWithinLimits: Bool
     }
 
     private static let headerByteCount = 6
     private static let entryByteCount = 16
     private static let pngSignature: [UInt8] = [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]
+    /// The number of images that are tried until one can be decoded. It limits the time for a damaged file.
+    private static let maximumEntryCount = 8
 
-    /// The image with the most pixels among those within the limits, or among all if every image exceeds them. Of
-    /// several such images, it is the one with the most bits per pixel, and then the first.
-    let best: Entry
-    /// The error when the bytes end before one of the images does.
-    private(set) var problem: ImageDecodingError?
+    /// The best images, at least one. An image within the limits is better than one that exceeds them, then a whole one
+    /// is better than one that is known to be damaged, then one with more pixels, then one with more bits per pixel,
+    /// then an earlier one.
+    let entries: [Entry]
+    /// The damage of the directory and of other images; nil when none was found.
+    private(set) var damage: ImageDamage?
 
     /// Reads the directory and the header of each image.
     ///
@@ -40,37 +50,61 @@ struct IconDirectory {
         let count = try reader.number(at: 4, byteCount: 2)
         let end = Self.headerByteCount + count * Self.entryByteCount
         guard count > 0 else { throw ImageDecodingError(.corrupt, "ICO: the file has no image") }
-        var (best, failure): (Entry?, ImageDecodingError?) = (nil, nil)
+        var (entries, offsets): ([Entry], [Int]) = ([], [])
+        var failures: [ImageDecodingError] = []
+        var unsupported: ImageDecodingError?
         for index in 0..<count {
             let start = Self.headerByteCount + index * Self.entryByteCount
-            let byteCount = try reader.number(at: start + 8, byteCount: 4)
-            let offset = try reader.number(at: start + 12, byteCount: 4)
-            if offset + byteCount > reader.bytes.count {
-                problem = ImageDecodingError(.truncated, "ICO: the data ends within an image")
-            }
             do throws(ImageDecodingError) {
+                let byteCount = try reader.number(at: start + 8, byteCount: 4)
+                let offset = try reader.number(at: start + 12, byteCount: 4)
+                if offset + byteCount > reader.bytes.count {
+                    failures.append(ImageDecodingError(.truncated, "ICO: the data ends within an image"))
+                }
                 guard offset >= end, byteCount > 0 else {
                     throw ImageDecodingError(.corrupt, "ICO: image \(index) has an invalid range")
                 }
-                let entry = try Self.entry(offset..<offset + byteCount, reader)
-                guard readsPNG || !entry.isPNG else {
-                    throw ImageDecodingError(
+                offsets.append(offset)
+                let entry = try Self.entry(offset, byteCount: byteCount, reader, limits)
+                if readsPNG || !entry.isPNG {
+                    entries.append(entry)
+                } else {
+                    unsupported = ImageDecodingError(
                         .unsupportedVariant, "ICO: a PNG image, which cannot be decoded without a codec of PNG")
                 }
-                if let other = best, !entry.isBetter(than: other, within: limits) { continue }
-                best = entry
             } catch {
-                failure = failure ?? error
+                failures.append(error)
             }
         }
-        guard let best else {
-            throw problem ?? failure ?? ImageDecodingError(.corrupt, "ICO: the file has no image")
+        let failure = failures.first { $0.code == .truncated } ?? failures.first
+        guard !entries.isEmpty else {
+            throw failure ?? unsupported ?? ImageDecodingError(.corrupt, "ICO: the file has no image")
         }
-        self.best = best
+        let best = Self.sorted(entries).prefix(Self.maximumEntryCount).map { entry in
+            var entry = entry
+            // The mask must not be taken from the next image. An image that is cut, or that another one overlaps,
+            // extends to the end of the file.
+            let next = entry.isPNG ? nil : offsets.filter { $0 >= entry.end }.min()
+            entry.end = min(next ?? reader.bytes.count, reader.bytes.count)
+            entry.isWhole = entry.isWhole(reader, limits)
+            return entry
+        }
+        self.entries = Self.sorted(best)
+        if let failure { damage = ImageDamage(.harmless, failure) }
     }
 
-    private static func entry(_ range: Range<Int>, _ reader: ByteReader) throws(ImageDecodingError) -> Entry {
-        let start = range.lowerBound
+    /// Returns the entries, the best one first, and equal ones in their order.
+    private static func sorted(_ entries: [Entry]) -> [Entry] {
+        entries.enumerated().sorted { first, second in
+            first.element.isBetter(than: second.element)
+                || !second.element.isBetter(than: first.element) && first.offset < second.offset
+        }.map(\.element)
+    }
+
+    private static func entry(
+        _ start: Int, byteCount: Int, _ reader: ByteReader, _ limits: DecodingLimits
+    ) throws(ImageDecodingError) -> Entry {
+        let count = reader.bytes.count
         var isPNG = true
         for (index, byte) in pngSignature.enumerated() where isPNG {
             isPNG = try reader.number(at: start + index, byteCount: 1) == Int(byte)
@@ -80,7 +114,15 @@ struct IconDirectory {
             guard header.compression != .runLengths else {
                 throw ImageDecodingError(.unsupportedVariant, "ICO: run-length compression")
             }
-            return Entry(range: range, size: header.size, bitsPerPixel: header.bitsPerPixel, isPNG: false)
+            let isWithinLimits = (try? limits.check(header.size, format: .rgba8)) != nil
+            // Within the limits, the products do not overflow.
+            let end =
+                isWithinLimits
+                ? start + header.byteCount + header.maskByteCount
+                    + header.paletteEntryByteCount * header.storedColorCount + header.minimumPixelByteCount : count + 1
+            return Entry(
+                offset: start, end: end <= count ? end : count, size: header.size, bitsPerPixel: header.bitsPerPixel,
+                isPNG: false, isWhole: end <= count, isWithinLimits: isWithinLimits)
         }
         // The first chunk is IHDR: its length and type, then width, height, bit depth and color type.
         let size = PixelSize(
@@ -89,19 +131,42 @@ struct IconDirectory {
         let bitDepth = try reader.number(at: start + 24, byteCount: 1)
         let colorType = try reader.number(at: start + 25, byteCount: 1)
         let sampleCount = [0: 1, 2: 3, 3: 1, 4: 2, 6: 4][colorType] ?? 1
-        return Entry(range: range, size: size, bitsPerPixel: bitDepth * sampleCount, isPNG: true)
+        return Entry(
+            offset: start, end: count, size: size, bitsPerPixel: bitDepth * sampleCount, isPNG: true,
+            isWhole: start + byteCount <= count,
+            isWithinLimits: (try? limits.check(size, format: .rgba8)) != nil)
     }
 }
 
 private extension IconDirectory.Entry {
-    func isBetter(than other: Self, within limits: DecodingLimits) -> Bool {
-        let (fits, otherFits) = (isWithin(limits), other.isWithin(limits))
-        guard fits == otherFits else { return fits }
+    /// Returns whether the image is whole: whether the chunks of a PNG image reach its end, or a bitmap has all pixels
+    /// and no cut mask.
+    func isWhole(_ reader: ByteReader, _ limits: DecodingLimits) -> Bool {
+        if isPNG { return hasEndOfPNG(reader) }
+        guard isWhole, isWithinLimits else { return isWhole }
+        let bytes = UnsafeBufferPointer(rebasing: reader.bytes[offset..<end])
+        guard let bitmap = try? Bitmap(icon: bytes, options: DecodingOptions(limits: limits)) else { return false }
+        return (bitmap.damage?.kind ?? .harmless) == .harmless
+    }
+
+    private func hasEndOfPNG(_ reader: ByteReader) -> Bool {
+        // The first chunk follows the signature. Icons have few chunks.
+        var position = offset + 8
+        for _ in 0..<1_000 {
+            guard let length = try? reader.bigEndianNumber(at: position),
+                let type = try? reader.bigEndianNumber(at: position + 4)
+            else { return false }
+            position += 12 + length
+            // IEND.
+            if type == 0x4945_4E44 { return position <= reader.bytes.count }
+        }
+        return false
+    }
+
+    func isBetter(than other: Self) -> Bool {
+        if isWithinLimits != other.isWithinLimits { return isWithinLimits }
+        if isWhole != other.isWhole { return isWhole }
         let (pixels, others) = (size.pixelCount, other.size.pixelCount)
         return pixels != others ? pixels > others : bitsPerPixel > other.bitsPerPixel
     }
-
-    /// Whether the limits allow the image in RGBA8. The format does not depend on the options of decoding, so that
-    /// inspecting and decoding select the same image.
-    private func isWithin(_ limits: DecodingLimits) -> Bool { (try? limits.check(size, format: .rgba8)) != nil }
 }

@@ -16,6 +16,9 @@ struct IconMask {
     /// Whether the bytes have all rows.
     var isComplete: Bool { bytes.count / bytesPerRow >= header.size.height }
 
+    /// Whether the bytes do not have a single row.
+    var isMissing: Bool { bytes.count < bytesPerRow }
+
     /// Makes the masked pixels of row `y`, counted from the top, transparent black. A missing row masks nothing.
     func clear(_ y: Int, _ row: UnsafeMutableRawPointer, _ format: PixelFormat) {
         let start = (header.isTopDown ? y : header.size.height - 1 - y) * bytesPerRow
@@ -42,9 +45,11 @@ extension Bitmap {
         let pixelStart = start + entry * header.storedColorCount
         let pixelEnd = pixelStart + header.size.height * header.bytesPerRow
         let hasAlphaBits = header.bitsPerPixel == 32 && header.compression == .none
-        // The check covers the available pixels, so that a partial image has alpha as well.
-        if hasAlphaBits, Self.hasAlpha(bytes[(pixelStart..<pixelEnd).clamped(to: 0..<bytes.count)]) {
+        if hasAlphaBits {
             header.fields = .eightBitsWithAlpha
+            // The check covers the available pixels, so that a partial image has alpha as well.
+            let pixels = bytes[(pixelStart..<pixelEnd).clamped(to: 0..<bytes.count)]
+            if !header.hasAlpha(UnsafeBufferPointer(rebasing: pixels)) { header.fields = .eightBits }
         }
         self.init(
             bytes, header, paletteRange: start..<start + entry * colorCount, pixelStart: pixelStart, options: options,
@@ -54,11 +59,11 @@ extension Bitmap {
         self.mask = mask
         // Some writers of 32-bit icons omit the mask.
         if !mask.isComplete, !hasAlphaBits {
-            problem = problem ?? ImageDecodingError(.truncated, "ICO: the data ends within the mask")
+            damage = ImageDamage.worst(
+                damage,
+                ImageDamage(
+                    mask.isMissing ? .harmless : .wrongPixels,
+                    ImageDecodingError(.truncated, "ICO: the data ends within the mask")))
         }
-    }
-
-    private static func hasAlpha(_ pixels: Slice<UnsafeBufferPointer<UInt8>>) -> Bool {
-        stride(from: pixels.startIndex + 3, to: pixels.endIndex, by: 4).contains { pixels[$0] != 0 }
     }
 }
