@@ -61,7 +61,6 @@ import Testing
         #expect(errorCode(RIFFWriter.file([header, endless, image])) == .corrupt)
         #expect(errorCode(RIFFWriter.file([RIFFWriter.chunk("VP8X", [0, 0]), image])) == .corrupt)
         #expect(errorCode(RIFFWriter.file([RIFFWriter.chunk("EXIF", []), image])) == .corrupt)
-        #expect(errorCode(RIFFWriter.file([image], announcing: -image.count - 1)) == .corrupt)
         #expect(errorCode(Data("no picture at all".utf8)) == .corrupt)
     }
 
@@ -82,6 +81,78 @@ import Testing
         #expect(try metadata(DecodingLimits()) == [100, 100, 100])
         #expect(try metadata(DecodingLimits(maximumMetadataByteCount: 250)) == [100, 100, nil])
         #expect(try metadata(DecodingLimits(maximumChunkByteCount: 99)) == [nil, nil, nil])
+    }
+
+    @Test func `a wrong size of the file is harmless`() throws {
+        let image = RIFFWriter.image(of: try fixture("lossy.webp"))
+        let whole = try decoder.decode(fixture("lossy.webp"), options: DecodingOptions())
+        for extra in [-image.count - 1, -image.count - 4, -9, -2, 2, 1_000] {
+            let file = RIFFWriter.file([image], announcing: extra)
+            let options = DecodingOptions(tolerance: .harmless)
+
+            let decoded = try decoder.decode(file, options: options)
+
+            #expect(decoded.pixels == whole.pixels, "\(extra)")
+            #expect(extra == -2 || decoded.damage?.kind == .harmless, "\(extra)")
+            try DecoderChecks(decoder).checkRows(file)
+            try DecoderChecks(decoder).checkPieces(file)
+        }
+    }
+
+    @Test func `broken metadata after the image is harmless`() throws {
+        let image = RIFFWriter.image(of: try fixture("lossless.webp"))
+        let header = RIFFWriter.extendedHeader(flags: 0x2C, width: 14, height: 18)
+        let junk = RIFFWriter.chunk("EXIF", [9, 9, 9]) + RIFFWriter.chunk("XMP ", [0xFF])
+        let endless = Array("EXIF".utf8) + [0xFF, 0xFF, 0xFF, 0xFF, 1, 2]
+        let profile = RIFFWriter.chunk("ICCP", [1, 2, 3])
+        let whole = try decoder.decode(fixture("lossless.webp"), options: DecodingOptions())
+
+        for chunks in [[header, image, endless], [header, profile, image, junk], [header, image, Array("EX".utf8)]] {
+            let decoded = try decoder.decode(
+                RIFFWriter.file(chunks), options: DecodingOptions(tolerance: .harmless))
+
+            #expect(decoded.pixels == whole.pixels)
+            #expect((decoded.damage != nil) == (chunks.last == endless))
+        }
+        // EXIF is declared, but missing.
+        let cut = Data(RIFFWriter.file([header, image, junk]).dropLast(20))
+        #expect(try decoder.decode(cut, options: DecodingOptions()).damage?.kind == .harmless)
+    }
+
+    @Test func `a broken later frame ends the animation before it`() throws {
+        let part = RIFFWriter.image(of: try fixture("part.webp"))
+        let header = RIFFWriter.animation(width: 6, height: 4)
+        let frame = RIFFWriter.frame(width: 6, height: 4, [part])
+        let broken = [
+            RIFFWriter.frame(width: 6, height: 4, []), RIFFWriter.frame(left: 2, width: 6, height: 4, [part]),
+            RIFFWriter.frame(width: 4, height: 4, [part]), RIFFWriter.chunk("ANMF", [1, 2, 3]),
+            Array(frame.dropLast(part.count / 2)), RIFFWriter.frame(width: 6, height: 4, [Array(part.prefix(10))]),
+        ]
+
+        for last in broken {
+            let file = RIFFWriter.file([header, frame, frame, last])
+            let image = try decoder.decode(file, options: DecodingOptions(tolerance: .harmless))
+
+            #expect(image.frames?.frameCount == 2 && image.damage?.kind == .harmless)
+            #expect(try decoder.inspect(file, limits: DecodingLimits()).frameCount == 2)
+        }
+    }
+
+    @Test func `a damaged alpha chunk makes the image opaque`() throws {
+        let file = try fixture("lossy-alpha.webp")
+        let alpha = try #require(file.range(of: Data("ALPH".utf8)))
+        var damaged = file
+        // An unknown compression of alpha.
+        damaged[alpha.upperBound + 4] = 0x03
+        let whole = try decoder.decode(file, options: DecodingOptions())
+
+        let image = try decoder.decode(damaged, options: DecodingOptions())
+
+        #expect(image.damage?.kind == .wrongPixels && image.pixels.alphaMode == .opaque)
+        #expect(image.pixels.rgba(3, 3)[..<3] == whole.pixels.rgba(3, 3)[..<3])
+        #expect(decoder.errorCode(damaged, options: DecodingOptions(tolerance: .harmless)) != nil)
+        try DecoderChecks(decoder).checkRows(damaged)
+        try DecoderChecks(decoder).checkPieces(damaged)
     }
 
     @Test func `bytes after the file are ignored`() throws {

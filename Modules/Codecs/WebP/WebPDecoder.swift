@@ -27,8 +27,8 @@ package struct WebPDecoder: ImageDecoding {
 
     /// Reads all chunks without decoding pixels.
     ///
-    /// - Throws: ``/AlcedoCore/ImageDecodingError``; `truncated` for an incomplete file, `exceedsLimit` also for more
-    ///   frames than `limits` allows.
+    /// - Throws: ``/AlcedoCore/ImageDecodingError``; `truncated` when the header of a still image, or the first frame
+    ///   of an animation, is incomplete, `exceedsLimit` also for more frames than `limits` allows.
     /// - Complexity: O(chunks + bytes of metadata).
     package func inspect(_ data: Data, limits: DecodingLimits) throws(ImageDecodingError) -> ImageInfo {
         guard let info = try container(of: data, limits: limits).info else {
@@ -38,8 +38,6 @@ package struct WebPDecoder: ImageDecoding {
     }
 
     package func decode(_ data: Data, options: DecodingOptions) throws(ImageDecodingError) -> DecodedImage {
-        // Rejects a truncated file before any pixels are decoded.
-        if !options.allowsPartial { _ = try container(of: data, limits: options.limits) }
         let state = WebPDecodingState(options: options, settings)
         try state.append(data)
         return try state.finish()
@@ -54,6 +52,7 @@ package struct WebPDecoder: ImageDecoding {
     /// and to reoriented images.
     ///
     /// - Throws: ``/AlcedoCore/ImageDecodingError``, and the errors of the consumer.
+    @discardableResult
     package func decodeRows(
         _ data: Data, options: DecodingOptions, into consumer: any PixelRowConsumer
     ) throws -> ImageDamage? {
@@ -69,7 +68,7 @@ package struct WebPDecoder: ImageDecoding {
                 orientation: container.orientation))
         guard WebPAverager.averages(frame, to: size) else {
             try WebPRowStream(frame, size: size).send(data, to: consumer)
-            return nil
+            return container.damage
         }
         let averager = try WebPAverager(frame, size: size)
         try data.withUnsafeBytes { memory in
@@ -80,7 +79,7 @@ package struct WebPDecoder: ImageDecoding {
             for y in averager.rowCount..<pixels.height { try consumer.consume(pixels.row(y)) }
         }
         try consumer.finish()
-        return nil
+        return container.damage
     }
 
     package func makeIncrementalDecoder(options: DecodingOptions) -> any IncrementalImageDecoding {
@@ -95,11 +94,11 @@ package struct WebPDecoder: ImageDecoding {
         try container(of: data, limits: options.limits).byteCount(options, isIncremental: false) ?? 0
     }
 
-    /// Returns the parsed chunks of a complete file.
+    /// Returns the parsed chunks of a file whose first frame is known.
     private func container(of data: Data, limits: DecodingLimits) throws(ImageDecodingError) -> WebPContainer {
         var container = WebPContainer(limits: limits)
         try data.withDecoderInput(of: "WebP") { bytes throws(ImageDecodingError) in try container.advance(bytes) }
-        try container.requireEnd()
+        try container.finish()
         return container
     }
 }
@@ -122,6 +121,13 @@ extension CodecRegistry.Entry {
     /// regardless of the file's background color. A complete still image whose pixels are all opaque is `.opaque`. For
     /// a smaller target size, a still image is scaled during decoding, and the frames of an animation are averaged down
     /// by a whole-number factor, so the frames can be larger than the target.
+    ///
+    /// A wrong size of the file, and damage after the first complete image, are harmless: missing or unusable metadata,
+    /// and a broken later frame, which ends the animation before it. A damaged alpha chunk means wrong pixels, and the
+    /// image is opaque. Other damage of the first image that libwebp detects means missing pixels. The format has no
+    /// checksums, so wrong samples are usually not detected. Damage in the pixels of a later frame is found only when
+    /// the frame is drawn. It is not reported: the frame is transparent, or if only harmless damage is tolerated, an
+    /// error.
     ///
     /// - Parameter usesThreads: Whether a second thread may be used for a large lossy image or frame whose bytes are
     ///   complete. This does not change the pixels.

@@ -3,11 +3,14 @@ import AlcedoCore
 /// An iterator over the chunks in a range of the file. Source: RFC 9649 section 2.3.
 struct RIFFChunks {
     private var offset: Int
-    private let end: Int
+    private var end: Int
+    /// The types of chunks that may extend beyond the range, because its declared size can be wrong.
+    private let unbounded: Set<String>
 
-    init(in range: Range<Int>) {
+    init(in range: Range<Int>, unbounded: Set<String> = []) {
         offset = range.lowerBound
         end = range.upperBound
+        self.unbounded = unbounded
     }
 
     /// Whether the rest of the range is too short for another header.
@@ -22,7 +25,7 @@ struct RIFFChunks {
         let id = String(decoding: bytes[offset..<offset + 4], as: UTF8.self)
         let start = offset + 8
         let count = bytes.number(at: offset + 4, bytes: 4)
-        guard count <= end - start else {
+        guard count <= end - start || unbounded.contains(id) else {
             throw ImageDecodingError(.corrupt, "WebP: the chunk \(id.debugDescription) extends beyond its container")
         }
         return RIFFChunk(id: id, start: offset, payload: start..<start + count)
@@ -30,8 +33,12 @@ struct RIFFChunks {
 
     /// Continues after `chunk`. Chunks are padded to even lengths, but many files omit the padding of the last one.
     mutating func skip(_ chunk: RIFFChunk) {
+        end = max(end, chunk.payload.upperBound)
         offset = min(end, chunk.payload.upperBound + chunk.payload.count % 2)
     }
+
+    /// Continues after the range, without an end.
+    mutating func open() { end = Int.max / 2 }
 }
 
 extension UnsafeBufferPointer<UInt8> {

@@ -28,6 +28,10 @@ struct WebPContainer: Sendable {
     private(set) var metadata = ImageMetadata()
     /// Whether the whole declared file has been read.
     private(set) var isComplete = false
+    /// The damage of the chunks, which does not change the first image; nil when none was found.
+    private(set) var damage: ImageDamage?
+    /// Whether damage ends the file.
+    private var hasEnded = false
 
     init(limits: DecodingLimits) { self.limits = limits }
 
@@ -59,19 +63,48 @@ struct WebPContainer: Sendable {
 
     /// Reads chunks as far as bytes are available. `bytes` must be all bytes received so far.
     mutating func advance(_ bytes: UnsafeBufferPointer<UInt8>) throws(ImageDecodingError) {
-        guard let end = try readFileHeader(bytes) else { return }
-        while let chunk = try chunks.current(bytes) {
-            guard try take(chunk, bytes) else { return }
-            chunks.skip(chunk)
+        guard !hasEnded, let end = try readFileHeader(bytes) else { return }
+        do throws(ImageDecodingError) {
+            while let chunk = try chunks.current(bytes) {
+                guard try take(chunk, bytes) else { return }
+                chunks.skip(chunk)
+                if chunk.payload.upperBound > end { report(Self.wrongSize) }
+            }
+        } catch {
+            // The images before the damage can be shown.
+            guard !frames.isEmpty, error.code != .exceedsLimit else { throw error }
+            report(error)
+            hasEnded = true
+            return
         }
-        isComplete = chunks.isAtEnd && bytes.count >= end
+        guard chunks.isAtEnd, bytes.count >= end else { return }
+        guard firstFrame == nil, bytes.count >= end + 8 else {
+            isComplete = true
+            return
+        }
+        // The declared size is too small.
+        report(Self.wrongSize)
+        chunks.open()
+        self.end = Int.max / 2
+        try advance(bytes)
     }
 
-    /// Throws `truncated` unless the whole declared file has been read, or `corrupt` for a file without an image.
-    /// Bytes after the file are ignored.
-    func requireEnd() throws(ImageDecodingError) {
-        guard isComplete else { throw ImageDecodingError(.truncated, "WebP: the data ends before the end of the file") }
-        guard !frames.isEmpty else { throw ImageDecodingError(.corrupt, "WebP: the file has no image") }
+    /// Ends the file. Bytes after the declared file are ignored.
+    ///
+    /// - Throws: `truncated` when the bytes end before ``firstFrame`` is known, or `corrupt` for a file without an
+    ///   image.
+    mutating func finish() throws(ImageDecodingError) {
+        let truncated = ImageDecodingError(.truncated, "WebP: the data ends before the end of the file")
+        guard firstFrame != nil else {
+            throw isComplete ? ImageDecodingError(.corrupt, "WebP: the file has no image") : truncated
+        }
+        if !isComplete, damage == nil { report(truncated) }
+    }
+
+    private static let wrongSize = ImageDecodingError(.corrupt, "WebP: the file is larger than it declares")
+
+    private mutating func report(_ error: ImageDecodingError) {
+        damage = ImageDamage.worst(damage, ImageDamage(.harmless, error))
     }
 
     /// Returns the declared end of the file, or `nil` when its header has not arrived.
@@ -81,9 +114,8 @@ struct WebPContainer: Sendable {
             throw ImageDecodingError(.corrupt, "WebP: the RIFF or WEBP signature is missing")
         }
         guard bytes.count >= 12 else { return nil }
-        let declaredEnd = 8 + bytes.number(at: 4, bytes: 4)
-        guard declaredEnd >= 12 + 8 else { throw ImageDecodingError(.corrupt, "WebP: the file has no chunks") }
-        chunks = RIFFChunks(in: 12..<declaredEnd)
+        let declaredEnd = max(12, 8 + bytes.number(at: 4, bytes: 4))
+        chunks = RIFFChunks(in: 12..<declaredEnd, unbounded: ["VP8 ", "VP8L", "VP8X", "ALPH", "ANMF"])
         end = declaredEnd
         return declaredEnd
     }

@@ -6,6 +6,8 @@ struct WebPFrame: Sendable {
     /// The byte range that libwebp decodes. It starts at the header of the alpha chunk, or of the image's chunk if no
     /// alpha chunk belongs to it. Its last bytes may not have arrived.
     var bitstream: Range<Int>
+    /// The bytes of ``bitstream`` without the alpha chunk; nil when it has none.
+    var opaqueBitstream: Range<Int>?
     /// The area of the canvas that the pixels fill. It lies within the canvas.
     var area: PixelRect
     var delay = Duration.zero
@@ -29,8 +31,9 @@ struct WebPFrame: Sendable {
     /// - Throws: `corrupt` when the size of the pixels differs from the declared size, or the area exceeds the canvas.
     ///   Also the errors of an invalid bitstream header.
     private init?(
-        bitstream: Range<Int>, area: PixelRect?, canvas: PixelSize?, _ bytes: UnsafeBufferPointer<UInt8>
+        bitstream: Bitstream, area: PixelRect?, canvas: PixelSize?, _ bytes: UnsafeBufferPointer<UInt8>
     ) throws(ImageDecodingError) {
+        let (bitstream, opaque) = (bitstream.range, bitstream.opaqueRange)
         let isWhole = bitstream.upperBound <= bytes.count
         let received = bytes[bitstream.clamped(to: 0..<bytes.count)]
         guard let header = try WebPHeader(UnsafeBufferPointer(rebasing: received), isWhole: isWhole) else { return nil }
@@ -40,9 +43,20 @@ struct WebPFrame: Sendable {
                 .corrupt, "WebP: the frame is outside the canvas or has another size than declared")
         }
         self.bitstream = bitstream
+        opaqueBitstream = opaque
         self.area = area
         declaresAlpha = header.declaresAlpha
         isLossless = header.isLossless
+    }
+
+    /// The frame without its alpha chunk; nil when it has none.
+    var withoutAlpha: WebPFrame? {
+        guard let opaqueBitstream else { return nil }
+        var frame = self
+        frame.bitstream = opaqueBitstream
+        frame.opaqueBitstream = nil
+        frame.declaresAlpha = false
+        return frame
     }
 
     /// Returns the received part of the frame's pixels.
@@ -85,7 +99,7 @@ extension WebPFrame {
 
     private static func image(
         in range: Range<Int>, _ bytes: UnsafeBufferPointer<UInt8>
-    ) throws(ImageDecodingError) -> Range<Int> {
+    ) throws(ImageDecodingError) -> Bitstream {
         var chunks = RIFFChunks(in: range)
         var alphaStart: Int?
         while let part = try chunks.current(bytes) {
@@ -99,10 +113,17 @@ extension WebPFrame {
         throw ImageDecodingError(.corrupt, "WebP: a frame has no image")
     }
 
-    private static func range(_ image: RIFFChunk, _ alphaStart: Int?) -> Range<Int> {
+    private static func range(_ image: RIFFChunk, _ alphaStart: Int?) -> Bitstream {
+        let opaque = image.start..<image.payload.upperBound
         // An alpha chunk belongs only to lossy pixels.
-        let start = image.id == "VP8 " ? alphaStart ?? image.start : image.start
-        return start..<image.payload.upperBound
+        guard image.id == "VP8 ", let alphaStart else { return Bitstream(range: opaque) }
+        return Bitstream(range: alphaStart..<image.payload.upperBound, opaqueRange: opaque)
+    }
+
+    /// The byte ranges of the pixels, with and without an alpha chunk.
+    private struct Bitstream {
+        var range: Range<Int>
+        var opaqueRange: Range<Int>?
     }
 }
 

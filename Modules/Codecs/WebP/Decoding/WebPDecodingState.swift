@@ -14,8 +14,6 @@ final class WebPDecodingState: IncrementalDecodingState {
     /// The number of received bytes when the still image was last decoded incrementally.
     private var decodedByteCount = 0
     private var previewedRows = 0
-    /// The error that limits the result to a partial image, when partial images are allowed.
-    private var partialError: ImageDecodingError?
     /// Whether incremental decoding of the still image is skipped because libwebp has rejected its bytes. A complete
     /// image can still be decoded, because libwebp is more lenient with all bytes in one call.
     private var isStuck = false
@@ -35,24 +33,14 @@ final class WebPDecodingState: IncrementalDecodingState {
     func append(_ bytes: Data) throws(ImageDecodingError) {
         let isKnown = container.firstFrame != nil
         if data.isEmpty { data = bytes } else { data.append(bytes) }
-        guard partialError == nil, !data.isEmpty else { return }
-        do throws(ImageDecodingError) {
-            try data.withDecoderInput(of: "WebP") { bytes throws(ImageDecodingError) in try container.advance(bytes) }
-        } catch {
-            try accept(error)
-        }
+        guard !data.isEmpty else { return }
+        try data.withDecoderInput(of: "WebP") { bytes throws(ImageDecodingError) in try container.advance(bytes) }
         // An image that is complete before its decoding starts is not decoded here, because libwebp is faster with all
         // bytes in one call. Each piece makes libwebp decode some rows again, so small pieces are collected.
         guard isKnown, partialImage != nil || container.arriving != nil,
             data.count - decodedByteCount >= Self.pieceByteCount
         else { return }
         try advance()
-    }
-
-    /// Records an allowed error, and throws any other error.
-    private func accept(_ error: ImageDecodingError) throws(ImageDecodingError) {
-        guard options.allows(error) else { throw error }
-        partialError = error
     }
 
     /// Decodes the still image as far as bytes are available.
@@ -90,7 +78,7 @@ final class WebPDecodingState: IncrementalDecodingState {
     }
 
     private func previewOfFirstFrame() throws(ImageDecodingError) -> ImagePreview? {
-        guard previewedRows == 0, !container.frames.isEmpty, let animation else { return nil }
+        guard previewedRows == 0, let animation = animation(container.frames.first) else { return nil }
         // Errors are thrown at the end.
         guard let pixels = try? animation.composited(0) else { return nil }
         previewedRows = pixels.height
@@ -99,41 +87,59 @@ final class WebPDecodingState: IncrementalDecodingState {
 
     func finish() throws(ImageDecodingError) -> DecodedImage {
         guard !data.isEmpty else { throw ImageDecodingError(.empty, "WebP: the data is empty") }
-        if partialError == nil {
-            do throws(ImageDecodingError) { try container.requireEnd() } catch { try accept(error) }
-        }
-        var result: DecodedImage
+        try container.finish()
         do throws(ImageDecodingError) {
-            result = try container.isAnimated ? animatedImage(partialError) : stillImage(partialError)
+            guard let frame = container.frames.first else {
+                throw ImageDecodingError(.truncated, "WebP: the data ends within the image")
+            }
+            return try image(frame)
         } catch {
-            if partialError == nil { try accept(error) }
-            guard let partialError else { throw error }
-            return try part(partialError)
+            guard options.allows(error) else { throw error }
+            return try part(error)
         }
-        result.partialError = partialError
-        return result
     }
 
-    /// Returns the first frame, with the animation of the available frames if the options include it. Throws `missing`
-    /// when there are no frames, or `corrupt` if `missing` is `nil`. Also throws the error of the first frame.
-    private func animatedImage(_ missing: ImageDecodingError?) throws(ImageDecodingError) -> DecodedImage {
-        guard let animation else { throw missing ?? ImageDecodingError(.corrupt, "WebP: the file has no image") }
+    /// Returns the image, whose first frame is complete. If its alpha cannot be decoded, the frame is opaque.
+    private func image(_ frame: WebPFrame) throws(ImageDecodingError) -> DecodedImage {
+        var image: DecodedImage
+        var damage = container.damage
+        do throws(ImageDecodingError) {
+            image = try container.isAnimated ? animatedImage(frame) : stillImage(frame)
+        } catch {
+            guard let opaque = frame.withoutAlpha, error.code != .outOfMemory else { throw error }
+            // If the color is damaged too, the error is that of the whole frame.
+            guard let result = try? container.isAnimated ? animatedImage(opaque) : stillImage(opaque) else {
+                throw error
+            }
+            image = result
+            damage = ImageDamage(.wrongPixels, ImageDecodingError(.corrupt, "WebP: the alpha is damaged"))
+            try options.check(damage)
+        }
+        image.damage = damage
+        return image
+    }
+
+    /// Returns the first frame, with the animation of the available frames if the options include it.
+    private func animatedImage(_ frame: WebPFrame) throws(ImageDecodingError) -> DecodedImage {
+        guard let animation = animation(frame) else {
+            throw ImageDecodingError(.corrupt, "WebP: the file has no image")
+        }
         if container.frames.count > 1, options.includesAnimation { try options.limits.check(animation.layout) }
         var image = decoded(try animation.composited(0))
         if container.frames.count > 1, options.includesAnimation { image.frames = animation }
         return image
     }
 
-    private var animation: CompositedAnimation<WebPFrameDecoder>? {
-        guard let layout = container.layout else { return nil }
-        let decoder = WebPFrameDecoder(data: data, frames: container.frames, settings: settings)
+    /// Returns the animation with a first frame; nil when there is none.
+    private func animation(_ first: WebPFrame?) -> CompositedAnimation<WebPFrameDecoder>? {
+        guard let layout = container.layout, let first else { return nil }
+        let frames = [first] + container.frames.dropFirst()
+        let decoder = WebPFrameDecoder(
+            data: data, frames: frames, settings: settings, tolerance: options.tolerance)
         return CompositedAnimation(layout, decoder: decoder, orientation: container.orientation, options: options)
     }
 
-    private func stillImage(_ missing: ImageDecodingError?) throws(ImageDecodingError) -> DecodedImage {
-        guard let frame = container.frames.first else {
-            throw missing ?? ImageDecodingError(.corrupt, "WebP: the file has no image")
-        }
+    private func stillImage(_ frame: WebPFrame) throws(ImageDecodingError) -> DecodedImage {
         let size = size
         if WebPAverager.averages(frame, to: size) {
             // The averager decodes all bytes itself, so the memory of the previews is released first.
@@ -147,7 +153,9 @@ final class WebPDecodingState: IncrementalDecodingState {
         }
         if let averaged { return try image(averaged) }
         let pixels: PixelBuffer
-        if let partialImage, partialImage.size == size, let finished = try? partialImage.finished() {
+        if frame.bitstream == container.firstFrame?.bitstream, let partialImage, partialImage.size == size,
+            let finished = try? partialImage.finished()
+        {
             pixels = finished
         } else {
             // Neither averaging nor incremental decoding has finished the image.
@@ -181,17 +189,30 @@ final class WebPDecodingState: IncrementalDecodingState {
     }
 }
 
-/// A decoder of single frames for the compositor.
+/// A decoder of single frames for the compositor. If damage is tolerated, a damaged frame after the first is opaque if
+/// only its alpha is damaged, and transparent otherwise.
 private struct WebPFrameDecoder: FrameDecoding {
     let data: Data
     let frames: [WebPFrame]
     let settings: WebPSettings
+    let tolerance: DamageTolerance
 
     var byteCount: Int { data.count + frames.count * MemoryLayout<WebPFrame>.stride }
 
     func decodeFrame(_ index: Int) throws(ImageDecodingError) -> PixelBuffer {
-        let frame = frames[index]
-        return try data.withDecoderInput(of: "WebP") { bytes throws(ImageDecodingError) in
+        do throws(ImageDecodingError) { return try pixels(of: frames[index]) } catch {
+            guard index > 0, tolerance > .harmless, error.code != .outOfMemory else { throw error }
+            if let opaque = frames[index].withoutAlpha, let pixels = try? pixels(of: opaque) { return pixels }
+            let size = frames[index].area.size
+            guard let empty = PixelBuffer(size: size, format: .rgba8, alphaMode: .straight) else {
+                throw ImageDecodingError.noMemory(for: size)
+            }
+            return empty
+        }
+    }
+
+    private func pixels(of frame: WebPFrame) throws(ImageDecodingError) -> PixelBuffer {
+        try data.withDecoderInput(of: "WebP") { bytes throws(ImageDecodingError) in
             try frame.pixels(bytes, size: frame.area.size, settings)
         }
     }
