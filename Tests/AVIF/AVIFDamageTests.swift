@@ -213,13 +213,52 @@
             let data = try sequenceFile(frameCount: 4)
             let cut = Data(data.dropLast(1))
 
-            let image = try decoder.decode(cut, options: DecodingOptions(allowsPartial: true))
+            let image = try decoder.decode(cut, options: DecodingOptions(tolerance: .harmless))
 
-            #expect(image.partialError?.code == .truncated)
+            #expect(image.damage?.kind == .harmless && image.damage?.error.code == .truncated)
             let frames = try #require(image.frames)
             #expect(frames.frameCount == 3)
             #expect(try frames.frame(at: 2) == sequenceFrame(2))
-            #expect(decoder.errorCode(cut) == .truncated)
+            #expect(decoder.errorCode(Data(data.prefix(data.count / 4))) != nil)
+        }
+
+        @Test func `a missing end of the file after the pixels is harmless`() throws {
+            let image = try CodedImage(samplePixels(PixelSize(width: 8, height: 8)))
+            var builder = AVIFBuilder()
+            builder.add(image, [AVIFBuilder.rgb])
+            builder.add("free", [UInt8](repeating: 7, count: 50))
+            let whole = try decoder.decode(builder.data, options: DecodingOptions())
+            let cut = Data(builder.data.dropLast(20))
+
+            let decoded = try decoder.decode(cut, options: DecodingOptions(tolerance: .harmless))
+
+            #expect(decoded.pixels == whole.pixels && decoded.damage?.kind == .harmless && whole.damage == nil)
+            try DecoderChecks(decoder).checkRows(cut)
+            try DecoderChecks(decoder).checkPieces(cut)
+        }
+
+        @Test(arguments: ["payload", "configuration", "size"])
+        func `damaged alpha makes the image opaque`(part: String) throws {
+            let size = PixelSize(width: 64, height: 64)
+            let image = try CodedImage(samplePixels(size))
+            let gray = try CodedImage(grayPixels(size))
+            var builder = AVIFBuilder()
+            builder.add(image, [AVIFBuilder.rgb])
+            let plain = try decoder.decode(builder.data, options: DecodingOptions()).pixels
+            let spoiled = gray.payload.prefix(12) + gray.payload.dropFirst(12).map { $0 ^ 0x5A }
+            builder.add(
+                "av01", part == "payload" ? Array(spoiled) : gray.payload,
+                [AVIFBuilder.extents(part == "size" ? PixelSize(width: 32, height: 16) : size)]
+                    + (part == "configuration" ? [] : [gray.configuration]) + [AVIFBuilder.alpha])
+            builder.refer("auxl", from: 2, to: [1])
+
+            let decoded = try decoder.decode(builder.data, options: DecodingOptions())
+
+            #expect(decoded.pixels == plain && decoded.pixels.alphaMode == .opaque)
+            #expect(decoded.damage?.kind == .wrongPixels)
+            #expect(decoder.errorCode(builder.data, options: DecodingOptions(tolerance: .harmless)) == .corrupt)
+            try DecoderChecks(decoder).checkRows(builder.data)
+            try DecoderChecks(decoder).checkPieces(builder.data)
         }
     }
 #endif

@@ -19,14 +19,14 @@
 
         /// Reads the properties from the boxes. The data may be the beginning of a file that contains them.
         ///
-        /// - Throws: ``/AlcedoCore/ImageDecodingError``: `truncated` when the boxes, or the EXIF or XMP data, are
-        ///   incomplete, `exceedsLimit` also for more frames than `limits` allows.
+        /// - Throws: ``/AlcedoCore/ImageDecodingError``: `truncated` when the boxes, or both the pixels and the EXIF or
+        ///   XMP data, are incomplete, `exceedsLimit` also for more frames than `limits` allows.
         /// - Complexity: O(boxes and frames).
         package func inspect(_ data: Data, limits: DecodingLimits) throws(ImageDecodingError) -> ImageInfo {
             try data.withDecoderInput(of: "AVIF") { bytes throws(ImageDecodingError) in
                 let file = try file(bytes, limits)
                 // The metadata of a file whose end is missing may be among the missing bytes.
-                if !file.readsMetadata, let damage = file.damage { throw damage }
+                if !file.readsMetadata, let damage = file.damage, damage.kind == .missingPixels { throw damage.error }
                 return file.header.info
             }
         }
@@ -53,7 +53,7 @@
                     return try image(bytes, options)
                 } catch {
                     guard options.allows(error), var image = try part(bytes, options) else { throw error }
-                    image.partialError = error
+                    image.damage = ImageDamage(.missingPixels, error)
                     return image
                 }
             }
@@ -64,21 +64,23 @@
         /// libavif decodes all planes first. Rotated and mirrored images are decoded as a whole.
         ///
         /// - Throws: ``/AlcedoCore/ImageDecodingError``, and the errors of the consumer.
+        @discardableResult
         package func decodeRows(
             _ data: Data, options: DecodingOptions, into consumer: any PixelRowConsumer
         ) throws -> ImageDamage? {
             let options = options.forRows
             return try data.bytes.withUnsafeBytes { memory in
                 guard !memory.isEmpty else { throw ImageDecodingError(.empty, "AVIF: the data is empty") }
-                let file = try completeFile(memory.assumingMemoryBound(to: UInt8.self), options)
-                try readFirstFrame(of: file)
+                let bytes = memory.assumingMemoryBound(to: UInt8.self)
+                let (file, damage) = try decoded(file(bytes, options), bytes, options)
                 let rows = AVIFRows(file.reader, file.header, options: options)
                 let isOpaque = file.reader.isOpaque(file.header)
-                guard options.appliesOrientation, file.header.orientation != .up else {
+                if options.appliesOrientation, file.header.orientation != .up {
+                    try file.header.image(rows.pixels(isOpaque: isOpaque), options).sendRows(to: consumer)
+                } else {
                     try rows.send(isOpaque: isOpaque, to: consumer)
-                    return nil
                 }
-                return try file.header.image(rows.pixels(isOpaque: isOpaque), options).sendRows(to: consumer)
+                return damage
             }
         }
 
@@ -113,33 +115,64 @@
             return planes + items + output + rotated + strips + (isIncremental ? output : 0)
         }
 
-        /// Returns the image of complete bytes.
+        /// Returns the image whose first frame is complete.
         private func image(
             _ bytes: UnsafeBufferPointer<UInt8>, _ options: DecodingOptions
         ) throws(ImageDecodingError) -> DecodedImage {
-            let file = try completeFile(bytes, options)
-            if file.header.frameCount > 1, options.includesAnimation { return try animation(bytes, options) }
-            try readFirstFrame(of: file)
-            let isOpaque = file.reader.isOpaque(file.header)
-            return try file.header.image(
-                AVIFRows(file.reader, file.header, options: options).pixels(isOpaque: isOpaque), options)
-        }
-
-        private func animation(
-            _ bytes: UnsafeBufferPointer<UInt8>, _ options: DecodingOptions
-        ) throws(ImageDecodingError) -> DecodedImage {
-            let animation = try AVIFAnimation(bytes, options: options, threadCount: usesThreads ? 2 : 1)
-            try options.limits.check(frameCount: animation.frameCount, of: animation.storedSize)
-            var image = try animation.image(animation.pixels(at: 0))
-            if animation.frameCount > 1, options.includesAnimation { image.frames = animation }
+            let file = try file(bytes, options)
+            guard file.header.frameCount > 1, options.includesAnimation else {
+                let (file, damage) = try decoded(file, bytes, options)
+                let isOpaque = file.reader.isOpaque(file.header)
+                var image = try file.header.image(
+                    AVIFRows(file.reader, file.header, options: options).pixels(isOpaque: isOpaque), options)
+                image.damage = damage
+                return image
+            }
+            var (image, damage) = try withOpaqueFallback(file, options) { readsAlpha throws(ImageDecodingError) in
+                let animation = try AVIFAnimation(
+                    bytes, options: options, threadCount: usesThreads ? 2 : 1, readsAlpha: readsAlpha)
+                try options.limits.check(frameCount: animation.frameCount, of: animation.storedSize)
+                var image = try animation.image(animation.pixels(at: 0))
+                if animation.frameCount > 1 { image.frames = animation }
+                return image
+            }
+            image.damage = damage
             return image
         }
 
-        /// Returns a complete file within the limits.
-        private func completeFile(
-            _ bytes: UnsafeBufferPointer<UInt8>, _ options: DecodingOptions
+        /// Decodes the first frame. Returns the file, or the same file without alpha, and the damage that was
+        /// tolerated.
+        private func decoded(
+            _ file: AVIFFile, _ bytes: UnsafeBufferPointer<UInt8>, _ options: DecodingOptions
+        ) throws(ImageDecodingError) -> (AVIFFile, ImageDamage?) {
+            try withOpaqueFallback(file, options) { readsAlpha throws(ImageDecodingError) in
+                let file = readsAlpha ? file : try self.file(bytes, options, readsAlpha: false)
+                try readFirstFrame(of: file)
+                return file
+            }
+        }
+
+        /// Returns the result of decoding a first frame, or of decoding it without alpha if only the alpha is damaged,
+        /// and the damage that was tolerated.
+        private func withOpaqueFallback<Result>(
+            _ file: AVIFFile, _ options: DecodingOptions,
+            _ body: (_ readsAlpha: Bool) throws(ImageDecodingError) -> Result
+        ) throws(ImageDecodingError) -> (Result, ImageDamage?) {
+            try options.forRows.check(file.damage)
+            do throws(ImageDecodingError) { return (try body(true), file.damage) } catch {
+                // If the color is damaged too, the error is that of the whole image.
+                guard file.header.hasAlpha, error.code == .corrupt, let opaque = try? body(false) else { throw error }
+                try options.check(AVIFFile.alphaDamage)
+                return (opaque, AVIFFile.alphaDamage)
+            }
+        }
+
+        /// Returns a file within the limits.
+        private func file(
+            _ bytes: UnsafeBufferPointer<UInt8>, _ options: DecodingOptions, readsAlpha: Bool = true
         ) throws(ImageDecodingError) -> AVIFFile {
-            let file = try AVIFFile(bytes, limits: options.limits, threadCount: usesThreads ? 2 : 1)
+            let file = try AVIFFile(
+                bytes, limits: options.limits, threadCount: usesThreads ? 2 : 1, readsAlpha: readsAlpha)
             try file.check(options.limits, format: file.header.format(for: options.pixelFormat))
             // The planes of a sequence and of a grid are several times as large as the result.
             let count = byteCount(file.header, options, isIncremental: false)
@@ -150,7 +183,6 @@
                     "AVIF: the planes, the tiles and the result need \(count) bytes; the limit is "
                         + "\(options.limits.maximumByteCount) bytes (DecodingLimits.maximumByteCount)")
             }
-            if let damage = file.damage { throw damage }
             return file
         }
 
@@ -168,7 +200,7 @@
             container.advance(bytes)
             guard let file = try? AVIFFile(bytes, limits: options.limits) else { return nil }
             try file.check(options.limits, format: file.header.format(for: options.pixelFormat))
-            if file.header.frameCount > 1 { return try? animation(bytes, options) }
+            guard file.header.frameCount == 1 else { return nil }
             guard let part = try? AVIFPartialImage(bytes, container, options: options), try part.advance(bytes),
                 let pixels = part.pixels
             else { return nil }
@@ -193,6 +225,12 @@
         /// format requires. The result is straight RGBA8, also when the file stores premultiplied color. It is RGBA16
         /// for files with 10 and 12 bits when the options request it. A target size averages pixels after they are
         /// decoded.
+        ///
+        /// Unusable metadata, a missing end of the file after the pixels, and missing later frames of a sequence, which
+        /// ends before them, are harmless damage. Alpha that cannot be decoded means wrong pixels, and the image is
+        /// opaque. Other damage of the image that libavif detects means missing pixels: complete layers and rows of
+        /// tiles are shown. The format has no checksums, so wrong samples are usually not detected. A later frame of a
+        /// sequence that cannot be decoded is an error when it is requested.
         ///
         /// - Parameter usesThreads: Whether a second thread may be used to decode an image. This does not change the
         ///   pixels.

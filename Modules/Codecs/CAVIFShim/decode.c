@@ -92,7 +92,7 @@ alcedo_avif_decoder *alcedo_avif_create(
     d->decoder->imageCountLimit = settings->frame_limit;
     // Many files violate the rules that libavif checks only in its strict mode. The caller checks the crop itself.
     d->decoder->strictFlags = AVIF_STRICT_DISABLED;
-    if (!d->is_stream) alcedo_avif_repair(d);
+    if (!d->is_stream) alcedo_avif_repair(d, settings->hides_alpha);
     return d;
 }
 

@@ -29,9 +29,11 @@ struct alcedo_avif_decoder {
     size_t rows_size;
 };
 
-/// Makes a changed copy of a box of a complete file that libavif 0.11 would reject: a box `meta` that extends to the
-/// end of the file, or a movie with tracks that are not images.
-void alcedo_avif_repair(alcedo_avif_decoder *d);
+/// Makes a changed copy of a box of a complete file.
+///
+/// It replaces a box that libavif 0.11 would reject: a box `meta` that extends to the end of the file, or a movie with
+/// tracks that are not images. To hide alpha, it replaces a box with auxiliary images or tracks.
+void alcedo_avif_repair(alcedo_avif_decoder *d, int hides_alpha);
 
 /// Returns the status for a result of libavif.
 alcedo_avif_status alcedo_avif_status_of(avifResult result);

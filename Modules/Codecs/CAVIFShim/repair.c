@@ -4,8 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#if AVIF_VERSION < 1000000  // libavif 1.0 reads these files itself
-
 /// The range of a box in the bytes of a file.
 typedef struct {
     size_t start;
@@ -55,31 +53,71 @@ static int is_without_size(const uint8_t *bytes, const box_range *track) {
     return 0;
 }
 
-/// Turns the tracks without a size into free space. Returns whether there are any.
-static int free_tracks(uint8_t *bytes, const box_range *movie) {
+/// Returns whether a track belongs to another one, such as one with alpha.
+static int is_auxiliary(const uint8_t *bytes, const box_range *track) {
+    box_range box, reference;
+    for (size_t start = track->payload; read_box(bytes, start, track->end, &box); start = box.end) {
+        if (!has_type(bytes, &box, "tref")) continue;
+        for (size_t inner = box.payload; read_box(bytes, inner, box.end, &reference); inner = reference.end) {
+            if (has_type(bytes, &reference, "auxl")) return 1;
+        }
+    }
+    return 0;
+}
+
+static void free_box(uint8_t *bytes, const box_range *box) { memcpy(bytes + box->start + 4, "free", 4); }
+
+/// Turns the tracks without a size, or those of other tracks, into free space. Returns whether there are any.
+static int free_tracks(uint8_t *bytes, const box_range *movie, int hides_alpha) {
     int count = 0;
     box_range box;
     for (size_t start = movie->payload; read_box(bytes, start, movie->end, &box); start = box.end) {
-        if (!has_type(bytes, &box, "trak") || !is_without_size(bytes, &box)) continue;
-        memcpy(bytes + box.start + 4, "free", 4);
+        if (!has_type(bytes, &box, "trak")) continue;
+        // libavif 1.0 ignores tracks without a size itself.
+        const int is_foreign = AVIF_VERSION < 1000000 && is_without_size(bytes, &box);
+        if (!is_foreign && !(hides_alpha && is_auxiliary(bytes, &box))) continue;
+        free_box(bytes, &box);
         count++;
     }
     return count > 0;
 }
 
-void alcedo_avif_repair(alcedo_avif_decoder *d) {
+/// Turns the properties that mark auxiliary images into free space. Returns whether there are any.
+static int free_auxiliary_properties(uint8_t *bytes, const box_range *meta) {
+    int count = 0;
+    box_range properties, list, box;
+    // The version and the flags precede the boxes.
+    for (size_t start = meta->payload + 4; read_box(bytes, start, meta->end, &properties); start = properties.end) {
+        if (!has_type(bytes, &properties, "iprp")) continue;
+        for (size_t inner = properties.payload; read_box(bytes, inner, properties.end, &list); inner = list.end) {
+            if (!has_type(bytes, &list, "ipco")) continue;
+            for (size_t next = list.payload; read_box(bytes, next, list.end, &box); next = box.end) {
+                if (!has_type(bytes, &box, "auxC")) continue;
+                free_box(bytes, &box);
+                count++;
+            }
+        }
+    }
+    return count > 0;
+}
+
+void alcedo_avif_repair(alcedo_avif_decoder *d, int hides_alpha) {
     box_range box;
     for (size_t start = 0; read_box(d->bytes, start, d->count, &box); start = box.end) {
         const int is_movie = has_type(d->bytes, &box, "moov");
+        const int is_meta = has_type(d->bytes, &box, "meta");
         const size_t size = box.end - box.start;
-        if (!is_movie && !(box.is_open && has_type(d->bytes, &box, "meta"))) continue;
+        // libavif 1.0 reads a box that extends to the end of the file.
+        const int is_open = AVIF_VERSION < 1000000 && is_meta && box.is_open;
+        if (!is_movie && !is_open && !(is_meta && hides_alpha)) continue;
         if (size > UINT32_MAX) return;
         uint8_t *copy = malloc(size);
         if (!copy) return;
         memcpy(copy, d->bytes + box.start, size);
         const box_range inside = {0, box.payload - box.start, size, 0};
-        int is_changed = is_movie && free_tracks(copy, &inside);
-        if (box.is_open) {
+        int is_changed = is_movie && free_tracks(copy, &inside, hides_alpha);
+        if (is_meta && hides_alpha) is_changed |= free_auxiliary_properties(copy, &inside);
+        if (is_open) {
             for (int index = 0; index < 4; index++) copy[index] = (uint8_t)(size >> (24 - 8 * index));
             is_changed = 1;
         }
@@ -87,16 +125,12 @@ void alcedo_avif_repair(alcedo_avif_decoder *d) {
             free(copy);
             continue;
         }
+        // A movie takes precedence over a box `meta` before it.
+        free(d->repaired);
         d->repaired = copy;
         d->repaired_start = box.start;
         d->repaired_size = size;
-        return;
+        if (is_movie) return;
     }
 }
-
-#else
-
-void alcedo_avif_repair(alcedo_avif_decoder *d) { (void)d; }
-
-#endif
 #endif

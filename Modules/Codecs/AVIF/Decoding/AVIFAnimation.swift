@@ -25,15 +25,15 @@
         /// - Throws: ``/AlcedoCore/ImageDecodingError``, for damaged properties and exceeded limits, and `truncated`
         ///   when no frame is present.
         init(
-            _ data: UnsafeBufferPointer<UInt8>, options: DecodingOptions, threadCount: Int
+            _ data: UnsafeBufferPointer<UInt8>, options: DecodingOptions, threadCount: Int, readsAlpha: Bool
         ) throws(ImageDecodingError) {
             bytes = try AVIFBytes(data)
-            file = try AVIFFile(bytes.bytes, limits: options.limits, threadCount: threadCount)
+            file = try AVIFFile(
+                bytes.bytes, limits: options.limits, threadCount: threadCount, readsAlpha: readsAlpha)
             self.options = options
             let header = file.header
             try file.check(options.limits, format: header.format(for: options.pixelFormat))
-            let isComplete = file.damage == nil
-            let count = isComplete ? header.frameCount : file.availableFrameCount(byteCount: data.count)
+            let count = !file.isTruncated ? header.frameCount : file.availableFrameCount(byteCount: data.count)
             guard count > 0 else { throw ImageDecodingError(.truncated, "AVIF: the data ends within the first frame") }
             delays = Array(header.delays.prefix(count))
             canvasSize = header.decodedSize(options)

@@ -5,18 +5,22 @@
     struct AVIFFile {
         let reader: AVIFReader
         let header: AVIFHeader
-        /// The error that a complete file with these bytes has, or nil.
-        let damage: ImageDecodingError?
+        /// The damage that is known before pixels are decoded; nil when none was found. A sequence whose first frame is
+        /// present has no missing pixels.
+        let damage: ImageDamage?
         /// Whether EXIF and XMP were read. False when they are damaged or their bytes are missing.
         let readsMetadata: Bool
+        /// Whether the end of the file is missing.
+        let isTruncated: Bool
 
         /// Reads the properties from the bytes of a file, or from the beginning of one.
         ///
-        /// Damaged metadata is ignored. `bytes` must outlive the file.
+        /// Damaged metadata and damaged properties of alpha are ignored. `bytes` must outlive the file.
         ///
+        /// - Parameter readsAlpha: Whether the alpha of the file is read. If not, the image is opaque. Default: true.
         /// - Throws: ``/AlcedoCore/ImageDecodingError``: `exceedsLimit` also for more frames than `limits` allows.
         init(
-            _ bytes: UnsafeBufferPointer<UInt8>, limits: DecodingLimits, threadCount: Int = 1
+            _ bytes: UnsafeBufferPointer<UInt8>, limits: DecodingLimits, threadCount: Int = 1, readsAlpha: Bool = true
         ) throws(ImageDecodingError) {
             var container = AVIFContainer()
             container.advance(bytes)
@@ -25,17 +29,30 @@
             // Whether libavif needs bytes after the header, such as the layout of a grid.
             var isMissingBytes = false
             for attempt in Attempt.allCases {
+                // The alpha of a truncated file may be among the missing bytes.
+                if attempt.ignoresAlpha, !readsAlpha || firstError?.code == .truncated { continue }
                 do throws(ImageDecodingError) {
                     let reader = try AVIFReader(
                         attempt.needsEnd ? bytes : nil, container, limits: limits, threadCount: threadCount,
-                        readsMetadata: attempt.readsMetadata)
+                        readsMetadata: attempt.readsMetadata, readsAlpha: readsAlpha && !attempt.ignoresAlpha)
                     if !attempt.needsEnd { reader.feed(bytes) }
                     header = try AVIFHeader(reader, container, limits: limits)
                     self.reader = reader
-                    damage =
-                        Self.damage(reader, header, container, byteCount: bytes.count)
-                        ?? (attempt.needsEnd ? nil : firstError)
+                    let end = (try? reader.dataEnd(frame: header.frameCount - 1)) ?? 0
+                    isTruncated = container.isTruncated || end > UInt64(bytes.count)
                     readsMetadata = attempt.readsMetadata
+                    let firstEnd = (try? reader.dataEnd(frame: 0)) ?? 0
+                    let truncation = ImageDecodingError(.truncated, "AVIF: the data ends within the image")
+                    damage =
+                        if firstEnd > UInt64(bytes.count) {
+                            ImageDamage(.missingPixels, truncation)
+                        } else if attempt.ignoresAlpha {
+                            AVIFFile.alphaDamage
+                        } else if let error = isTruncated ? truncation : firstError {
+                            ImageDamage(.harmless, error)
+                        } else {
+                            nil
+                        }
                     return
                 } catch {
                     if error.code == .outOfMemory || error.code == .exceedsLimit { throw error }
@@ -49,22 +66,20 @@
         private enum Attempt: CaseIterable {
             case everything
             case withoutMetadata
+            case withoutAlpha
+            case withoutMetadataAndAlpha
             /// Reads the properties of a file whose end is missing.
             case withoutEnd
             case withoutEndAndMetadata
 
-            var needsEnd: Bool { self == .everything || self == .withoutMetadata }
-            var readsMetadata: Bool { self == .everything || self == .withoutEnd }
+            var needsEnd: Bool { self != .withoutEnd && self != .withoutEndAndMetadata }
+            var readsMetadata: Bool { self == .everything || self == .withoutAlpha || self == .withoutEnd }
+            var ignoresAlpha: Bool { self == .withoutAlpha || self == .withoutMetadataAndAlpha }
         }
 
-        /// Returns the error of a file whose end is missing, or nil.
-        private static func damage(
-            _ reader: AVIFReader, _ header: AVIFHeader, _ container: AVIFContainer, byteCount: Int
-        ) -> ImageDecodingError? {
-            let end = (try? reader.dataEnd(frame: header.frameCount - 1)) ?? 0
-            guard container.isTruncated || end > UInt64(byteCount) else { return nil }
-            return ImageDecodingError(.truncated, "AVIF: the data ends within the image")
-        }
+        /// The damage of an image that is opaque because its alpha is damaged.
+        static let alphaDamage = ImageDamage(
+            .wrongPixels, ImageDecodingError(.corrupt, "AVIF: the alpha of the image is damaged"))
 
         /// Throws `exceedsLimit` for an image that exceeds the limits in a pixel format, and for a grid whose tiles
         /// take more than twice the limit of bytes. Tiles may be larger than the part of them that is shown.

@@ -13,7 +13,7 @@
         /// - Throws: `outOfMemory`.
         init(
             _ bytes: UnsafeBufferPointer<UInt8>?, _ container: AVIFContainer, limits: DecodingLimits,
-            threadCount: Int = 1, readsMetadata: Bool
+            threadCount: Int = 1, readsMetadata: Bool, readsAlpha: Bool = true
         ) throws(ImageDecodingError) {
             var settings = alcedo_avif_decoder_settings()
             settings.pixel_limit = UInt32(clamping: max(1, min(limits.maximumPixelCount, container.declaredPixelLimit)))
@@ -24,6 +24,7 @@
             settings.is_stream = bytes == nil ? 1 : 0
             settings.ignores_metadata = readsMetadata ? 0 : 1
             settings.ignores_alpha = container.hasOtherAuxiliaryTrack ? 1 : 0
+            settings.hides_alpha = readsAlpha ? 0 : 1
             guard let decoder = alcedo_avif_create(bytes?.baseAddress, bytes?.count ?? 0, &settings) else {
                 throw ImageDecodingError(.outOfMemory, "AVIF: cannot create a decoder: out of memory")
             }

@@ -41,6 +41,8 @@ typedef struct {
     int ignores_metadata;
     /// Whether the alpha of the file is ignored, so the image is opaque.
     int ignores_alpha;
+    /// Whether the alpha of a complete file is not even read, because it is damaged.
+    int hides_alpha;
 } alcedo_avif_decoder_settings;
 
 typedef struct {
