@@ -127,23 +127,56 @@
             #expect(try decoder.decode(builder.data, options: DecodingOptions()).pixels.alphaMode == .opaque)
         }
 
-        @Test func `alpha with an unreadable property is an error, unlike other auxiliary images`() throws {
+        @Test func `an image whose alpha has an unreadable property is opaque`() throws {
             let unknown = HEIFBuilder.box("xxxx", [1])
             let damaged = HEIFBuilder.box("irot", [])
             let depth = HEIFBuilder.box("auxC", [0, 0, 0, 0] + Array("urn:mpeg:hevc:2015:auxid:2".utf8) + [0])
-            func code(_ properties: [[UInt8]]) throws -> ImageDecodingError.Code? {
+            func damage(_ properties: [[UInt8]]) throws -> DamageTolerance? {
                 var builder = HEIFBuilder()
                 builder.essentialProperties.append("xxxx")
                 builder.add(try CodedPicture("half.heic"))
                 builder.add(try CodedPicture("gray.heic"), properties)
                 builder.refer("auxl", from: 2, to: [1])
-                return decoder.errorCode(builder.data)
+                let image = try decoder.decode(builder.data, options: DecodingOptions())
+                #expect(image.pixels.alphaMode == .opaque)
+                return image.damage?.kind
             }
 
-            #expect(try code([unknown, HEIFBuilder.alpha]) == .unsupportedVariant)
-            #expect(try code([damaged, HEIFBuilder.alpha]) == .corrupt)
-            #expect(try code([unknown, depth]) == nil)
-            #expect(try code([damaged, depth]) == nil)
+            #expect(try damage([unknown, HEIFBuilder.alpha]) == .wrongPixels)
+            #expect(try damage([damaged, HEIFBuilder.alpha]) == .wrongPixels)
+            // Other auxiliary images are not read.
+            #expect(try damage([unknown, depth]) == nil)
+            #expect(try damage([damaged, depth]) == nil)
+        }
+
+        @Test func `an image whose alpha cannot be decoded is opaque`() throws {
+            var builder = HEIFBuilder()
+            builder.add(try CodedPicture("half.heic"))
+            let plain = try decoder.decode(builder.data, options: DecodingOptions()).pixels
+            let gray = try CodedPicture("gray.heic")
+            builder.add(
+                "hvc1", [UInt8](repeating: 0xFF, count: gray.payload.count),
+                [HEIFBuilder.extents(gray.size), gray.configuration, HEIFBuilder.alpha])
+            builder.refer("auxl", from: 2, to: [1])
+            let strict = DecodingOptions(tolerance: .harmless)
+
+            let image = try decoder.decode(builder.data, options: DecodingOptions())
+
+            #expect(image.pixels.tightBytes == plain.tightBytes && image.damage?.kind == .wrongPixels)
+            #expect(decoder.errorCode(builder.data, options: strict) == .corrupt)
+            try DecoderChecks(decoder).checkRows(builder.data)
+        }
+
+        @Test func `a missing end of the file after the pixels is harmless`() throws {
+            var builder = HEIFBuilder()
+            builder.add(try CodedPicture("half.heic"))
+            builder.add("free", [UInt8](repeating: 7, count: 50))
+            let whole = try decoder.decode(builder.data, options: DecodingOptions())
+            let cut = Data(builder.data.dropLast(20))
+
+            let image = try decoder.decode(cut, options: DecodingOptions(tolerance: .harmless))
+
+            #expect(image.pixels == whole.pixels && image.damage?.kind == .harmless && whole.damage == nil)
         }
 
         @Test func `a damaged picture is an error and not a complete image`() throws {

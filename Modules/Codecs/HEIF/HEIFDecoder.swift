@@ -22,12 +22,15 @@
 
         /// Reads the properties from the boxes. The data may be the beginning of a file that contains them.
         ///
-        /// - Throws: ``/AlcedoCore/ImageDecodingError``: `truncated` when the boxes or the metadata are incomplete.
+        /// - Throws: ``/AlcedoCore/ImageDecodingError``: `truncated` when the boxes, or both the pixels and the
+        ///   metadata, are incomplete.
         /// - Complexity: O(boxes and items). libde265 is not used.
         func inspect(_ data: Data, limits: DecodingLimits) throws(ImageDecodingError) -> ImageInfo {
             try data.withDecoderInput(of: "HEIF") { bytes throws(ImageDecodingError) in
                 let file = try HEIFFile(bytes, limits: limits, format: .rgba8)
-                if file.header.isMissingMetadata, let damage = file.damage { throw damage }
+                if file.header.isMissingMetadata, let damage = file.damage, damage.kind == .missingPixels {
+                    throw damage.error
+                }
                 return file.header.info
             }
         }
@@ -45,15 +48,18 @@
                 let file = try HEIFFile(bytes, limits: options.limits, format: options.pixelFormat)
                 let time = DecodingTime(timeLimit)
                 do throws(ImageDecodingError) {
-                    if let damage = file.damage { throw damage }
+                    try options.forRows.check(file.damage)
                     let rows = HEIFRows(file.header, bytes, options: options, time: time)
-                    return try file.header.image(rows.pixels(), options)
+                    var image = try file.header.image(rows.pixels(), options)
+                    image.damage = ImageDamage.worst(rows.damage, file.damage)
+                    try options.check(image.damage)
+                    return image
                 } catch {
                     guard options.allows(error),
                         let part = try HEIFRows(file.header, bytes, options: options, time: time).partialPixels()
                     else { throw error }
                     var image = try file.header.image(part.pixels, options)
-                    image.partialError = error
+                    image.damage = ImageDamage(.missingPixels, error)
                     return image
                 }
             }
@@ -63,6 +69,7 @@
         /// whole.
         ///
         /// - Throws: ``/AlcedoCore/ImageDecodingError``, and the errors of the consumer.
+        @discardableResult
         func decodeRows(
             _ data: Data, options: DecodingOptions, into consumer: any PixelRowConsumer
         ) throws -> ImageDamage? {
@@ -71,13 +78,16 @@
                 guard !memory.isEmpty else { throw ImageDecodingError(.empty, "HEIF: the data is empty") }
                 let bytes = memory.assumingMemoryBound(to: UInt8.self)
                 let file = try HEIFFile(bytes, limits: options.limits, format: options.pixelFormat)
-                if let damage = file.damage { throw damage }
+                try options.check(file.damage)
                 let rows = HEIFRows(file.header, bytes, options: options, time: DecodingTime(timeLimit))
-                guard options.appliesOrientation, file.header.orientation != .up else {
+                if options.appliesOrientation, file.header.orientation != .up {
+                    let image = try file.header.image(rows.pixels(), options)
+                    try options.check(rows.damage)
+                    try image.sendRows(to: consumer)
+                } else {
                     try rows.send(to: consumer)
-                    return nil
                 }
-                return try file.header.image(rows.pixels(), options).sendRows(to: consumer)
+                return ImageDamage.worst(rows.damage, file.damage)
             }
         }
 

@@ -2,7 +2,7 @@
     import AlcedoCore
 
     /// The decoded rows of an alpha image. An alpha of another size is scaled to the image, which takes the nearest
-    /// samples, as in libheif.
+    /// samples, as in libheif. From the first damaged row on, the image is opaque.
     final class AlphaRows {
         private let reader: PictureReader
         /// The size of the alpha image.
@@ -11,6 +11,8 @@
         private let target: PixelSize
         /// The memory of one row of the alpha image, of at most eight bytes per pixel.
         private let row: UnsafeMutableRawPointer
+        /// The damage of the alpha image; nil when none was found.
+        private(set) var damage: ImageDamage?
 
         /// Creates the rows for an image of a size. `bytes` must outlive them.
         init(
@@ -29,15 +31,23 @@
         /// - Returns: The end of the rows of the image that can be converted now.
         /// - Throws: ``/AlcedoCore/ImageDecodingError``.
         func load(_ y: Int) throws(ImageDecodingError) -> Int {
-            let end = try reader.load(y * size.height / target.height)
-            // The first row whose nearest row is not before the end.
-            return (end * target.height + size.height - 1) / size.height
+            guard damage == nil else { return target.height }
+            do throws(ImageDecodingError) {
+                let end = try reader.load(y * size.height / target.height)
+                // The first row whose nearest row is not before the end.
+                return (end * target.height + size.height - 1) / size.height
+            } catch {
+                guard error.code == .corrupt || error.code == .unsupportedVariant else { throw error }
+                damage = HEIFHeader.alphaDamage
+                return target.height
+            }
         }
 
-        /// Replaces the alpha of loaded rows of the image.
+        /// Replaces the alpha of loaded rows of the image, which is opaque. Does nothing after damage.
         func convert(
             _ rows: Range<Int>, to format: PixelFormat, _ memory: UnsafeMutableRawPointer, bytesPerRow: Int
         ) throws(ImageDecodingError) {
+            guard damage == nil else { return }
             guard size != target else {
                 try reader.convertAlpha(rows, to: format, memory, bytesPerRow: bytesPerRow)
                 return

@@ -4,8 +4,8 @@
     /// A file whose properties have been read, and whose rows can be decoded.
     struct HEIFFile {
         let header: HEIFHeader
-        /// The error that a complete file with these bytes has, or nil.
-        let damage: ImageDecodingError?
+        /// The damage that is known before pixels are decoded; nil when none was found.
+        let damage: ImageDamage?
 
         /// Reads the properties from the bytes of a file, or from the beginning of one, and checks the limits.
         ///
@@ -18,8 +18,15 @@
             guard container.hasHeader else { throw container.error() }
             header = try HEIFHeader(container, bytes, limits: limits)
             try header.check(limits, format: header.format(for: format))
-            let isTruncated = container.isTruncated || header.end > bytes.count
-            damage = isTruncated ? ImageDecodingError(.truncated, "HEIF: the data ends within the image") : nil
+            let truncation = ImageDecodingError(.truncated, "HEIF: the data ends within the image")
+            // The bytes of an image without a length extend to the end of the file.
+            let isMissingPixels = header.end > bytes.count || container.isTruncated && header.end == bytes.count
+            if isMissingPixels {
+                damage = ImageDamage(.missingPixels, truncation)
+            } else {
+                let endDamage = container.isTruncated ? ImageDamage(.harmless, truncation) : nil
+                damage = ImageDamage.worst(header.damage, endDamage)
+            }
         }
     }
 #endif

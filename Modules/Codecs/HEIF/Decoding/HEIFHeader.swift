@@ -20,6 +20,8 @@
         let sampleProfile: Data?
         /// Whether bytes of the metadata are missing.
         let isMissingMetadata: Bool
+        /// The damage of the alpha and of the metadata; nil when none was found.
+        let damage: ImageDamage?
 
         /// Reads the properties. `limits` applies to pixels and to metadata. Larger metadata is dropped.
         ///
@@ -52,25 +54,35 @@
             if let size = properties.size { try limits.check(size, format: .gray8) }
             let picture = try HEIFPicture(number, item, properties, of: items, bytes, limits)
             var alpha: HEIFPicture?
+            var damage: ImageDamage?
             var isPremultiplied = false
             for source in items.sources(of: number, "auxl") {
                 guard source != number, let item = items.items[source],
                     let type = HEIFProperties.auxiliaryType(of: item, of: items, bytes), Self.alphaTypes.contains(type)
                 else { continue }
-                // Without its alpha, the image would be opaque.
-                let properties = try HEIFProperties(item, of: items, bytes)
-                alpha = try HEIFPicture(source, item, properties, of: items, bytes, limits)
-                isPremultiplied = items.targets(of: number, "prem").contains(source)
+                do throws(ImageDecodingError) {
+                    let properties = try HEIFProperties(item, of: items, bytes)
+                    alpha = try HEIFPicture(source, item, properties, of: items, bytes, limits)
+                    isPremultiplied = items.targets(of: number, "prem").contains(source)
+                } catch {
+                    guard error.code == .corrupt || error.code == .unsupportedVariant else { throw error }
+                    damage = Self.alphaDamage
+                }
                 break
             }
             var metadata = KeptMetadata(bytes, limits)
             metadata.read(items, of: number, properties)
-            self.init(picture, alpha: alpha, isPremultiplied: isPremultiplied, properties, metadata)
+            self.init(
+                picture, alpha: alpha, isPremultiplied: isPremultiplied, properties, metadata, alphaDamage: damage)
         }
+
+        /// The damage of an image that is opaque, at least in part, because its alpha cannot be decoded.
+        static let alphaDamage = ImageDamage(
+            .wrongPixels, ImageDecodingError(.corrupt, "HEIF: the alpha of the image is damaged"))
 
         private init(
             _ picture: HEIFPicture, alpha: HEIFPicture?, isPremultiplied: Bool, _ properties: HEIFProperties,
-            _ metadata: KeptMetadata
+            _ metadata: KeptMetadata, alphaDamage: ImageDamage? = nil
         ) {
             self.picture = picture
             self.alpha = alpha
@@ -85,6 +97,8 @@
             colorDescription = profile == nil ? picture.color.description : nil
             sampleProfile = profile ?? colorDescription?.profile(isGray: isGray)
             isMissingMetadata = metadata.isMissingBytes
+            let metadataError = ImageDecodingError(.truncated, "HEIF: the data ends within the metadata")
+            damage = alphaDamage ?? (isMissingMetadata ? ImageDamage(.harmless, metadataError) : nil)
         }
 
         private static let alphaTypes = ["urn:mpeg:mpegB:cicp:systems:auxiliary:alpha", "urn:mpeg:hevc:2015:auxid:1"]

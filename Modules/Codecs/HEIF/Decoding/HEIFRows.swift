@@ -14,6 +14,9 @@
         /// The maximum number of bytes of the rows that are converted at once.
         private static let maximumStripByteCount = 1 << 20
 
+        /// The damage of the alpha that has been decoded so far; nil when none was found.
+        var damage: ImageDamage? { alpha?.damage }
+
         /// Creates the rows of a file. `bytes` must outlive them. The rows can be requested once.
         init(
             _ header: HEIFHeader, _ bytes: UnsafeBufferPointer<UInt8>, options: DecodingOptions, time: DecodingTime
@@ -110,6 +113,7 @@
                 }
                 y = rows.upperBound
             }
+            if !isPartial { try options.check(damage) }
             try chain.finish()
             return (firstMissingRow ?? end) - crop.y
         }
