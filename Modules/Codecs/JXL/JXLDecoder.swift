@@ -21,13 +21,14 @@
         /// Reads the properties from the codestream and the boxes. The data may be the beginning of a file that
         /// contains them.
         ///
-        /// - Throws: ``/AlcedoCore/ImageDecodingError``: `truncated` when the header, the frames of an animation or
-        ///   boxes with metadata are incomplete, `exceedsLimit` also for more layers than `limits` allows frames.
+        /// - Throws: ``/AlcedoCore/ImageDecodingError``: `truncated` when the header or the first frame of an animation
+        ///   is incomplete, or pixels and boxes with metadata are, `exceedsLimit` also for more layers than `limits`
+        ///   allows frames.
         /// - Complexity: O(boxes and frames).
         package func inspect(_ data: Data, limits: DecodingLimits) throws(ImageDecodingError) -> ImageInfo {
             try data.withDecoderInput(of: "JPEG XL") { bytes throws(ImageDecodingError) in
                 let file = try JXLFile(bytes, limits: limits)
-                if !file.isComplete, let damage = file.damage { throw damage }
+                if !file.isComplete, let damage = file.damage, damage.kind > .harmless { throw damage.error }
                 return file.header.info
             }
         }
@@ -46,7 +47,7 @@
                     return try image(bytes, options)
                 } catch {
                     guard options.allows(error), var image = try part(bytes, options) else { throw error }
-                    image.partialError = error
+                    image.damage = ImageDamage(.missingPixels, error)
                     return image
                 }
             }
@@ -86,10 +87,14 @@
             _ bytes: UnsafeBufferPointer<UInt8>, _ options: DecodingOptions
         ) throws(ImageDecodingError) -> DecodedImage {
             let file = try file(bytes, options)
-            if let damage = file.damage { throw damage }
-            guard file.header.isAnimated, options.includesAnimation else { return try file.image(options) }
+            guard file.header.isAnimated, options.includesAnimation else {
+                try options.forRows.check(file.damage)
+                var image = try file.image(options)
+                image.damage = file.damage
+                return image
+            }
             let animation = try JXLAnimation(bytes, options: options, threadCount: threadCount)
-            if let damage = animation.damage { throw damage }
+            try options.forRows.check(animation.damage)
             return try animation.image()
         }
 
@@ -104,11 +109,6 @@
             _ bytes: UnsafeBufferPointer<UInt8>, _ options: DecodingOptions
         ) throws(ImageDecodingError) -> DecodedImage? {
             guard let file = try? file(bytes, options) else { return nil }
-            if file.header.isAnimated, options.includesAnimation,
-                let animation = try? JXLAnimation(bytes, options: options, threadCount: threadCount)
-            {
-                return try? animation.image()
-            }
             guard let part = try? JXLPartialImage(file, options: options), try part.advance(bytes, isEnd: true)
             else { return nil }
             return try file.header.image(part.pixels(), options)
@@ -133,6 +133,12 @@
         /// stores premultiplied color. It is RGBA16 for files with more than 8 bits when the options request it, and
         /// floating-point samples are then clamped to the range from 0 to 1. XYB images with an ICC profile are decoded
         /// to sRGB, other images to the color space of the file. A target size averages pixels after they are decoded.
+        ///
+        /// Unusable metadata, a missing end of the file after the pixels, and missing later frames of an animation,
+        /// which ends before them, are harmless damage. Other damage that libjxl detects means missing pixels: complete
+        /// passes and groups of pixels are shown. libjxl decodes all channels together, so damaged alpha cannot be left
+        /// out. The format has no checksums, so wrong samples are usually not detected. A later frame that cannot be
+        /// decoded is an error when it is requested.
         ///
         /// - Parameter usesThreads: Whether a second thread may be used to decode an image. This does not change the
         ///   pixels.

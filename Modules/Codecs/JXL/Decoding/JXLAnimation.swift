@@ -23,8 +23,8 @@
         private var nextIndex = 0
         let canvasSize: PixelSize
         let cost: Int
-        /// The error of a file whose end is missing or damaged, or nil.
-        let damage: ImageDecodingError?
+        /// The damage of a file whose end is missing or damaged, which ends the animation; nil when none was found.
+        let damage: ImageDamage?
 
         /// Creates the frames whose bytes are present.
         ///
@@ -41,11 +41,12 @@
             let missingEnd =
                 file.hasAllFrames
                 ? try Self.missingEnd(bytes, frameCount: header.frameCount, limits: options.limits) : nil
-            damage = file.damage ?? missingEnd
+            damage = file.damage ?? missingEnd.map { ImageDamage(.harmless, $0) }
             // The bytes of a frame are present when the header of the next one is.
             let count = file.hasAllFrames && missingEnd == nil ? header.frameCount : header.frameCount - 1
             guard count > 0 else {
-                throw damage ?? ImageDecodingError(.truncated, "JPEG XL: the data ends within the first frame")
+                throw damage?.error
+                    ?? ImageDecodingError(.truncated, "JPEG XL: the data ends within the first frame")
             }
             try options.limits.check(frameCount: count, of: header.size)
             delays = header.delays.isEmpty ? [.zero] : Array(header.delays.prefix(count))
@@ -113,6 +114,7 @@
                 pixels: try pixels(at: 0), colorProfile: header.sampleProfile,
                 orientation: options.appliesOrientation ? .up : header.orientation, format: .jxl)
             if frameCount > 1 { image.frames = self }
+            image.damage = damage
             return image
         }
     }

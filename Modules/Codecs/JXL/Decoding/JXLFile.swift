@@ -5,8 +5,8 @@
     /// A file whose properties have been read, and whose frames can be decoded.
     struct JXLFile {
         let header: JXLHeader
-        /// The error that a complete file with these bytes has, or nil when none is known before pixels are decoded.
-        let damage: ImageDecodingError?
+        /// The damage that is known before pixels are decoded; nil when none was found.
+        let damage: ImageDamage?
         /// Whether the properties are those of the whole file.
         let isComplete: Bool
         /// Whether the headers of all frames were read.
@@ -37,10 +37,11 @@
             try header.checkChannels(limits)
             try JXLFrameCheck(header, limits).check(bytes, in: container)
             self.header = header
-            let isTruncated = container.isTruncated || layers.damage?.code == .truncated
-            damage =
-                layers.damage
-                ?? (isTruncated ? ImageDecodingError(.truncated, "JPEG XL: the data ends within a box") : nil)
+            let boxError = ImageDecodingError(.truncated, "JPEG XL: the data ends within a box")
+            let boxDamage = container.isTruncated ? ImageDamage(.harmless, boxError) : nil
+            // The frames before the damage can be shown.
+            let hasFrames = header.isAnimated && layers.durations.count > 1
+            damage = layers.damage.map { ImageDamage(hasFrames ? .harmless : .missingPixels, $0) } ?? boxDamage
             hasAllFrames = layers.damage == nil
             // The metadata of a file with boxes, and the frames of an animation, may be among missing bytes.
             isComplete = damage == nil || !container.hasBoxes && !header.isAnimated
