@@ -134,6 +134,30 @@
             #expect(try decode(data).pixels.rgba(3, 3) == [255, 0, 0, 255])
         }
 
+        @Test(arguments: [
+            (#"style="width:40px;height:20px""#, 40, 20), (#"style="width: 40px" width="9" height="20""#, 40, 20),
+            (#"style="width:40px;height:20px" width="9" height="9""#, 40, 20),
+            (#"style="WIDTH:1in!important;width:9px;height:20px;;""#, 96, 20),
+            (#"style="width:40;height:-3px" width="8" height="9""#, 8, 9),
+            (#"style="width:100%;height:auto" width="8" height="9" viewBox="0 0 30 20""#, 30, 20),
+            (#"style="height:2rem;fill:url(a;width:9px)" viewBox="0 0 30 20""#, 48, 32),
+            (#"style="width:calc(9px);height:20px" width="8""#, 8, 20),
+            (#"style="max-width:9px;width:0" width="8" height="9""#, 0, 0),
+        ])
+        func `the style of the root element determines the size as in browsers`(
+            attributes: String, width: Int, height: Int
+        ) throws {
+            let data = document(cover(#"fill="red""#), attributes: attributes)
+
+            guard width > 0 else {
+                #expect(decoder.errorCode(data) == .corrupt)
+                return
+            }
+            let image = try decode(data)
+            #expect(image.size == PixelSize(width: width, height: height))
+            #expect(image.pixels.rgba(width - 1, height - 1) == [255, 0, 0, 255])
+        }
+
         @Test func `an unknown encoding is not supported`() {
             let text = #"<?xml version="1.0" encoding="ebcdic"?><svg xmlns="http://www.w3.org/2000/svg"/>"#
 

@@ -42,8 +42,7 @@
                 try drawing.check(options.limits, timeLimit: timeLimit)
                 let pixels = try drawing.pixels(
                     timeLimit: timeLimit, isPremultiplied: options.alphaMode == .premultiplied)
-                var image = DecodedImage(
-                    pixels: pixels, format: .svg, damage: document.damage.map { ImageDamage(.missingPixels, $0) })
+                var image = DecodedImage(pixels: pixels, format: .svg, damage: document.damage)
                 image.reduction = drawing.reduction
                 return image
             }
@@ -78,7 +77,11 @@
         /// A document is drawn at the size of the result: with a target size, it is scaled to it, larger or smaller
         /// than its natural size. Scripts, links, and images and style sheets outside the document are removed before
         /// it is drawn. The format is recognized by `<svg`, an XML declaration, a comment or a document type of SVG at
-        /// the beginning of the file. Compressed files (SVGZ) are not supported.
+        /// the beginning of the file, and by the signature of gzip for compressed files (SVGZ).
+        ///
+        /// Everything after the root element is ignored. A document that is not well-formed before its end, or has
+        /// none, has missing pixels: the elements before the error. Damage of compressed data after the root element is
+        /// harmless. Embedded images and documents that are damaged are not drawn, as in browsers, and not reported.
         ///
         /// - Parameter timeLimit: The maximum time of drawing one document. After it, decoding throws `timedOut`.
         ///   librsvg 2.59 and later stops then at the next element; earlier versions use the thread until they have
@@ -100,24 +103,31 @@
         private static let texts = ["<svg", "<?xml", "<!--", "<!DOCTYPE svg"]
 
         /// The beginnings without white space and byte order mark.
-        static var signatures: [[UInt8?]] { texts.map { text in text.utf8.map { $0 } } }
+        static var signatures: [[UInt8?]] {
+            texts.map { text in text.utf8.map { $0 } } + [GzipText.signature.map { $0 }]
+        }
+
+        /// Returns whether the bytes begin like a document, which may be compressed.
+        @Sendable static func matches(_ prefix: RawSpan) -> Bool {
+            prefix.withUnsafeBytes { memory in
+                let all = memory.bindMemory(to: UInt8.self)
+                return GzipText.matches(all) ? GzipText.mayBeDocument(all, isDocument: isDocument) : isDocument(all)
+            }
+        }
 
         /// Returns whether the bytes begin like a document, after a byte order mark and white space.
         ///
         /// A document in UTF-16, and one whose root element has a prefix, match too.
-        @Sendable static func matches(_ prefix: RawSpan) -> Bool {
-            prefix.withUnsafeBytes { memory in
-                let all = memory.bindMemory(to: UInt8.self)
-                let wideTexts: [[UInt8]] = [
-                    [0xFF, 0xFE, 0x3C, 0], [0xFE, 0xFF, 0, 0x3C], [0x3C, 0, 0x3F, 0], [0, 0x3C, 0, 0x3F],
-                ]
-                if wideTexts.contains(where: { all.starts(with: $0) }) { return true }
-                let isMarked = all.starts(with: [0xEF, 0xBB, 0xBF])
-                let text = all.dropFirst(isMarked ? 3 : 0).drop(while: XMLCharacter.isSpace)
-                if texts.contains(where: { text.starts(with: $0.utf8) }) { return true }
-                let name = text.dropFirst().prefix(while: XMLCharacter.isName)
-                return text.first == UInt8(ascii: "<") && name.count > 4 && name.suffix(4).elementsEqual(":svg".utf8)
-            }
+        private static func isDocument(_ all: UnsafeBufferPointer<UInt8>) -> Bool {
+            let wideTexts: [[UInt8]] = [
+                [0xFF, 0xFE, 0x3C, 0], [0xFE, 0xFF, 0, 0x3C], [0x3C, 0, 0x3F, 0], [0, 0x3C, 0, 0x3F],
+            ]
+            if wideTexts.contains(where: { all.starts(with: $0) }) { return true }
+            let isMarked = all.starts(with: [0xEF, 0xBB, 0xBF])
+            let text = all.dropFirst(isMarked ? 3 : 0).drop(while: XMLCharacter.isSpace)
+            if texts.contains(where: { text.starts(with: $0.utf8) }) { return true }
+            let name = text.dropFirst().prefix(while: XMLCharacter.isName)
+            return text.first == UInt8(ascii: "<") && name.count > 4 && name.suffix(4).elementsEqual(":svg".utf8)
         }
     }
 #endif

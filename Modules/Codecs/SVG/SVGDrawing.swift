@@ -48,7 +48,7 @@
         var byteCount: Int {
             let image = 4 * Double(size.pixelCount)
             let tree = 2_000 * Double(document.elementCount) + 12 * Double(document.bytes.count)
-            return Int(clamping: Double(pixelByteCount) + image + tree)
+            return Int(clamping: Double(pixelByteCount) + image + tree + Double(document.inflatedByteCount))
         }
 
         /// Checks the limits before anything is allocated.

@@ -11,7 +11,7 @@ enum ForeignFormat {
         (Array("MM\0*".utf8), "TIFF"),
         (Array("8BPS".utf8), "a Photoshop document (PSD)"),
         (Array("%PDF".utf8), "PDF"),
-        ([0x1F, 0x8B], "compressed by gzip, such as a compressed SVG (SVGZ)"),
+        ([0x1F, 0x8B], "compressed by gzip; a compressed SVG (SVGZ) needs the package trait SVG"),
     ]
 
     /// Returns the format of a file, and the package traits that its codec in this package needs. Returns nil when the

@@ -20,6 +20,8 @@ typedef enum {
     ALCEDO_SVG_PANIC,
     /// Drawings over their time limit still run, and none of them ended while the document waited.
     ALCEDO_SVG_BUSY,
+    /// The bytes end too early.
+    ALCEDO_SVG_TRUNCATED,
 } alcedo_svg_status;
 
 /// The maximum number of pixels of a side of an image surface of cairo.
@@ -64,6 +66,13 @@ void alcedo_svg_copy(
 
 /// Releases a drawing, with its pixels.
 void alcedo_svg_release(alcedo_svg_drawing *_Nonnull drawing);
+
+/// Decompresses a stream of DEFLATE (RFC 1951). Bytes after its end are ignored.
+///
+/// Writes at most `capacity` bytes, and their number to `written`, also for damaged data. Returns ALCEDO_SVG_LIMIT when
+/// they may not be all, ALCEDO_SVG_TRUNCATED when the stream has no end, and ALCEDO_SVG_CORRUPT when it is invalid.
+alcedo_svg_status alcedo_svg_inflate(
+    const uint8_t *_Nonnull bytes, size_t count, uint8_t *_Nonnull out, size_t capacity, size_t *_Nonnull written);
 
 /// Returns the number of fonts in fontconfig's list. Several fonts can be in one file.
 size_t alcedo_svg_font_count(void);

@@ -38,6 +38,29 @@
             return output
         }
 
+        /// Returns the declarations of the attribute `style`, which semicolons outside strings and parentheses
+        /// separate. O(bytes).
+        static func declarations(_ text: ArraySlice<UInt8>) -> [ArraySlice<UInt8>] {
+            var scanner = CSSScanner(text)
+            var (result, start, depth): ([ArraySlice<UInt8>], Int, Int) = ([], text.startIndex, 0)
+            while let byte = scanner.peek {
+                switch byte {
+                case UInt8(ascii: "\""), UInt8(ascii: "'"):
+                    _ = scanner.string()
+                    continue
+                case UInt8(ascii: "\\"): scanner.skip(1)
+                case UInt8(ascii: "("): depth += 1
+                case UInt8(ascii: ")"): depth = max(0, depth - 1)
+                case UInt8(ascii: ";") where depth == 0:
+                    result.append(text[start..<scanner.position])
+                    start = scanner.position + 1
+                default: break
+                }
+                scanner.skip(1)
+            }
+            return result + (start < text.endIndex ? [text[start...]] : [])
+        }
+
         /// Returns whether no brace is in a string, in parentheses or in another block, so that rules begin and end at
         /// braces. O(bytes).
         static func hasPlainBraces(_ text: ArraySlice<UInt8>) -> Bool {

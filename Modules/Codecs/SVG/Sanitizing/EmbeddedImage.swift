@@ -9,7 +9,7 @@
             case jpeg = "image/jpeg"
             /// The bytes are those of the first frame.
             case gif = "image/gif"
-            /// The bytes may be a document.
+            /// The bytes may be a document, or a compressed one.
             case text = "image/svg+xml"
         }
 
@@ -47,7 +47,7 @@
                 (format, bytes, self.size) = (.jpeg, data, size)
             } else if let still = GIFStill(data) {
                 (format, bytes, size) = (.gif, still.bytes, still.size)
-            } else if data.prefix(4_096).contains(UInt8(ascii: "<")) {
+            } else if data.starts(with: GzipText.signature) || data.prefix(4_096).contains(UInt8(ascii: "<")) {
                 (format, bytes, size) = (.text, data, nil)
             } else {
                 return nil

@@ -11,11 +11,13 @@
         let viewBoxScale: Double
         /// The number of elements, including those that are not drawn.
         let elementCount: Int
-        /// The error that ended the document early, or nil when it is complete.
-        let damage: ImageDecodingError?
+        /// The damage of the document; nil when none was found.
+        let damage: ImageDamage?
+        /// The number of bytes that were decompressed to read the document.
+        let inflatedByteCount: Int
 
-        /// The maximum number of bytes of a file.
-        private static let maximumByteCount = 32 << 20
+        /// The maximum number of bytes of a file, and of all bytes that are decompressed to read it.
+        static let maximumByteCount = 32 << 20
 
         /// Reads a document. O(bytes).
         ///
@@ -23,26 +25,64 @@
         ///   - data: The file.
         ///   - limits: The limits of embedded images.
         ///   - allowsPartial: Whether the part before an error may be used. Default: false.
-        ///   - nesting: The number of documents around this one. Default: 0.
         /// - Throws: `truncated` when the document has no end, `corrupt` when it is not well-formed or not SVG,
         ///   `unsupportedVariant` for an unknown encoding, and `exceedsLimit`.
         init(
-            _ data: UnsafeBufferPointer<UInt8>, limits: DecodingLimits, allowsPartial: Bool = false, nesting: Int = 0
+            _ data: UnsafeBufferPointer<UInt8>, limits: DecodingLimits, allowsPartial: Bool = false
+        ) throws(ImageDecodingError) {
+            var inflatableByteCount = Self.maximumByteCount
+            try self.init(
+                data, limits: limits, allowsPartial: allowsPartial, nesting: 0,
+                inflatableByteCount: &inflatableByteCount)
+        }
+
+        /// Reads a document inside others, or the outermost one.
+        ///
+        /// - Parameters:
+        ///   - nesting: The number of documents around this one.
+        ///   - inflatableByteCount: The number of bytes that may be decompressed, which is reduced by those that are.
+        init(
+            _ data: UnsafeBufferPointer<UInt8>, limits: DecodingLimits, allowsPartial: Bool = false, nesting: Int,
+            inflatableByteCount: inout Int
+        ) throws(ImageDecodingError) {
+            guard GzipText.matches(data) else {
+                try self.init(
+                    text: data, inflationDamage: nil, limits, allowsPartial: allowsPartial, nesting: nesting,
+                    &inflatableByteCount)
+                return
+            }
+            let gzip = try GzipText(data, maximumByteCount: inflatableByteCount)
+            inflatableByteCount -= gzip.bytes.count
+            self = try gzip.bytes.withUnsafeBufferPointer { text throws(ImageDecodingError) in
+                try SVGDocument(
+                    text: text, inflationDamage: gzip.damage, limits, allowsPartial: allowsPartial, nesting: nesting,
+                    &inflatableByteCount)
+            }
+        }
+
+        /// Reads a document that is not compressed, or no longer.
+        private init(
+            text data: UnsafeBufferPointer<UInt8>, inflationDamage: ImageDecodingError?, _ limits: DecodingLimits,
+            allowsPartial: Bool, nesting: Int, _ inflatableByteCount: inout Int
         ) throws(ImageDecodingError) {
             guard data.count <= Self.maximumByteCount else {
                 throw ImageDecodingError(
                     .exceedsLimit, "SVG: \(data.count) bytes exceed the limit of \(Self.maximumByteCount)")
             }
-            var parser = XMLParser(SVGSanitizer(limits: limits, byteCount: data.count, nesting: nesting))
-            var damage: ImageDecodingError?
+            var parser = XMLParser(
+                SVGSanitizer(
+                    limits: limits, byteCount: data.count, nesting: nesting, inflatableByteCount: inflatableByteCount))
+            // The end of the text of damaged compressed data is an error only when the document needs more of it.
+            var damage = inflationDamage.map { ImageDamage(.harmless, $0) }
             do throws(ImageDecodingError) {
                 try parser.parse(XMLText(data))
             } catch {
+                let error = error.code == .truncated ? inflationDamage ?? error : error
                 guard allowsPartial, error.code == .truncated || error.code == .corrupt, parser.handler.size != nil
                 else {
                     throw error
                 }
-                damage = error
+                damage = ImageDamage(.missingPixels, error)
             }
             try parser.handler.finish()
             guard let size = parser.handler.size else {
@@ -50,6 +90,8 @@
             }
             self.size = size
             self.damage = damage
+            inflatedByteCount = SVGDocument.maximumByteCount - parser.handler.inflatableByteCount
+            inflatableByteCount = parser.handler.inflatableByteCount
             bytes = parser.handler.output.bytes
             viewBoxScale = parser.handler.viewBoxScale
             elementCount = parser.handler.graph.elements.count

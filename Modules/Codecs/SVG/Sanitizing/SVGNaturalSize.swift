@@ -3,9 +3,9 @@
 
     /// The size of a document in its own pixels, of which 96 are an inch.
     ///
-    /// The attributes `width` and `height` of the root element give it. A percentage and a missing side follow from
-    /// `viewBox`; without it, they are 300 × 150 pixels, as for replaced elements of CSS. Sources: SVG 2, section 8.2;
-    /// CSS Images 3, section 5.3.
+    /// The properties or attributes `width` and `height` of the root element give it. A percentage and a missing side
+    /// follow from `viewBox`; without it, they are 300 × 150 pixels, as for replaced elements of CSS. Sources: SVG 2,
+    /// section 8.2; CSS Images 3, section 5.3.
     struct SVGNaturalSize: Equatable {
         let width: Double
         let height: Double
@@ -29,6 +29,48 @@
             guard width > 0, height > 0, width.isFinite, height.isFinite else {
                 throw ImageDecodingError(.corrupt, "SVG: the size of \(width) x \(height) pixels is invalid")
             }
+        }
+
+        /// Removes the properties `width` and `height` from the declarations of the attribute `style`, and returns
+        /// those that are valid. librsvg would apply them in addition to the size that the document is drawn at.
+        ///
+        /// The last valid declaration wins, unless an earlier one is important. O(bytes).
+        static func removeSides(from style: inout [UInt8]) -> (width: [UInt8]?, height: [UInt8]?) {
+            var rest: [[UInt8]] = []
+            var sides: [String: (value: [UInt8], isImportant: Bool)] = [:]
+            for declaration in CSSText.declarations(style[...]) {
+                guard let colon = declaration.firstIndex(of: UInt8(ascii: ":")) else {
+                    rest.append(Array(declaration))
+                    continue
+                }
+                let trimmed = { (text: ArraySlice<UInt8>) in
+                    String(decoding: text, as: UTF8.self).lowercased().split(whereSeparator: \.isWhitespace)
+                        .joined(separator: " ")
+                }
+                let name = trimmed(declaration[..<colon])
+                guard name == "width" || name == "height" else {
+                    rest.append(Array(declaration))
+                    continue
+                }
+                var value = trimmed(declaration[(colon + 1)...])
+                let mark = value.lastIndex(of: "!")
+                let isImportant = mark.map { value[$0...].filter { $0 != " " } == "!important" } ?? false
+                if isImportant, let mark { value = trimmed(Array(value[..<mark].utf8)[...]) }
+                // The font of the root element is that of the document.
+                if value.hasSuffix("rem") { value = value.dropLast(3) + "em" }
+                guard isLength(value), sides[name]?.isImportant != true || isImportant else { continue }
+                sides[name] = (Array(value.utf8), isImportant)
+            }
+            style = Array(rest.joined(separator: [UInt8(ascii: ";")]))
+            return (sides["width"]?.value, sides["height"]?.value)
+        }
+
+        /// Returns whether a value of the properties `width` and `height` is valid. Other than in attributes, a number
+        /// needs a unit unless it is zero, and must not be negative.
+        private static func isLength(_ value: String) -> Bool {
+            if value == "auto" { return true }
+            guard let length = SVGLength(Array(value.utf8)[...]), let last = value.last else { return false }
+            return length.value == 0 || length.value > 0 && !last.isNumber && last != "."
         }
 
         /// The size in whole pixels: rounded, each side at least 1 and at most 10⁹.

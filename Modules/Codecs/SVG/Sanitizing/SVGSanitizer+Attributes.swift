@@ -53,7 +53,7 @@
 
         /// Checks the attribute `href`: it may be a fragment of the document, or an embedded image, which is written
         /// again. Returns false when the attribute is left out.
-        func keepReference(
+        mutating func keepReference(
             _ attribute: inout XMLAttribute, of element: inout DrawingElement
         ) throws(ImageDecodingError) -> Bool {
             let value = attribute.value.drop(while: XMLCharacter.isSpace)
@@ -83,11 +83,12 @@
         }
 
         /// Returns an embedded document, or nil when it is damaged or nested too deeply.
-        private func document(_ data: Data) throws(ImageDecodingError) -> SVGDocument? {
+        private mutating func document(_ data: Data) throws(ImageDecodingError) -> SVGDocument? {
             guard nesting < Self.maximumNesting else { return nil }
             do throws(ImageDecodingError) {
                 return try data.withDecoderInput(of: "SVG") { bytes throws(ImageDecodingError) in
-                    try SVGDocument(bytes, limits: limits, nesting: nesting + 1)
+                    try SVGDocument(
+                        bytes, limits: limits, nesting: nesting + 1, inflatableByteCount: &inflatableByteCount)
                 }
             } catch {
                 if error.code == .exceedsLimit { throw error }

@@ -19,6 +19,8 @@
         let limits: DecodingLimits
         /// The number of documents around this one.
         let nesting: Int
+        /// The number of bytes of embedded documents that may still be decompressed.
+        var inflatableByteCount: Int
         private(set) var namespaces = SVGNamespaces()
         private var openNames: [String] = []
         /// The number of open elements inside one that is left out.
@@ -38,9 +40,11 @@
         ///   - limits: The limits of embedded images.
         ///   - byteCount: The number of bytes of the document.
         ///   - nesting: The number of documents around this one. Default: 0.
-        init(limits: DecodingLimits, byteCount: Int, nesting: Int = 0) {
+        ///   - inflatableByteCount: The number of bytes of embedded documents that may be decompressed. Default: 0.
+        init(limits: DecodingLimits, byteCount: Int, nesting: Int = 0, inflatableByteCount: Int = 0) {
             self.limits = limits
             self.nesting = nesting
+            self.inflatableByteCount = inflatableByteCount
             output.reserve(byteCount + 512)
         }
 
@@ -185,7 +189,11 @@
         private mutating func begin(_ attributes: inout [XMLAttribute]) throws(ImageDecodingError) {
             func value(_ name: String) -> [UInt8]? { attributes.first { $0.name == name }?.value }
             let box = value("viewBox").flatMap { SVGViewBox($0[...]) }
-            let size = try SVGNaturalSize(width: value("width"), height: value("height"), viewBox: box)
+            // The properties of a style take precedence over attributes, as in browsers.
+            let style = attributes.firstIndex { $0.name == "style" }
+            let sides = style.map { SVGNaturalSize.removeSides(from: &attributes[$0].value) }
+            let size = try SVGNaturalSize(
+                width: sides?.width ?? value("width"), height: sides?.height ?? value("height"), viewBox: box)
             self.size = size
             viewport = max(box?.width ?? size.width, box?.height ?? size.height)
             if let box, box.width > 0, box.height > 0 {

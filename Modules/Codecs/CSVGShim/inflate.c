@@ -1,0 +1,38 @@
+// Without the trait SVG, the package builds without librsvg.
+#ifdef ALCEDO_SVG
+#include "internal.h"
+
+#include <gio/gio.h>
+
+alcedo_svg_status alcedo_svg_inflate(
+    const uint8_t *bytes, size_t count, uint8_t *out, size_t capacity, size_t *written) {
+    *written = 0;
+    // librsvg needs GLib, which brings zlib.
+    GZlibDecompressor *decompressor = g_zlib_decompressor_new(G_ZLIB_COMPRESSOR_FORMAT_RAW);
+    if (!decompressor) return ALCEDO_SVG_OUT_OF_MEMORY;
+    alcedo_svg_status status = ALCEDO_SVG_LIMIT;
+    while (*written < capacity) {
+        gsize read_count = 0, written_count = 0;
+        // What a call has written before it finds damage is lost, so a call writes little.
+        const size_t step = capacity - *written < 4096 ? capacity - *written : 4096;
+        const GConverterResult result = g_converter_convert(
+            G_CONVERTER(decompressor), bytes, count, out + *written, step, G_CONVERTER_INPUT_AT_END, &read_count,
+            &written_count, NULL);
+        if (result == G_CONVERTER_ERROR) {
+            status = count == 0 ? ALCEDO_SVG_TRUNCATED : ALCEDO_SVG_CORRUPT;
+            break;
+        }
+        bytes += read_count;
+        count -= read_count;
+        *written += written_count;
+        if (result == G_CONVERTER_FINISHED) {
+            status = ALCEDO_SVG_OK;
+            break;
+        }
+    }
+    g_object_unref(decompressor);
+    return status;
+}
+#else
+typedef int alcedo_svg_no_inflate;
+#endif
