@@ -291,7 +291,8 @@ package.targets += [
         linkerSettings: [.linkedLibrary("heif", .when(traits: ["HEIF"]))]),
     .executableTarget(
         name: "conformance",
-        dependencies: ["Alcedo", "AlcedoCodecs", "AlcedoColor", "AlcedoCore", "AlcedoTesting"] + traitModules,
+        dependencies: ["Alcedo", "AlcedoBMP", "AlcedoCodecs", "AlcedoColor", "AlcedoCore", "AlcedoTesting"]
+            + traitModules,
         path: "Tests/Conformance"),
     .target(name: "TestSupport", dependencies: ["AlcedoCore", "AlcedoTesting"], path: "Tests/Support"),
     .testTarget(

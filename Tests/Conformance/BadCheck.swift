@@ -14,7 +14,7 @@ struct BadCheck {
     }
 
     /// The maximum memory for a file that a limit refuses.
-    private static let memoryLimit = 32 << 20
+    static let memoryLimit = 32 << 20
 
     /// The maximum time to decode one file three times.
     var timeLimit = Duration.seconds(10)

@@ -1,6 +1,7 @@
 #if AVIF
     import AlcedoAVIF
 #endif
+import AlcedoBMP
 import AlcedoCodecs
 import AlcedoCore
 #if HEIF
@@ -14,9 +15,11 @@ import AlcedoCore
 #endif
 
 extension CodecRegistry {
-    /// The codecs of AlcedoCodecs and of the enabled package traits. An SVG is drawn three times within the time limit
-    /// of a bad file.
+    /// The codecs of AlcedoCodecs, of AlcedoBMP and of the enabled package traits. An SVG is drawn three times within
+    /// the time limit of a bad file.
     static let conformance = CodecRegistry.standard
+        .adding(.bmp)
+        .adding(.ico(png: .png))
         #if AVIF
             .adding(.avif)
         #endif

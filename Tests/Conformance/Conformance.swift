@@ -4,10 +4,11 @@ import FoundationEssentials
 
 /// Runs all decoders over a corpus of valid and bad files with expectations made by other decoders. Files of formats
 /// whose package trait is not enabled are skipped and counted. Files with metadata are also converted by each metadata
-/// policy.
+/// policy. Small images that image software often gets wrong are converted and compared with their right values.
 ///
 /// usage: conformance DIRECTORY [--verbose] [--emulated] [WORD]
-///   DIRECTORY    has a manifest.json, and a manifest-formats.json for further formats and for color profiles
+///   DIRECTORY    has a manifest.json, and a manifest-formats.json for further formats and for color profiles.
+///                The cases are in ../cases/cases.json beside it, if that exists; their paths begin with cases.
 ///   --emulated   allows twenty times the time, for an emulated processor
 ///   WORD         only paths with it
 @main
@@ -60,6 +61,8 @@ enum Conformance {
                 table.add(file.path, row: row, outcome: "decoded", problems, peer: file.wrongPeer)
             }
         }
+        let cases = CaseCheck(directory: "\(directory)/../cases", timeLimit: bad.timeLimit)
+        try cases.run(only: word, isVerbose: isVerbose, into: &table)
         print(table.text + color.differences.text, terminator: "")
         exit(table.isClean && color.differences.areSmall ? 0 : 1)
     }
