@@ -42,7 +42,8 @@ package struct GIFDecoder: ImageDecoding {
         guard isStreamed, let stream = try data.withDecoderInput(of: "GIF", { GIFRowStream(frame, structure, $0) })
         else { return try decode(data, options: options).sendRows(to: consumer) }
         try options.check(damage)
-        let chain = options.chain(from: BoxReduction(from: structure.canvas, towards: options.averagingTarget), to: consumer)
+        let chain = options.chain(
+            from: BoxReduction(from: structure.canvas, towards: options.averagingTarget), to: consumer)
         try chain.begin(
             PixelRowHeader(
                 size: structure.canvas, format: .rgba8,

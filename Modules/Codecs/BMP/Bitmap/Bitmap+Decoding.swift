@@ -55,7 +55,8 @@ extension Bitmap {
     /// - Throws: The error of damage, before the first row, and the errors of the consumer.
     func sendRows(_ options: DecodingOptions, to consumer: any PixelRowConsumer) throws -> ImageDamage? {
         try options.forRows.check(damage)
-        try send(to: options.chain(from: BoxReduction(from: header.size, towards: options.averagingTarget), to: consumer))
+        try send(
+            to: options.chain(from: BoxReduction(from: header.size, towards: options.averagingTarget), to: consumer))
         return damage
     }
 
