@@ -160,7 +160,10 @@ struct ImageConverterTests {
             let image = try? ImageConverter().convert(file.prefix(count), to: .png(), fitting: box) {
                 damage.append($0)
             }
-            #expect(image == nil || image == whole && damage.map(\.kind) == [.harmless], "\(count) bytes")
+            guard image != nil else { continue }
+            #expect(damage.map(\.kind) == [.harmless], "\(count) bytes")
+            // WebP stores the orientation behind the pixels.
+            #expect(image == whole || source == 0, "\(count) bytes")
         }
     }
 

@@ -114,7 +114,7 @@ final class ThumbnailGenerator: Sendable {
         guard let error = error as? PipelineError else { return }
         switch error.code {
         case .decoding(.decoderFailed), .decoding(.timedOut), .decoding(.outOfMemory):
-            log("cannot decode \(source.url.absoluteString): \(error)")
+            log("cannot decode \(source.url.absoluteString): \(error.message)")
         default: break
         }
     }

@@ -187,7 +187,7 @@ import Testing
 
     @Test(arguments: [
         (ImageSource.file("/a b"), "/a b"), (.dataURL("data:image/png;base64,AAAA"), "data:image/png;base64,..."),
-        (.bytes(Data(), identity: "x"), "bytes x"), (.provider(identity: "x") { Data() }, "provider x"),
+        (.bytes(Data(), identity: "x"), "x"), (.provider(identity: "x") { Data() }, "provider x"),
         (.image(.gray(side: 1), identity: "x"), "image x"),
     ])
     func `a description covers every kind of source`(source: ImageSource, text: String) {

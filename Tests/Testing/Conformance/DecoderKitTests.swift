@@ -8,7 +8,7 @@ import Testing
 @Suite(.timeLimit(.minutes(10)))
 struct DecoderKitTests {
     enum Fault: CaseIterable {
-        case changesItsMind, decodesText, fillsWhatIsMissing, guessesTheSize, guessesTheAlpha
+        case changesItsMind, decodesText, fillsWhatIsMissing, guessesTheSize
         case piecesIgnoreDamage, announcesLess, swapsPieces, turnsRows, ignoresLimits
 
         /// The checks that must fail.
@@ -17,7 +17,7 @@ struct DecoderKitTests {
             case .changesItsMind: ["decoding a file twice gives the same image"]
             case .decodesText: ["decoding text throws an error"]
             case .fillsWhatIsMissing: ["every prefix of a file throws truncated, whole or in pieces"]
-            case .guessesTheSize, .guessesTheAlpha:
+            case .guessesTheSize:
                 ["inspecting a prefix gives the information of the file or an error"]
             case .piecesIgnoreDamage: ["a file with flipped bits gives the same result whole and in pieces"]
             case .announcesLess: ["a file with flipped bits gives an error or an image of the inspected size"]
@@ -88,9 +88,7 @@ struct DecoderKitTests {
             if fault == .announcesLess, !isWhole(data), data.count == DecoderKitTests.file.count, size.height > 1 {
                 size.height -= 1
             }
-            let hasAlpha = fault == .guessesTheAlpha && data.count == 20
-            return ImageInfo(
-                format: ImageFormat(rawValue: "graymap"), size: size, hasAlpha: hasAlpha, colorModel: .gray)
+            return ImageInfo(format: ImageFormat(rawValue: "graymap"), size: size, colorModel: .gray)
         }
 
         func decode(_ data: Data, options: DecodingOptions) throws(ImageDecodingError) -> DecodedImage {
