@@ -9,8 +9,8 @@ struct ThumbnailCommand: ProgramCommand {
         """
         usage: alcedo thumbnail URL|FILE|DIRECTORY... --size N --output DIR [options]
 
-        Writes a thumbnail of each image to DIR under the image's name, with a number after repeated names. Colors are converted to sRGB. An image that fails is reported on standard error, and the other
-        thumbnails are written.
+        Writes a thumbnail of each image to DIR under the image's name, with a number after repeated names. Colors are
+        converted to sRGB. An image that fails is reported on standard error, and the other thumbnails are written.
 
           --size N                fit each thumbnail into N x N pixels
           --output, -o DIR        write the thumbnails to DIR

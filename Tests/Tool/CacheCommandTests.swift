@@ -135,7 +135,8 @@ struct CacheCommandTests {
 
         for format in [[], ["--json"]] {
             let output = try await alcedo.run(["cache", "list"] + format).output.replacing("\\/", with: "/")
-            #expect(output.contains("://user:...@") && !output.contains("s3cret"))
+            #expect(output.contains("/good.png"))
+            #expect(!output.contains("s3cret"))
         }
     }
 

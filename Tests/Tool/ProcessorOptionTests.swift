@@ -75,7 +75,7 @@ struct ProcessorOptionTests {
     }
 
     @Test(arguments: [
-        "resize", "resize:", "resize:0", "resize:10x", "resize:10x10,cover", "resize:-5x5", "resize:x0", "crop:1",
+        "resize", "resize:", "resize:0", "resize:10x", "resize:10x10,around", "resize:-5x5", "resize:x0", "crop:1",
         "crop:1,2,3", "crop:10x10,middle", "circle:2", "circle:2,red", "round:-1", "round:101%", "round", "blur:inf",
         "blur:nan", "blur:-1", "blur:1e3", "tint:12345", "tint:ffffff,none", "tint:+fffff", "flip:x", "rotate:x",
         "gray:1", "brightness:-1", "contrast", "saturation:1,2", "background:ffffff00",

@@ -126,6 +126,7 @@ struct ToolOptionTests {
         #expect(objects.count == (command[0] == "load" ? 3 : 2))
         let keys: Set = [
             "input", "output", "frame", "width", "height", "bytes", "layer", "lost", "damage", "damageMessage", "error",
+            "skipped",
         ]
         #expect(objects.allSatisfy { Set($0.keys) == keys })
         let good = try #require(objects.first { $0["input"] as? String == Self.file })

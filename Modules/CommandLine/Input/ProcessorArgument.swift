@@ -60,7 +60,7 @@ struct ProcessorArgument: Sendable {
 
     private static let forms = [
         Form(
-            name: "resize", parameters: ":WxH|W|xH[,fit|fill|exact][,enlarge]",
+            name: "resize", parameters: ":WxH|W|xH[,fit|fill|exact|cover][,enlarge]",
             meaning: "resize to WxH, to the width W, or to the height H", values: "W and H are from 1 to 65535",
             make: resize),
         Form(
