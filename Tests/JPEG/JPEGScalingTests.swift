@@ -72,9 +72,10 @@ import Testing
                 let target = TargetSize(width: size.width / divisor, height: 1, mode: .fill)
                 let image = try JPEGDecoder().decode(file, options: DecodingOptions(target: target))
 
-                // An eighth of a sequential file is used only if no block is cut.
-                let isCut = pixelCount % 8 != 0
-                let used = isProgressive || !isCut ? divisor : min(divisor, 4)
+                // An eighth of a sequential file is used only if no block of a component is cut.
+                let position = try #require(image.reduction)
+                let used = Int((Double(size.width) / position.width).rounded())
+                #expect(used == divisor || used == 4 && divisor == 8 && !isProgressive)
                 #expect(image.size.width == (size.width + used - 1) / used)
                 #expect(image.reduction?.width == Double(size.width) / Double(used))
                 let distance = image.pixels.tightBytes.enumerated().map { abs(Int($1) - Int(color[$0 % 4])) }.max()
