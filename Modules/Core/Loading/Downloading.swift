@@ -49,7 +49,7 @@ extension Downloading {
     /// Returns false.
     public var modifiesRequests: Bool { false }
 
-    /// Returns `request` unchanged.
+    /// Returns `request` unchanged. Never throws.
     public func modified(_ request: HTTPRequest) async throws -> HTTPRequest { request }
 
     /// Returns `request` unchanged.
