@@ -2,8 +2,8 @@
 /// ``ImageDamage``.
 ///
 /// ```swift
-/// let strict = try codecs.decode(data, options: DecodingOptions(tolerance: .harmless))
-/// let lenient = try codecs.decode(data, options: DecodingOptions(tolerance: .missingPixels))
+/// let strict = try CodecRegistry.standard.decode(data, options: DecodingOptions(tolerance: .harmless))
+/// let lenient = try CodecRegistry.standard.decode(data, options: DecodingOptions(tolerance: .missingPixels))
 /// if let damage = lenient.damage { print(damage.kind, damage.message) }
 /// ```
 ///
