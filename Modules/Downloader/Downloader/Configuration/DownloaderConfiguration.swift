@@ -70,7 +70,8 @@ public struct DownloaderConfiguration: Sendable {
     /// token of the user. If the closure returns nil, the download fails with `declined`. Default: nil.
     ///
     /// ```swift
-    /// configuration.modifyRequest = { request in
+    /// var downloads = DownloaderConfiguration()
+    /// downloads.modifyRequest = { request in
     ///     var request = request
     ///     request.fields["Authorization"] = try await session.authorization()
     ///     return request
