@@ -12,7 +12,8 @@
 public struct ImageReduction: Sendable, Hashable {
     /// The size of the full image in pixels, in the orientation of the samples.
     public var fullSize: PixelSize
-    /// The left edge of the full image, in samples. Default: 0. Negative or positive values occur after a rotation.
+    /// The left edge of the full image, in samples. Default: 0. It is between 0 and 1 if an
+    /// incomplete sample is on the left, as after mirroring.
     public var x: Double
     /// The top edge of the full image, in samples. Default: 0.
     public var y: Double

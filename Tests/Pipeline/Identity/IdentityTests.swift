@@ -218,7 +218,7 @@ private final class Origin: HTTPTransport {
     }
 
     func send(_ request: HTTPRequest) async throws -> HTTPResponse {
-        // Others may join in the meantime.
+        // Others may join in the meantime. The results do not depend on whether they do.
         for _ in 0..<4 { await Task.yield() }
         let whole = whole(request)
         var fields: HTTPFields = [
