@@ -46,7 +46,7 @@ extension ImagePipeline {
     /// Loads and stores the bytes of a resolved request. Returns them with the request whose keys they are stored
     /// under.
     private func originalData(
-        for request: ImageRequest, _ priority: PriorityHandle
+        for request: ImageRequest, isRepeated: Bool = false, _ priority: PriorityHandle
     ) async throws -> (data: Data, request: ImageRequest) {
         let request = resolver.sending(request)
         let wait = try waits.begin(request)
@@ -56,7 +56,8 @@ extension ImagePipeline {
         do {
             original = try await download.load(request, priority) { _ in }
         } catch let marker as VaryMarker {
-            return try await originalData(for: resolver.learning(marker, request), priority)
+            return try await originalData(
+                for: resolver.learning(marker, request), isRepeated: isRepeated, priority)
         }
         do {
             _ = try await threads.run(priority: priority) { [codecs = request.codecs ?? configuration.codecs] in
@@ -68,7 +69,11 @@ extension ImagePipeline {
                 // usable.
                 var changed = request
                 changed.cachePolicy.disk.reads = false
-                return try await originalData(for: changed, priority)
+                return try await originalData(for: changed, isRepeated: isRepeated, priority)
+            }
+            if download.reject(original, of: request, after: error.code), !isRepeated {
+                original.reservation?.release()
+                return try await originalData(for: request, isRepeated: true, priority)
             }
             if original.layer == .disk, error.code.meansDamage { await download.forget(request) }
             throw PipelineError(.decoding(error.code), error.message, cause: error)

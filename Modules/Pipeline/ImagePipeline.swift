@@ -37,6 +37,10 @@ import Synchronization
 /// and prefetching to disk store them after the header was decoded. Bytes are never stored when the server forbids it.
 /// A partial image is returned only to a request that allows it, and is never cached.
 ///
+/// **Responses that are no image.** A response cache may have stored the page of a captive portal or a damaged image as
+/// fresh. When its bytes do not decode, the image is requested again without any cache: at most once a second, and then
+/// at longer intervals, up to 30 seconds, until a response decodes.
+///
 /// **Memory.** Concurrent decodes share one budget of bytes.
 ///
 /// Errors are ``PipelineError``, an interceptor's own error, or `CancellationError`.
@@ -365,9 +369,20 @@ public final class ImagePipeline: ImageLoading {
         }
         let isSameVariance = original.varyingFields == request.variance?.fields ?? .none
         if digest == original.data.digest, isSameVariance { return cached }
-        let loaded = try await process.remake(request, of: original, priority)
+        let loaded: LoadedImage
+        do {
+            loaded = try await process.remake(request, of: original, priority)
+        } catch let error as PipelineError {
+            // The cached image is shown, so the next refresh is soon enough for another response.
+            _ = decode.rejects(original, after: error, of: request)
+            throw error
+        }
         // A partial image does not replace a whole one.
-        if loaded.image.isPartial { return cached }
+        if let damage = loaded.image.partialError {
+            _ = download.reject(original, of: request, after: damage.code)
+            return cached
+        }
+        download.accept(original, of: request)
         if let before = generation, generations.isUnchanged(resource, since: before) {
             // Other sizes of the old image are outdated, too.
             generation = await forget(resource)

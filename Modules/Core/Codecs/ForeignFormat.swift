@@ -1,7 +1,7 @@
-import FoundationEssentials
+package import FoundationEssentials
 
 /// A format that is recognized only for the error message about a file that no codec of a registry recognizes.
-enum ForeignFormat {
+package enum ForeignFormat {
     private static let signatures: [(bytes: [UInt8], name: String)] = [
         ([0xFF, 0x0A], "JPEG XL, which needs the package trait JXL"),
         ([0, 0, 0, 12, 0x4A, 0x58, 0x4C, 0x20], "JPEG XL, which needs the package trait JXL"),
@@ -16,7 +16,7 @@ enum ForeignFormat {
 
     /// Returns the format of a file, and the package traits that its codec in this package needs. Returns nil when the
     /// format is unknown.
-    static func name(of data: Data) -> String? {
+    package static func name(of data: Data) -> String? {
         let bytes = [UInt8](data.prefix(512))
         if let known = signatures.first(where: { bytes.starts(with: $0.bytes) }) { return known.name }
         if bytes.dropFirst(4).starts(with: "ftyp".utf8) { return name(of: brands(bytes)) }

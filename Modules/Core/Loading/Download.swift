@@ -13,8 +13,15 @@ public struct Download: Sendable {
     /// A pipeline uses the content only for requests with equal values for these fields. By default, the names are
     /// those of the head. A downloader that follows redirects adds the names of the redirects.
     public var varyingFieldNames: [String]?
-    /// The origin of the response: the network or a response cache; nil without a response cache.
-    public var responseSource: ResponseSource? { caching?.source }
+    /// The origin of the response: the network or a response cache; nil without a response cache. By default, that of
+    /// the response.
+    ///
+    /// A downloader with a cache of another kind sets it, so that a pipeline loads bytes from the cache again if they
+    /// do not decode.
+    public var responseSource: ResponseSource? {
+        get { caching?.source }
+        set { caching = newValue.map { ResponseCaching(source: $0, fields: head?.fields ?? HTTPFields()) } }
+    }
     /// The decisions of a response cache about this response; nil without a response cache.
     package var caching: ResponseCaching?
     /// The times and sizes of the last exchange with the server. The value is nil if the source is not a server, if a
@@ -47,6 +54,12 @@ public struct Download: Sendable {
         if let caching { return caching.decision.policy == .allowed }
         return head.map { !$0.fields.list("Cache-Control", contains: "no-store") } ?? true
     }
+}
+
+/// An error of a downloader that may be about the content of a response, such as an empty body.
+package protocol ContentRejection: Error {
+    /// The origin of the rejected content; nil if the error is not about the content of a response.
+    var rejectedSource: ResponseSource? { get }
 }
 
 /// The progress of a transfer.

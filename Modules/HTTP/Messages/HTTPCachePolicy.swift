@@ -12,6 +12,10 @@ public enum HTTPCachePolicy: String, Sendable, Hashable, CaseIterable {
     case reloadIgnoringLocalCacheData
     /// Uses the network, and instructs the caches on the path not to serve stored responses either. The new response
     /// may be stored.
+    ///
+    /// A pipeline also sends a request with this policy if the last response was not an image that it could decode,
+    /// such as the page of a captive portal. A cache of another kind that respects the policy, and sets
+    /// ``HTTPResponse/responseSource``, therefore never keeps such a response longer than its own transport does.
     case reloadIgnoringLocalAndRemoteCacheData
     /// Serves the stored response regardless of its age, and uses the network only if no response is stored.
     case returnCacheDataElseLoad

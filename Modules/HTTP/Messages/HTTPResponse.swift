@@ -14,7 +14,13 @@ public struct HTTPResponse: Sendable {
     public var interim: [HTTPResponseHead]
     /// The origin of the response, the network or the store of a caching transport. The value is nil without a caching
     /// transport, and for a 504 response that the caching transport creates itself.
-    public var responseSource: ResponseSource? { caching?.source }
+    ///
+    /// A caching transport of another kind sets it, so that a pipeline loads bytes from the store again if they do not
+    /// decode.
+    public var responseSource: ResponseSource? {
+        get { caching?.source }
+        set { caching = newValue.map { ResponseCaching(source: $0, fields: head.fields) } }
+    }
     /// The request fields by which the redirects to this response vary. Default: none.
     package var redirectVariance = VaryingFields.none
     /// The request fields by which this response and the redirects to it vary.

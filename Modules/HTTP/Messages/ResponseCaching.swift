@@ -1,6 +1,9 @@
 import AlcedoRuntime
 
 /// The origin of a response that a caching transport returned: the network or the transport's store.
+///
+/// A pipeline loads a response from a store again if its bytes do not decode: see
+/// ``HTTPCachePolicy/reloadIgnoringLocalAndRemoteCacheData``.
 public enum ResponseSource: String, Sendable, Hashable {
     /// The network.
     case new
@@ -24,6 +27,13 @@ package struct ResponseCaching: Sendable {
     package init(source: Source, decision: StorageDecision) {
         self.source = source
         self.decision = decision
+    }
+
+    /// Creates the decisions of a cache that reports only the source of a response. Other caches may store the content
+    /// unless the response forbids it.
+    package init(source: Source, fields: HTTPFields) {
+        let isForbidden = fields.list("Cache-Control", contains: "no-store")
+        self.init(source: source, decision: StorageDecision(isForbidden ? .notAllowed : .allowed))
     }
 }
 

@@ -41,6 +41,10 @@ struct Original: Sendable {
     var isKeepable = true
     /// The request fields by which the bytes vary. Default: none.
     var varyingFields = VaryingFields.none
+    /// The origin of the HTTP response, the network or a response cache; nil when it is not known.
+    var responseSource: ResponseSource?
+    /// The uptime at which the download began.
+    var requestedAt = Duration.zero
     /// The reservation that counts the bytes as waiting for a decoder; nil when they are not counted.
     var reservation: EncodedByteReservation?
     /// The head of the HTTP response; nil for bytes from disk, and for a source other than HTTP.

@@ -36,8 +36,9 @@ struct DecodeStage: Sendable {
     }
 
     /// Loads and decodes the bytes of a request. When bytes from disk are damaged or give only a partial image, they
-    /// are removed from disk and loaded again from the source. If the source then has no bytes, a partial image is
-    /// returned.
+    /// are removed from disk and loaded again from the source. When such bytes are from a response cache, they are
+    /// requested again without the cache, unless ``UnusableResponses`` delays that. If the source then has no image, a
+    /// partial image is returned.
     ///
     /// When the request has a derived target, the result is the image after the first processor, to which the rows are
     /// passed as they are decoded.
@@ -45,6 +46,15 @@ struct DecodeStage: Sendable {
     /// - Throws: ``PipelineError`` or `CancellationError`.
     func load(
         _ request: ImageRequest, _ priority: PriorityHandle, _ update: @escaping @Sendable (LoadUpdate) -> Void
+    ) async throws -> LoadedImage {
+        try await load(request, isRepeated: false, priority, update)
+    }
+
+    /// Loads and decodes the bytes of a request. `isRepeated` is whether bytes from a response cache were rejected
+    /// earlier in this load.
+    private func load(
+        _ request: ImageRequest, isRepeated: Bool, _ priority: PriorityHandle,
+        _ update: @escaping @Sendable (LoadUpdate) -> Void
     ) async throws -> LoadedImage {
         let previews =
             request.deliversPreviews
@@ -65,32 +75,47 @@ struct DecodeStage: Sendable {
         do {
             loaded = try await decode(original, for: request, priority)
         } catch let error as PipelineError {
-            guard original.layer == .disk, error.meansDamage else { throw error }
-            // Bytes that another request has decoded, with codecs of its own, are not damaged.
-            if error.meansNoCodec, digest(of: request) == original.data.digest { throw error }
-            return try await loadAgain(request, insteadOf: original, removesIt: !error.meansNoCodec, priority, update)
+            guard rejects(original, after: error, of: request, isRepeated: isRepeated) else { throw error }
+            return try await loadAgain(
+                request, insteadOf: original, removesIt: !error.meansNoCodec, isRepeated, priority, update)
         }
-        guard loaded.image.isPartial, original.layer == .disk else { return loaded }
+        guard let damage = loaded.image.partialError else {
+            download.accept(original, of: request)
+            return loaded
+        }
+        let error = PipelineError(.decoding(damage.code), damage.message)
+        guard rejects(original, after: error, of: request, isRepeated: isRepeated) else { return loaded }
         do {
-            return try await loadAgain(request, insteadOf: original, priority, update)
-        } catch let error as PipelineError where error.meansNoBytes {
+            return try await loadAgain(request, insteadOf: original, isRepeated, priority, update)
+        } catch let error as PipelineError where PipelineError.isOfSource(error) {
             // The source is unavailable, so the partial image is the best result.
             return loaded
         }
     }
 
+    /// Records that bytes did not decode to a whole image. Returns whether they are worth loading again.
+    func rejects(
+        _ original: Original, after error: PipelineError, of request: ImageRequest, isRepeated: Bool = false
+    ) -> Bool {
+        guard case .decoding(let code) = error.code, error.meansDamage else { return false }
+        // Bytes that another request has decoded, with codecs of its own, are not damaged.
+        if error.meansNoCodec, digest(of: request) == original.data.digest { return false }
+        return original.layer == .disk || download.reject(original, of: request, after: code) && !isRepeated
+    }
+
     /// Removes bytes from disk that do not decode to a whole image, although their checksum may be valid, and loads the
     /// source. Bytes of an unknown format are kept until others replace them, because another request may know it.
     private func loadAgain(
-        _ request: ImageRequest, insteadOf damaged: Original, removesIt: Bool = true, _ priority: PriorityHandle,
-        _ update: @escaping @Sendable (LoadUpdate) -> Void
+        _ request: ImageRequest, insteadOf damaged: Original, removesIt: Bool = true, _ isRepeated: Bool,
+        _ priority: PriorityHandle, _ update: @escaping @Sendable (LoadUpdate) -> Void
     ) async throws -> LoadedImage {
         // The new download must not wait for the bytes it replaces.
         damaged.reservation?.release()
-        if removesIt { await download.forget(request) }
+        let isFromDisk = damaged.layer == .disk
+        if isFromDisk, removesIt { await download.forget(request) }
         var changedRequest = request
-        changedRequest.cachePolicy.disk.reads = false
-        return try await load(changedRequest, priority, update)
+        if isFromDisk { changedRequest.cachePolicy.disk.reads = false }
+        return try await load(changedRequest, isRepeated: isRepeated || !isFromDisk, priority, update)
     }
 
     /// Decodes the bytes of a request, applies its first processor if the request has a derived target, and records the

@@ -14,6 +14,7 @@ struct DownloadStage: Sendable {
     private let versions: FileVersions
     private let resolver: RequestResolver
     private let report: Reporter
+    private let unusable: UnusableResponses
     private let loads: Coalescer<DownloadKey, OriginalUpdate, Original>
 
     init(
@@ -29,6 +30,7 @@ struct DownloadStage: Sendable {
         self.versions = versions
         self.resolver = resolver
         self.report = report
+        unusable = UnusableResponses(clock: report.clock)
         loads = Coalescer(taskExecutor: taskExecutor, isOfSource: PipelineError.isOfSource)
     }
 
@@ -69,6 +71,25 @@ struct DownloadStage: Sendable {
         await disk.remove(request.originalKey)
     }
 
+    /// Records that the bytes of a request's source are not an image, or only a partial one. A response is then
+    /// requested again without any cache at the next load. Does nothing for an image of a format for which the request
+    /// has no codec.
+    ///
+    /// - Returns: Whether the bytes came from a response cache, and a load that begins now may receive others.
+    func reject(_ original: Original, of request: ImageRequest, after error: ImageDecodingError.Code) -> Bool {
+        guard original.layer == .network, error.meansDamage, case .http(let http) = request.source,
+            error != .unknownFormat || ForeignFormat.name(of: original.data) == nil
+        else { return false }
+        let isWorthRepeating = unusable.record(
+            request.originalKey, from: original.responseSource, requestedAt: original.requestedAt)
+        return isWorthRepeating && ImageSource.http(Self.applying(request.cachePolicy, to: http)).mayReload
+    }
+
+    /// Records that the bytes of a request's source are a whole image.
+    func accept(_ original: Original, of request: ImageRequest) {
+        if original.layer == .network { unusable.remove(request.originalKey) }
+    }
+
     func shutDown() async { await loads.shutDown(throwing: PipelineError.shutDown) }
 
     private func read(_ request: ImageRequest, _ priority: PriorityHandle) async throws -> Original? {
@@ -84,7 +105,8 @@ struct DownloadStage: Sendable {
     }
 
     private func download(
-        _ request: ImageRequest, _ priority: PriorityHandle, _ update: @escaping @Sendable (OriginalUpdate) -> Void
+        _ request: ImageRequest, _ priority: PriorityHandle, isRepeated: Bool = false,
+        _ update: @escaping @Sendable (OriginalUpdate) -> Void
     ) async throws -> Original {
         let isRemote = request.source.isWorthStoring
         let policy = request.cachePolicy
@@ -92,8 +114,10 @@ struct DownloadStage: Sendable {
         // Bytes in memory are held by the request itself, so they are not counted.
         let isInMemory = if case .bytes = request.source { true } else { false }
         let reservation = isInMemory ? nil : EncodedByteReservation(of: encodedBudget)
-        let start = report.now
-        let source = try await source(of: request)
+        var source = try await source(of: request)
+        let start = report.clock.uptime
+        let reloads = source.mayReload && unusable.beginReload(of: request.originalKey)
+        if reloads { source.bypassCaches() }
         let download: Download
         do {
             var downloadRequest = DownloadRequest(source, following: priority)
@@ -108,13 +132,26 @@ struct DownloadStage: Sendable {
             }
             downloadRequest.fileVersion = request.fileVersion
             downloadRequest.retry = request.retry
-            downloadRequest.renewal = renewal(of: request)
+            downloadRequest.renewal = renewal(of: request, reloads: reloads)
             if request.deliversPreviews { downloadRequest.onBytes = { update(.bytes(offset: $0, $1)) } }
             download = try await downloader.download(downloadRequest) { update(.progress($0)) }
         } catch is CancellationError {
             throw CancellationError()
         } catch {
             guard policy.allowsNetwork || !isRemote else { throw Self.notInCache(error) }
+            if let rejected = (error as? any ContentRejection)?.rejectedSource,
+                unusable.record(request.originalKey, from: rejected, requestedAt: start), !isRepeated, source.mayReload
+            {
+                reservation?.release()
+                return try await self.download(request, priority, isRepeated: true, update)
+            }
+            if reloads, request.decoding.allowsPartial, policy.allowsNetwork {
+                // The stored response may be a partial image, which is better than none.
+                reservation?.release()
+                var stored = request
+                stored.cachePolicy.allowsNetwork = false
+                if let original = try? await self.download(stored, priority, update) { return original }
+            }
             throw PipelineError(.download, "\(error)", cause: error)
         }
         // The bytes are counted before the next suspension point, because the budget could otherwise admit too many
@@ -132,6 +169,8 @@ struct DownloadStage: Sendable {
             writeToken: isStorable ? WriteToken() : nil,
             isKeepable: isKeepable,
             varyingFields: varyingFields,
+            responseSource: download.responseSource,
+            requestedAt: start,
             reservation: arrived,
             httpResponse: download.head,
             metrics: download.metrics)
@@ -158,11 +197,15 @@ struct DownloadStage: Sendable {
     }
 
     /// Returns the closure that runs the modifiers again before a further attempt; nil if the request has none.
-    private func renewal(of request: ImageRequest) -> (@Sendable () async throws -> HTTPRequest)? {
+    private func renewal(
+        of request: ImageRequest, reloads: Bool
+    ) -> (@Sendable () async throws -> HTTPRequest)? {
         guard case .http(let first) = request.source, let renewal = resolver.renewal(of: request) else { return nil }
         return { [policy = request.cachePolicy] in
             guard case .http(let http) = try await renewal() else { return first }
-            return Self.applying(policy, to: http)
+            var renewed = Self.applying(policy, to: http)
+            if reloads { renewed.cachePolicy = .reloadIgnoringLocalAndRemoteCacheData }
+            return renewed
         }
     }
 
@@ -183,6 +226,19 @@ extension ImageSource {
     fileprivate var isPart: Bool {
         guard case .http(let request) = self else { return false }
         return request.fields["Range"] != nil
+    }
+
+    /// Whether the source is a server, and the request may be sent to it.
+    fileprivate var mayReload: Bool {
+        guard case .http(let request) = self else { return false }
+        return request.cachePolicy != .returnCacheDataDontLoad
+            && !request.fields.list("Cache-Control", contains: "only-if-cached")
+    }
+
+    fileprivate mutating func bypassCaches() {
+        guard case .http(var request) = self else { return }
+        request.cachePolicy = .reloadIgnoringLocalAndRemoteCacheData
+        self = .http(request)
     }
 }
 

@@ -1,3 +1,4 @@
+package import AlcedoCore
 public import AlcedoHTTP
 public import AlcedoRuntime
 
@@ -51,6 +52,8 @@ public struct DownloadError: CodedError {
     public var cause: (any Error)?
     /// The head of the response that caused the error; nil if there is none.
     public var head: HTTPResponseHead?
+    /// The origin of a response whose content was rejected; nil for all other errors.
+    package private(set) var rejectedSource: ResponseSource?
 
     /// Creates an error. By default, it has neither an underlying error nor a response head.
     public init(_ code: Code, _ message: String, cause: (any Error)? = nil, head: HTTPResponseHead? = nil) {
@@ -61,9 +64,16 @@ public struct DownloadError: CodedError {
     }
 }
 
-extension DownloadError {
+extension DownloadError: ContentRejection {
     init(_ error: HTTPTransportError) {
         let code: Code = error.code == .bodyTooLarge ? .tooLarge : .transport(error.code)
         self.init(code, error.message, cause: error)
+    }
+
+    /// Returns the error as one about the content of a response.
+    func rejecting(_ caching: ResponseCaching?) -> DownloadError {
+        var error = self
+        error.rejectedSource = caching?.source ?? .new
+        return error
     }
 }

@@ -66,7 +66,13 @@ final class HTTPFetcher: Sendable {
         var transfer = transfer(of: request, transferRequest, into: MemorySink(onBytes: onBytes), pause, report)
         let summary = try await transfer.run()
         var data = transfer.sink.data
-        if let transform = configuration.transform { data = try await transformed(data, summary.head, transform) }
+        if let transform = configuration.transform {
+            do {
+                data = try await transformed(data, summary.head, transform)
+            } catch let error as DownloadError where error.code != .tooLarge {
+                throw error.rejecting(summary.caching)
+            }
+        }
         return TransferResult(data: data, summary: summary)
     }
 
@@ -175,7 +181,8 @@ final class HTTPFetcher: Sendable {
         do {
             return try await fetch(request)
         } catch let error as DownloadError {
-            failures.record(error, of: request, at: clock.uptime)
+            // A failure of a stored response says nothing about the server.
+            if error.rejectedSource ?? .new == .new { failures.record(error, of: request, at: clock.uptime) }
             throw error
         }
     }

@@ -184,13 +184,13 @@ struct SourceTransfer<Sink: ContentSink> {
             guard piece.count <= limit - sink.count else { throw TransferFailure.tooLarge(limit, head) }
             try await sink.append(piece)
             if let expected, sink.count > expected { throw TransferFailure.tooMany(expected, head) }
-            if !isChecked, sink.count >= CodecRegistry.sniffedByteCount { try check(head) }
+            if !isChecked, sink.count >= CodecRegistry.sniffedByteCount { try check(head, response.caching) }
             if recorder != nil { await recorder?.append(piece) }
             meter.update(DownloadProgress(received: sink.count, expected: expected))
         }
         if let expected, sink.count != expected { throw TransferFailure.tooFew(sink.count, expected, head) }
-        guard sink.count > 0 else { throw TransferFailure.empty(head) }
-        if !isChecked { try check(head) }
+        guard sink.count > 0 else { throw TransferFailure.empty(head, response.caching) }
+        if !isChecked { try check(head, response.caching) }
         meter.mark(DownloadProgress(received: sink.count, expected: expected))
         return TransferSummary(
             head: head, caching: response.caching, transfer: response.transfer, varyingFields: varyingFields(response))
@@ -203,11 +203,15 @@ struct SourceTransfer<Sink: ContentSink> {
         return fields.union(VaryingFields(of: content.head.fields))
     }
 
-    private mutating func check(_ head: HTTPResponseHead) throws(DownloadError) {
+    private mutating func check(_ head: HTTPResponseHead, _ caching: ResponseCaching?) throws(DownloadError) {
         isChecked = true
         // The expected format applies to the result of the transform.
         guard http.configuration.transform == nil else { return }
-        try http.configuration.checkContent(sink.beginning, head: head)
+        do {
+            try http.configuration.checkContent(sink.beginning, head: head)
+        } catch {
+            throw error.rejecting(caching)
+        }
     }
 
     // MARK: After an attempt
@@ -314,7 +318,7 @@ private enum TransferFailure {
     }
 
     @inline(never)
-    static func empty(_ head: HTTPResponseHead) -> any Error {
-        DownloadError(.empty, "the response from \(head.url.origin) is empty", head: head)
+    static func empty(_ head: HTTPResponseHead, _ caching: ResponseCaching?) -> any Error {
+        DownloadError(.empty, "the response from \(head.url.origin) is empty", head: head).rejecting(caching)
     }
 }
