@@ -10,9 +10,10 @@ public import FoundationEssentials
 /// print(try await prefetcher.report())  // 12 loaded, 3 skipped, 1 failed
 /// ```
 ///
-/// Equal requests are loaded once. Requests whose result the destination already has are skipped. Releasing the
-/// prefetcher cancels the loads that have not ended. A view that requests an image while the image is being prefetched
-/// joins the load. The load then runs at the higher of the two priorities.
+/// Equal requests are loaded once. A request with a modifier and without an identifier equals only its copies. Requests
+/// whose result the destination already has are skipped. Releasing the prefetcher cancels the loads that have not
+/// ended. A view that requests an image while the image is being prefetched joins the load. The load then runs at the
+/// higher of the two priorities.
 public final class ImagePrefetcher: Sendable {
     private let pipeline: ImagePipeline
     private let destination: PrefetchDestination
@@ -193,6 +194,24 @@ public struct PrefetchReport: Sendable, CustomStringConvertible {
     }
 }
 
+/// The part of a request by which a prefetcher finds equal ones. Before a response has said by what it varies, requests
+/// with other fields or another modifier may be those of other users.
+private struct PrefetchKey: Hashable {
+    private let key: ImageKey
+    private let sent: SentRequest?
+    private let modifier: RequestToken?
+
+    init(_ request: ImageRequest) {
+        key = request.unversionedKey
+        modifier = request.additionalIdentifier == nil ? request.modifierToken : nil
+        guard case .http(let http) = request.source else {
+            sent = nil
+            return
+        }
+        sent = SentRequest(http, comparesURL: request.resource == nil)
+    }
+}
+
 /// The waiting requests, the running loads and the outcomes. A pure state machine: it never awaits and makes no calls
 /// to other objects.
 private struct PrefetchState: Sendable {
@@ -203,7 +222,7 @@ private struct PrefetchState: Sendable {
     }
 
     private struct Running: Sendable {
-        var key: ImageKey
+        var key: PrefetchKey
         var task: Task<Void, Never>?
     }
 
@@ -213,7 +232,7 @@ private struct PrefetchState: Sendable {
     private let maximumPendingCount: Int
     private var pending = WaiterQueue<ImageRequest>()
     private var running: [Int: Running] = [:]
-    private var ids: [ImageKey: Int] = [:]
+    private var ids: [PrefetchKey: Int] = [:]
     private var lastID = 0
     private var report = PrefetchReport()
     private var waiters: [Int: Waiter] = [:]
@@ -233,14 +252,14 @@ private struct PrefetchState: Sendable {
 
     /// Adds the requests that are not in the queue or running. Requests beyond the limit are recorded as skipped.
     mutating func add(_ requests: [ImageRequest]) {
-        for request in requests where ids[request.unversionedKey] == nil {
+        for request in requests where ids[PrefetchKey(request)] == nil {
             guard pending.count < maximumPendingCount else {
                 report.skipped.append(request)
                 report.shorten(to: maximumPendingCount)
                 continue
             }
             let id = makeID()
-            ids[request.unversionedKey] = id
+            ids[PrefetchKey(request)] = id
             pending.add(id, request, priority: .normal)
         }
     }
@@ -250,7 +269,7 @@ private struct PrefetchState: Sendable {
     mutating func begin() -> [Start] {
         var starts: [Start] = []
         while !isPaused, running.count < maxConcurrentLoads, let first = pending.popFirst() {
-            running[first.id] = Running(key: first.element.unversionedKey)
+            running[first.id] = Running(key: PrefetchKey(first.element))
             starts.append(Start(id: first.id, request: first.element))
         }
         return starts
@@ -266,7 +285,7 @@ private struct PrefetchState: Sendable {
     /// Removes requests. Returns the tasks to cancel.
     mutating func remove(_ requests: [ImageRequest]) -> [Task<Void, Never>] {
         requests.compactMap { request in
-            guard let id = ids.removeValue(forKey: request.unversionedKey) else { return nil }
+            guard let id = ids.removeValue(forKey: PrefetchKey(request)) else { return nil }
             _ = pending.remove(id)
             return running.removeValue(forKey: id)?.task
         }

@@ -120,6 +120,50 @@ struct PrefetcherTests {
         #expect(stack.downloader.count == 5)
     }
 
+    @Test(arguments: [PrefetchDestination.disk, .memory])
+    func `requests of two users are two requests, and copies of one are one`(destination: PrefetchDestination)
+        async throws
+    {
+        let stack = Stack(
+            FakeDownloader { request, _ in
+                guard case .http(let http) = request.source else { throw CancellationError() }
+                let data = level(Int(http.fields["X-Token"] ?? "") ?? 0)
+                return Download(
+                    data: data, head: HTTPResponseHead(url: http.url, status: 200, fields: ["Vary": "X-Token"]))
+            })
+        let url = try #require(URL(string: "http://127.0.0.1/a"))
+        let byField = (1...2).map {
+            ImageRequest(source: .http(HTTPRequest(url: url, fields: ["X-Token": "\($0)"])))
+        }
+        let byModifier = try (3...4).map { number in
+            try web("a") { $0.modifyRequest = { $0.fields["X-Token"] = "\(number)" } }
+        }
+        let byIdentifier = try (5...6).map { number in
+            try web("a") {
+                $0.modifyRequest = { $0.fields["X-Token"] = "\(number)" }
+                $0.additionalIdentifier = "\(number)"
+            }
+        }
+        let requests = byField + byModifier + byIdentifier
+        let prefetcher = ImagePrefetcher(pipeline: stack.pipeline, destination: destination)
+        prefetcher.isPaused = true
+        prefetcher.start(requests)
+        prefetcher.start(requests)
+        #expect(prefetcher.count == 6)
+        prefetcher.isPaused = false
+        #expect(try await prefetcher.report().loaded.count == 6)
+        #expect(stack.downloader.count == 6)
+        for (index, request) in requests.enumerated() {
+            #expect(try await stack.load(request).image.level == UInt8(index + 1))
+        }
+        #expect(stack.downloader.count == 6)
+
+        prefetcher.isPaused = true
+        prefetcher.start(requests)
+        prefetcher.stop([byField[1], byModifier[0]])
+        #expect(prefetcher.count == 4)
+    }
+
     @Test func `while prefetching is paused nothing starts, and stopped loads end`() async throws {
         let stack = waiting
         let prefetcher = ImagePrefetcher(pipeline: stack.pipeline, maxConcurrentLoads: 2)
