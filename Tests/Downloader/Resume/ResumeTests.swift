@@ -152,6 +152,14 @@ struct ResumeTests {
         #expect(download.summary.head?.status == 206)
     }
 
+    @Test(arguments: [("bytes=0-99", "bytes 100-199/10000"), ("bytes=5000-", "bytes 0-9998/10000")])
+    func `another range than the requested one is an error`(requested: String, sent: String) async throws {
+        let request = HTTPRequest(url: try #require(URL(string: "http://h/a")), fields: ["Range": requested])
+        let script = Script([.head(206, ["Content-Range": sent], body.prefix(100))])
+        let error = try await failure { try await HTTPFetcher.make(script).fetch(request) { _ in } }
+        #expect(error.code == .transport(.invalidResponse))
+    }
+
     @Test func `the last byte is reported at the end of the body, also to those who joined after it had arrived`()
         async throws
     {

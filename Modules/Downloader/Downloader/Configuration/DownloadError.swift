@@ -36,7 +36,7 @@ public struct DownloadError: CodedError {
         /// The target file cannot be written.
         case unwritableFile
         /// The exchange with the server failed. ``DownloadError/cause`` is an `HTTPTransportError`; it is nil if the
-        /// server sent a part of the content for a request without a range.
+        /// server sent a part of the content that was not requested.
         case transport(HTTPTransportError.Code)
         /// The downloader has been shut down.
         case shutDown

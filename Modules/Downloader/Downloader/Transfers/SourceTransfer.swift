@@ -132,7 +132,7 @@ struct SourceTransfer<Sink: ContentSink> {
     private mutating func readAll(_ response: HTTPResponse) async throws -> TransferSummary {
         let head = try await http.accepted(response.head)
         let whole = response.head.status == 206 ? wholeLength(response.head) : nil
-        guard response.head.status != 206 || request.fields["Range"] != nil || whole != nil else {
+        guard response.head.status != 206 || whole != nil || isRequested(response.head) else {
             throw TransferFailure.part(head)
         }
         isChecked = false
@@ -152,6 +152,14 @@ struct SourceTransfer<Sink: ContentSink> {
             head.declaredBodyLength ?? range.bytes.count == range.bytes.count
         else { return nil }
         return range.bytes.count
+    }
+
+    /// Whether a partial response begins where the request's own range begins. The beginning of several ranges, and of
+    /// a range at the end, is not known.
+    private func isRequested(_ head: HTTPResponseHead) -> Bool {
+        guard let field = request.fields["Range"] else { return false }
+        guard case .from(let first, _)? = ByteRange(field) else { return true }
+        return head.fields["Content-Range"].flatMap { ContentRange($0) }?.bytes.lowerBound == first
     }
 
     private mutating func prepareResuming(_ response: HTTPResponse) {
@@ -288,7 +296,7 @@ private enum TransferFailure {
     @inline(never)
     static func part(_ head: HTTPResponseHead) -> any Error {
         DownloadError(
-            .transport(.invalidResponse), "\(head.url.origin) sent a part of the content for a request without a range",
+            .transport(.invalidResponse), "\(head.url.origin) sent a part of the content that was not requested",
             head: head)
     }
 
