@@ -60,7 +60,7 @@ struct CallSiteTests {
 
         #expect(image.size == PixelSize(width: 240, height: 240))
         #expect(image.pixels.withUnsafeBytes { Array($0.prefix(4)) } == [0, 0, 0, 0])
-        #expect(request.url == url && request.description.hasPrefix("\(url) (resize2:320x"))
+        #expect(request.url == url && request.description.hasPrefix("\(url) (resize3:320x"))
     }
 
     // Nuke and Kingfisher give the error of the URL session, whose domain and code the app compares.

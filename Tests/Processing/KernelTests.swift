@@ -6,92 +6,111 @@ import Testing
 /// The C kernels, which have an implementation for each kind of processor, compared with one scalar computation.
 @Suite struct KernelTests {
     @Test func `row sums equal the scalar ones exactly`() {
-        for floats in [16, 32, 48, 160, 176] {
+        for width in [1, 4, 5, 40] {
+            let row = Float.Row(width: width, Self.plan(.rgba16))
             for count in [1, 2, 7, 61] {
-                let rows = Self.floats(count * floats, seed: 3)
+                let rows = (0..<count).map { Self.floats(row.count, seed: UInt64($0 + 3)) }
                 let weights = Self.floats(count, seed: 5)
-                var result = [Float](repeating: 0, count: floats)
-                rows.withUnsafeBufferPointer { rows in
-                    guard let base = rows.baseAddress else { return }
-                    let pointers = (0..<count).map { base + $0 * floats }
-                    pointers.withUnsafeBufferPointer {
-                        Convolution.vertical(rows: $0, weights: weights, floats: floats, into: &result)
-                    }
-                }
+                var result = [Float](repeating: 0, count: row.count)
 
-                let slices = (0..<count).map { rows[$0 * floats..<($0 + 1) * floats] }
-                #expect(result == ScalarKernels.sumRows(slices, weights))
+                withPointers(to: rows) { Float.sum($0, weights, row, into: &result) }
+
+                #expect(result == ScalarKernels.sumRows(rows, weights))
             }
         }
     }
 
     @Test func `convolution along a row equals the scalar one exactly`() {
         for (cells, length) in [(1, 1), (40, 7), (41, 13), (9, 30), (200, 3)] {
-            let table = WeightTable(samples: cells, extent: Double(cells), length: length, filter: .lanczos3)
-            let row = Self.floats(cells * 4 + Convolution.slack, seed: 7)
-            var result = [Float](repeating: 0, count: length * 4)
+            let table = WeightTable<Float>(samples: cells, extent: Double(cells), length: length, filter: .lanczos3)
+            let source = Float.Row(width: cells, Self.plan(.rgba16))
+            let target = Float.Row(width: length, Self.plan(.rgba16))
+            let row = Self.floats(source.count, seed: 7).map { $0 * 300 }
+            var result = [Float](repeating: 0, count: target.count)
 
-            Convolution.horizontal(row: row, table: table, channels: 4, into: &result)
+            Float.filter(row, source, table, into: &result, target)
 
-            #expect(result == ScalarKernels.filterPixels(row, table, sumCount: 8))
+            #expect(Array(result[..<(length * 4)]) == ScalarKernels.filterPixels(row, table, maximum: 65_535))
         }
     }
 
-    @Test func `four row sums at once equal the scalar ones exactly`() {
-        for floats in [16, 32, 176] {
-            for count in [1, 2, 61] {
-                let rows = Self.floats(count * floats, seed: 3)
-                let weights = Self.floats(count * 4, seed: 5)
-                var result = [Float](repeating: 0, count: floats * 4)
-                rows.withUnsafeBufferPointer { rows in
-                    guard let base = rows.baseAddress else { return }
-                    let pointers = (0..<count).map { base + $0 * floats }
-                    pointers.withUnsafeBufferPointer {
-                        Convolution.verticalByFour(rows: $0, weights: weights, floats: floats, into: &result)
-                    }
-                }
-
-                let slices = (0..<count).map { rows[$0 * floats..<($0 + 1) * floats] }
-                let sums = (0..<4).map { place in
-                    ScalarKernels.sumRows(slices, (0..<count).map { weights[$0 * 4 + place] })
-                }
-                #expect(result == ScalarKernels.interleaved(sums))
-            }
-        }
-    }
-
-    @Test func `convolution along four rows at once equals the scalar one exactly`() {
+    @Test(arguments: [PixelFormat.gray8, .rgbx8, .rgba8])
+    func `integer convolution along a row equals the scalar one exactly`(format: PixelFormat) {
         for (cells, length) in [(1, 1), (40, 7), (41, 13), (9, 30), (200, 3)] {
-            let table = WeightTable(samples: cells, extent: Double(cells), length: length, filter: .lanczos3)
-            let rows = (0..<4).map { Self.floats(cells * 4, seed: UInt64($0 + 7)) }
-            let interleaved = ScalarKernels.interleaved(rows) + Self.floats(Convolution.slack, seed: 6)
-            let floats = length * 4 + 8
-            var result = [Float](repeating: 0, count: floats * 4)
+            let table = WeightTable<Int16>(samples: cells, extent: Double(cells), length: length, filter: .lanczos3)
+            let source = Int16.Row(width: cells, Self.plan(format))
+            let target = Int16.Row(width: length, Self.plan(format))
+            let row = Self.samples(source.count, seed: 7)
+            var result = [Int16](repeating: -1, count: target.count)
 
-            Convolution.horizontalByFour(samples: interleaved, table: table, floats: floats, into: &result)
+            Int16.filter(row, source, table, into: &result, target)
 
-            for (place, row) in rows.enumerated() {
+            for place in 0..<source.planeCount {
+                let plane = Array(row[(place * source.plane)...])
                 #expect(
-                    Array(result[place * floats..<place * floats + length * 4])
-                        == ScalarKernels.filterPixels(row, table, sumCount: 2))
+                    Array(result[(place * target.plane)...].prefix(length)) == ScalarKernels.filterPlane(plane, table))
             }
         }
     }
 
-    @Test func `the weights of four result pixels are those of each one`() {
-        let table = WeightTable(samples: 41, extent: 41, length: 13, filter: .lanczos3)
-        for first in stride(from: 0, to: 13, by: 4) {
-            let range = first..<min(first + 4, 13)
-            let cells = table.samples(of: range)
-            var weights = [Float](repeating: 9, count: cells.count * 4)
+    @Test func `integer row sums equal the scalar ones exactly`() {
+        let row = Int16.Row(width: 21, Self.plan(.rgbx8))
+        for count in [1, 2, 7, 60] {
+            let rows = (0..<count).map { Self.samples(row.count, seed: UInt64($0 + 3)) }
+            let table = WeightTable<Int16>(samples: count, extent: Double(count), length: 1, filter: .lanczos3)
+            var result = [Int16](repeating: -1, count: row.count)
 
-            table.writeWeights(of: range, into: &weights)
+            withPointers(to: rows) { Int16.sum($0, table.weights, row, into: &result) }
 
-            for (index, weight) in weights.enumerated() {
-                let (cell, result) = (cells.lowerBound + index / 4, first + index % 4)
-                let offset = result < 13 ? cell - table.first[result] : -1
-                let isUsed = result < 13 && (0..<table.count[result]).contains(offset)
-                #expect(weight == (isUsed ? table.weights[result * table.stride + offset] : 0))
+            #expect(result == ScalarKernels.sumPlanes(rows, table.weights))
+        }
+    }
+
+    @Test(arguments: [
+        (1, 1.0, 1), (40, 40, 7), (9, 9, 30), (5_000, 5_000, 3), (100, 37.5, 12), (65_536, 65_536, 1),
+    ])
+    func `integer weights and their running sums are the floating-point ones, rounded`(
+        samples: Int, extent: Double, length: Int
+    ) {
+        for filter in ResizeFilter.allCases {
+            let table = WeightTable<Int16>(samples: samples, extent: extent, length: length, filter: filter)
+            let exact = WeightTable<Float>(samples: samples, extent: extent, length: length, filter: filter)
+            for index in 0..<length {
+                let weights = table.weights[index * table.stride..<(index + 1) * table.stride].map(Int.init)
+                #expect(weights.reduce(0, +) == 1 << 14)
+                var difference: Float = 0
+                for offset in 0..<table.count[index] {
+                    difference += Float(weights[offset]) - exact.weights[index * exact.stride + offset] * 16_384
+                    #expect(abs(difference) <= 0.6)
+                }
+            }
+        }
+    }
+
+    @Test(arguments: [PixelFormat.gray8, .rgbx8, .rgba8], [AlphaMode.opaque, .premultiplied, .straight])
+    func `splitting pixels in planes and joining them keeps every pixel`(format: PixelFormat, mode: AlphaMode) {
+        guard mode == .opaque || format == .rgba8 else { return }
+        for width in [1, 2, 8, 67] {
+            let plan = Self.plan(format, mode)
+            let row = Int16.Row(width: width, plan)
+            var bytes = Self.bytes(width * format.bytesPerPixel)
+            if format != .gray8 {
+                for index in bytes.indices where mode == .opaque && index % 4 == 3 { bytes[index] = 255 }
+                for index in bytes.indices where mode != .opaque {
+                    let alpha = bytes[index | 3]
+                    if mode == .premultiplied || alpha == 0 { bytes[index] = min(bytes[index], alpha) }
+                }
+            }
+            var samples = [Int16](repeating: -1, count: row.count)
+            var result = [UInt8](repeating: 1, count: bytes.count)
+
+            row.read(bytes, into: &samples)
+            row.write(&samples, to: &result)
+
+            // Color of straight alpha is rounded to a 128th of a level of the product.
+            for (index, byte) in bytes.enumerated() {
+                let alpha = mode == .straight ? Int(bytes[index | 3]) : 255
+                #expect(abs(Int(result[index]) - Int(byte)) <= (alpha < 4 ? 1 : 0))
             }
         }
     }
@@ -122,42 +141,6 @@ import Testing
 
             #expect(result == ScalarKernels.writeBytes(row))
         }
-    }
-
-    @Test func `four rows are added to sums in a ring as the scalar kernel adds them`() {
-        let rows = (0..<4).map { Self.floats(48, seed: UInt64($0 + 20)) }
-        let weights = Self.floats(3 * 4, seed: 9)
-        let start = (0..<5).map { Self.floats(48, seed: UInt64($0 + 30)) }
-        var sums = start.flatMap { $0 }
-
-        // Of a ring of five sums, the last two and the first.
-        Convolution.addFourRows(rows.flatMap { $0 }, weights: weights, to: 8..<11, of: 5, floats: 48, sums: &sums)
-
-        var expected = start
-        for (place, slot) in [3, 4, 0].enumerated() {
-            let four = Array(weights[place * 4..<place * 4 + 4])
-            expected[slot] = ScalarKernels.addFourRows(rows, four, onto: start[slot])
-        }
-        #expect(sums == expected.flatMap { $0 })
-    }
-
-    @Test(arguments: [4, 5, 9.5, 40])
-    func `no more result pixels are in progress than the overlap of a table`(scale: Double) {
-        let length = 23
-        let samples = Int((Double(length) * scale).rounded(.up))
-        let table = WeightTable(
-            samples: samples, extent: Double(length) * scale, length: length, filter: .lanczos3)
-        let overlap = table.overlap(of: 4)
-
-        var inProgress = 0
-        for end in stride(from: 4, through: samples + 3, by: 4) {
-            let begun = table.first.prefix { $0 < min(end, samples) }.count
-            let complete = (0..<length).prefix { table.samples(of: $0..<$0 + 1).upperBound <= end - 4 }.count
-            inProgress = max(inProgress, begun - complete)
-        }
-
-        #expect(inProgress <= overlap)
-        #expect(overlap <= 9)
     }
 
     @Test(arguments: [AlphaMode.straight, .opaque])
@@ -255,6 +238,29 @@ import Testing
                 #expect(result == expected)
             }
         }
+    }
+
+    private func withPointers<Element>(
+        to rows: [[Element]], _ body: (UnsafeBufferPointer<UnsafePointer<Element>>) -> Void
+    ) {
+        let count = rows[0].count
+        rows.flatMap { $0 }.withUnsafeBufferPointer { memory in
+            guard let base = memory.baseAddress else { return }
+            (0..<rows.count).map { base + $0 * count }.withUnsafeBufferPointer(body)
+        }
+    }
+
+    private static func plan(_ format: PixelFormat, _ mode: AlphaMode? = nil) -> ResamplingPlan {
+        let side = PixelSize(width: 1, height: 1)
+        return ResamplingPlan(
+            from: side, to: side, format: format, alphaMode: mode ?? (format.hasAlpha ? .premultiplied : .opaque),
+            sampling: ResizeSampling())
+    }
+
+    /// Samples of planes: 255 levels with 7 bits of fraction.
+    private static func samples(_ count: Int, seed: UInt64) -> [Int16] {
+        var generator = XorShift(state: seed)
+        return (0..<count).map { _ in Int16.random(in: 0...255 * 128, using: &generator) }
     }
 
     private static func floats(_ count: Int, seed: UInt64) -> [Float] {

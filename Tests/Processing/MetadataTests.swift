@@ -37,13 +37,13 @@ import Testing
         let size = PixelSize(width: 400, height: 300)
         let black = ImageProcessors.Flatten(onto: .black)
         let table: [(any ImageProcessing, String)] = [
-            (.resize(fitting: size), "resize2:400x300,fit,lanczos3"),
+            (.resize(fitting: size), "resize3:400x300,fit,lanczos3"),
             (
                 .resize(filling: size, enlarges: true, sampling: ResizeSampling(.box)),
-                "resize2:400x300,fill,box,enlarge"
+                "resize3:400x300,fill,box,enlarge"
             ),
-            (.resize(exactly: size, sampling: ResizeSampling(.catmullRom)), "resize2:400x300,exact,catmullRom"),
-            (.resize(fitting: size, sampling: ResizeSampling(.bilinear)), "resize2:400x300,fit,bilinear"),
+            (.resize(exactly: size, sampling: ResizeSampling(.catmullRom)), "resize3:400x300,exact,catmullRom"),
+            (.resize(fitting: size, sampling: ResizeSampling(.bilinear)), "resize3:400x300,fit,bilinear"),
             (.crop(x: -1, y: 2, width: 3, height: 4), "crop:-1,2,3x4"),
             (.crop(to: size), "crop:centre,400x300"),
             (.crop(to: size, at: .at(x: 0.25, y: 1)), "crop:0.25;1.0,400x300"),

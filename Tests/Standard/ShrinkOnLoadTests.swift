@@ -13,11 +13,13 @@ struct ShrinkOnLoadTests {
         let mean: Double
         /// The fraction of samples that differ by at most 24.
         let shareWithinLimit: Double
+        /// The peak signal-to-noise ratio in dB.
+        let ratio: Double
 
-        var description: String { "mean \(mean), within 24: \(shareWithinLimit)" }
+        var description: String { "mean \(mean), within 24: \(shareWithinLimit), \(ratio) dB" }
 
         init(_ a: PixelBuffer, _ b: PixelBuffer) {
-            var (sum, count, within) = (0, 0, 0)
+            var (sum, count, within, squares) = (0, 0, 0, 0)
             for y in 0..<min(a.height, b.height) {
                 a.row(y).withUnsafeBytes { a in
                     b.row(y).withUnsafeBytes { b in
@@ -25,6 +27,7 @@ struct ShrinkOnLoadTests {
                         for index in 0..<min(a.count, b.count) where index % 4 != 3 {
                             let distance = abs(Int(a[index]) - Int(b[index]))
                             sum += distance
+                            squares += distance * distance
                             count += 1
                             within += distance <= 24 ? 1 : 0
                         }
@@ -33,6 +36,7 @@ struct ShrinkOnLoadTests {
             }
             mean = Double(sum) / Double(max(1, count))
             shareWithinLimit = Double(within) / Double(max(1, count))
+            ratio = 10 * log10(255 * 255 * Double(max(1, count)) / Double(max(1, squares)))
         }
     }
 
@@ -104,6 +108,53 @@ struct ShrinkOnLoadTests {
                 #expect(difference.mean <= (isReduced ? 0.75 : 0), "\(comment): \(difference)")
                 #expect(difference.shareWithinLimit >= 0.999, "\(comment): \(difference)")
             }
+        }
+    }
+
+    /// A page of black strokes of one and two pixels, which look like text at this distance.
+    private static func page() throws -> DecodedImage {
+        let side = 1_440
+        var ink = Set<[Int]>()
+        var state: UInt64 = 5
+        let random = { (range: Int) -> Int in
+            state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+            return Int(state >> 33) % range
+        }
+        for line in stride(from: 8, to: side - 16, by: 16) {
+            for letter in stride(from: 20, to: side - 30, by: 8) where random(7) > 0 {
+                let (row, column) = (random(9), random(5))
+                for y in 0..<9 { ink.insert([letter + column, line + y]) }
+                for x in 0..<6 { ink.insert([letter + x, line + row]) }
+            }
+        }
+        let size = PixelSize(width: side, height: side)
+        let pixels = PixelBuffer(size: size, format: .rgbx8, alphaMode: .opaque) { memory, bytesPerRow in
+            memory.initializeMemory(as: UInt8.self, repeating: 255)
+            for place in ink {
+                for channel in 0..<3 { memory[place[1] * bytesPerRow + place[0] * 4 + channel] = 10 }
+            }
+        }
+        return DecodedImage(pixels: try #require(pixels))
+    }
+
+    // A scaled transform of a JPEG clips the overshoot at sharp edges, so that text becomes thinner. Strokes without
+    // soft edges are the worst case: drawn text has at least 44 dB.
+    @Test(arguments: [ImageFormat.jpeg, .png, .gif, .webp])
+    func `text stays as sharp as in the full image`(format: ImageFormat) async throws {
+        let encoder: any ImageEncoding =
+            switch format {
+            case .jpeg: .jpeg(quality: 90)
+            case .gif: .gif()
+            case .webp: .webp(lossless: true)
+            default: .png()
+            }
+        let data = try encoder.encode(try Self.page())
+        for width in [100, 160, 240, 320, 400, 640] {
+            let resized = try await image(data, .resize(width: width))
+            let expected = try await image(data, Self.whole, .resize(width: width))
+
+            let difference = Difference(resized.pixels, expected.pixels)
+            #expect(difference.mean == 0 || format == .jpeg && difference.ratio >= 42, "\(width): \(difference)")
         }
     }
 

@@ -55,9 +55,7 @@ struct ColumnSum: ~Copyable {
         }
         weights.withUnsafeBufferPointer { weights in
             guard let base = weights.baseAddress else { return }
-            Convolution.vertical(
-                rows: UnsafeBufferPointer(start: pointers.base, count: weights.count), weights: base, floats: floats,
-                into: out)
+            alcedo_sum_rows(pointers.base, base, weights.count, floats, out)
         }
         return true
     }

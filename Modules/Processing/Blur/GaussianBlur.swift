@@ -1,5 +1,7 @@
 public import AlcedoCore
 
+private import CSampleKernels
+
 extension ImageProcessing where Self == ImageProcessors.BuiltIn {
     /// Blurs the image with a Gaussian.
     ///
@@ -212,9 +214,7 @@ private struct RowBlurrer: ~Copyable {
             // Blurring along a row equals blurring down the columns of the row and its shifted copies.
             weights.withUnsafeBufferPointer { weights in
                 guard let weights = weights.baseAddress else { return }
-                Convolution.vertical(
-                    rows: UnsafeBufferPointer(start: pointers.base, count: reach * 2 + 1), weights: weights,
-                    floats: (width * channels + 15) / 16 * 16, into: out)
+                alcedo_sum_rows(pointers.base, weights, reach * 2 + 1, (width * channels + 15) / 16 * 16, out)
             }
         case .boxes(let radius, let edge):
             let box = RunningAverage(radius: radius, edge: edge)

@@ -18,6 +18,8 @@
 typedef float float4 __attribute__((vector_size(16)));
 typedef float float8 __attribute__((vector_size(32)));
 typedef float float16 __attribute__((vector_size(64)));
+typedef int32_t longs4 __attribute__((vector_size(16)));
+typedef int16_t shorts8 __attribute__((vector_size(16)));
 
 // Loads and stores use memcpy, because rows need no alignment and memory must not be accessed as another type.
 #define LOAD(variable, pointer) memcpy(&(variable), (pointer), sizeof(variable))
@@ -53,89 +55,11 @@ void alcedo_sum_rows(
 }
 
 FOR_EACH_MACHINE
-void alcedo_sum_rows_by_four(
-    const float *const *rows, const float *weights, size_t count, size_t floats, float *out)
-{
-    for (size_t offset = 0; offset < floats; offset += 16) {
-        float16 first = {0}, second = {0}, third = {0}, fourth = {0};
-        for (size_t index = 0; index < count; index++) {
-            float16 values;
-            LOAD(values, rows[index] + offset);
-            first += values * weights[index * 4];
-            second += values * weights[index * 4 + 1];
-            third += values * weights[index * 4 + 2];
-            fourth += values * weights[index * 4 + 3];
-        }
-        // Each sum has four pixels of one row. Each vector that is stored has one pixel of four rows.
-        float16 low_12 = __builtin_shufflevector(first, second, 0, 1, 2, 3, 16, 17, 18, 19, 4, 5, 6, 7, 20, 21, 22, 23);
-        float16 low_34 = __builtin_shufflevector(third, fourth, 0, 1, 2, 3, 16, 17, 18, 19, 4, 5, 6, 7, 20, 21, 22, 23);
-        float16 high_12 =
-            __builtin_shufflevector(first, second, 8, 9, 10, 11, 24, 25, 26, 27, 12, 13, 14, 15, 28, 29, 30, 31);
-        float16 high_34 =
-            __builtin_shufflevector(third, fourth, 8, 9, 10, 11, 24, 25, 26, 27, 12, 13, 14, 15, 28, 29, 30, 31);
-        first = __builtin_shufflevector(low_12, low_34, 0, 1, 2, 3, 4, 5, 6, 7, 16, 17, 18, 19, 20, 21, 22, 23);
-        second = __builtin_shufflevector(low_12, low_34, 8, 9, 10, 11, 12, 13, 14, 15, 24, 25, 26, 27, 28, 29, 30, 31);
-        third = __builtin_shufflevector(high_12, high_34, 0, 1, 2, 3, 4, 5, 6, 7, 16, 17, 18, 19, 20, 21, 22, 23);
-        fourth =
-            __builtin_shufflevector(high_12, high_34, 8, 9, 10, 11, 12, 13, 14, 15, 24, 25, 26, 27, 28, 29, 30, 31);
-        STORE(out + offset * 4, first);
-        STORE(out + offset * 4 + 16, second);
-        STORE(out + offset * 4 + 32, third);
-        STORE(out + offset * 4 + 48, fourth);
-    }
-}
-
-FOR_EACH_MACHINE
-void alcedo_add_four_rows(
-    const float *rows, const float *weights, size_t first, size_t count, size_t capacity, size_t floats, float *sums)
-{
-    for (size_t offset = 0; offset < floats; offset += 16) {
-        float16 one, two, three, four;
-        LOAD(one, rows + offset);
-        LOAD(two, rows + floats + offset);
-        LOAD(three, rows + floats * 2 + offset);
-        LOAD(four, rows + floats * 3 + offset);
-        const float *factors = weights;
-        size_t slot = first % capacity;
-        for (size_t index = 0; index < count; index++, factors += 4) {
-            float *target = sums + slot * floats + offset;
-            float16 sum;
-            LOAD(sum, target);
-            sum += (one * factors[0] + two * factors[1]) + (three * factors[2] + four * factors[3]);
-            STORE(target, sum);
-            slot = slot + 1 == capacity ? 0 : slot + 1;
-        }
-    }
-}
-
-FOR_EACH_MACHINE
-void alcedo_filter_four_rows(
-    const float *pixels, const intptr_t *firsts, const intptr_t *counts, const float *weights, size_t stride,
-    size_t length, float *out, size_t floats)
-{
-    for (size_t x = 0; x < length; x++) {
-        const float *source = pixels + firsts[x] * 16;
-        size_t count = (size_t)counts[x];
-        float16 even = {0}, odd = {0};
-        // The last pixel may be an unused one, whose weight is zero.
-        for (size_t index = 0; index < count; index += 2) {
-            float16 first, second;
-            LOAD(first, source + index * 16);
-            LOAD(second, source + index * 16 + 16);
-            even += first * weights[index];
-            odd += second * weights[index + 1];
-        }
-        even += odd;
-        for (size_t row = 0; row < 4; row++) memcpy(out + row * floats + x * 4, (const float *)&even + row * 4, 16);
-        weights += stride;
-    }
-}
-
-FOR_EACH_MACHINE
 void alcedo_filter_pixels(
     const float *row, const intptr_t *firsts, const intptr_t *counts, const float *weights, size_t stride,
-    size_t length, float *out)
+    size_t length, float maximum, float *out)
 {
+    const float4 limit = (float4){0} + maximum;
     for (size_t x = 0; x < length; x++) {
         const float *pixels = row + firsts[x] * 4;
         size_t count = (size_t)counts[x];
@@ -159,8 +83,165 @@ void alcedo_filter_pixels(
                         __builtin_shufflevector(sum, sum, 8, 9, 10, 11, 12, 13, 14, 15);
         float4 result = __builtin_shufflevector(halves, halves, 0, 1, 2, 3) +
                         __builtin_shufflevector(halves, halves, 4, 5, 6, 7);
-        STORE(out + x * 4, result);
+        longs4 bits = (longs4)result & (result > 0);
+        longs4 over = (float4)bits > limit;
+        bits = ((longs4)limit & over) | (bits & ~over);
+        STORE(out + x * 4, bits);
         weights += stride;
+    }
+}
+
+// The fixed-point numbers of the planes: 7 bits of fraction in samples, 14 in weights.
+enum { SAMPLE_BITS = 7, WEIGHT_BITS = 14, SAMPLE_MAXIMUM = 255 << SAMPLE_BITS };
+
+FOR_EACH_MACHINE
+void alcedo_split_pixels(const uint8_t *row, size_t pixels, size_t planes, size_t plane, int16_t *out)
+{
+    if (planes == 1) {
+        for (size_t x = 0; x < pixels; x++) out[x] = (int16_t)(row[x] << SAMPLE_BITS);
+        return;
+    }
+    for (size_t x = 0; x < pixels; x++) {
+        out[x] = (int16_t)(row[x * 4] << SAMPLE_BITS);
+        out[x + plane] = (int16_t)(row[x * 4 + 1] << SAMPLE_BITS);
+        out[x + plane * 2] = (int16_t)(row[x * 4 + 2] << SAMPLE_BITS);
+    }
+    if (planes == 3) return;
+    for (size_t x = 0; x < pixels; x++) out[x + plane * 3] = (int16_t)(row[x * 4 + 3] << SAMPLE_BITS);
+}
+
+FOR_EACH_MACHINE
+void alcedo_split_straight_pixels(const uint8_t *row, size_t pixels, size_t plane, int16_t *out)
+{
+    const float share = (1 << SAMPLE_BITS) / 255.0f;
+    for (size_t x = 0; x < pixels; x++) {
+        int32_t alpha = row[x * 4 + 3];
+        out[x] = (int16_t)((float)(row[x * 4] * alpha) * share + 0.5f);
+        out[x + plane] = (int16_t)((float)(row[x * 4 + 1] * alpha) * share + 0.5f);
+        out[x + plane * 2] = (int16_t)((float)(row[x * 4 + 2] * alpha) * share + 0.5f);
+        out[x + plane * 3] = (int16_t)(alpha << SAMPLE_BITS);
+    }
+}
+
+// Multiplies eight pairs of samples and weights, and adds the products of adjacent pairs.
+static inline __attribute__((always_inline)) longs4 sums_of_products(shorts8 a, shorts8 b)
+{
+#ifdef __SSE2__
+    return (longs4)__builtin_ia32_pmaddwd128(a, b);
+#else
+#define EVEN(v) __builtin_convertvector(__builtin_shufflevector(v, v, 0, 2, 4, 6), longs4)
+#define ODD(v) __builtin_convertvector(__builtin_shufflevector(v, v, 1, 3, 5, 7), longs4)
+    return EVEN(a) * EVEN(b) + ODD(a) * ODD(b);
+#endif
+}
+
+// Rounds sums of products to samples and clamps them.
+static inline __attribute__((always_inline)) longs4 rounded_samples(longs4 sums)
+{
+    sums = (sums + (1 << (WEIGHT_BITS - 1))) >> WEIGHT_BITS;
+    sums &= sums > 0;
+    longs4 over = sums > SAMPLE_MAXIMUM;
+    return (over & SAMPLE_MAXIMUM) | (sums & ~over);
+}
+
+// With a constant number of planes, the compiler keeps all sums in registers.
+static inline __attribute__((always_inline)) void filter_planes(
+    const int16_t *row, size_t plane, const intptr_t *firsts, const intptr_t *counts, const int16_t *weights,
+    size_t stride, size_t length, int16_t *out, size_t out_plane, const size_t planes)
+{
+    for (size_t x = 0; x < length; x++) {
+        const int16_t *samples = row + firsts[x];
+        size_t count = (size_t)counts[x];
+        longs4 sums[4] = {{0}};
+        // The last samples may include unused ones, whose weights are zero.
+        for (size_t index = 0; index < count; index += 8) {
+            shorts8 factors;
+            LOAD(factors, weights + index);
+            for (size_t place = 0; place < planes; place++) {
+                shorts8 eight;
+                LOAD(eight, samples + place * plane + index);
+                sums[place] += sums_of_products(eight, factors);
+            }
+        }
+        longs4 first = __builtin_shufflevector(sums[0], sums[1], 0, 4, 1, 5) +
+                       __builtin_shufflevector(sums[0], sums[1], 2, 6, 3, 7);
+        longs4 last = __builtin_shufflevector(sums[2], sums[3], 0, 4, 1, 5) +
+                      __builtin_shufflevector(sums[2], sums[3], 2, 6, 3, 7);
+        longs4 result = rounded_samples(
+            __builtin_shufflevector(first, last, 0, 1, 4, 5) + __builtin_shufflevector(first, last, 2, 3, 6, 7));
+        for (size_t place = 0; place < planes; place++) out[x + place * out_plane] = (int16_t)result[place];
+        weights += stride;
+    }
+}
+
+FOR_EACH_MACHINE
+void alcedo_filter_planes(
+    const int16_t *row, size_t planes, size_t plane, const intptr_t *firsts, const intptr_t *counts,
+    const int16_t *weights, size_t stride, size_t length, int16_t *out, size_t out_plane)
+{
+    switch (planes) {
+    case 1: filter_planes(row, plane, firsts, counts, weights, stride, length, out, out_plane, 1); break;
+    case 3: filter_planes(row, plane, firsts, counts, weights, stride, length, out, out_plane, 3); break;
+    default: filter_planes(row, plane, firsts, counts, weights, stride, length, out, out_plane, 4); break;
+    }
+}
+
+FOR_EACH_MACHINE
+void alcedo_sum_planes(
+    const int16_t *const *rows, const int16_t *weights, size_t count, size_t length, int16_t *out)
+{
+    for (size_t offset = 0; offset < length; offset += 8) {
+        longs4 low = {0}, high = {0};
+        for (size_t index = 0; index < count; index += 2) {
+            // Without a second row, the first one is added again with a weight of zero.
+            size_t second = index + 1 < count ? index + 1 : index;
+            int16_t p = weights[index], q = second > index ? weights[second] : 0;
+            shorts8 upper, lower, factors = {p, q, p, q, p, q, p, q};
+            LOAD(upper, rows[index] + offset);
+            LOAD(lower, rows[second] + offset);
+            low += sums_of_products(__builtin_shufflevector(upper, lower, 0, 8, 1, 9, 2, 10, 3, 11), factors);
+            high += sums_of_products(__builtin_shufflevector(upper, lower, 4, 12, 5, 13, 6, 14, 7, 15), factors);
+        }
+        low = rounded_samples(low);
+        high = rounded_samples(high);
+        // Eight samples, of which each is in the low half of a lane.
+        shorts8 result = __builtin_shufflevector((shorts8)low, (shorts8)high, 0, 2, 4, 6, 8, 10, 12, 14);
+        STORE(out + offset, result);
+    }
+}
+
+static inline uint8_t byte_of(int16_t sample) { return (uint8_t)((sample + (1 << (SAMPLE_BITS - 1))) >> SAMPLE_BITS); }
+
+FOR_EACH_MACHINE
+void alcedo_join_pixels(const int16_t *row, size_t pixels, size_t planes, size_t plane, uint8_t *out)
+{
+    if (planes == 1) {
+        for (size_t x = 0; x < pixels; x++) out[x] = byte_of(row[x]);
+        return;
+    }
+    for (size_t x = 0; x < pixels; x++) {
+        // Filters with negative weights can make a color greater than its alpha.
+        int16_t alpha = planes == 4 ? row[x + plane * 3] : SAMPLE_MAXIMUM;
+        for (size_t place = 0; place < 3; place++) {
+            int16_t sample = row[x + plane * place];
+            out[x * 4 + place] = byte_of(sample < alpha ? sample : alpha);
+        }
+        out[x * 4 + 3] = byte_of(alpha);
+    }
+}
+
+FOR_EACH_MACHINE
+void alcedo_join_straight_pixels(const int16_t *row, size_t pixels, size_t plane, uint8_t *out)
+{
+    for (size_t x = 0; x < pixels; x++) {
+        int16_t alpha = row[x + plane * 3];
+        // An alpha that rounds to zero makes the pixel black.
+        float factor = byte_of(alpha) > 0 ? 255.0f / alpha : 0;
+        for (size_t place = 0; place < 3; place++) {
+            int16_t sample = row[x + plane * place];
+            out[x * 4 + place] = (uint8_t)((sample < alpha ? sample : alpha) * factor + 0.5f);
+        }
+        out[x * 4 + 3] = byte_of(alpha);
     }
 }
 

@@ -36,28 +36,18 @@ enum PixelLimits {
         }
     }
 
-    /// The maximum number of bytes of the weights and rows of a filter. An image of 65,536 x 65,536 pixels needs a
-    /// twentieth of it.
+    /// The maximum number of bytes of the weights and rows of a filter. A resize from 65,536 x 65,536 to 320 x 320
+    /// pixels needs a hundredth of it.
     static let maximumFilterByteCount = 256 << 20
 
     /// Checks the memory of a resize, which depends on the sides and not on the number of pixels.
     ///
     /// - Throws: `tooLarge` when the weights and rows exceed ``maximumFilterByteCount``.
-    static func checkFilter(
-        of source: PixelSize, _ region: SampleRegion, to size: PixelSize, _ filter: ResizeFilter, _ format: PixelFormat
-    ) throws(ImageProcessingError) {
-        let weights = [
-            WeightTable.weightCount(
-                samples: source.width, extent: region.width, length: size.width, filter: filter),
-            WeightTable.weightCount(
-                samples: source.height, extent: region.height, length: size.height, filter: filter),
-        ]
-        // Twelve rows of source floats: up to eight sums and four rows that are added to them.
-        let floats = SampleLayout(format, .opaque).channels
-        let count = weights.map(Double.init).reduce(0, +) + 12 * Double(source.width * floats)
-        guard count * Double(MemoryLayout<Float>.stride) <= Double(maximumFilterByteCount) else {
+    static func checkFilter(_ plan: ResamplingPlan) throws(ImageProcessingError) {
+        guard plan.byteCount <= Double(maximumFilterByteCount) else {
             throw ImageProcessingError(
-                .tooLarge, "cannot resize \(source) pixels: the filter needs more than \(maximumFilterByteCount) bytes")
+                .tooLarge,
+                "cannot resize \(plan.source) pixels: the filter needs more than \(maximumFilterByteCount) bytes")
         }
     }
 }

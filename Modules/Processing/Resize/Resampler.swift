@@ -1,218 +1,57 @@
 import AlcedoCore
 
-/// A resampler that changes the size of an image with two passes of a filter.
+/// A filter that changes the size of an image whose rows are pushed from top to bottom.
 ///
-/// Rows are pushed from top to bottom. Each result row can be pulled as soon as its source rows have been pushed, or
-/// those of up to three rows after it. Only the rows that the vertical filter needs for these result rows are kept.
-struct Resampler: ~Copyable {
-    private let source: PixelSize
-    private let size: PixelSize
-    private let layout: SampleLayout
-    private let isLinear: Bool
-    private let columns: WeightTable
-    private let rows: WeightTable
-    private let order: PassOrder
-    /// The floats of one source row, or of four rows for `PassOrder.downByFour` and `PassOrder.downBySums`.
-    private let samples: Scratch<Float>
-    /// The weights of four result rows for `PassOrder.downByFour`, or of four source rows for `PassOrder.downBySums`.
-    private let rowWeights: Scratch<Float>
-    private let result: Scratch<Float>
-    /// The source rows in use, or for `PassOrder.downBySums` the sums of the result rows that are not complete.
-    private let band: RowBand
-    /// The number of source rows taken so far.
-    private var taken = 0
-    /// The result rows in ``result``.
-    private var computed = 0..<0
-    /// The index of the next result row.
-    private var next = 0
-    /// The number of result rows whose sums have begun, for `PassOrder.downBySums`.
-    private var begun = 0
+/// Each result row can be pulled as soon as its source rows have been pushed. Rows are filtered along the row when they
+/// arrive, and the short rows that the columns need are kept. Both passes clamp their results to the range of the
+/// samples, as Pillow and libvips do, which keeps the overshoot at sharp edges, such as those of text, small.
+protocol Resampling: AnyObject {
+    /// Whether the source has further rows.
+    var needsRow: Bool { get }
+    /// Adds the next row of the source. The caller must call ``pull(into:)`` until it returns `false` before the next
+    /// push.
+    func push(_ row: UnsafeRawPointer)
+    /// Writes the next result row to `out`. Returns `false` when the row needs further input or no rows are left.
+    func pull(into out: UnsafeMutableRawPointer) -> Bool
+}
 
-    /// Creates a resampler. Both sizes must be positive and fit in a buffer.
-    ///
-    /// - Parameters:
-    ///   - source: The size of the source.
-    ///   - region: The rectangle of the source, in its samples, that becomes the result; nil for the whole source. The
-    ///     filter also uses samples outside of the rectangle.
-    ///   - size: The size of the result.
-    ///   - format: The pixel format of the source and the result.
-    ///   - alphaMode: The alpha mode of the source and the result.
-    ///   - sampling: The filter and its options.
+/// The source, result and filter of a resize.
+struct ResamplingPlan {
+    let source: PixelSize
+    /// The rectangle of the source, in its samples, that becomes the result. The filter also uses samples outside of
+    /// it.
+    let region: SampleRegion
+    let size: PixelSize
+    let sampling: ResizeSampling
+    let layout: SampleLayout
+    let isOpaque: Bool
+
+    /// Creates a plan. Both sizes must be positive and fit in a buffer.
     init(
         from source: PixelSize, region: SampleRegion? = nil, to size: PixelSize, format: PixelFormat,
         alphaMode: AlphaMode, sampling: ResizeSampling
     ) {
-        let region = region ?? SampleRegion(of: source)
         self.source = source
+        self.region = region ?? SampleRegion(of: source)
         self.size = size
+        self.sampling = sampling
         layout = SampleLayout(format, alphaMode)
-        isLinear = sampling.inLinearLight
-        columns = WeightTable(
-            samples: source.width, start: region.x, extent: region.width, length: size.width, filter: sampling.filter)
-        rows = WeightTable(
-            samples: source.height, start: region.y, extent: region.height, length: size.height,
-            filter: sampling.filter)
-        order = PassOrder(columns, rows, from: source, to: size, layout)
-        let sourceFloats = layout.floatsPerRow(source.width)
-        let resultFloats = layout.floatsPerRow(size.width)
-        let capacity = order == .downBySums ? rows.overlap(of: order.rowCount) : rows.sampleCount(of: order.rowCount)
-        samples = Scratch(count: sourceFloats * order.rowCount + Convolution.slack)
-        rowWeights = Scratch(count: order.rowCount > 1 ? capacity * order.rowCount : 0)
-        result = Scratch(count: resultFloats * (order == .downByFour ? order.rowCount : 1))
-        band = RowBand(capacity: capacity, floats: order == .across ? resultFloats : sourceFloats)
+        isOpaque = alphaMode == .opaque
     }
 
-    /// Returns the number of bytes that are read from every source row: its pixels and the padding up to the next row
-    /// alignment of a buffer. The values of the padding do not matter.
-    static func paddedRowBytes(_ width: Int, _ format: PixelFormat) -> Int {
-        let alignment = PixelBuffer.rowAlignment
-        return (width * format.bytesPerPixel + alignment - 1) / alignment * alignment
+    /// Whether the samples have 8 bits and are weighted as they are, which 16-bit integers can do.
+    private var isNarrow: Bool { layout.maximum == 255 && !sampling.inLinearLight }
+
+    /// The approximate number of bytes of the weights and rows.
+    var byteCount: Double {
+        isNarrow ? Resampler<Int16>.byteCount(of: self) : Resampler<Float>.byteCount(of: self)
     }
 
-    /// Whether the source has further rows.
-    var needsRow: Bool { taken < source.height }
+    func makeResampler() -> any Resampling { isNarrow ? Resampler<Int16>(self) : Resampler<Float>(self) }
 
-    /// Adds the next row of the source. The caller must call ``pull(into:)`` until it returns `false` before the next
-    /// push. The row must be aligned to 32 bytes and have ``paddedRowBytes(_:_:)`` bytes.
-    mutating func push(_ row: UnsafeRawPointer) {
-        let index = taken
-        taken += 1
-        guard next < size.height else { return }
-        if order == .downBySums { return addToSums(row, index) }
-        guard index >= rows.first[next] else { return }
-        let kept = band.slot(index)
-        let out = order == .across ? samples.base : kept
-        read(row, into: out)
-        if order == .across { filterColumns(of: out, into: kept) }
-    }
-
-    private func read(_ row: UnsafeRawPointer, into out: UnsafeMutablePointer<Float>) {
-        if isLinear {
-            LinearRow.read(row, width: source.width, layout: layout, into: out)
-        } else {
-            RowReader.read(row, width: source.width, layout: layout, into: out)
-        }
-    }
-
-    /// Adds a source row to the sums of all result rows in which it has a weight, four rows at a time.
-    private mutating func addToSums(_ row: UnsafeRawPointer, _ index: Int) {
-        let group = index - index % order.rowCount
-        let floats = layout.floatsPerRow(source.width)
-        if index >= rows.first[next] { read(row, into: samples.base + (index - group) * floats) }
-        guard taken % order.rowCount == 0 || taken == source.height else { return }
-        while begun < size.height, rows.first[begun] < taken {
-            band.slot(begun).update(repeating: 0, count: floats)
-            begun += 1
-        }
-        guard begun > next else { return }
-        rows.writeWeights(of: next..<begun, samples: group..<taken, by: order.rowCount, into: rowWeights.base)
-        band.add(samples.base, weights: rowWeights.base, to: next..<begun)
-    }
-
-    /// Writes the next result row to `out`. Returns `false` when the row needs further input or no rows are left.
-    mutating func pull(into out: UnsafeMutableRawPointer) -> Bool {
-        guard next < size.height else { return false }
-        if next == computed.upperBound {
-            let count = order == .downByFour ? order.rowCount : 1
-            let range = next..<min(next + count, size.height)
-            let needed = rows.samples(of: range)
-            let complete = order == .downBySums && needsRow ? taken - taken % order.rowCount : taken
-            guard complete >= needed.upperBound else { return false }
-            compute(range, from: needed)
-            computed = range
-        }
-        let row = result.base + (next - computed.lowerBound) * layout.floatsPerRow(size.width)
-        if isLinear {
-            LinearRow.write(row, width: size.width, layout: layout, to: out)
-        } else {
-            RowWriter.write(row, width: size.width, layout: layout, to: out)
-        }
-        next += 1
-        return true
-    }
-
-    private func compute(_ range: Range<Int>, from needed: Range<Int>) {
-        switch order {
-        case .across: sum(needed, range.lowerBound, into: result.base)
-        case .down:
-            sum(needed, range.lowerBound, into: samples.base)
-            filterColumns(of: samples.base, into: result.base)
-        case .downByFour:
-            rows.writeWeights(of: range, into: rowWeights.base)
-            Convolution.verticalByFour(
-                rows: band.rows(needed), weights: rowWeights.base, floats: layout.floatsPerRow(source.width),
-                into: samples.base)
-            Convolution.horizontalByFour(
-                samples: samples.base, table: columns, floats: layout.floatsPerRow(size.width), into: result.base)
-        case .downBySums: filterColumns(of: band.slot(range.lowerBound), into: result.base)
-        }
-    }
-
-    /// Writes the weighted sum of the rows in the band for one result row.
-    private func sum(_ needed: Range<Int>, _ index: Int, into out: UnsafeMutablePointer<Float>) {
-        rows.withUnsafePointers { _, _, weights in
-            Convolution.vertical(
-                rows: band.rows(needed), weights: weights + index * rows.stride, floats: band.floats, into: out)
-        }
-    }
-
-    private func filterColumns(of row: UnsafePointer<Float>, into out: UnsafeMutablePointer<Float>) {
-        Convolution.horizontal(row: row, table: columns, channels: layout.channels, into: out)
-    }
-}
-
-/// The order of the two passes.
-private enum PassOrder {
-    /// Along each source row first, then down the columns.
-    case across
-    /// Down the columns first, then along each result row.
-    case down
-    /// Like `down`, for four result rows with four floats per pixel at once. This takes about two thirds of the time of
-    /// `down`.
-    case downByFour
-    /// Like `down`, but each source row is added to the sums of the result rows when it arrives, four rows at a time.
-    /// For large reductions, few sums take less memory than the rows that the filter needs, and stay in the caches.
-    case downBySums
-
-    /// The maximum size of the rows for the vertical filter in bytes that fits in the second-level cache of most
-    /// processors.
-    private static let cacheLimit = 1 << 20
-
-    /// The smallest reduction of the height for which sums are faster than kept rows.
-    private static let sumsMinimum = 4.0
-
-    /// Selects the faster order.
-    init(
-        _ columns: WeightTable, _ rows: WeightTable, from source: PixelSize, to size: PixelSize, _ layout: SampleLayout
-    ) {
-        guard rows.scale < Self.sumsMinimum else {
-            self = .downBySums
-            return
-        }
-        let downFirst: PassOrder = layout.channels == 4 ? .downByFour : .down
-        let bandBytes =
-            rows.sampleCount(of: downFirst.rowCount) * layout.floatsPerRow(source.width) * MemoryLayout<Float>.stride
-        let (width, height) = (Double(size.width), Double(size.height))
-        // A multiplication along a row takes about twice as long as one down a column of rows in the cache.
-        let across = Double(columns.taps) * (bandBytes <= Self.cacheLimit ? 2 : 1)
-        let down = Double(rows.taps)
-        let acrossFirstCost = Double(source.height) * width * across + height * width * down
-        let downFirstCost = height * Double(source.width) * down + height * width * across
-        self = acrossFirstCost <= downFirstCost ? .across : downFirst
-    }
-
-    /// The number of rows that are computed or added at once.
-    var rowCount: Int { self == .downByFour || self == .downBySums ? 4 : 1 }
-}
-
-extension Resampler {
     /// Returns the region of the image in the new size, or `nil` when the buffer cannot be created.
-    static func resample(
-        _ pixels: PixelBuffer, region: SampleRegion? = nil, to size: PixelSize, _ sampling: ResizeSampling
-    ) -> PixelBuffer? {
-        var resampler = Resampler(
-            from: pixels.size, region: region, to: size, format: pixels.format, alphaMode: pixels.alphaMode,
-            sampling: sampling)
+    func resample(_ pixels: PixelBuffer) -> PixelBuffer? {
+        let resampler = makeResampler()
         return pixels.withUnsafeBytes { source in
             PixelBuffer(size: size, format: pixels.format, alphaMode: pixels.alphaMode) { memory, bytesPerRow in
                 guard var from = source.baseAddress, var to = memory.baseAddress else { return }
@@ -224,6 +63,83 @@ extension Resampler {
             }
         }
     }
+}
+
+/// A resampler that computes in one type of numbers.
+private final class Resampler<Sample: FilterSample>: Resampling {
+    private let plan: ResamplingPlan
+    private let source: Sample.Row
+    private let result: Sample.Row
+    private let columns: WeightTable<Sample>
+    private let rows: WeightTable<Sample>
+    private let row: Scratch<Sample>
+    /// The most recent filtered rows. Row `index` is in the place `index % capacity`.
+    private let band: Scratch<Sample>
+    private let capacity: Int
+    private let pointers: Scratch<UnsafePointer<Sample>>
+    private let sums: Scratch<Sample>
+    /// The number of source rows taken so far.
+    private var taken = 0
+    /// The index of the next result row.
+    private var next = 0
+
+    init(_ plan: ResamplingPlan) {
+        self.plan = plan
+        source = Sample.Row(width: plan.source.width, plan)
+        result = Sample.Row(width: plan.size.width, plan)
+        let (region, filter) = (plan.region, plan.sampling.filter)
+        columns = WeightTable(
+            samples: plan.source.width, start: region.x, extent: region.width, length: plan.size.width, filter: filter)
+        rows = WeightTable(
+            samples: plan.source.height, start: region.y, extent: region.height, length: plan.size.height,
+            filter: filter)
+        capacity = rows.count.max() ?? 1
+        row = Scratch(count: source.count)
+        band = Scratch(count: capacity * result.count)
+        pointers = Scratch(count: capacity)
+        sums = Scratch(count: result.count)
+    }
+
+    static func byteCount(of plan: ResamplingPlan) -> Double {
+        let (region, filter) = (plan.region, plan.sampling.filter)
+        let weights = { (samples: Int, extent: Double, length: Int) in
+            Double(WeightTable<Sample>.stride(samples: samples, extent: extent, length: length, filter: filter))
+        }
+        let columns = weights(plan.source.width, region.width, plan.size.width)
+        let rows = weights(plan.source.height, region.height, plan.size.height)
+        let counts = [
+            columns * Double(plan.size.width), rows * Double(plan.size.height),
+            Double(Sample.Row(width: plan.source.width, plan).count),
+            (rows + 1) * Double(Sample.Row(width: plan.size.width, plan).count),
+        ]
+        return counts.reduce(0, +) * Double(MemoryLayout<Sample>.stride)
+    }
+
+    var needsRow: Bool { taken < plan.source.height }
+
+    func push(_ bytes: UnsafeRawPointer) {
+        let index = taken
+        taken += 1
+        guard next < plan.size.height, index >= rows.first[next] else { return }
+        source.read(bytes, into: row.base)
+        Sample.filter(row.base, source, columns, into: slot(index), result)
+    }
+
+    func pull(into out: UnsafeMutableRawPointer) -> Bool {
+        guard next < plan.size.height, taken >= rows.first[next] + rows.count[next] else { return false }
+        let count = rows.count[next]
+        for offset in 0..<count { pointers.base[offset] = UnsafePointer(slot(rows.first[next] + offset)) }
+        rows.withUnsafePointers { _, _, weights in
+            Sample.sum(
+                UnsafeBufferPointer(start: pointers.base, count: count), weights + next * rows.stride, result,
+                into: sums.base)
+        }
+        result.write(sums.base, to: out)
+        next += 1
+        return true
+    }
+
+    private func slot(_ index: Int) -> UnsafeMutablePointer<Sample> { band.base + index % capacity * result.count }
 }
 
 /// A rectangle in the samples of an image. Its sides need not be whole numbers.
@@ -253,42 +169,5 @@ struct SampleRegion: Hashable {
         x += Double(part.x) * horizontal
         y += Double(part.y) * vertical
         (width, height) = (Double(part.size.width) * horizontal, Double(part.size.height) * vertical)
-    }
-}
-
-/// The most recent rows of an image, which the vertical filter needs at the same time.
-private struct RowBand: ~Copyable {
-    let floats: Int
-    private let capacity: Int
-    private let memory: Scratch<Float>
-    private let pointers: Scratch<UnsafePointer<Float>>
-
-    /// Creates an empty band.
-    ///
-    /// - Parameters:
-    ///   - capacity: The number of rows to keep, at least one.
-    ///   - floats: The number of floats in each row, a multiple of 16.
-    init(capacity: Int, floats: Int) {
-        self.capacity = capacity
-        self.floats = floats
-        memory = Scratch(count: capacity * floats + Convolution.slack)
-        pointers = Scratch(count: capacity)
-    }
-
-    /// Returns the memory of row `index` of the image, which is valid until row `index + capacity` replaces it.
-    func slot(_ index: Int) -> UnsafeMutablePointer<Float> { memory.base + index % capacity * floats }
-
-    /// Adds four rows, which are ``floats`` apart, to each of the rows in `range`, at most `capacity` of them.
-    ///
-    /// `weights` has four weights for each of the rows.
-    func add(_ four: UnsafePointer<Float>, weights: UnsafePointer<Float>, to range: Range<Int>) {
-        Convolution.addFourRows(
-            four, weights: weights, to: range, of: capacity, floats: floats, sums: memory.base)
-    }
-
-    /// Returns at most `capacity` rows. The result is valid until the next call.
-    func rows(_ range: Range<Int>) -> UnsafeBufferPointer<UnsafePointer<Float>> {
-        for (offset, index) in range.enumerated() { pointers.base[offset] = UnsafePointer(slot(index)) }
-        return UnsafeBufferPointer(start: pointers.base, count: range.count)
     }
 }

@@ -8,8 +8,9 @@ extension ImageProcessing where Self == ImageProcessors.BuiltIn {
     /// let request = ImageRequest(url: url, processors: [.resize(width: 320)])
     /// ```
     ///
-    /// Works on every pixel format. Each axis is filtered separately in 32-bit floats, with color multiplied by alpha.
-    /// Straight alpha stays straight, and fully transparent pixels of the result are black.
+    /// Works on every pixel format. Each axis is filtered on its own, with color multiplied by alpha: 8-bit samples as
+    /// fixed-point numbers with 7 bits of fraction, others in floating point. Straight alpha stays straight, and fully
+    /// transparent pixels of the result are black.
     ///
     /// Sizes refer to the rows in memory, before ``/AlcedoCore/DecodedImage/orientation`` is applied. The color
     /// profile, scale, orientation, format and alpha mode are kept. Every frame of an animation is resized when it is
@@ -18,8 +19,9 @@ extension ImageProcessing where Self == ImageProcessors.BuiltIn {
     /// exceeds 2²⁸ pixels or 2¹⁶ pixels on a side.
     ///
     /// Each side of the result is the side of the full image times the factor, rounded to the nearest whole number and
-    /// at least 1. A pipeline decodes JPEG and SVG only at twice the size of the result, unless `sampling` requires the
-    /// full size; the result looks the same. Other formats are filtered row by row as they are decoded.
+    /// at least 1. A pipeline decodes JPEG only at four times and SVG at twice the size of the result, unless
+    /// `sampling` requires the full size; the result looks the same. Other formats are filtered row by row as they are
+    /// decoded.
     ///
     /// - Parameters:
     ///   - width: The maximum width in pixels. Default: unlimited.
@@ -90,7 +92,7 @@ extension ImageProcessors {
         package var identifier: String {
             let sides = [target.width, target.height].map { $0 == .max ? "any" : String($0) }
             return
-                "resize2:\(sides[0])x\(sides[1]),\(mode.rawValue),\(sampling.identifier)\(enlarges ? ",enlarge" : "")"
+                "resize3:\(sides[0])x\(sides[1]),\(mode.rawValue),\(sampling.identifier)\(enlarges ? ",enlarge" : "")"
         }
 
         /// Returns the size of the result for an image of size `source`. Returns `source` when a side of either size is
@@ -109,10 +111,10 @@ extension ImageProcessors {
         /// Twice the target size, or `nil` when the image must be decoded at full size.
         ///
         /// A decoder that scales in the frequency domain or draws removes what a smaller image cannot show. At twice
-        /// the target size, the filter's result differs from that of the full image by less than 1 in most pixels. The
-        /// full size is needed in linear light, because decoders scale stored samples, and with the box filter, which
-        /// would use two or three samples instead of every full-size pixel. The full size is also needed when the
-        /// target does not limit the size.
+        /// the target size, the filter's result differs from that of the full image by less than 1 in most pixels. For
+        /// text, JPEG decodes at least twice this size. The full size is needed in linear light, because decoders scale
+        /// stored samples, and with the box filter, which would use two or three samples instead of every full-size
+        /// pixel. The full size is also needed when the target does not limit the size.
         package var decodingTarget: TargetSize? {
             guard target.isPositive, sampling.filter != .box, !sampling.inLinearLight else { return nil }
             let limit = mode == .fit ? min(target.width, target.height) : max(target.width, target.height)
@@ -123,36 +125,28 @@ extension ImageProcessors {
         }
 
         func processed(_ image: DecodedImage) throws(ImageProcessingError) -> DecodedImage {
-            guard let plan = try plan(for: image.size, image.reduction, image.pixels.format) else {
-                return image.still(image.pixels)
-            }
-            guard let pixels = Resampler.resample(image.pixels, region: plan.region, to: plan.size, sampling) else {
-                throw PixelLimits.noBuffer(for: plan.size)
-            }
+            guard let plan = try plan(for: image.rowHeader) else { return image.still(image.pixels) }
+            guard let pixels = plan.resample(image.pixels) else { throw PixelLimits.noBuffer(for: plan.size) }
             return image.still(pixels)
         }
 
         package func rows(into next: any PixelRowConsumer) -> any PixelRowConsumer { RowResizer(self, next: next) }
 
-        /// Returns the size of the result and the region of the samples that it shows, or nil when the image already is
-        /// the result.
+        /// Returns the plan for rows, or nil when they already are the result.
         ///
-        /// - Parameters:
-        ///   - size: The size of the samples.
-        ///   - reduction: The position of the samples in the full image; nil if they are its pixels.
-        ///   - format: The pixel format.
         /// - Throws: `invalidParameter` when a side of the target is below 1, and `tooLarge` when the result exceeds
         ///   the limits and is larger than the source, or when the filter needs too much memory.
-        func plan(
-            for size: PixelSize, _ reduction: ImageReduction?, _ format: PixelFormat
-        ) throws(ImageProcessingError) -> (size: PixelSize, region: SampleRegion)? {
-            let full = reduction?.fullSize ?? size
+        func plan(for header: PixelRowHeader) throws(ImageProcessingError) -> ResamplingPlan? {
+            let full = header.reduction?.fullSize ?? header.size
             let result = try checkedSize(for: full)
             let part = mode == .cover ? try Crop(aspect: result).rect(in: full) : nil
-            let region = SampleRegion(part, of: size, reduction)
-            guard result != size || region != SampleRegion(of: size) else { return nil }
-            try PixelLimits.checkFilter(of: size, region, to: result, sampling.filter, format)
-            return (result, region)
+            let region = SampleRegion(part, of: header.size, header.reduction)
+            guard result != header.size || region != SampleRegion(of: header.size) else { return nil }
+            let plan = ResamplingPlan(
+                from: header.size, region: region, to: result, format: header.format, alphaMode: header.alphaMode,
+                sampling: sampling)
+            try PixelLimits.checkFilter(plan)
+            return plan
         }
 
         /// Returns the size of the result for an image of size `source`. Throws `invalidParameter` when a side of the
@@ -186,8 +180,8 @@ package enum ResizeMode: String, Sendable, Hashable, CaseIterable {
 private final class RowResizer: PixelRowConsumer {
     private let resize: ImageProcessors.Resize
     private let next: any PixelRowConsumer
-    /// The resampler and its memory, or `nil` when rows are forwarded unchanged.
-    private var stage: RowResizerStage?
+    /// The resampler and its result row, or `nil` when rows are forwarded unchanged.
+    private var stage: (resampler: any Resampling, rowBytes: Int, result: RowMemory)?
 
     init(_ resize: ImageProcessors.Resize, next: any PixelRowConsumer) {
         self.resize = resize
@@ -198,53 +192,25 @@ private final class RowResizer: PixelRowConsumer {
         try PixelLimits.checkRows(of: header)
         var resized = header
         resized.reduction = nil
-        let plan = try resize.plan(for: header.size, header.reduction, header.format)
+        let plan = try resize.plan(for: header)
         if let plan { resized.size = plan.size }
         try PixelLimits.checkRows(of: resized)
-        stage = plan.map { RowResizerStage(header, $0.region, to: resized, sampling: resize.sampling) }
+        stage = plan.map { ($0.makeResampler(), header.bytesPerRow, RowMemory(byteCount: resized.bytesPerRow)) }
         try next.begin(resized)
     }
 
+    /// Takes one row and forwards the result rows that are complete. Rows after the last one are ignored.
     func consume(_ row: RawSpan) throws {
-        guard let stage else { return try next.consume(row) }
-        try stage.consume(row, next: next)
+        guard let (resampler, rowBytes, result) = stage else { return try next.consume(row) }
+        guard resampler.needsRow else { return }
+        try row.withUnsafeBytes { bytes in
+            guard let base = bytes.baseAddress, bytes.count >= rowBytes else {
+                throw ImageDecodingError(.corrupt, "a row has \(bytes.count) bytes instead of \(rowBytes)")
+            }
+            resampler.push(base)
+        }
+        while resampler.pull(into: result.base) { try next.consume(result.buffer.bytes) }
     }
 
     func finish() throws { try next.finish() }
-}
-
-/// A resampler with the memory for one source row and one result row.
-private final class RowResizerStage {
-    private var resampler: Resampler
-    private let rowBytes: Int
-    private let paddedBytes: Int
-    private let resultBytes: Int
-    /// The memory for an aligned and padded copy of the row. The kernels require alignment and padding, which arriving
-    /// rows do not have.
-    private let row: Scratch<UInt8>
-    private let result: Scratch<UInt8>
-
-    init(_ header: PixelRowHeader, _ region: SampleRegion, to resized: PixelRowHeader, sampling: ResizeSampling) {
-        resampler = Resampler(
-            from: header.size, region: region, to: resized.size, format: header.format, alphaMode: header.alphaMode,
-            sampling: sampling)
-        rowBytes = header.bytesPerRow
-        paddedBytes = Resampler.paddedRowBytes(header.size.width, header.format)
-        resultBytes = resized.bytesPerRow
-        row = Scratch(count: paddedBytes)
-        result = Scratch(count: resultBytes)
-    }
-
-    /// Takes one row and forwards the result rows that are complete. Rows after the last one are ignored.
-    func consume(_ bytes: RawSpan, next: any PixelRowConsumer) throws {
-        guard resampler.needsRow else { return }
-        bytes.withUnsafeBytes { bytes in
-            UnsafeMutableRawBufferPointer(start: row.base, count: paddedBytes)
-                .copyMemory(from: UnsafeRawBufferPointer(rebasing: bytes.prefix(rowBytes)))
-        }
-        resampler.push(row.base)
-        while resampler.pull(into: result.base) {
-            try next.consume(UnsafeRawBufferPointer(start: result.base, count: resultBytes).bytes)
-        }
-    }
 }

@@ -106,10 +106,10 @@ import Testing
         ]
 
         #expect(Set(all.map(\.identifier)).count == all.count)
-        #expect(ImageProcessors.Resize(to: size).identifier == "resize2:30x20,fit,lanczos3")
+        #expect(ImageProcessors.Resize(to: size).identifier == "resize3:30x20,fit,lanczos3")
         #expect(
             ImageProcessors.Resize(to: PixelSize(width: 30, height: .max), enlarges: true).identifier
-                == "resize2:30xany,fit,lanczos3,enlarge")
+                == "resize3:30xany,fit,lanczos3,enlarge")
     }
 
     @Test(arguments: [(0, 5), (5, 0), (-1, 5), (5, -1), (0, 0), (Int.min, Int.min), (Int.max, 0)])

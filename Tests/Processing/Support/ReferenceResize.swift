@@ -4,7 +4,8 @@ import FoundationEssentials
 
 import AlcedoLibc
 
-/// Resizing by its definition in floating point without passes: each result pixel is one sum over the whole source.
+/// Resizing by its definition in floating point: each result pixel is a sum over the whole source, with the sums of
+/// rows clamped to the range of samples.
 struct ReferenceResize {
     let filter: ResizeFilter
     /// Whether samples are converted to linear light first. ``premultiplied(_:to:)`` then returns linear light.
@@ -39,6 +40,7 @@ struct ReferenceResize {
                 for (y, weight) in down {
                     var row = SIMD4<Double>(repeating: 0)
                     for (x, share) in across { row += pixels[y][x] * share }
+                    row.clamp(lowerBound: SIMD4(repeating: 0), upperBound: SIMD4(repeating: maximum))
                     sum += row * weight
                 }
                 return sum

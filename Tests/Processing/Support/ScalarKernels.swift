@@ -4,7 +4,7 @@ import AlcedoCore
 
 /// The computation of each C kernel, one sample after another, with products and sums in the same order.
 enum ScalarKernels {
-    static func sumRows(_ rows: [ArraySlice<Float>], _ weights: [Float]) -> [Float] {
+    static func sumRows(_ rows: [[Float]], _ weights: [Float]) -> [Float] {
         var sums = [Float](repeating: 0, count: rows[0].count)
         for (row, weight) in zip(rows, weights) {
             for (index, value) in row.enumerated() { sums[index] += value * weight }
@@ -12,26 +12,38 @@ enum ScalarKernels {
         return sums
     }
 
-    /// - Parameter sumCount: The number of running sums, two or eight. With eight, each has every eighth pixel.
-    static func filterPixels(_ row: [Float], _ table: WeightTable, sumCount: Int) -> [Float] {
+    /// Each of eight running sums has every eighth pixel.
+    static func filterPixels(_ row: [Float], _ table: WeightTable<Float>, maximum: Float) -> [Float] {
         table.first.indices.flatMap { x in
             (0..<4).map { channel in
-                var sums = [Float](repeating: 0, count: sumCount)
+                var sums = [Float](repeating: 0, count: 8)
                 for index in 0..<table.count[x] {
                     let weight = table.weights[x * table.stride + index]
-                    sums[index % sumCount] += row[(table.first[x] + index) * 4 + channel] * weight
+                    sums[index % 8] += row[(table.first[x] + index) * 4 + channel] * weight
                 }
-                guard sumCount == 8 else { return sums[0] + sums[1] }
                 let four = (0..<4).map { sums[$0] + sums[$0 + 4] }
-                return (four[0] + four[2]) + (four[1] + four[3])
+                return max(0, min(maximum, (four[0] + four[2]) + (four[1] + four[3])))
             }
         }
     }
 
-    /// Returns the first pixels of the rows, with four floats each, then the second pixels, and so on.
-    static func interleaved(_ rows: [[Float]]) -> [Float] {
-        stride(from: 0, to: rows[0].count, by: 4).flatMap { start in rows.flatMap { $0[start..<start + 4] } }
+    static func filterPlane(_ plane: [Int16], _ table: WeightTable<Int16>) -> [Int16] {
+        table.first.indices.map { x in
+            rounded(
+                (0..<table.count[x]).reduce(0) { sum, index in
+                    sum + Int(plane[table.first[x] + index]) * Int(table.weights[x * table.stride + index])
+                })
+        }
     }
+
+    static func sumPlanes(_ rows: [[Int16]], _ weights: [Int16]) -> [Int16] {
+        rows[0].indices.map { index in
+            rounded(zip(rows, weights).reduce(0) { $0 + Int($1.0[index]) * Int($1.1) })
+        }
+    }
+
+    /// Returns the sample of a sum, whose weights have 14 bits of fraction.
+    private static func rounded(_ sum: Int) -> Int16 { Int16(max(0, min(255 << 7, (sum + (1 << 13)) >> 14))) }
 
     static func readBytes(_ row: [UInt8]) -> [Float] { row.map { Float($0) } }
 
@@ -48,13 +60,6 @@ enum ScalarKernels {
             let alpha = row[index | 3] > 0 ? min(255, row[index | 3]) : 0
             let value = row[index] > 0 ? min(alpha, row[index]) : 0
             return UInt8(value.rounded(.toNearestOrEven))
-        }
-    }
-
-    static func addFourRows(_ rows: [[Float]], _ weights: [Float], onto sums: [Float]) -> [Float] {
-        sums.indices.map { index in
-            let products = (0..<4).map { rows[$0][index] * weights[$0] }
-            return sums[index] + ((products[0] + products[1]) + (products[2] + products[3]))
         }
     }
 

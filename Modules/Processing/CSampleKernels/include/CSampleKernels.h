@@ -11,38 +11,40 @@
 #include <stddef.h>
 #include <stdint.h>
 
-// For Convolution.vertical. Computes the weighted sum of `count` rows. `floats` must be a multiple of 16.
+// For blurs and Float.sum. Computes the weighted sum of `count` rows. `floats` must be a multiple of 16.
 void alcedo_sum_rows(
     const float *_Nonnull const *_Nonnull rows, const float *_Nonnull weights, size_t count, size_t floats,
     float *_Nonnull out);
 
-// For Convolution.verticalByFour, with four floats per pixel. Computes four weighted sums of the same `count` rows.
-// Each row has one weight for each sum. `out` has the first pixel of the four sums, then their second pixel, and so on.
-// `floats`, the length of a row, must be a multiple of 16.
-void alcedo_sum_rows_by_four(
-    const float *_Nonnull const *_Nonnull rows, const float *_Nonnull weights, size_t count, size_t floats,
-    float *_Nonnull out);
-
-// For Convolution.addFourRows. Adds four rows, each multiplied by its weight, to `count` sums. Sum `index` is row
-// `index % capacity` of `sums`, beginning with `first`. Rows and sums are `floats` apart, a multiple of 16. Each sum
-// has four weights.
-void alcedo_add_four_rows(
-    const float *_Nonnull rows, const float *_Nonnull weights, size_t first, size_t count, size_t capacity,
-    size_t floats, float *_Nonnull sums);
-
-// For Convolution.horizontalByFour, with four floats per pixel. Filters four rows like alcedo_filter_pixels, but adds
-// in another order. The pixels are stored as alcedo_sum_rows_by_four stores them. The rows of `out` are `floats` apart.
-// Up to one pixel of each row after the last one is read and must be finite.
-void alcedo_filter_four_rows(
-    const float *_Nonnull pixels, const intptr_t *_Nonnull firsts, const intptr_t *_Nonnull counts,
-    const float *_Nonnull weights, size_t stride, size_t length, float *_Nonnull out, size_t floats);
-
-// For Convolution.horizontal, with four floats per pixel. Computes each of the `length` pixels of `out` as the weighted
-// sum of `counts[x]` pixels of `row`, beginning with pixel `firsts[x]`. Each result pixel has `stride` weights, of
-// which the unused ones must be zero. Up to three pixels after the last one are read and must be finite.
+// For Float.filter, with four floats per pixel. Computes each of the `length` pixels of `out` as the weighted sum of
+// `counts[x]` pixels of `row`, beginning with pixel `firsts[x]`, and clamps it to the range from 0 to `maximum`. Each
+// result pixel has `stride` weights, of which the unused ones must be zero. Up to three pixels after the last one are
+// read and must be finite.
 void alcedo_filter_pixels(
     const float *_Nonnull row, const intptr_t *_Nonnull firsts, const intptr_t *_Nonnull counts,
-    const float *_Nonnull weights, size_t stride, size_t length, float *_Nonnull out);
+    const float *_Nonnull weights, size_t stride, size_t length, float maximum, float *_Nonnull out);
+
+// For Int16.read and Int16.write. Convert a row of pixels to planes of samples and back: one plane for gray, three for
+// opaque colors, and four with alpha. A sample has 7 bits of fraction, from 0 to 255 * 128. Planes are `plane` samples
+// apart. The straight versions multiply color by alpha, and divide it.
+void alcedo_split_pixels(
+    const uint8_t *_Nonnull row, size_t pixels, size_t planes, size_t plane, int16_t *_Nonnull out);
+void alcedo_split_straight_pixels(const uint8_t *_Nonnull row, size_t pixels, size_t plane, int16_t *_Nonnull out);
+void alcedo_join_pixels(
+    const int16_t *_Nonnull row, size_t pixels, size_t planes, size_t plane, uint8_t *_Nonnull out);
+void alcedo_join_straight_pixels(const int16_t *_Nonnull row, size_t pixels, size_t plane, uint8_t *_Nonnull out);
+
+// For Int16.filter. Like alcedo_filter_pixels, with each plane on its own. Weights have 14 bits of fraction, and those
+// of a result pixel add up to 1. Up to seven samples after the last one are read.
+void alcedo_filter_planes(
+    const int16_t *_Nonnull row, size_t planes, size_t plane, const intptr_t *_Nonnull firsts,
+    const intptr_t *_Nonnull counts, const int16_t *_Nonnull weights, size_t stride, size_t length,
+    int16_t *_Nonnull out, size_t out_plane);
+
+// For Int16.sum. Computes the weighted sum of `count` rows and clamps it. `length` must be a multiple of 8.
+void alcedo_sum_planes(
+    const int16_t *_Nonnull const *_Nonnull rows, const int16_t *_Nonnull weights, size_t count, size_t length,
+    int16_t *_Nonnull out);
 
 // For RowReader, with four bytes per pixel. Converts the samples to floats from 0 to 255: unchanged, or with color
 // multiplied by alpha.

@@ -1,0 +1,83 @@
+/// The source samples and weights of each result pixel along one axis.
+struct WeightTable<Weight: FilterSample> {
+    /// The number of stored weights for each result pixel, a multiple of `Weight.step`. Unused weights are zero.
+    let stride: Int
+    /// The first source sample of each result pixel. The values never decrease.
+    private(set) var first: [Int] = []
+    /// The number of weights of each result pixel, at least one.
+    private(set) var count: [Int] = []
+    /// The weights, ``stride`` for each result pixel. The weights of each pixel add up to 1.
+    private(set) var weights: [Weight]
+
+    /// Creates the table in O(*length* × *taps*).
+    ///
+    /// - Parameters:
+    ///   - samples: The number of source samples, at least one.
+    ///   - start: The position of the result's edge in the source, in samples. Default: 0.
+    ///   - extent: The length of the result in the source, in samples.
+    ///   - length: The number of result pixels, at least one.
+    ///   - filter: The filter that computes the weights.
+    init(samples: Int, start: Double = 0, extent: Double, length: Int, filter: ResizeFilter) {
+        let scale = extent / Double(length)
+        let stretch = max(scale, 1)
+        // At scale 1, every filter is 1 at its center and 0 at the other samples.
+        let reach = scale == 1 && start == start.rounded() ? 0.5 : filter.radius * stretch
+        let taps = Self.taps(samples, reach)
+        stride = Self.roundedUp(taps)
+        weights = Array(unsafeUninitializedCapacity: stride * length) { memory, count in
+            count = memory.count
+            UnsafeMutableRawBufferPointer(memory).initializeMemory(as: UInt8.self, repeating: 0)
+        }
+        first.reserveCapacity(length)
+        count.reserveCapacity(length)
+        var row = [Double](repeating: 0, count: taps)
+        for index in 0..<length {
+            let center = start + (Double(index) + 0.5) * scale
+            let low = min(samples - 1, max(0, Int(center - reach + 0.5)))
+            let high = min(samples, low + taps, max(low + 1, Int(center + reach + 0.5)))
+            var sum = 0.0
+            for sample in low..<high {
+                row[sample - low] = filter.weight(at: (Double(sample) + 0.5 - center) / stretch)
+                sum += row[sample - low]
+            }
+            if sum == 0 { (row[0], sum) = (1, 1) }
+            weights.withUnsafeMutableBufferPointer { weights in
+                row.withUnsafeBufferPointer { row in
+                    guard let out = weights.baseAddress else { return }
+                    Weight.normalize(.init(rebasing: row[..<(high - low)]), sum: sum, into: out + index * stride)
+                }
+            }
+            first.append(low)
+            count.append(high - low)
+        }
+    }
+
+    private static func taps(_ samples: Int, _ reach: Double) -> Int {
+        min(samples, Int(min(reach.rounded(.up), 1e9)) * 2 + 1)
+    }
+
+    private static func roundedUp(_ taps: Int) -> Int { (taps + Weight.step - 1) / Weight.step * Weight.step }
+
+    /// Returns the number of stored weights for each result pixel.
+    static func stride(samples: Int, extent: Double, length: Int, filter: ResizeFilter) -> Int {
+        roundedUp(taps(samples, filter.radius * max(extent / Double(length), 1)))
+    }
+
+    /// The number of result pixels.
+    var length: Int { first.count }
+
+    func withUnsafePointers(
+        _ body: (_ first: UnsafePointer<Int>, _ count: UnsafePointer<Int>, _ weights: UnsafePointer<Weight>) -> Void
+    ) {
+        first.withUnsafeBufferPointer { first in
+            count.withUnsafeBufferPointer { count in
+                weights.withUnsafeBufferPointer { weights in
+                    guard let first = first.baseAddress, let count = count.baseAddress,
+                        let weights = weights.baseAddress
+                    else { return }
+                    body(first, count, weights)
+                }
+            }
+        }
+    }
+}
