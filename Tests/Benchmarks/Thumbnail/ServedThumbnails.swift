@@ -44,6 +44,14 @@ struct ServedThumbnails {
             }
         }
         report(alcedo, peer)
+        let thumbnails = PipelineThumbnails(maxConcurrentDecodes: 1)
+        let quality = try await python.map { try ThumbnailQuality(python: $0) }?.means(of: files.paths) {
+            try ImageEncoder.png().encode(try await thumbnails.thumbnail(of: $0))
+        }
+        if let quality, quality.count > 2 {
+            let values = [quality[0], quality[2]].map { "\(($0 * 10).rounded() / 10)" }
+            Console.output(BenchTable.row(["PSNR, dB"] + values))
+        }
         try compareWithoutCaches(base, keeping: peer)
     }
 

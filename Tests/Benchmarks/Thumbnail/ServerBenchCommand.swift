@@ -7,15 +7,16 @@ struct ServerBenchCommand: ProgramCommand {
     static let help = """
         usage: alcedo-bench server --pictures DIR [options]
 
-        Measures thumbnail-server, alternately with Thumbor in two processes: JPEG thumbnails of at most 320 x 320 pixels
-        of all files in DIR/web, which nginx serves, without caches. A C loop requests them on 16 connections. Prints
-        medians of the rounds, and the peak of resident memory of all processes of a server. The program thumbnail-server
-        must be in the directory of this program. Scripts/bench-pictures creates the images, Scripts/bench-peers installs
-        the interpreter, and both print their paths.
+        Measures thumbnail-server, alternately with Thumbor in two processes: JPEG thumbnails of at most 320 x 320
+        pixels of all files in DIR/web, which nginx serves, without caches. A C loop requests them on 16 connections.
+        Prints medians of the rounds, the peak of resident memory of all processes of a server, and the mean PSNR of 200
+        thumbnails against the whole image reduced by Pillow's Lanczos filter. The program thumbnail-server must be in
+        the directory of this program. Scripts/bench-pictures creates the images, Scripts/bench-peers installs the
+        interpreter, and both print their paths.
 
           --pictures DIR  read images from DIR, which has the directory web
-          --python PATH   use Thumbor if it is in the directory of the Python interpreter PATH (default: none; Alcedo
-                          only)
+          --python PATH   compare thumbnails with the interpreter PATH, and use Thumbor if it is in the directory of
+                          the interpreter (default: none; Alcedo only)
           --rounds N      measure N rounds (default: 5)
 
         """
@@ -42,7 +43,7 @@ struct ServerBenchCommand: ProgramCommand {
     func run() async throws -> ExitStatus {
         let files = try ThumbnailFiles(URL(filePath: imageDirectory).appending(path: "web"))
         let thumbor = python.flatMap { Self.thumbor(beside: $0) }
-        try await ThumbnailServerBenchmark(files: files, thumbor: thumbor, rounds: rounds).run()
+        try await ThumbnailServerBenchmark(files: files, thumbor: thumbor, python: python, rounds: rounds).run()
         return .success
     }
 

@@ -1,3 +1,4 @@
+import Alcedo
 import AlcedoProgramSupport
 import AlcedoTesting
 import Foundation
@@ -11,6 +12,8 @@ struct ThumbnailServerBenchmark {
     let files: ThumbnailFiles
     /// The path of the program; nil to omit Thumbor.
     let thumbor: String?
+    /// The interpreter that compares thumbnails with the ideal; nil to omit the comparison.
+    let python: String?
     let rounds: Int
 
     func run() async throws {
@@ -36,6 +39,21 @@ struct ThumbnailServerBenchmark {
             }
         }
         report(rates, try servers.map { try $0.peakByteCount })
+        guard let python else { return }
+        let pipeline = ImagePipeline(.standard(cacheDirectory: nil))
+        var cells: [String] = []
+        for server in servers {
+            let numbers = Dictionary(uniqueKeysWithValues: files.paths.enumerated().map { ($1, $0) })
+            let means = try await ThumbnailQuality(python: python).means(of: Array(files.paths.prefix(200))) { path in
+                guard let number = numbers[path], let url = URL(string: "\(server.base)\(number)") else {
+                    throw BenchError(description: "no URL for \(path)")
+                }
+                return try await pipeline.data(for: ImageRequest(url: url))
+            }
+            cells.append(means.first.map { "\(($0 * 10).rounded() / 10)" } ?? "-")
+        }
+        await pipeline.shutDown()
+        Console.output(BenchTable.row(["PSNR with JPEG of quality \(Self.quality), dB"] + cells))
     }
 
     private func report(_ rates: [[Double]], _ peaks: [Int]) {
@@ -92,6 +110,8 @@ struct ThumbnailServerBenchmark {
 /// A server of thumbnails in processes of its own, and its client.
 private struct MeasuredServer {
     let client: MultiLoopPeer
+    /// The URL of a thumbnail without the number of the file.
+    let base: String
     private let process: BenchProcess
 
     /// Starts a server and waits until it accepts connections.
@@ -101,7 +121,7 @@ private struct MeasuredServer {
             throw BenchError(description: "\(command[0]) exited during startup")
         }
         let downloadCase = DownloadCase(wireProtocol: .plain, byteCount: 0, connections: connections)
-        let base = "http://127.0.0.1:\(port)\(path)"
+        base = "http://127.0.0.1:\(port)\(path)"
         client = try MultiLoopPeer(DownloadJob(downloadCase: downloadCase, base: base, authorityFile: nil))
     }
 

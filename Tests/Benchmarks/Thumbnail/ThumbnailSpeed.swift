@@ -65,7 +65,9 @@ struct ThumbnailSpeed {
             speedups.append(speedup)
             for index in times.indices { times[index].append(sums[index]) }
         }
-        let quality = try await python.map { try ThumbnailQuality(python: $0) }?.means(of: paths, by: pipeline)
+        let quality = try await python.map { try ThumbnailQuality(python: $0) }?.means(of: paths) {
+            try ImageEncoder.png().encode(try await pipeline.thumbnail(of: $0))
+        }
         report("\(table) \(format)", paths.count, format, times, speedups, quality ?? [])
     }
 
@@ -119,7 +121,7 @@ struct ThumbnailSpeed {
 }
 
 /// Compares thumbnails with the whole image reduced by Pillow's Lanczos filter, in a separate Python process.
-private struct ThumbnailQuality {
+struct ThumbnailQuality {
     private let process: BenchProcess
     private let scratch: BenchDirectory
 
@@ -128,16 +130,16 @@ private struct ThumbnailQuality {
         scratch = try BenchDirectory(in: FileManager.default.temporaryDirectory)
     }
 
-    /// Returns the mean PSNR in dB of the pipeline, Pillow, libvips and, if it is installed, OpenCV. Files that are not
-    /// larger than a thumbnail, or neither gray nor RGB, are left out. A thumbnail of another size counts as 0 dB, and
-    /// an equal one as 99 dB.
-    func means(of paths: [String], by pipeline: PipelineThumbnails) async throws -> [Double] {
+    /// Returns the mean PSNR in dB of encoded thumbnails, and of those of Pillow, libvips and, if it is installed,
+    /// OpenCV. Files that are not larger than a thumbnail, or neither gray nor RGB, are left out. A thumbnail of another
+    /// size counts as 0 dB, and an equal one as 99 dB.
+    func means(of paths: [String], _ thumbnail: (String) async throws -> Data) async throws -> [Double] {
         defer { scratch.remove() }
         var sums: [Double] = []
         var count = 0
         for path in paths {
-            let file = scratch.url.appending(path: "thumbnail.png")
-            try ImageEncoder.png().encode(try await pipeline.thumbnail(of: path)).write(to: file)
+            let file = scratch.url.appending(path: "thumbnail")
+            try await thumbnail(path).write(to: file)
             try process.send("\(path)\t\(file.path)")
             let line = try process.readLine()
             guard line != "skipped" else { continue }
