@@ -8,6 +8,7 @@ func product(_ name: String) -> Target.Dependency { .product(name: "Alcedo\(name
 
 /// The formats with a package trait of the same name.
 let traits = ["AVIF", "HEIF", "JXL", "SVG"]
+let formats = ["PNG", "JPEG", "GIF", "WebP"] + traits
 
 let package = Package(
     name: "Fuzz",
@@ -15,9 +16,17 @@ let package = Package(
     targets: [
         .target(
             name: "FuzzSupport", dependencies: [product("Core"), product("Testing"), product("URLResponseCache")],
-            path: "Support")
+            path: "Support"),
+        // The parts of the server that read what clients send. They are no product, so their sources are linked here.
+        // Without a package name of its own, a target gets that of Alcedo from Scripts/fuzz, and so its package access.
+        .target(
+            name: "FuzzServer", dependencies: [product(""), product("HTTP"), "FuzzServerShim"], path: "Server",
+            sources: ["HTTP", "Access", "Thumbnails/Thumbnail.swift", "Thumbnails/ThumbnailQuery.swift"],
+            packageAccess: false),
+        .target(
+            name: "FuzzServerShim", path: "Server/CHTTPServerShim", linkerSettings: [.linkedLibrary("microhttpd")]),
     ]
-        + (["PNG", "JPEG", "GIF", "WebP"] + traits).map { format in
+        + formats.map { format in
             .executableTarget(
                 name: "fuzz-\(format.lowercased())",
                 dependencies: [product("Core"), "FuzzSupport", product(format)], path: format,
@@ -26,11 +35,25 @@ let package = Package(
         + [
             .executableTarget(
                 name: "fuzz-bmp", dependencies: [product("Core"), "FuzzSupport", product("BMP"), product("PNG")],
-                path: "BMP", exclude: ["Seeds"])
+                path: "BMP", exclude: ["Seeds"]),
+            .executableTarget(
+                name: "fuzz-containers", dependencies: [product("Core"), product("BMP")] + formats.map(product),
+                path: "Containers", packageAccess: false),
         ]
         + ["Fields", "Entries"].map { part in
             .executableTarget(
                 name: "fuzz-\(part.lowercased())", dependencies: ["FuzzSupport"], path: part, exclude: ["Seeds"])
         }
         + [.executableTarget(name: "fuzz-icc", dependencies: [product("")], path: "ICC", exclude: ["Seeds"])]
+        + ["Heads", "Signatures"].map { part in
+            .executableTarget(
+                name: "fuzz-\(part.lowercased())", dependencies: [product(""), "FuzzServer"], path: part,
+                exclude: ["Seeds"], packageAccess: false)
+        }
+        + [
+            .executableTarget(
+                name: "fuzz-stored",
+                dependencies: [product(""), product("DiskCache"), product("RedisCache"), "FuzzServer"],
+                path: "Stored", exclude: ["Seeds"], packageAccess: false)
+        ]
 )
