@@ -101,6 +101,23 @@
             #expect(decoder.errorCode(Data(text.utf8)) == .exceedsLimit)
         }
 
+        @Test(arguments: ["1e-8", "1e9"]) func `the length of kernel units is ignored`(length: String) {
+            let light = "<feDiffuseLighting kernelUnitLength='\(length)'><feDistantLight/></feDiffuseLighting>"
+            let matrix = "<feConvolveMatrix kernelUnitLength='\(length)' kernelMatrix='1 1 1 1 1 1 1 1 1'/>"
+            let rect = "<rect width='9' height='9' filter='url(#f)'/>"
+
+            #expect(code("<filter id='f'>\(light)\(matrix)</filter><g transform='scale(1e6)'>\(rect)</g>") == nil)
+        }
+
+        @Test(arguments: ["0", "-1", "0%"]) func `filter primitives with an empty region are refused`(length: String) {
+            func filtered(_ length: String) -> String {
+                "<filter id='f'><feFlood width='\(length)'/><feTile/></filter><rect filter='url(#f)'/>"
+            }
+
+            #expect(code(filtered("9")) == nil)
+            #expect(code(filtered(length)) == .unsupportedVariant)
+        }
+
         @Test func `elements that are used exponentially often are refused`() {
             let groups = (1...20).map { "<g id='g\($0)'><use href='#g\($0 - 1)'/><use href='#g\($0 - 1)'/></g>" }
 

@@ -53,6 +53,20 @@
             }
         }
 
+        @Test(arguments: [[], ["--no-sandbox"]])
+        func `a drawing of which Pango warns, and an embedded drawing, write no lines and are drawn`(
+            options: [String]
+        ) async throws {
+            try write("text.svg", "<text y='9' font-size='1e9'>x</text>")
+            let inner = "data:image/svg+xml,%3Csvg xmlns=&quot;http://www.w3.org/2000/svg&quot;/%3E"
+            try write("embedded.svg", "<image width='9' height='9' href='\(inner)'/>")
+
+            let outcome = try await alcedo.run(
+                ["thumbnail", input.path, "--size", "20", "--format", "png", "--output", output.path] + options)
+
+            #expect(outcome.status == 0 && outcome.problems == "", "\(outcome.problems)")
+        }
+
         @Test func `slow drawings do not make others fail`() async throws {
             let points = (0..<4_000).map { "\($0 * 7919 % 1000),\($0 * 104_729 % 997)" }.joined(separator: "L")
             for index in 0..<3 { try write("slow\(index).svg", "<path fill-rule='evenodd' d='M\(points)'/>") }

@@ -3,6 +3,25 @@
 #include "internal.h"
 
 #include <fontconfig/fontconfig.h>
+#include <glib.h>
+#include <stdatomic.h>
+
+static void discard(const gchar *domain, GLogLevelFlags level, const gchar *message, gpointer data) {
+    (void)domain, (void)level, (void)message, (void)data;
+}
+
+static GLogWriterOutput discard_fields(
+    GLogLevelFlags level, const GLogField *fields, gsize count, gpointer data) {
+    (void)level, (void)fields, (void)count, (void)data;
+    return G_LOG_WRITER_HANDLED;
+}
+
+void alcedo_svg_discard_messages(void) {
+    static atomic_flag is_done = ATOMIC_FLAG_INIT;
+    if (atomic_flag_test_and_set(&is_done)) return;
+    g_log_set_default_handler(discard, NULL);
+    g_log_set_writer_func(discard_fields, NULL, NULL);
+}
 
 /// Returns the fonts of the current configuration, which owns them and loads them on the first call.
 static const FcFontSet *fonts(void) { return FcConfigGetFonts(NULL, FcSetSystem); }

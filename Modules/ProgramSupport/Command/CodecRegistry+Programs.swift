@@ -22,24 +22,30 @@ extension CodecRegistry {
     /// enabled package traits.
     ///
     /// HEIF is decoded only in worker processes. In a worker process, its decoder runs in the process itself.
-    package static let programs = CodecRegistry.standard
-        .adding(.bmp)
-        .adding(.ico(png: .png))
-        #if AVIF
-            .adding(.avif)
-        #endif
-        #if JXL
-            .adding(.jxl)
-        #endif
-        #if HEIF && Sandbox
-            .adding(
-                SandboxWorker.isRequested
-                    ? .heifInProcess
-                    : .heif(decodedBy: WorkerDecoder(format: .heif, sandbox: .standard, unconfined: nil)))
-        #endif
+    package static let programs: CodecRegistry = {
         #if SVG
-            .adding(.svg)
+            // Lines of libraries would stand between those of the program.
+            SVGFonts.discardMessages()
         #endif
+        return CodecRegistry.standard
+            .adding(.bmp)
+            .adding(.ico(png: .png))
+            #if AVIF
+                .adding(.avif)
+            #endif
+            #if JXL
+                .adding(.jxl)
+            #endif
+            #if HEIF && Sandbox
+                .adding(
+                    SandboxWorker.isRequested
+                        ? .heifInProcess
+                        : .heif(decodedBy: WorkerDecoder(format: .heif, sandbox: .standard, unconfined: nil)))
+            #endif
+            #if SVG
+                .adding(.svg)
+            #endif
+    }()
 }
 
 #if Sandbox

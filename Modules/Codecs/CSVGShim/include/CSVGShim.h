@@ -79,5 +79,8 @@ size_t alcedo_svg_font_count(void);
 
 /// Returns the path of the file of a font, or NULL for a font without a file. The list, which does not change, owns it.
 const char *_Nullable alcedo_svg_font_path(size_t index);
+/// Ends the reports of Pango, GLib and other libraries of GNOME on standard error, of all threads. Only the first call
+/// has an effect.
+void alcedo_svg_discard_messages(void);
 
 #endif

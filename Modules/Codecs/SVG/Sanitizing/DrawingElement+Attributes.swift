@@ -133,11 +133,14 @@
             }
         }
 
-        /// Checks that a filter primitive has a region near the document. librsvg 2.54 panics when it repeats a region
-        /// that does not meet that of the filter.
+        /// Checks that a filter primitive has a region, near the document. librsvg 2.54 panics when it repeats an empty
+        /// region, or one that does not meet that of the filter.
         private static func checkRegion(_ values: Values) throws(ImageDecodingError) {
             let reach = maximumReach * max(1, values.viewport)
             for (start, length) in [("x", "width"), ("y", "height")] {
+                if let length = values.position(length), length <= 0 {
+                    throw ImageDecodingError(.unsupportedVariant, "SVG: a filter primitive has an empty region")
+                }
                 guard let start = values.position(start) else { continue }
                 let end = start + (values.length(length) ?? reach / 2)
                 guard start <= reach, end >= -reach else {

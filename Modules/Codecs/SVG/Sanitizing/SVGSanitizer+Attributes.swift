@@ -17,6 +17,8 @@
                 guard let name = namespaces.attributeName(attribute.name), !name.hasPrefix("on"),
                     name.utf8.allSatisfy({ $0 < 0x80 })
                 else { continue }
+                // Browsers ignore this deprecated attribute, and librsvg scales images by it, up to gigabytes.
+                if name == "kernelUnitLength" { continue }
                 // Several prefixes can have the namespace of XLink.
                 if name == "xlink:href", kept.contains(where: { $0.name == name }) { continue }
                 var value = attribute.value
