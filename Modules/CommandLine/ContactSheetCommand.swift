@@ -46,7 +46,7 @@ struct ContactSheetCommand: ProgramCommand {
     func run() async throws -> ExitStatus {
         let images = try await options.images()
         let tally = RunTally(of: images.count, "loaded", options.writing.report)
-        return try await options.stack.run(codecs: options.codecs, downloads: images.count, tally: tally) {
+        return try await options.stack.run(inputs: options.inputs, downloads: images.count, tally: tally) {
             configuration, interruption in
             var configuration = configuration
             configuration.memoryCache = nil

@@ -115,15 +115,24 @@ private struct ConversionMaker: FileMaking {
     func make(
         _ request: ImageRequest, with tools: FileTools, into sink: OutputSink, progress: @escaping BatchLoad.Progress
     ) async throws -> WrittenImage {
-        let (original, loaded) = try await tools.exactImage(
-            of: request, applying: processors, keepsDepth: format.holdsDeepSamples,
-            includesAnimation: format.holdsAnimations, progress: progress)
+        let original = try await tools.original(request, progress: progress)
         let encoder = metadata.encoder(
             self.encoder, for: original.info, in: original.info.exactColorSpace, isUpright: true, resolution: resolution
         )
+        return try await tools.withMemory(for: original.info.uprightSize, original.info.exactFormat, by: encoder) {
+            try await write(original, by: encoder, with: tools, into: sink)
+        }
+    }
+
+    private func write(
+        _ original: FileTools.Original, by encoder: any ImageEncoding, with tools: FileTools, into sink: OutputSink
+    ) async throws -> WrittenImage {
+        let loaded = try await tools.exactImage(
+            of: original, applying: processors, keepsDepth: format.holdsDeepSamples,
+            includesAnimation: format.holdsAnimations)
         var image = loaded
         image.colorProfile = metadata.colorProfile(of: image.colorProfile)
-        if processors.isEmpty, request.processors.isEmpty { image.storedModel = original.info.colorModel }
+        if processors.isEmpty, original.request.processors.isEmpty { image.storedModel = original.info.colorModel }
         let frames = image.frames.map { CancellableFrames($0) }
         image.frames = frames
         let (count, losses) = try await withTaskCancellationHandler {

@@ -100,8 +100,17 @@ private struct PixelMaker: FileMaking {
     func make(
         _ request: ImageRequest, with tools: FileTools, into sink: OutputSink, progress: @escaping BatchLoad.Progress
     ) async throws -> WrittenImage {
-        let (original, image) = try await tools.exactImage(
-            of: request, applying: processors, keepsDepth: !isShallow, includesAnimation: true, progress: progress)
+        let original = try await tools.original(request, progress: progress)
+        return try await tools.withMemory(for: original.info.uprightSize, original.info.exactFormat, by: nil) {
+            try await write(original, with: tools, into: sink)
+        }
+    }
+
+    private func write(
+        _ original: FileTools.Original, with tools: FileTools, into sink: OutputSink
+    ) async throws -> WrittenImage {
+        let image = try await tools.exactImage(
+            of: original, applying: processors, keepsDepth: !isShallow, includesAnimation: true)
         var written = WrittenImage(
             size: image.size, layer: original.layer, bytesIn: original.byteCount, bytesOut: 0, frames: [],
             damage: image.damage)

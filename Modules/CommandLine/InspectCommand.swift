@@ -145,6 +145,7 @@ private struct Inspector: Sendable {
             limits: limits, target: TargetSize(width: 100, height: 100), tolerance: tolerance,
             includesAnimation: false)
         options.keepsInks = true
+        try codecs.checkMemory(of: data, options: options)
         let decoded = try codecs.decode(data, options: options)
         report.take(decoded.damage)
         let converter = LittleCMSColorConverter()
@@ -157,6 +158,7 @@ private struct Inspector: Sendable {
 
     private func digests(of data: Data, _ report: inout ImageReport) throws(ImageDecodingError) -> [FrameDigest] {
         let options = DecodingOptions(limits: limits, appliesOrientation: false, tolerance: tolerance)
+        try codecs.checkMemory(of: data, options: options)
         let image = try codecs.decode(data, options: options)
         report.take(image.damage)
         guard let animation = image.frames else { return [FrameDigest(image.pixels)] }

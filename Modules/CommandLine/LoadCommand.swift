@@ -44,7 +44,7 @@ struct LoadCommand: ProgramCommand {
         let images = try await options.images()
         let loads = images.count * passes
         let tally = RunTally(of: loads, "loaded", options.writing.report)
-        return try await options.stack.run(codecs: options.codecs, downloads: loads, tally: tally) {
+        return try await options.stack.run(inputs: options.inputs, downloads: loads, tally: tally) {
             configuration, interruption in
             var job = LoadJob(
                 images: images, configuration: configuration, outputDirectory: options.output ?? ".",

@@ -66,7 +66,7 @@ struct ShowCommand: ProgramCommand {
         report.printSkipped(images)
         // Ctrl-C is the usual way to end an endless animation, so no message is printed after all images were shown.
         let tally = RunTally(of: images.count, "shown", report, reportsCompletion: false)
-        return try await stack.run(codecs: inputs.codecs, downloads: images.count, tally: tally) {
+        return try await stack.run(inputs: inputs, downloads: images.count, tally: tally) {
             configuration, interruption in
             await show(images, by: configuration, until: interruption, tally)
         }

@@ -87,6 +87,16 @@ private struct ThumbnailMaker: FileMaking {
         let holdsDeepSamples = ![.jpeg, .webp, .gif].contains(encoder.format)
         if exact.isGray { request.decoding.pixelFormat = holdsDeepSamples ? exact : .gray8 }
         request.processors += [.resize(fitting: size)] + processors
+        let info = original.info
+        let largest = PixelSize(width: min(side, info.uprightSize.width), height: min(side, info.uprightSize.height))
+        return try await tools.withMemory(for: largest, exact, by: encoder) { [request] in
+            try await write(original, request, with: tools, into: sink)
+        }
+    }
+
+    private func write(
+        _ original: FileTools.Original, _ request: ImageRequest, with tools: FileTools, into sink: OutputSink
+    ) async throws -> WrittenImage {
         var image = try await tools.pipeline.load(request).image
         image.colorProfile = metadata.colorProfile(of: image.colorProfile)
         let encoder = metadata.encoder(

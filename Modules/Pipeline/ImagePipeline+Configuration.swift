@@ -47,8 +47,9 @@ extension ImagePipeline {
         /// count.
         ///
         /// A decode that exceeds the rest of the budget waits without blocking a thread; higher priorities go first. An
-        /// image larger than the whole budget is decoded alone. Previews have a separate budget of a quarter of this
-        /// value; a preview that exceeds it is skipped. Default: 512 MiB.
+        /// image that needs more than the whole budget is the error `exceedsLimit`. What a decode holds at its peak
+        /// counts, which can be several times the size of the image: see the guide on performance. Previews have a
+        /// separate budget of a quarter of this value; a preview that exceeds it is skipped. Default: 512 MiB.
         public var maximumDecodingByteCount: Int
         /// The number of encoded bytes waiting for a decoder at which no further download or disk read begins.
         ///

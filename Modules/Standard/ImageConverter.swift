@@ -102,7 +102,8 @@ public struct ImageConverter: Sendable {
     ///   unsupported format, or beyond the limits. `ImageProcessingError` for a size with a side below one, and from
     ///   the processors. `ImageEncodingError` from the encoder.
     /// - Complexity: O(pixels of the source). Memory is a few rows, except in the cases listed in the description of
-    ///   ``ImageConverter``.
+    ///   ``ImageConverter``. Decoding holds no more than `DecodingLimits.maximumByteCount`; the encoder's memory comes
+    ///   on top of it.
     public func convert(
         _ data: Data, to encoder: any ImageEncoding, fitting size: PixelSize? = nil,
         onDamage: (ImageDamage) -> Void = { _ in }
@@ -115,6 +116,7 @@ public struct ImageConverter: Sendable {
         let resize = size.map { ImageProcessors.Resize(to: swapsSides ? $0.transposed : $0) }
         let processors: [any ImageProcessing] = (resize.map { [$0] } ?? []) + self.processors
         let options = options(for: info, encoder.format, processors.first)
+        try codecs.checkMemory(of: data, options: options)
         guard info.frameCount == 1 else {
             var image = try codecs.decode(data, options: options)
             image = ColorConversionPlan(image.rowHeader, to: colorSpace, by: Self.colorConverter)

@@ -263,6 +263,21 @@
             #expect(try small.pixels == whole.pixels.reduced(by: reduction))
         }
 
+        @Test(.spawnsProcesses, .timeLimit(.minutes(10)), .enabled(if: !keepsFreedMemory && !recordsAccesses))
+        func `a decoder holds no more memory than its budget`() async throws {
+            // 900 tiles of 64 × 64 pixels.
+            let size = PixelSize(width: 30 * 64, height: 30 * 64)
+            let directory = try TemporaryDirectory()
+            let file = directory.url.appending(path: "bomb")
+            try SampleFile.grid("half.heic", columns: 30, rows: 30, size).write(to: file)
+            let path = file.path(percentEncoded: false)
+            await #expect(processExitsWith: .success) { [path = path as String] in
+                let data = try Data(contentsOf: URL(filePath: path))
+                let decoder = CodecRegistry.Entry.heifInProcess.decoder
+                try PeakMemory.checkDecode(data, by: decoder, DecodingOptions(), "heif")
+            }
+        }
+
         @Test func `the reported decoding memory grows with planes, rotation and size`() throws {
             func count(_ file: SampleFile, _ options: DecodingOptions = DecodingOptions()) throws -> Int {
                 try decoder.decodingByteCount(file.data(), options: options)

@@ -85,6 +85,12 @@ import Testing
             #expect(try peakMemory() - before < 4 << 20)
             #expect(try PNGDecoder().decodingByteCount(file, options: options) < 1 << 20)
             #expect(try PNGDecoder().decodingByteCount(file, options: DecodingOptions()) > 4 * 2_400 * 6_000)
+            // The rows that a filter takes are not collected either, unless they could be those of a partial image.
+            var filtered = options
+            filtered.isFiltered = true
+            #expect(try PNGDecoder().decodingByteCount(file, options: filtered) < 1 << 20)
+            filtered.allowsPartial = true
+            #expect(try PNGDecoder().decodingByteCount(file, options: filtered) > 4 * 2_400 * 6_000)
         }
     }
 

@@ -160,10 +160,21 @@ struct DecodingBudgetTests {
         #expect(codec.use.value.decoded == [60, 20, 60, 60, 60, 60])
     }
 
-    @Test func `an image larger than the budget is decoded alone`() async throws {
-        let small = try request("1", id: "b")
-        #expect(try await decodes(by: pipeline(width: 4), during: "5000", of: [small]) == [5000])
-        #expect(codec.use.value.decoded == [5000, 1])
+    @Test func `an image that needs more than the whole budget is an error that names the limit`() async throws {
+        let loads = try ["101", "100"].map { start(pipeline(width: 4), try request($0, id: "a")) }
+        executor.drain()
+
+        let error = await #expect(throws: PipelineError.self) { try await loads[0].value }
+        #expect(error?.code == .decoding(.exceedsLimit))
+        #expect(error?.message.contains("maximumDecodingByteCount") == true)
+        try await loads[1].value
+        #expect(codec.use.value.decoded == [100])
+    }
+
+    @Test func `damaged bytes count as the whole budget when the limits allow more`() async throws {
+        let damaged = try request("%3F3", id: "a", limit: 5_000, allowsPartial: true)
+        #expect(try await decodes(by: pipeline(width: 2), of: [damaged]) == [60])
+        #expect(codec.use.value.decoded == [60, 3])
     }
 
     @Test func `a load canceled while it waits for the budget is not decoded`() async throws {

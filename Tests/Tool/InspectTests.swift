@@ -242,6 +242,23 @@ struct InspectTests {
         }
     }
 
+    @Test func `an image that needs more memory than allowed is refused, and the message names the option`()
+        async throws
+    {
+        let file = directory.path + "/large.png"
+        let pixels = try #require(
+            PixelBuffer(size: PixelSize(width: 600, height: 600), format: .rgba8, alphaMode: .opaque))
+        try ImageEncoder.png().encode(DecodedImage(pixels: pixels)).write(to: URL(filePath: file))
+        for command in [["inspect", "--pixels"], ["load", "--no-sheet"], ["show"], ["decode", "-o", directory.path]] {
+            let outcome = try await alcedo.run(command + [file, "--max-decoded", "1"])
+            #expect(outcome.status == 1, "\(command)")
+            #expect(
+                outcome.problems.contains("the limit is 1048576 bytes (--max-decoded)"),
+                "\(command): \(outcome.problems)")
+            #expect(try await alcedo.run(command + [file, "--max-decoded", "8"]).status == 0, "\(command)")
+        }
+    }
+
     @Test func `an image over the pixel limit is refused, and the limit can be raised`() async throws {
         // 512 x 512
         let file = SampleImages.path("tiles.png")

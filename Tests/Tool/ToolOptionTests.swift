@@ -42,7 +42,7 @@ struct ToolOptionTests {
         let help = try await alcedo.run([command, "--help"]).output
         var shared = [
             "--force, -f", "--json", "--quiet, -q", "--processor", "--list FILE", "--null, -0", "--max-pixels N",
-            "--partial", "--strict", "--cache DIR", "--retry N",
+            "--max-decoded MIB", "--partial", "--strict", "--cache DIR", "--retry N",
         ]
         if command == "show" { shared = Array(shared.dropFirst(4)) }
         if command == "inspect" { shared = Array(shared.dropFirst(4).filter { $0 != "--cache DIR" }) }

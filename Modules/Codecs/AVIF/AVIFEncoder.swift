@@ -42,6 +42,11 @@
         /// Returns true, because the format supports animations and transparency.
         package func canEncode(_ image: DecodedImage) -> Bool { true }
 
+        /// Returns the memory of the AV1 encoder and the file, measured for noise.
+        package func encodingByteCount(of size: PixelSize, format: PixelFormat) -> Int {
+            size.byteCount(perPixel: format.isDeep ? 80 : 40)
+        }
+
         /// Encodes the image with all frames of an animation, which are requested one at a time.
         ///
         /// - Throws: ``/AlcedoCore/ImageEncodingError``: `unsupportedImage` for sides above 65,535 pixels, for a frame

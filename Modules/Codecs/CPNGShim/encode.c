@@ -177,4 +177,14 @@ alcedo_png_segment alcedo_png_encoder_take(alcedo_png_encoder *e) {
     return result;
 }
 
+alcedo_png_segment alcedo_png_encoder_detach(alcedo_png_encoder *e) {
+    // Compressed rows are far shorter than the memory that was reserved for them.
+    uint8_t *shrunk = e->count ? realloc(e->bytes, e->count) : NULL;
+    if (shrunk) e->bytes = shrunk;
+    const alcedo_png_segment result = {e->bytes, e->count};
+    e->bytes = NULL;
+    e->count = e->capacity = 0;
+    return result;
+}
+
 const char *alcedo_png_encoder_message(const alcedo_png_encoder *e) { return e->message; }

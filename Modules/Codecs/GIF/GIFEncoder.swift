@@ -27,6 +27,11 @@ package struct GIFEncoder: MetadataEncoding {
     /// Returns true, because the format supports animations and transparency.
     package func canEncode(_ image: DecodedImage) -> Bool { true }
 
+    /// Returns the memory of the quantization and the file, measured for noise.
+    package func encodingByteCount(of size: PixelSize, format: PixelFormat) -> Int {
+        size.byteCount(perPixel: 16)
+    }
+
     /// Encodes an image of any pixel format, with all frames of an animation.
     ///
     /// - Throws: ``/AlcedoCore/ImageEncodingError``: `unsupportedImage` for sides above 65,535 pixels and for frames of

@@ -60,6 +60,11 @@ package struct JPEGEncoder: MetadataEncoding {
         return data
     }
 
+    /// Returns the memory of libjpeg and the file, measured for noise.
+    package func encodingByteCount(of size: PixelSize, format: PixelFormat) -> Int {
+        size.byteCount(perPixel: isProgressive || optimizesHuffman ? 16 : 8)
+    }
+
     /// Returns an encoder that takes rows as they arrive. Memory is O(*w*), unless the image is progressive or its
     /// Huffman tables are optimized.
     package func makeRowEncoder(output: @escaping (RawSpan) throws -> Void) -> any PixelRowConsumer {

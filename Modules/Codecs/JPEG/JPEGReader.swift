@@ -231,7 +231,10 @@ final class JPEGReader {
         }
         let stored = size ?? info.size
         let orientation = options.appliesOrientation ? info.orientation : .up
-        let output = PixelBuffer.byteCount(size: stored, format: .rgba8) ?? 0
+        // Rows that are passed on are decoded sixteen at a time.
+        let passesRows = options.passesRows && orientation == .up && !isIncremental
+        let held = passesRows ? PixelSize(width: stored.width, height: min(16, stored.height)) : stored
+        let output = PixelBuffer.byteCount(size: held, format: .rgba8) ?? 0
         let uprightByteCount =
             PixelBuffer.byteCount(size: orientation.swapsSides ? stored.transposed : stored, format: .rgba8) ?? 0
         return output + (orientation != .up || isIncremental ? uprightByteCount : 0)

@@ -58,7 +58,7 @@
         }
 
         /// Returns the maximum number of bytes that decoding holds: the planes of libjxl, the output, the averaged
-        /// image, and the upright image when it is rotated.
+        /// image, the upright image when it is rotated, and the window of compressed metadata.
         ///
         /// - Throws: ``/AlcedoCore/ImageDecodingError``, like ``inspect(_:limits:)``.
         package func decodingByteCount(_ data: Data, options: DecodingOptions) throws(ImageDecodingError) -> Int {
@@ -66,20 +66,8 @@
         }
 
         func byteCount(_ header: JXLHeader, _ options: DecodingOptions, isIncremental: Bool) -> Int {
-            let format = header.format(for: options.pixelFormat)
-            let output = PixelBuffer.byteCount(size: header.size, format: format) ?? 0
-            let result = PixelBuffer.byteCount(size: header.decodedSize(options), format: format) ?? 0
-            // 8-bit samples of a deeper file are made from 16-bit samples.
-            let isNarrowed = header.bitDepth > 8 && !format.isDeep
-            let deep = isNarrowed ? PixelBuffer.byteCount(size: header.size, format: .rgba16) ?? 0 : 0
-            // libjxl writes the black channel to a plane, whose samples take less memory than the pixels.
-            let black = header.hasBlack ? output : 0
-            // A preview is a copy of the memory that libjxl writes.
-            let buffers = [output, deep, black, result, result] + (isIncremental ? [output] : [])
-            return buffers.reduce(header.memoryLimit) { sum, byteCount in
-                let (total, overflow) = sum.addingReportingOverflow(byteCount)
-                return overflow ? Int.max : total
-            }
+            let buffers = header.bufferByteCount(options, isIncremental: isIncremental)
+            return header.memoryLimit(beside: buffers, options.limits) + header.metadataByteCount + buffers
         }
 
         /// Returns the image of complete bytes.

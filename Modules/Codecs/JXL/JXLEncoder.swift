@@ -54,6 +54,11 @@
         /// Returns true, because the format supports animations and transparency.
         package func canEncode(_ image: DecodedImage) -> Bool { true }
 
+        /// Returns the memory of libjxl and the file, measured for noise.
+        package func encodingByteCount(of size: PixelSize, format: PixelFormat) -> Int {
+            size.byteCount(perPixel: 100)
+        }
+
         /// Encodes the image with all frames of an animation, which are requested one at a time.
         ///
         /// - Throws: ``/AlcedoCore/ImageEncodingError``: `unsupportedImage` for a side above 1,073,741,823 pixels, for

@@ -46,7 +46,7 @@ package struct PNGDecoder: ImageDecoding {
         try data.withDecoderInput(of: "PNG") { bytes throws(ImageDecodingError) in
             let file = try PNGFile(bytes, limits: options.limits)
             guard file.outline.animation != nil else {
-                return PNGPlan(file.reader.header, file.info, options).byteCount
+                return PNGPlan(file.reader.header, file.info, options).byteCount(isStill: true)
             }
             // Five buffers: the canvas, the saved canvas, one frame, the finished image and its rotated copy.
             let canvas = PixelBuffer.byteCount(size: file.info.size, format: .rgba8) ?? Int.max
@@ -55,7 +55,7 @@ package struct PNGDecoder: ImageDecoding {
             let (stored, overflow) = canvas.multipliedReportingOverflow(by: 4)
             let (total, isTooLarge) = stored.addingReportingOverflow(rotated)
             // The still image is decoded when the animation cannot be used.
-            let still = PNGPlan(file.reader.header, file.info, options).byteCount
+            let still = PNGPlan(file.reader.header, file.info, options).byteCount(isStill: false)
             return overflow || isTooLarge ? Int.max : max(total, still)
         }
     }

@@ -52,6 +52,13 @@ package struct PNGEncoder: MetadataEncoding {
         return writer.data()
     }
 
+    /// Returns the size of the encoded file if nothing can be compressed, and of the rows that libdeflate compresses at
+    /// once.
+    package func encodingByteCount(of size: PixelSize, format: PixelFormat) -> Int {
+        let rows = size.byteCount(perPixel: format.bytesPerPixel)
+        return rows > Self.packLimits.image ? rows : 2 * rows
+    }
+
     /// Returns a row consumer that encodes rows. It keeps the rows of an image of at most 4 MiB until the end. Memory
     /// for a larger image is O(*w*). The indices of an image from a palette of at most 16 million pixels are kept, at
     /// one byte per pixel.

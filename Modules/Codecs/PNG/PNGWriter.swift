@@ -86,10 +86,13 @@ final class PNGWriter {
         try body(RawSpan(_unsafeElements: UnsafeBufferPointer(start: base, count: part.count)))
     }
 
-    /// Takes the encoded bytes that have not been taken, and returns them.
+    /// Returns the encoded bytes of the finished file, none of which have been taken. They are not copied, because a
+    /// file can be as large as its pixels. Call this method once.
     func data() -> Data {
-        let part = alcedo_png_encoder_take(shim)
-        return part.bytes.map { Data(bytes: $0, count: part.count) } ?? Data()
+        let part = alcedo_png_encoder_detach(shim)
+        return part.bytes.map {
+            Data(bytesNoCopy: UnsafeMutableRawPointer(mutating: $0), count: part.count, deallocator: .free)
+        } ?? Data()
     }
 
     private func check(_ status: alcedo_png_status) throws(ImageEncodingError) {

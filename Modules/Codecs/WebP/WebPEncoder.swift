@@ -43,6 +43,11 @@ package struct WebPEncoder: MetadataEncoding {
     /// Returns true, because the format supports animations and transparency.
     package func canEncode(_ image: DecodedImage) -> Bool { true }
 
+    /// Returns the memory of libwebp and the file, measured for noise.
+    package func encodingByteCount(of size: PixelSize, format: PixelFormat) -> Int {
+        size.byteCount(perPixel: compression == .lossless ? 40 : 28)
+    }
+
     /// Encodes the image with all frames of an animation, which are requested one at a time.
     ///
     /// Delays are written in milliseconds, rounded down. libwebp stores the changes between frames. For a frame without

@@ -59,7 +59,8 @@ struct FileJob: Sendable {
         configuration.downloader = transfers
         let pipeline = ImagePipeline(configuration)
         let tools = FileTools(
-            pipeline: pipeline, codecs: configuration.codecs, layers: layers, transfers: transfers, files: files)
+            pipeline: pipeline, codecs: configuration.codecs, layers: layers, transfers: transfers, files: files,
+            memory: ByteBudget(limit: configuration.maximumDecodingByteCount))
         let batch = BatchLoad(
             images, maxConcurrentLoads: maxConcurrentImages, interruption: interruption,
             showsProgress: report.showsProgress)

@@ -46,6 +46,20 @@ struct FileTools: Sendable {
     let transfers: TransferProgressObserver
     /// The executor on which files are encoded and written.
     let files: BlockingExecutor
+    /// The memory of decoded images, and of their encoders, until their files are written.
+    let memory: ByteBudget
+
+    /// Runs `body`, which makes an image of this size and encodes it, when the memory for both is available. What needs
+    /// more than the limit of `--max-decoded` runs alone, because the number is an upper bound that some images do not
+    /// reach by far.
+    func withMemory<Result: Sendable>(
+        for size: PixelSize, _ format: PixelFormat, by encoder: (any ImageEncoding)?,
+        _ body: @Sendable () async throws -> Result
+    ) async throws -> Result {
+        let image = PixelBuffer.byteCount(size: size, format: format) ?? .max / 4
+        let encoded = encoder?.encodingByteCount(of: size, format: format) ?? image
+        return try await memory.withReservation(of: min(image, .max / 4) + min(encoded, .max / 4), body)
+    }
 
     /// The original bytes of an image, with their properties.
     struct Original: Sendable {
@@ -73,26 +87,23 @@ struct FileTools: Sendable {
         return Original(request: inMemory, info: info, layer: layers.layer(of: request), data: data)
     }
 
-    /// Fetches the bytes of an image and loads it in the pixel format of its samples and in its `exactColorSpace`.
+    /// Loads an image in the pixel format of its samples and in its `exactColorSpace`.
     ///
     /// - Parameters:
-    ///   - request: The request of the image.
+    ///   - original: The original bytes of the image.
     ///   - processors: The processors applied after those of the request, in order.
     ///   - keepsDepth: Whether samples of 16 bits are kept. Otherwise they are reduced to 8 bits.
     ///   - includesAnimation: Whether the image includes the frames of an animation.
-    ///   - progress: Receives the number of received bytes.
     func exactImage(
-        of request: ImageRequest, applying processors: [any ImageProcessing], keepsDepth: Bool, includesAnimation: Bool,
-        progress: @escaping BatchLoad.Progress
-    ) async throws -> (original: Original, image: DecodedImage) {
-        let original = try await original(request, progress: progress)
+        of original: Original, applying processors: [any ImageProcessing], keepsDepth: Bool, includesAnimation: Bool
+    ) async throws -> DecodedImage {
         var request = original.request
         let exact = original.info.exactFormat
         request.decoding.pixelFormat = keepsDepth ? exact : exact.shallow
         request.decoding.includesAnimation = includesAnimation
         request.colorSpace = original.info.exactColorSpace
         request.processors += processors
-        return (original, try await pipeline.load(request).image)
+        return try await pipeline.load(request).image
     }
 }
 

@@ -16,7 +16,7 @@ struct ImageOptions: Sendable {
     private(set) var processors: [any ImageProcessing] = []
     private(set) var writing = WritingOptions()
     private(set) var stack = StackOptions()
-    private var inputs = InputOptions()
+    private(set) var inputs = InputOptions()
 
     /// Parses an option and its value. Returns false if the option belongs to another group.
     mutating func take(_ option: String, from arguments: inout Arguments) throws -> Bool {
@@ -58,15 +58,12 @@ struct ImageOptions: Sendable {
         return images
     }
 
-    /// The codecs of the command.
-    var codecs: CodecRegistry { inputs.codecs }
-
     /// Writes files of the images, and returns the exit status of the command.
     func run(
         _ title: String, _ images: ImageList, to destination: OutputDestination, by maker: any FileMaking, jobs: Int
     ) async throws -> ExitStatus {
         let tally = RunTally(of: images.count, "written", writing.report)
-        return try await stack.run(codecs: codecs, downloads: images.count, tally: tally) {
+        return try await stack.run(inputs: inputs, downloads: images.count, tally: tally) {
             configuration, interruption in
             await FileJob(
                 title: title, images: images, configuration: configuration, destination: destination, maker: maker,

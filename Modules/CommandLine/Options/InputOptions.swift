@@ -14,6 +14,8 @@ struct InputOptions: Sendable {
           --null, -0              separate the names in lists by zero bytes, as find -print0 does
           --max-pixels N          reject images and frames of more than N pixels before decoding; a pixel needs 4 or 8
                                   bytes of memory (default: \(DecodingLimits().maximumPixelCount))
+          --max-decoded MIB       hold at most MIB of memory for all decodes at once, and reject images that need more
+                                  (default: \(DecodingLimits().maximumByteCount >> 20), or what --max-pixels needs)
           --partial               also accept images with missing pixels, as of truncated files; missing rows are
                                   transparent or have the background color
           --strict                reject damaged images unless every pixel is right; without both options, images
@@ -35,10 +37,20 @@ struct InputOptions: Sendable {
     private var words: [String] = []
     private var lists: [String] = []
     private var hasNulls = false
-    /// The decoding limits of each image.
-    private(set) var limits = DecodingLimits()
+    private var givenLimits = DecodingLimits()
+    private var hasByteLimit = false
     private var damage = ToleranceOptions()
     private var usesSandbox = true
+
+    /// The decoding limits of each image. Unless `--max-decoded` sets the limit of bytes, it is at least 8 bytes a
+    /// pixel (as samples of 16 bits need) plus 64 MiB (for the padding of rows) for the limit of `--max-pixels`.
+    var limits: DecodingLimits {
+        var limits = givenLimits
+        let needed = limits.maximumPixelCount * 8 + 64 << 20
+        let isRaised = limits.maximumPixelCount != DecodingLimits().maximumPixelCount
+        if isRaised, !hasByteLimit { limits.maximumByteCount = max(limits.maximumByteCount, needed) }
+        return limits
+    }
 
     /// The most damage of a file that still gives an image.
     var tolerance: DamageTolerance { damage.tolerance }
@@ -48,10 +60,14 @@ struct InputOptions: Sendable {
         switch option {
         case "--list": lists.append(try arguments.value(of: option))
         case "--null", "-0": hasNulls = true
-        case "--max-pixels": setPixelLimit(try arguments.number(of: option, in: 1...65_535 * 65_535))
-        case "--max-frames": limits.maximumFrameCount = try arguments.number(of: option, in: 1...10_000_000)
+        case "--max-pixels":
+            givenLimits.maximumPixelCount = try arguments.number(of: option, in: 1...65_535 * 65_535)
+        case "--max-decoded":
+            givenLimits.maximumByteCount = try arguments.number(of: option, in: 1...1 << 24) << 20
+            hasByteLimit = true
+        case "--max-frames": givenLimits.maximumFrameCount = try arguments.number(of: option, in: 1...10_000_000)
         case "--max-total-pixels":
-            limits.maximumTotalPixelCount = try arguments.number(of: option, in: 1...Int(Int32.max) << 24)
+            givenLimits.maximumTotalPixelCount = try arguments.number(of: option, in: 1...Int(Int32.max) << 24)
         case "--no-sandbox": usesSandbox = false
         default: return try damage.take(option)
         }
@@ -76,13 +92,6 @@ struct InputOptions: Sendable {
         #else
             return .programs
         #endif
-    }
-
-    /// Sets the pixel limit. Raises the byte limit, if it is lower, to 8 bytes a pixel (as samples of 16 bits need)
-    /// plus 64 MiB (for the padding of rows).
-    private mutating func setPixelLimit(_ count: Int) {
-        limits.maximumPixelCount = count
-        limits.maximumByteCount = max(limits.maximumByteCount, count * 8 + (64 << 20))
     }
 
     /// Validates and stores the arguments that name images. Throws ``UsageError`` if there is neither an argument nor a

@@ -31,22 +31,24 @@ struct StackOptions: Sendable {
     /// Creates the pipeline configuration and runs an interruptible job with it.
     ///
     /// - Parameters:
-    ///   - codecs: The codecs of the pipeline.
+    ///   - inputs: The options with the codecs of the pipeline, and with the limit of the memory of decodes.
     ///   - downloads: The maximum number of downloads in the whole run. Each download may use all of its retries.
     ///   - tally: The counter that reports the progress of an interrupted job, or nil.
     ///   - job: The job. Returns whether it succeeded.
     /// - Throws: An error if the certificates cannot be read, or if the cache directory contains another file with the
     ///   name of its index.
     func run(
-        codecs: CodecRegistry, downloads: Int, tally: RunTally? = nil,
+        inputs: InputOptions, downloads: Int, tally: RunTally? = nil,
         _ job: @escaping @Sendable (ImagePipeline.Configuration, Interruption) async -> Bool
     ) async throws -> ExitStatus {
         if let cache { try await CacheDirectory.check(cache, mustExist: false) }
+        let (codecs, byteLimit) = (inputs.codecs, inputs.limits.maximumByteCount)
         let log = network.isVerbose ? TransferLog { Console.notice($0) } : nil
         let downloader = try network.downloader(parts: parts, downloads: downloads, log: log)
         return await InterruptibleJob(downloader: downloader, log: log, tally: tally).run { [cache] interruption in
             var configuration = ImagePipeline.Configuration.standard(cacheDirectory: cache, downloader: downloader)
             configuration.codecs = codecs
+            configuration.maximumDecodingByteCount = byteLimit
             return await job(configuration, interruption)
         }
     }

@@ -2,10 +2,12 @@
 enum ProblemText {
     /// The parts of messages that are for developers, and the parts that replace them.
     private static let replacements = [
-        ("DecodingLimits.maximumPixelCount", "--max-pixels"), ("DecodingLimits.maximumByteCount", "--max-pixels"),
+        ("DecodingLimits.maximumPixelCount", "--max-pixels"), ("DecodingLimits.maximumByteCount", "--max-decoded"),
+        ("maximumDecodingByteCount", "--max-decoded"),
         ("DecodingLimits.maximumFrameCount", "--max-frames"),
         ("DecodingLimits.maximumTotalPixelCount", "--max-total-pixels"),
         ("add its codec to the CodecRegistry", "this build of alcedo does not support it"),
+        (" Call SandboxWorker.runIfRequested first in main.", ""),
     ]
 
     /// Returns the message with the tool's options in place of the library's properties, and without advice for

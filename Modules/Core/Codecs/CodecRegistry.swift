@@ -151,6 +151,14 @@ public struct CodecRegistry: Sendable {
         try requireEntry(for: data).decoder.decodingByteCount(data, options: options)
     }
 
+    /// Throws `exceedsLimit` when decoding holds more than the limit of bytes at its peak. Data that cannot be
+    /// inspected is left to the decoder.
+    package func checkMemory(of data: Data, options: DecodingOptions) throws(ImageDecodingError) {
+        guard let byteCount = try? decodingByteCount(data, options: options) else { return }
+        try ImageDecodingError.check(
+            byteCount: byteCount, limit: options.limits.maximumByteCount, of: "DecodingLimits.maximumByteCount")
+    }
+
     /// Returns an encoder for a format, or nil when no entry can write the format.
     ///
     /// - Parameters:

@@ -38,6 +38,11 @@ public struct ImageEncoder: ImageEncoding {
         encoder.makeRowEncoder(output: output)
     }
 
+    /// Returns the maximum number of bytes that encoding an image of this size holds at once beside the image.
+    public func encodingByteCount(of size: PixelSize, format: PixelFormat) -> Int {
+        encoder.encodingByteCount(of: size, format: format)
+    }
+
     /// Returns an encoder that also writes metadata. For a format without metadata, returns the encoder unchanged.
     public func embedding(_ metadata: ImageMetadata) -> Self { Self(encoder.embedding(metadata)) }
 }

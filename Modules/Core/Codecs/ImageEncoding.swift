@@ -29,6 +29,12 @@ public protocol ImageEncoding: Sendable {
     ///   call.
     func makeRowEncoder(output: @escaping (RawSpan) throws -> Void) -> any PixelRowConsumer
 
+    /// Returns the maximum number of bytes that encoding an image of this size holds at once beside the image: the
+    /// memory of the codec library, and the encoded bytes. Callers use it to stay within a memory budget.
+    ///
+    /// The default implementation returns twice the bytes of the image.
+    func encodingByteCount(of size: PixelSize, format: PixelFormat) -> Int
+
     /// Returns an encoder that also writes metadata: EXIF, XMP, IPTC and the resolution, as far as the format holds
     /// them. The color profile is that of each encoded image, not that of the metadata.
     ///
@@ -44,6 +50,11 @@ public protocol ImageEncoding: Sendable {
 }
 
 extension ImageEncoding {
+    /// Returns twice the bytes of the image.
+    public func encodingByteCount(of size: PixelSize, format: PixelFormat) -> Int {
+        size.byteCount(perPixel: 2 * format.bytesPerPixel)
+    }
+
     /// Returns the encoder unchanged.
     public func embedding(_ metadata: ImageMetadata) -> Self { self }
 

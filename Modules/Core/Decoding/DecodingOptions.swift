@@ -87,6 +87,10 @@ extension DecodingOptions {
         if let damage, damage.kind > tolerance { throw damage.error }
     }
 
+    /// Whether a still image is decoded by its rows, which a filter takes, so that a decoder that can decode row by row
+    /// never holds the whole image. Rows of a partial image could not be taken back.
+    package var passesRows: Bool { isFiltered && !allowsPartial }
+
     /// The target size of decoders that average whole pixels; nil if the caller reduces the image with a filter.
     package var averagingTarget: TargetSize? { isFiltered ? nil : target }
 

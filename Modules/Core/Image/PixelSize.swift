@@ -24,6 +24,12 @@ public struct PixelSize: Sendable, Hashable, CustomStringConvertible {
         return overflow ? Int.max : product
     }
 
+    /// Returns the bytes of all pixels, and a mebibyte for tables; `Int.max` when the number overflows.
+    package func byteCount(perPixel count: Int) -> Int {
+        let (product, overflow) = pixelCount.multipliedReportingOverflow(by: count)
+        return overflow || product > Int.max / 4 ? Int.max / 4 : product + 1 << 20
+    }
+
     /// The size with width and height exchanged, as after a rotation by 90 degrees.
     package var transposed: PixelSize { PixelSize(width: height, height: width) }
 }

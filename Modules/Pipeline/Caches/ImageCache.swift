@@ -55,7 +55,7 @@ public final class ImageCache: Sendable {
     ///   - maxConcurrentDecodes: The maximum number of images that are decoded or encoded concurrently, each on its own
     ///     thread. Values below one count as one. Default: 2.
     ///   - maximumDecodingByteCount: The maximum number of bytes that concurrent decodes hold together. Returned images
-    ///     do not count. Default: 512 MiB.
+    ///     do not count. An image that needs more is an error. Default: 512 MiB.
     ///   - onClean: A closure that receives the ``/AlcedoCore/ImageKey/fileName`` of each entry that a trim of the
     ///     disk cache removed, on request or in the background. Trims that other users of the disk cache cause are
     ///     included. The closure is called on any thread, and not when nothing was removed. Default: nil.

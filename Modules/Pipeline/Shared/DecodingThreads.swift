@@ -17,6 +17,7 @@ struct DecodingThreads: Sendable {
     private let codecs: CodecRegistry
     private let executor: BlockingExecutor
     private let budget: ByteBudget
+    private let limit: Int
     private let previewBudget: ByteBudget
     private let previewLimit: Int
 
@@ -25,13 +26,14 @@ struct DecodingThreads: Sendable {
     /// - Parameters:
     ///   - codecs: The codecs of the pipeline.
     ///   - maxConcurrentDecodes: The number of threads. Values below one count as one.
-    ///   - byteBudget: The maximum number of bytes that concurrent decodes hold. Previews have a separate budget of a
-    ///     quarter of that.
+    ///   - byteBudget: The maximum number of bytes that concurrent decodes hold, and one alone. Previews have a
+    ///     separate budget of a quarter of that.
     ///   - taskExecutor: An executor that replaces the threads, or nil to use threads.
     init(codecs: CodecRegistry, maxConcurrentDecodes: Int, byteBudget: Int, taskExecutor: (any TaskExecutor)?) {
         self.codecs = codecs
         executor = BlockingExecutor(
             name: "alcedo.decode", maxConcurrent: maxConcurrentDecodes, taskExecutor: taskExecutor)
+        limit = byteBudget
         budget = ByteBudget(limit: byteBudget)
         previewLimit = byteBudget / 4
         previewBudget = ByteBudget(limit: previewLimit)
@@ -40,7 +42,8 @@ struct DecodingThreads: Sendable {
     /// The executor of tasks that accompany the work, or nil for Swift's own.
     var taskExecutor: (any TaskExecutor)? { executor.taskExecutor }
 
-    /// Runs `work`, which decodes `data`, when the budget has enough bytes. Throws the errors of `work`, or
+    /// Runs `work`, which decodes `data`, when the budget has enough bytes. Throws the errors of `work`,
+    /// ``/AlcedoCore/ImageDecodingError`` `exceedsLimit` for data that needs more than the whole budget, or
     /// `CancellationError`.
     ///
     /// - Parameters:
@@ -88,21 +91,25 @@ struct DecodingThreads: Sendable {
 
     /// Returns the number of bytes that decoding will hold. Bytes that cannot be inspected need none, because decoding
     /// rejects them before it allocates pixels. When partial images are allowed, truncated or corrupt bytes count with
-    /// the maximum of the limits, because they may still be decoded.
+    /// the maximum of the limits, or with the whole budget, because they may still be decoded.
     ///
-    /// - Throws: The error of a decoder that failed, took too long or had no memory. It would fail again, and take
-    ///   another worker of a sandbox for as long.
+    /// - Throws: `exceedsLimit` for bytes that need more than the whole budget. The error of a decoder that failed,
+    ///   took too long or had no memory: it would fail again, and take another worker of a sandbox for as long.
     private func byteCount(
         of data: Data, _ options: DecodingOptions, _ codecs: CodecRegistry
     ) throws(ImageDecodingError) -> Int {
+        let byteCount: Int
         do throws(ImageDecodingError) {
-            return try codecs.decodingByteCount(data, options: options)
+            byteCount = try codecs.decodingByteCount(data, options: options)
         } catch {
             switch error.code {
-            case .truncated, .corrupt: return options.allowsPartial ? options.limits.maximumByteCount : 0
+            case .truncated, .corrupt:
+                return options.allowsPartial ? min(options.limits.maximumByteCount, limit) : 0
             case .empty, .unknownFormat, .unsupportedVariant, .exceedsLimit: return 0
             case .timedOut, .outOfMemory, .decoderFailed, .decoderUnavailable: throw error
             }
         }
+        try ImageDecodingError.check(byteCount: byteCount, limit: limit, of: "maximumDecodingByteCount")
+        return byteCount
     }
 }

@@ -80,7 +80,8 @@ extension BitmapHeader {
     func decodingByteCount(_ options: DecodingOptions) -> Int {
         let reduction = BoxReduction(from: size, towards: options.averagingTarget)
         let format = Bitmap.format(of: self, options)
-        guard let result = PixelBuffer.byteCount(size: reduction.size(of: size), format: format) else { return .max }
+        guard let image = PixelBuffer.byteCount(size: reduction.size(of: size), format: format) else { return .max }
+        let result = options.passesRows ? 0 : image
         // A reduction holds a row, its sums of 32 bytes for each cell, sums of columns and an output row.
         let rows = reduction.factor > 1 ? 64 * size.width : format.bytesPerPixel * size.width
         let starts = compression == .runLengths ? RunLengths.byteCountPerRow * size.height : 0

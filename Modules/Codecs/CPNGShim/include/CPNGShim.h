@@ -162,6 +162,8 @@ alcedo_png_status alcedo_png_encoder_finish(alcedo_png_encoder *_Nonnull encoder
 
 /// Returns the encoded bytes that have not been taken. They are valid until the next call of the encoder.
 alcedo_png_segment alcedo_png_encoder_take(alcedo_png_encoder *_Nonnull encoder);
+/// Returns all encoded bytes after the end, none of which may have been taken. The caller frees them.
+alcedo_png_segment alcedo_png_encoder_detach(alcedo_png_encoder *_Nonnull encoder);
 const char *_Nonnull alcedo_png_encoder_message(const alcedo_png_encoder *_Nonnull encoder);
 
 #endif

@@ -48,6 +48,15 @@
         }
     }
 
+    extension JXLContainer {
+        /// The maximum number of bytes that reading the compressed metadata holds: the window of Brotli, and copies of
+        /// the compressed and the decompressed contents.
+        func decompressionByteCount(_ limits: DecodingLimits) -> Int {
+            let maximum = min(limits.maximumMetadataByteCount, limits.maximumChunkByteCount)
+            return metadata.contains { $0.isCompressed && $0.isEXIFOrXMP } ? 16 << 20 + 4 * maximum : 0
+        }
+    }
+
     extension JXLMetadataBox {
         var isEXIFOrXMP: Bool { type == JXLBox.type("Exif") || type == JXLBox.type("xml ") }
 

@@ -94,7 +94,8 @@
                 if let current = self.reader, nextIndex <= index {
                     reader = current
                 } else {
-                    reader = try file.makeReader(ALCEDO_JXL_PIXELS)
+                    let buffers = file.header.bufferByteCount(options, isIncremental: false)
+                    reader = try file.makeReader(ALCEDO_JXL_PIXELS, beside: buffers)
                     nextIndex = 0
                 }
                 // After an error, the next call begins again with the first frame.

@@ -34,6 +34,7 @@
             try limits.check(header.size, format: header.format(for: format))
             let layers = try JXLLayers(reader, limits: limits)
             header.add(layers, metadata: container.metadata(bytes, limits: limits))
+            header.metadataByteCount = container.decompressionByteCount(limits)
             try header.checkChannels(limits)
             try JXLFrameCheck(header, limits).check(bytes, in: container)
             self.header = header
@@ -50,18 +51,22 @@
             self.threadCount = threadCount
         }
 
-        /// Returns a decoder of pixels that has read the header.
-        func makeReader(_ purpose: alcedo_jxl_purpose) throws(ImageDecodingError) -> JXLReader {
+        /// Returns a decoder of pixels that has read the header. `buffers` is the number of bytes that are held beside
+        /// libjxl.
+        func makeReader(
+            _ purpose: alcedo_jxl_purpose, beside buffers: Int = 0
+        ) throws(ImageDecodingError) -> JXLReader {
             let reader = try JXLReader(purpose, limits: limits, threadCount: threadCount)
             reader.feed(bytes)
             _ = try reader.readInfo()
-            reader.setMemoryLimit(header.memoryLimit)
+            reader.setMemoryLimit(header.memoryLimit(beside: buffers, limits))
             return reader
         }
 
         /// Returns the image of a still file, or the first frame.
         func image(_ options: DecodingOptions) throws(ImageDecodingError) -> DecodedImage {
-            let reader = try makeReader(ALCEDO_JXL_PIXELS)
+            let buffers = header.bufferByteCount(options, isIncremental: false)
+            let reader = try makeReader(ALCEDO_JXL_PIXELS, beside: buffers)
             return try header.image(header.pixels(of: reader, options), options)
         }
     }

@@ -27,6 +27,8 @@
         /// The durations of the frames that have been found, or empty for a still image.
         private(set) var delays: [Duration] = []
         private(set) var metadata = ImageMetadata()
+        /// The maximum number of bytes that reading the metadata holds beside the image.
+        var metadataByteCount = 0
         /// The size of the layer with the most pixels.
         private var largestLayer: PixelSize
         private var hasLayers = false
@@ -129,12 +131,36 @@
         /// The number of bytes that libjxl holds for any image: tables, and the rows of the groups in progress.
         static let fixedByteCount = 24 << 20
 
-        /// The maximum number of bytes that libjxl may hold, without the output.
+        /// Returns the number of bytes of the buffers beside libjxl: the output, the averaged image, and the upright
+        /// image when it is rotated. At most `Int.max / 4`.
+        func bufferByteCount(_ options: DecodingOptions, isIncremental: Bool) -> Int {
+            let format = format(for: options.pixelFormat)
+            let output = PixelBuffer.byteCount(size: size, format: format) ?? .max
+            let result = PixelBuffer.byteCount(size: decodedSize(options), format: format) ?? .max
+            // 8-bit samples of a deeper file are made from 16-bit samples.
+            let isNarrowed = bitDepth > 8 && !format.isDeep
+            let deep = isNarrowed ? PixelBuffer.byteCount(size: size, format: .rgba16) ?? .max : 0
+            // libjxl writes the black channel to a plane, whose samples take less memory than the pixels.
+            let black = hasBlack ? output : 0
+            let isRotated = options.appliesOrientation && orientation != .up
+            let copyCount = (result < output || isRotated ? 1 : 0) + (options.alphaMode == .premultiplied ? 1 : 0)
+            // A preview is a copy of the memory that libjxl writes.
+            let buffers = [output, deep, black] + (isIncremental ? [output] : [])
+            return buffers.reduce(copyCount * min(result, .max / 64)) { min(.max / 4, $0 + min($1, .max / 16)) }
+        }
+
+        /// Returns the maximum number of bytes that libjxl may hold beside the buffers. An ordinary image needs a small
+        /// part of ``memoryLimit``, so a large one may use what the limits leave.
+        func memoryLimit(beside buffers: Int, _ limits: DecodingLimits) -> Int {
+            min(memoryLimit, max(Self.fixedByteCount, limits.maximumByteCount - buffers))
+        }
+
+        /// The number of bytes that libjxl may hold in the worst case, without the output.
         ///
         /// libjxl keeps samples of 32 bits of the channels of the current layer, of their coefficients, and of up to
         /// four earlier layers that later ones refer to. A still image without layers can refer to smaller ones that
         /// are not reported, such as repeated patches.
-        var memoryLimit: Int { byteCount(planes: hasLayers || isAnimated ? 8 : 3, of: largestLayer) }
+        private var memoryLimit: Int { byteCount(planes: hasLayers || isAnimated ? 8 : 3, of: largestLayer) }
 
         private func byteCount(planes: Int, of layer: PixelSize) -> Int {
             // The rows of libjxl are padded, and blocks have eight rows.

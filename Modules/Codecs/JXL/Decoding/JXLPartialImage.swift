@@ -31,7 +31,8 @@
             self.options = options
             format = header.format(for: options.pixelFormat)
             frames = try JXLFrameCheck(file.header, options.limits)
-            reader = try file.makeReader(ALCEDO_JXL_PASSES)
+            let buffers = file.header.bufferByteCount(options, isIncremental: true)
+            reader = try file.makeReader(ALCEDO_JXL_PASSES, beside: buffers)
             guard let count = PixelBuffer.byteCount(size: header.size, format: format), let base = calloc(count, 1)
             else { throw ImageDecodingError.noMemory(for: header.size) }
             memory = UnsafeMutableRawBufferPointer(start: base, count: count)

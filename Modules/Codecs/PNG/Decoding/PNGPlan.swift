@@ -94,13 +94,14 @@ struct PNGPlan {
 
 extension PNGPlan {
     /// The maximum number of bytes that pixels and readers take during decoding, including for a damaged file. Two
-    /// readers can exist at the same time.
-    var byteCount: Int {
+    /// readers can exist at the same time. The rows of a file without an animation can be passed on.
+    func byteCount(isStill: Bool) -> Int {
+        let passesRows = isStill && options.passesRows && streams && pendingOrientation == .up
         // A partial gray image has an alpha channel.
         let output = options.allowsPartial && format.isGray ? withAlphaChannel : self
         return Self.sum([
             reduction.factor > 1 ? output.reducedByteCount : 0,
-            isReducedByRows ? Self.batchByteCount + output.pushedByteCount : output.storedByteCount,
+            isReducedByRows || passesRows ? Self.batchByteCount + output.pushedByteCount : output.storedByteCount,
             pendingOrientation == .up ? 0 : output.finishedByteCount, inflatedByteCount, readerByteCount,
         ])
     }

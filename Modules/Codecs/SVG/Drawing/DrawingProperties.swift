@@ -51,7 +51,7 @@
             case "filter":
                 checkInheritance(value)
                 guard !Self.isNone(value) else { return }
-                surfaceCount += 4
+                surfaceCount += 5
                 effects += Self.fragments(value)
                 let functionCount = value.count { $0 == UInt8(ascii: "(") }
                 pixelTime += DrawingTime.layer + DrawingTime.blur * Double(functionCount)
