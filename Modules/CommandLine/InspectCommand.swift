@@ -87,8 +87,8 @@ struct InspectCommand: ProgramCommand {
             switch result {
             case .success(let inspected): found = inspected
             case .failure(let error):
-                let isEmpty = (error as? DownloadError)?.code == .empty
-                found.error = "\(isEmpty ? "empty" : "unreadable"): \(image.problem(error))"
+                let code = (error as? DownloadError)?.code == .empty ? "empty" : "unreadable"
+                (found.errorCode, found.error) = (code, "\(code): \(image.problem(error))")
             }
             if found.error != nil { succeeded = false }
             printReport(found, of: image, by: report)

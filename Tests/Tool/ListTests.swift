@@ -98,7 +98,7 @@ struct ListTests {
         #expect(try await inspected(["\(root)/in/b?.png"]) == [files[0], files[1]])
         #expect(try await inspected(["\(root)/star/*.png"]) == [files[3]])
         let none = try await alcedo.run(["inspect", "\(root)/in/x*.png", files[2]])
-        #expect(none.status == 1 && none.problems.contains("x*.png: unreadable: no file matches"))
+        #expect(none.status == 1 && none.problems.contains("x*.png: no file matches"))
         #expect(none.output.contains("a.png\n  png, 512 x 512"))
     }
 
@@ -118,7 +118,7 @@ struct ListTests {
 
         #expect(try await inspected(["\(root)/in/\\*.png"]) == [files[0]])
         let none = try await alcedo.run(["inspect", "\(root)/in/*\\"])
-        #expect(none.status == 1 && none.problems.contains("unreadable: no file matches"))
+        #expect(none.status == 1 && none.problems.contains(": no file matches"))
         let lone = try await alcedo.run(["inspect", "\\"])
         #expect(lone.status == 1 && lone.problems.contains("No such file or directory"))
     }

@@ -16,6 +16,26 @@ struct OutputDestinationTests {
 
     private static let file = SampleImages.path("tiles.png")
 
+    @Test func `a file that another program removes during the run does not count as written`() async throws {
+        let output = directory.url.appending(path: "out")
+        let image = try Data(contentsOf: URL(filePath: Self.file))
+        // The second image is requested when the first one has been written.
+        let origin = try LoopbackOrigin { _ in
+            try? FileManager.default.removeItem(at: output.appending(path: "tiles.png"))
+            return OriginReply(body: image)
+        }
+        defer { origin.stop() }
+
+        let outcome = try await alcedo.run([
+            "thumbnail", "--size", "9", "--format", "png", "--jobs", "1", "--output", output.path, Self.file,
+            origin.url(for: "/second.png").absoluteString,
+        ])
+
+        #expect(outcome.status == 1)
+        #expect(outcome.output.hasPrefix("thumbnails: 1 written, 1 failed"), "\(outcome.output)")
+        #expect(outcome.problems.contains("tiles.png was written, and removed by another program during the run"))
+    }
+
     @Test(arguments: [
         ["thumbnail", "--size", "9"], ["convert", "--format", "png"], ["decode"], ["load"], ["contact-sheet"],
     ])

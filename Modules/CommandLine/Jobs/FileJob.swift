@@ -76,6 +76,15 @@ struct FileJob: Sendable {
             record(result, index, &summary)
         }
         await pipeline.flush()
+        // Another program may have removed files since they were written. They must not count as written.
+        let paths = summary.paths
+        for (index, path) in (try? await files.run { paths.filter { FileIdentity(linkAt: $0.path) == nil } }) ?? [] {
+            let problem = "\(path) was written, and removed by another program during the run"
+            summary.add(removal: problem, of: index)
+            var line = ResultLine(input: images[index].path)
+            line.error = problem
+            report.printResult(line)
+        }
         if !report.isJSON {
             for (index, problem) in summary.problems.sorted(by: { $0.key < $1.key }) {
                 report.problem("\(images[index].name): \(problem)")
@@ -122,7 +131,8 @@ struct FileJob: Sendable {
         case .success(let outcome):
             let (written, sink) = (outcome.written, outcome.sink)
             if written.isComplete {
-                summary.add(written)
+                let isSeen = if case .standardOutput = destination { false } else { true }
+                summary.add(written, index, paths: isSeen ? written.frames.map(sink.path) : [])
                 tally?.add()
             }
             (line.size, line.layer, line.byteCount) = (written.size, written.layer, written.bytesIn)
@@ -150,12 +160,15 @@ struct FileJob: Sendable {
 private struct FileSummary: Sendable {
     /// The problems by the index of the image.
     private(set) var problems: [Int: String] = [:]
+    /// The files that were written, with the indices of their images.
+    private(set) var paths: [(index: Int, path: String)] = []
     private var written = 0
     private var bytesIn = 0
     private var bytesOut = 0
     private var losses: [Loss: Int] = [:]
 
-    mutating func add(_ image: WrittenImage) {
+    mutating func add(_ image: WrittenImage, _ index: Int, paths: [String]) {
+        self.paths += paths.map { (index, $0) }
         written += 1
         bytesIn += image.bytesIn
         bytesOut += image.bytesOut
@@ -163,6 +176,12 @@ private struct FileSummary: Sendable {
     }
 
     mutating func add(problem: String, of index: Int) { problems[index] = problem }
+
+    /// Adds the problem of a written file that is gone.
+    mutating func add(removal: String, of index: Int) {
+        if problems[index] == nil { written -= 1 }
+        problems[index] = removal
+    }
 
     /// Returns the summary as text.
     ///

@@ -39,7 +39,7 @@ struct ImageReport: Sendable, Encodable {
     var skipped: Int?
     /// The error, which begins with the code of ``ImageDecodingError``, or with `empty` or `unreadable`.
     var error: String?
-    /// The code of ``ImageDecodingError`` at the beginning of the error.
+    /// The code at the beginning of the error.
     var errorCode: String?
 
     init(input: String) { self.input = input }
