@@ -24,7 +24,7 @@ public struct PixelSize: Sendable, Hashable, CustomStringConvertible {
         return overflow ? Int.max : product
     }
 
-    /// Returns the bytes of all pixels, and a mebibyte for tables; `Int.max` when the number overflows.
+    /// Returns the bytes of all pixels, and a mebibyte for tables. At most `Int.max / 4`.
     package func byteCount(perPixel count: Int) -> Int {
         let (product, overflow) = pixelCount.multipliedReportingOverflow(by: count)
         return overflow || product > Int.max / 4 ? Int.max / 4 : product + 1 << 20
