@@ -9,11 +9,12 @@ import Testing
 @Suite(.timeLimit(.minutes(10)))
 struct CookieTests {
     private let transport: CURLTransport
+    private let clock = ManualClock()
 
     init() {
         var options = CURLOptions()
         options.keepsCookies = true
-        transport = CURLTransport(options: options)
+        transport = CURLTransport(options: options, clock: clock)
     }
 
     /// Returns an origin that sets the cookies of a path's response.
@@ -55,6 +56,26 @@ struct CookieTests {
         try await send(origin.url(for: "/"))
 
         #expect(sent(to: origin) == [nil, nil, "a=1", nil])
+    }
+
+    @Test(arguments: [-1.0, 1.0])
+    func `cookies are deleted when the clock is set a year forward or back`(direction: Double) async throws {
+        let origin = try origin { $0 == "/set" ? ["a=1; Max-Age=60; Path=/"] : [] }
+        defer { origin.stop() }
+        let start = clock.now
+        try await send(origin.url(for: "/set"))
+        clock.advance(by: .seconds(3_600))
+        try await send(origin.url(for: "/kept"))
+
+        clock.setDate(start + direction * 365 * 24 * 60 * 60)
+        try await send(origin.url(for: "/own"), cookie: "mine=3")
+        try await send(origin.url(for: "/lost"))
+        try await send(origin.url(for: "/set"))
+        try await send(origin.url(for: "/kept"))
+        clock.setDate(start)
+        try await send(origin.url(for: "/lost"))
+
+        #expect(sent(to: origin) == [nil, "a=1", "mine=3", nil, nil, "a=1", nil])
     }
 
     @Test func `a request with its own cookies sends only these and stores none`() async throws {

@@ -162,7 +162,7 @@ struct ExpiryTests {
 
     @Test func `a clock set back a little removes nothing and keeps the order`() async throws {
         let cache = make(DataCacheLimits(maximumAge: .seconds(100), extendsExpiryOnUse: true))
-        let expiry = clock.now.addingTimeInterval(50)
+        let expiry = clock.now.addingTimeInterval(100)
         try await cache.store(CachedData(bytes(10), expiry: expiry), for: key("a"))
         try await cache.store(bytes(10), for: key("b"))
         clock.setDate(clock.now.addingTimeInterval(-90))
@@ -177,7 +177,7 @@ struct ExpiryTests {
     @Test func `a clock set back beyond the maximum age and forward again expires nothing`() async throws {
         let cache = make(DataCacheLimits(maximumAge: .seconds(100), extendsExpiryOnUse: true))
         let start = clock.now
-        let expiry = start.addingTimeInterval(50)
+        let expiry = start.addingTimeInterval(250)
         for name in ["a", "b"] { try await cache.store(bytes(10), for: key(name)) }
         try await cache.store(CachedData(bytes(10), expiry: expiry), for: key("c"))
         clock.setDate(start.addingTimeInterval(-200))
@@ -191,6 +191,28 @@ struct ExpiryTests {
         #expect(await cache.trim().removals.isEmpty)
         for name in ["a", "b"] { #expect(await cache.data(for: key(name)) != nil, "\(name)") }
         #expect(await cache.entry(for: key("c"))?.expiry == expiry.addingTimeInterval(10))
+    }
+
+    @Test(arguments: [false, true])
+    func `an entry stored by a clock a year ahead does not outlive its expiry by a year`(isTrimmed: Bool) async throws {
+        let cache = make()
+        let start = clock.now
+        clock.setDate(start + 365 * 24 * 60 * 60)
+        try await cache.store(CachedData(bytes(10), expiry: clock.now + 3_600), for: key("ahead"))
+        await cache.flush()
+        #expect(await cache.data(for: key("ahead")) != nil)
+        clock.setDate(start)
+        try await cache.store(CachedData(bytes(10), expiry: start + 3_600), for: key("now"))
+
+        if isTrimmed {
+            #expect(await cache.trim().removals.map(\.name) == [key("ahead").fileName])
+        } else {
+            #expect(await !cache.contains(key("ahead")))
+            #expect(await cache.items().map(\.name) == [key("now").fileName])
+            #expect(await cache.data(for: key("ahead")) == nil)
+        }
+        #expect(await cache.data(for: key("now")) != nil)
+        #expect(await cache.count == 1)
     }
 
     @Test(arguments: [Double.infinity, -.infinity, .nan, 1e300, -1e300])

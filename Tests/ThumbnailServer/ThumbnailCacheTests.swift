@@ -121,6 +121,34 @@ struct ThumbnailCacheTests {
         }
     }
 
+    @Test func `a clock a year ahead leaves no thumbnail that is fresh after it is corrected`() async throws {
+        let store = MemoryCache<ImageKey, CachedData>(limits: MemoryCacheLimits(costLimit: 1 << 20), clock: clock)
+        let cache = { [clock] in
+            ThumbnailCache(memoryLimit: 1 << 20, store: store, maximumAge: .seconds(3_600), clock: clock)
+        }
+        let (first, start) = (cache(), clock.now)
+        clock.setDate(start + 365 * 24 * 60 * 60)
+        let ahead = thumbnail()
+        first.store(ahead, for: try key(0))
+        await first.flush()
+        #expect(first.memoryThumbnail(for: try key(0)) == ahead)
+        #expect(await cache().storedThumbnail(for: try key(0)) == ahead)
+
+        clock.setDate(start)
+        #expect(first.memoryThumbnail(for: try key(0)) == nil)
+        #expect(await cache().storedThumbnail(for: try key(0)) == nil)
+        #expect(ahead.freshness?.cacheControl(now: start, until: nil) == "no-cache")
+        // The new thumbnail replaces the one with the wrong date.
+        first.store(thumbnail(), for: try key(0))
+        await first.flush()
+        let current = try #require(await cache().storedThumbnail(for: try key(0)))
+        #expect(current.freshness?.cacheControl(now: start, until: nil) == "max-age=60")
+
+        clock.setDate(start + 365 * 24 * 60 * 60)
+        #expect(first.memoryThumbnail(for: try key(0)) == nil)
+        #expect(await cache().storedThumbnail(for: try key(0)) == nil)
+    }
+
     @Test func `an entry stored for longer is used no longer than this server allows`() async throws {
         let store = MemoryCache<ImageKey, CachedData>(limits: MemoryCacheLimits(costLimit: 1 << 20), clock: clock)
         let thumbnails = { ThumbnailCache(memoryLimit: 1 << 20, store: store, maximumAge: $0, clock: clock) }

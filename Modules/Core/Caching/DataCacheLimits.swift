@@ -29,8 +29,8 @@ public struct DataCacheLimits: Sendable, Hashable {
     /// Whether reading an entry that has its own expiry postpones the expiry by the time since the last use.
     ///
     /// When the clock has been set back, the expiry does not change until the clock passes the last use again. When the
-    /// last use is more than a year ahead of the clock, the last use becomes the current date, and the expiry moves
-    /// back by the same time.
+    /// last use is more than a year ahead of the clock, and the entry has not expired, the last use becomes the current
+    /// date, and the expiry moves back by the same time.
     package var extendsExpiryOnUse: Bool
     /// The fraction of the limits to which the entries are reduced after they exceed a limit, from 0 to 1. Values
     /// outside this range are clamped; NaN counts as 0. A value below 1 leaves space, so that the next store does not
@@ -86,12 +86,22 @@ extension DataCacheLimits {
     /// Whether an entry has expired. A last use in the future counts as `now`, because the clock was set back or will
     /// be corrected.
     package func isOver(storedAt: Timestamp, lastUse: Timestamp, expiry: Timestamp?, now: Timestamp) -> Bool {
-        if let expiry { return now >= expiry }
+        if let expiry {
+            return Self.isPast(expiry, storedAt: extendsExpiryOnUse ? lastUse : storedAt, now: now)
+        }
         guard let maximumAge else { return false }
         // If the date of storing is in the future, the age is counted from the last use. Counted from the date of
         // storing, the entry could not expire before the clock reaches that date.
         let start = storedAt > now ? lastUse : ageBasis == .lastUse ? max(lastUse, storedAt) : storedAt
         return Double(now.milliseconds - start.milliseconds) >= maximumAge / .milliseconds(1)
+    }
+
+    /// Whether an entry's own expiry has passed. An entry that was stored further in the future than it may live was
+    /// stored while the clock was ahead. It counts as expired, because it would otherwise be found until the clock
+    /// reaches the wrong date. So no entry is found for longer than twice its lifetime.
+    package static func isPast(_ expiry: Timestamp, storedAt: Timestamp, now: Timestamp) -> Bool {
+        now >= expiry
+            || storedAt.milliseconds - now.milliseconds >= expiry.milliseconds - storedAt.milliseconds
     }
 
     /// Returns the date of the last use for an entry that is used now. The date never moves back, unless it is more

@@ -117,6 +117,11 @@ static alcedo_curl_transfer *take(alcedo_curl_loop *loop, const alcedo_curl_requ
     return t;
 }
 
+static void delete_cookies(alcedo_curl_transfer *t) {
+    curl_easy_setopt(t->easy, CURLOPT_COOKIELIST, "ALL");
+    t->loop->jar_size = 0;
+}
+
 // libcurl limits the length of a cookie and the number of cookies in a response, but not the number in the jar.
 static void bound_jar(alcedo_curl_transfer *t) {
     alcedo_curl_loop *loop = t->loop;
@@ -127,9 +132,7 @@ static void bound_jar(alcedo_curl_transfer *t) {
         for (const struct curl_slist *c = all; c; c = c->next) loop->jar_size += strlen(c->data) + COOKIE_OVERHEAD;
     curl_slist_free_all(all);
     // Half of the jar must be free, or the cookies would soon be counted again.
-    if (loop->jar_size <= MAXIMUM_JAR / 2) return;
-    curl_easy_setopt(t->easy, CURLOPT_COOKIELIST, "ALL");
-    loop->jar_size = 0;
+    if (loop->jar_size > MAXIMUM_JAR / 2) delete_cookies(t);
 }
 
 static void give_back(alcedo_curl_transfer *t) {
@@ -266,7 +269,9 @@ alcedo_curl_transfer *alcedo_curl_transfer_start(
         }
         t->headers = grown;
     }
-    if (configure(t, request) != CURLE_OK || curl_multi_add_handle(loop->multi, t->easy) != CURLM_OK) {
+    const CURLcode code = configure(t, request);
+    if (t->has_jar && request->deletes_cookies) delete_cookies(t);
+    if (code != CURLE_OK || curl_multi_add_handle(loop->multi, t->easy) != CURLM_OK) {
         give_back(t);
         return NULL;
     }

@@ -18,6 +18,8 @@ final class CURLLoop {
     private let decodedByteLimit: Int
     private let allowsPrivateAddresses: Bool
     private var nextCheck = ContinuousClock.now
+    /// The difference of the system clock and the uptime in seconds at the last request that used the cookies.
+    private var clockOffset: TimeInterval?
 
     init(mailbox: CURLMailbox, _ settings: CURLSettings) {
         self.mailbox = mailbox
@@ -104,6 +106,7 @@ final class CURLLoop {
     private func start(_ transfer: CURLTransfer, _ loop: OpaquePointer) -> OpaquePointer? {
         let request = transfer.exchange.request
         let flat = request.headerLines.flatMap { $0 }
+        let deletesCookies = settings.keepsCookies && !request.hasOwnCookies && clockWasSet()
         return flat.withUnsafeBufferPointer { flat in
             var pointers: [UnsafePointer<CChar>] = []
             var offset = 0
@@ -120,13 +123,21 @@ final class CURLLoop {
                         is_repeatable: request.isIdempotent ? 1 : 0,
                         connect_timeout_ms: max(1, request.connectTimeout.milliseconds),
                         wants_fresh_connection: unresponsiveServers.contains(request.host) ? 1 : 0,
-                        has_cookies: request.hasOwnCookies ? 1 : 0,
+                        has_cookies: request.hasOwnCookies ? 1 : 0, deletes_cookies: deletesCookies ? 1 : 0,
                         verifies: request.verifies ? 1 : 0, pinned_keys: pinnedKeys)
                     return alcedo_curl_transfer_start(
                         loop, &described, pointers, pointers.count, callbacks(for: transfer))
                 }
             }
         }
+    }
+
+    /// Returns whether the system clock was set by more than a minute since the last call. Cookies have expiry dates by
+    /// the old time, and a cookie that was received while the clock was ahead would live too long.
+    private func clockWasSet() -> Bool {
+        let offset = settings.clock.now.timeIntervalSince1970 - settings.clock.uptime / .seconds(1)
+        defer { clockOffset = offset }
+        return clockOffset.map { abs($0 - offset) > 60 } ?? false
     }
 
     /// Returns the callbacks of a transfer. The dictionary `active` keeps the transfer alive while libcurl may call

@@ -47,8 +47,9 @@ public struct CURLOptions: Sendable {
     /// `Cookie` field sends only that field, and the cookies of its response are not stored. A response cache around
     /// the transport does not see these cookies, so its stored responses do not vary by them.
     ///
-    /// When a request ends, all cookies are deleted if they take more than about 4 MiB. They may already be deleted if
-    /// they take more than about 2 MiB.
+    /// If the system clock was set by more than a minute since the last request, all cookies are deleted, because their
+    /// expiry dates are unknown. When a request ends, all cookies are deleted if they take more than about 4 MiB. They
+    /// may already be deleted if they take more than about 2 MiB.
     public var keepsCookies = false
     /// The proxy. Default: the proxies in the environment variables.
     public var proxy = CURLProxy.environment

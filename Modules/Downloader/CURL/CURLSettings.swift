@@ -6,8 +6,12 @@ import FoundationEssentials
 /// The options of a transport in the form that libcurl expects.
 struct CURLSettings: Sendable {
     private let options: CURLOptions
+    let clock: any TimeSource
 
-    init(_ options: CURLOptions) { self.options = options }
+    init(_ options: CURLOptions, clock: any TimeSource = SystemClock()) {
+        self.options = options
+        self.clock = clock
+    }
 
     var maxConcurrentTransfers: Int { max(1, options.maxConcurrentTransfers) }
     var maxConcurrentTransfersPerHost: Int { max(1, options.maxConcurrentTransfersPerHost) }

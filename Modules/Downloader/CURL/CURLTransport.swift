@@ -1,4 +1,4 @@
-import AlcedoCore
+package import AlcedoCore
 public import AlcedoHTTP
 import AlcedoRuntime
 
@@ -61,8 +61,13 @@ public final class CURLTransport: HTTPTransport {
     private let settings: CURLSettings
 
     /// Creates a transport with its own connections. It opens none before the first request.
-    public init(options: CURLOptions = CURLOptions()) {
-        settings = CURLSettings(options)
+    public convenience init(options: CURLOptions = CURLOptions()) {
+        self.init(options: options, clock: SystemClock())
+    }
+
+    /// Creates a transport that deletes its cookies when the date of `clock` is set.
+    package init(options: CURLOptions, clock: any TimeSource) {
+        settings = CURLSettings(options, clock: clock)
         thread = CURLThread(settings)
     }
 

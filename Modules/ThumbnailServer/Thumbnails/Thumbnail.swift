@@ -83,9 +83,14 @@ struct ThumbnailFreshness: Sendable, Equatable {
         return ThumbnailFreshness(start: start, shared: min(shared, limit), client: min(client, limit))
     }
 
+    /// Whether a shared cache may use the thumbnail. If ``start`` is in the future, the clock was ahead when the original
+    /// was fetched. The age is then unknown, and the thumbnail is not fresh.
+    func isFresh(at now: Date) -> Bool { Timestamp(start) <= Timestamp(now) && now < shared }
+
     /// Returns the value of a `Cache-Control` field with lifetimes that end no later than `end`, the expiry of the URL;
     /// nil for no limit. Source: RFC 9111 sections 5.2.2.1 and 5.2.2.10.
     func cacheControl(now: Date, until end: Date?) -> String {
+        guard Timestamp(start) <= Timestamp(now) else { return "no-cache" }
         let (shared, client) = (Self.seconds(shared, now, end), Self.seconds(client, now, end))
         guard shared == client else { return "max-age=\(client), s-maxage=\(shared)" }
         return client > 0 ? "max-age=\(client)" : "no-cache"

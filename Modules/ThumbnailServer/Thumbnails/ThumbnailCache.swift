@@ -56,7 +56,10 @@ final class ThumbnailCache: Sendable {
     }
 
     /// Returns the thumbnail in memory; nil if it is absent or no longer fresh. Does not wait.
-    func memoryThumbnail(for key: ImageKey) -> Thumbnail? { memory.value(for: key) }
+    func memoryThumbnail(for key: ImageKey) -> Thumbnail? {
+        // The memory cache measures times by the uptime, and the clock may have been set since.
+        memory.value(for: key).flatMap { $0.freshness?.isFresh(at: clock.now) == true ? $0 : nil }
+    }
 
     /// Returns the thumbnail in the backing store if it is fresh, and stores it in memory; otherwise, returns nil. An
     /// entry with invalid metadata is removed.
@@ -96,9 +99,9 @@ final class ThumbnailCache: Sendable {
 
     /// Stores a thumbnail in memory if it is fresh. Returns whether it is fresh.
     private func storeInMemory(_ thumbnail: Thumbnail, for key: ImageKey) -> Bool {
-        guard let freshUntil = thumbnail.freshness?.shared else { return false }
-        let timeToLive = Duration.seconds(freshUntil.timeIntervalSince(clock.now))
-        guard timeToLive > .zero else { return false }
+        let now = clock.now
+        guard let freshness = thumbnail.freshness, freshness.isFresh(at: now) else { return false }
+        let timeToLive = Duration.seconds(freshness.shared.timeIntervalSince(now))
         // The key and the metadata occupy about 1 KiB in addition to the bytes.
         memory.store(thumbnail, for: key, cost: thumbnail.data.count + 1024, timeToLive: timeToLive)
         return true

@@ -151,7 +151,7 @@ struct AgeTests {
     @Test func `a clock set back keeps the order and expires nothing`() async throws {
         let cache = cache(DataCacheLimits(maximumAge: .seconds(1000)))
         let start = clock.now
-        let expiry = start + 500
+        let expiry = start + 1_000
         try await cache.store(CachedData(bytes(10), expiry: expiry), for: key("a"))
         try await cache.store(bytes(10), for: key("b"))
         clock.setDate(start - 900)
@@ -209,9 +209,9 @@ struct AgeTests {
         let cache = cache(DataCacheLimits(extendsExpiryOnUse: true))
         let start = clock.now
         try await cache.store(CachedData(bytes(10), expiry: start + 60), for: key("a"))
-        clock.setDate(start - 1000)
+        clock.setDate(start - 50)
         #expect(await cache.entry(for: key("a"))?.expiry == start + 60)
-        clock.setDate(start - 500)
+        clock.setDate(start - 25)
         #expect(await cache.entry(for: key("a"))?.expiry == start + 60)
         clock.setDate(start + 30)
         #expect(await cache.entry(for: key("a"))?.expiry == start + 90)
@@ -219,13 +219,34 @@ struct AgeTests {
 
     @Test func `a last use more than a year ahead is reset, together with its expiry`() async throws {
         let cache = cache(DataCacheLimits(extendsExpiryOnUse: true))
-        let start = clock.now
-        clock.setDate(start + 400 * 24 * 60 * 60)
-        try await cache.store(CachedData(bytes(10), expiry: clock.now + 60), for: key("a"))
+        let (start, lifetime) = (clock.now, 800.0 * 24 * 60 * 60)
+        clock.setDate(start + lifetime / 2)
+        try await cache.store(CachedData(bytes(10), expiry: clock.now + lifetime), for: key("a"))
         clock.setDate(start)
-        #expect(await cache.entry(for: key("a"))?.expiry == start + 60)
-        clock.setDate(start + 60)
+        #expect(await cache.entry(for: key("a"))?.expiry == start + lifetime)
+        clock.setDate(start + lifetime)
         #expect(await !isFound("a", in: cache))
+    }
+
+    @Test func `an entry stored by a clock a year ahead does not outlive its expiry by a year`() async throws {
+        let cache = cache()
+        let start = clock.now
+        clock.setDate(start + 365 * 24 * 60 * 60)
+        for name in ["read", "trimmed"] {
+            try await cache.store(CachedData(bytes(10), expiry: clock.now + 3_600), for: key(name))
+            #expect(await isFound(name, in: cache))
+        }
+        await cache.flush()
+        clock.setDate(start)
+        try await cache.store(CachedData(bytes(10), expiry: start + 3_600), for: key("now"))
+
+        #expect(await !cache.contains(key("read")))
+        #expect(await cache.items().map(\.name) == [key("now").fileName])
+        #expect(await !isFound("read", in: cache))
+        // A cache that has no index reads the dates in the files.
+        #expect(await !self.cache().contains(key("trimmed")))
+        #expect(await cache.trim().removals.map(\.name) == [key("trimmed").fileName])
+        #expect(await isFound("now", in: cache))
     }
 
     @Test(arguments: [-1e300, -1e15, 1e300, .infinity, -.infinity, .nan])

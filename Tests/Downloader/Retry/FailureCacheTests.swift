@@ -1,5 +1,6 @@
 import AlcedoCore
 import AlcedoHTTP
+import AlcedoTesting
 import FoundationEssentials
 import Testing
 
@@ -85,5 +86,30 @@ import Testing
         #expect(requests.map { failures.failure(of: $0, at: .zero) == nil } == [true, true, false])
         failures.removeAll()
         #expect(failures.count == 0)
+    }
+
+    @Test(arguments: [-1.0, 1.0])
+    func `a failure expires after its time to live although the clock is set a year forward or back`(
+        direction: Double
+    ) async throws {
+        let (clock, sent) = (ManualClock(), Watched(0))
+        var configuration = DownloaderConfiguration()
+        configuration.failureCache = FailureCache(lifetime: .seconds(30))
+        let transport = FakeTransport { request in
+            sent.update { $0 += 1 }
+            return HTTPResponse(head: HTTPResponseHead(url: request.url, status: 404), body: HTTPBody(Data()))
+        }
+        let downloader = Downloader(transport: transport, configuration: configuration, clock: clock)
+        let (source, start) = (try web("http://h/a"), clock.now)
+        for date in [start, start + direction * 365 * 24 * 60 * 60, start] {
+            clock.setDate(date)
+            for _ in 0..<2 { #expect(try await failure { try await downloader.download(source) }.code == .status(404)) }
+        }
+        #expect(sent.value == 1)
+
+        clock.setDate(start + direction * 365 * 24 * 60 * 60)
+        clock.advance(by: .seconds(30))
+        _ = try await failure { try await downloader.download(source) }
+        #expect(sent.value == 2)
     }
 }

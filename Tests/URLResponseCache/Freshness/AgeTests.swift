@@ -76,6 +76,23 @@ struct AgeTests {
         #expect(try await !bench.load([:], body: "new").isHit)
     }
 
+    @Test(arguments: Roles.all, [-1.0, 1.0])
+    func `a response stored by a clock a year off is not fresh after the clock is corrected`(
+        role: CacheRole, direction: Double
+    ) async throws {
+        let bench = Bench(role)
+        bench.clock.setDate(start + direction * 365 * 24 * 60 * 60)
+        let fields: HTTPFields = ["Cache-Control": "max-age=3600, stale-while-revalidate=3600"]
+        try await bench.load(fields)
+        #expect(try await bench.send().isHit)
+
+        bench.clock.setDate(start)
+        #expect(try await !bench.load(fields, body: "new").isHit)
+        #expect(try await bench.send().isHit)
+        bench.clock.setDate(start + direction * 365 * 24 * 60 * 60)
+        #expect(try await !bench.load(fields, body: "newer").isHit)
+    }
+
     @Test func `fractions of a second of the local clock do not count as the server's age`() async throws {
         let bench = Bench()
         bench.clock.advance(by: .milliseconds(900))

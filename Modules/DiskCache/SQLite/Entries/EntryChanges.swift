@@ -66,7 +66,8 @@ final class EntryChanges {
             """
             SELECT \(Self.itemColumns) FROM (SELECT * FROM entry WHERE id > ?1 ORDER BY id LIMIT ?2) \
             WHERE iif(expiry IS NULL, \
-            0.0 + ?3 - iif(stored > ?3, used, iif(?4, max(used, stored), stored)) >= ?5, expiry <= ?3)
+            0.0 + ?3 - iif(stored > ?3, used, iif(?4, max(used, stored), stored)) >= ?5, \
+            expiry <= ?3 OR iif(?6, used, stored) - ?3 >= expiry - iif(?6, used, stored))
             """)
         lastScanned = try connection.prepare(
             "SELECT max(id) FROM (SELECT id FROM entry WHERE id > ? ORDER BY id LIMIT ?)")
@@ -304,7 +305,8 @@ final class EntryChanges {
         let find = { [expiredItems] () throws(SQLiteFailure) -> [StoredItem] in
             try expiredItems.rows(
                 .integer(id), scanned, .integer(now.milliseconds), .integer(limits.ageBasis == .lastUse ? 1 : 0),
-                .optional(limits.maximumAge.map { Int64($0.milliseconds) }), read: Self.item)
+                .optional(limits.maximumAge.map { Int64($0.milliseconds) }),
+                .integer(limits.extendsExpiryOnUse ? 1 : 0), read: Self.item)
         }
         guard try !find().isEmpty else { return ([], next) }
         let removed = try connection.transaction { () throws(SQLiteFailure) in

@@ -35,6 +35,8 @@ typedef struct {
     /// Whether the request sets its own cookies. The cookie jar then neither adds cookies nor stores those of the
     /// response.
     int has_cookies;
+    /// Whether all cookies in the jar are deleted before the request.
+    int deletes_cookies;
     /// Whether the server's certificate is checked.
     int verifies;
     /// The public keys that the server may have, in libcurl's format; NULL allows any key.
