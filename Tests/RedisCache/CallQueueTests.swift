@@ -53,6 +53,21 @@ struct CallQueueTests {
         for _ in 0..<100 { #expect(queue.enter() == .queued) }
     }
 
+    @Test func `a minority of late replies does not change when a reply is late`() {
+        var queue = CallQueue(threads: 2, maximumWait: .seconds(10))
+        func call(_ time: Duration) {
+            _ = queue.enter()
+            queue.leave(after: time)
+        }
+        #expect(queue.patience == .milliseconds(50))
+        for number in 0..<1_000 { call(number % 5 == 0 ? .seconds(10) : .milliseconds(1)) }
+        #expect(queue.patience == .milliseconds(50))
+        for _ in 0..<200 { call(.milliseconds(100)) }
+        #expect((.milliseconds(700)...(.milliseconds(900))).contains(queue.patience))
+        for _ in 0..<200 { call(.seconds(9)) }
+        #expect(queue.patience == .seconds(10))
+    }
+
     @Test func `waiting calls are counted`() {
         queue.learn(10)
         for _ in 0..<5 { queue.enterUnconditionally() }

@@ -134,9 +134,20 @@ struct RedisPoolTests {
         #expect(ran.value == 0)
     }
 
-    @Test func `a timeout on a reused connection is not retried on another`() async throws {
+    @Test func `a late reply on a kept connection is awaited once more, on a new connection`() async throws {
         #expect(try await run() == "ran")
         let silent = try await pool.run { _ -> Int in
+            ran.update { $0 += 1 }
+            throw RedisFailure(kind: .timeout, message: "")
+        }
+        #expect(silent == nil)
+        #expect(ran.value == 3 && listener.connectionCount() == 2)
+        #expect(pool.isServerFailing)
+    }
+
+    @Test func `a mandatory call is not repeated after a timeout`() async throws {
+        #expect(try await run() == "ran")
+        let silent = await pool.runToEnd { _ -> Int in
             ran.update { $0 += 1 }
             throw RedisFailure(kind: .timeout, message: "")
         }

@@ -43,6 +43,21 @@ struct DamageTests {
         #expect(await !cache.remove(key("a")))
     }
 
+    @Test func `a value that is moved to another key is a miss and is removed`() async throws {
+        var file = DatabaseFile.writer(directory.url)
+        for name in ["a", "b"] {
+            try file.store(CachedData(Data(name.utf8), metadata: Data("notes".utf8)), for: key(name))
+        }
+        file.close()
+        try change("UPDATE content SET data = (SELECT data FROM content WHERE id = 2) WHERE id = 1")
+        try change("UPDATE entry SET checksum = (SELECT checksum FROM entry WHERE id = 2) WHERE id = 1")
+
+        #expect(await cache.entry(for: key("a")) == nil)
+
+        #expect(await cache.data(for: key("b")) == Data("b".utf8))
+        #expect(await cache.count == 1)
+    }
+
     @Test func `a trim ends when a damaged header prevents that the file is shortened`() async throws {
         var file = DatabaseFile.writer(directory.url)
         for number in 0..<20 { try file.store(CachedData(bytes), for: key("\(number)")) }

@@ -26,7 +26,8 @@ final class RedisConnection: @unchecked Sendable {
     private static let sendFlags = Int32(MSG_NOSIGNAL | MSG_DONTWAIT)
 
     private let context: UnsafeMutablePointer<redisContext>
-    private let responseTimeout: Duration
+    /// The maximum time to wait until the server accepts or sends the next bytes.
+    var responseTimeout: Duration
     private let callTimeout: Duration
     private let maximumReplyByteCount: Int
     /// Whether the server may still be in a transaction, and would queue the next command instead of running it.

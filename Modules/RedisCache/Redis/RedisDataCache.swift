@@ -18,12 +18,14 @@ import FoundationEssentials
 ///
 /// - **Limits.** The server's own policy determines the size and the eviction of entries (`maxmemory` and
 ///   `maxmemory-policy`, such as `allkeys-lru`). The server also removes expired entries.
-/// - **Damage.** Entries have a checksum. A damaged entry is a miss.
+/// - **Damage.** Entries have a checksum, which also covers their keys. A damaged entry is a miss, and so is an entry
+///   that was moved to another key, or that was stored by a clock that was ahead by more than the entry's lifetime.
 /// - **Failures.** A server that is slow, full, restarting or dead causes misses, not errors. Each call and each of its
-///   parts has a time limit. After `failureLimit` consecutive failures, no calls are sent for the time `retryDelay`, so
-///   that callers do not wait for the server. When the server is overloaded, reads and stores that would wait too long
-///   are not performed. An entry that could not be stored is a later miss, and ``statistics`` counts it as a failure. A
-///   removal that does not reach the server removes nothing.
+///   parts has a time limit. A read or a store whose reply is late is repeated once on another connection, so that a
+///   late reply delays no other call. After `failureLimit` consecutive failures, no calls are sent for the time
+///   `retryDelay`, so that callers do not wait for the server. When the server is overloaded, reads and stores that
+///   would wait too long are not performed. An entry that could not be stored is a later miss, and ``statistics``
+///   counts it as a failure. A removal that does not reach the server removes nothing.
 /// - **Threads.** Calls block dedicated threads, one for each connection. Reads and stores wait for a thread for at
 ///   most `responseTimeout`. Removals, ``count`` and ``totalSize`` wait without a limit. Operations that need many
 ///   calls have a total time limit, `bulkOperationTimeout`.
@@ -74,8 +76,14 @@ public final class RedisDataCache: MeasurableDataCache {
         let found = try? await pool.run { try $0.execute([command]).first?.bytes } ?? nil
         // The server returns an empty value for a missing key; a valid entry is never empty.
         let value = found.flatMap { $0.isEmpty || $0.count > limit ? nil : $0 }
-        let entry = value.flatMap { RedisEntry.decode($0) }
-        let isExpired = entry?.expiry.map { $0 <= clock.now } ?? false
+        let decoded = value.flatMap { RedisEntry.decode($0, for: key) }
+        let entry = decoded?.entry
+        let isExpired =
+            decoded.flatMap { found in
+                found.entry.expiry.map {
+                    DataCacheLimits.isPast(Timestamp($0), storedAt: found.storedAt, now: Timestamp(clock.now))
+                }
+            } ?? false
         counts.withLock { counts in
             if entry != nil, !isExpired { counts.hits += 1 } else { counts.misses += 1 }
             if value != nil, entry == nil { counts.damagedEntries += 1 }
@@ -112,8 +120,9 @@ public final class RedisDataCache: MeasurableDataCache {
         }
         var expiryArguments: [Data] = []
         var recordLifetime = Self.recordLifetime
+        let now = Timestamp(clock.now)
         if let expiry = entry.expiry {
-            let lifetime = Timestamp(expiry).milliseconds - Timestamp(clock.now).milliseconds
+            let lifetime = Timestamp(expiry).milliseconds - now.milliseconds
             guard lifetime > 0 else {
                 await remove(key)
                 return
@@ -126,7 +135,7 @@ public final class RedisDataCache: MeasurableDataCache {
         let (name, options) = (keys.entry(key), expiryArguments)
         let replies = try await pool.run { connection in
             // The entry is encoded here, so that a store that waits for a connection does not hold it twice.
-            let set = [Data("SET".utf8), name, RedisEntry.encode(entry)] + options
+            let set = [Data("SET".utf8), name, RedisEntry.encode(entry, for: key, at: now)] + options
             // The entry and its record are stored atomically, because a removal of the resource would miss an entry
             // without a record.
             return try connection.transact(watching: record.variants, after: record.queries) {

@@ -2,25 +2,26 @@ import AlcedoCore
 import AlcedoRuntime
 import FoundationEssentials
 
-/// The encoding of a cache entry as one Redis value: a header of 28 bytes, the metadata, the data.
+/// The encoding of a cache entry as one Redis value: a header of 36 bytes, the metadata, the data.
 ///
-/// The header consists of the magic bytes `ALR1` and three little-endian integers: the expiry in milliseconds since
-/// 1970 (the minimum value: none), the length of the metadata, and the XXH64 checksum of everything except itself. A
-/// value whose checksum does not match is not an entry.
+/// The header consists of the magic bytes `ALR2` and four little-endian integers: the expiry (the minimum value: none)
+/// and the date of storing in milliseconds since 1970, the length of the metadata, and the XXH64 checksum of the key
+/// and of everything except itself. A value whose checksum does not match is not an entry of the key.
 enum RedisEntry {
-    private static let magic: [UInt8] = Array("ALR1".utf8)
-    private static let headCount = 28
-    private static let hashOffset = 16 + 4
+    private static let magic: [UInt8] = Array("ALR2".utf8)
+    private static let headCount = 36
+    private static let hashOffset = headCount - 8
 
-    /// Returns the number of bytes that ``encode(_:)`` returns.
+    /// Returns the number of bytes that ``encode(_:for:at:)`` returns.
     static func byteCount(of entry: CachedData) -> Int { headCount + entry.metadata.count + entry.data.count }
 
-    static func encode(_ entry: CachedData) -> Data {
+    static func encode(_ entry: CachedData, for key: ImageKey, at now: Timestamp) -> Data {
         var bytes = Data(capacity: byteCount(of: entry))
         bytes.append(contentsOf: magic)
         append(entry.expiry.map { Timestamp($0).milliseconds } ?? .min, to: &bytes)
+        append(now.milliseconds, to: &bytes)
         append(UInt64(entry.metadata.count), to: &bytes)
-        var hash = XXH64()
+        var hash = hash(of: key)
         hash.update(bytes.bytes)
         hash.update(entry.metadata.bytes)
         hash.update(entry.data.bytes)
@@ -30,22 +31,34 @@ enum RedisEntry {
         return bytes
     }
 
-    /// Returns the entry of a value; nil if the value is damaged or not an entry.
-    static func decode(_ value: Data) -> CachedData? {
+    /// Returns the entry of a value and the date on which it was stored; nil if the value is damaged or not an entry of
+    /// the key.
+    static func decode(_ value: Data, for key: ImageKey) -> (entry: CachedData, storedAt: Timestamp)? {
         let bytes = value.startIndex == 0 ? value : Data(value)
         guard bytes.count >= headCount, bytes.prefix(magic.count).elementsEqual(magic) else { return nil }
         let expiry: Int64 = number(bytes, magic.count)
-        let metadataCount: UInt64 = number(bytes, magic.count + 8)
+        let storedAt: Int64 = number(bytes, magic.count + 8)
+        let metadataCount: UInt64 = number(bytes, magic.count + 16)
         let expected: UInt64 = number(bytes, hashOffset)
         guard metadataCount <= UInt64(bytes.count - headCount) else { return nil }
-        var hash = XXH64()
+        var hash = hash(of: key)
         hash.update(bytes.bytes.extracting(0..<hashOffset))
         hash.update(bytes.bytes.extracting(headCount..<bytes.count))
         guard hash.value == expected else { return nil }
         let middle = headCount + Int(metadataCount)
-        return CachedData(
+        let entry = CachedData(
             Data(bytes[middle...]), metadata: Data(bytes[headCount..<middle]),
             expiry: expiry == .min ? nil : Timestamp(milliseconds: expiry).date)
+        return (entry, Timestamp(milliseconds: storedAt))
+    }
+
+    /// Returns the beginning of a checksum, which binds a value to its key: a value that is moved to another key is not
+    /// an entry of that key.
+    private static func hash(of key: ImageKey) -> XXH64 {
+        var hash = XXH64()
+        // The name has a fixed length, so no other key and value have the same bytes.
+        hash.update(Array(key.fileName.utf8).span.bytes)
+        return hash
     }
 
     private static func append<Number: FixedWidthInteger>(_ number: Number, to bytes: inout Data) {

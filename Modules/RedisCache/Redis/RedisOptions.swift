@@ -26,7 +26,7 @@ public struct RedisOptions: Sendable, Hashable {
     package var database: Int
     /// The prefix of all Redis keys of the cache, which allows several caches to share a server. Default: `alcedo:`.
     package var prefix: String
-    /// The maximum number of connections, and so of concurrent calls. Values below 1 count as 1. Default: 4.
+    /// The maximum number of connections, and so of concurrent calls. Values below 1 count as 1. Default: 16.
     package var maxConcurrentConnections: Int
     /// The maximum time to connect. Host name lookup by the system's resolver is not included; use an IP address or a
     /// socket where that matters. Values below one millisecond count as one. Default: half a second.
@@ -40,7 +40,7 @@ public struct RedisOptions: Sendable, Hashable {
     /// The maximum time for an operation that needs many calls: removing all entries of a resource, removing all
     /// entries, counting, and measuring the total size. No call begins after it. Default: one minute.
     package var bulkOperationTimeout: Duration
-    /// The maximum number of bytes of an entry, including its metadata and a header of 28 bytes. Larger entries are
+    /// The maximum number of bytes of an entry, including its metadata and a header of 36 bytes. Larger entries are
     /// neither stored nor read. Default: 16 MiB.
     package var maximumEntryByteCount: Int
     /// The number of consecutive failures after which no calls are sent for ``retryDelay``. Values below 1 count as 1.
@@ -58,20 +58,20 @@ public struct RedisOptions: Sendable, Hashable {
     ///   - database: The number of the database. Default: 0.
     ///   - prefix: The prefix of all Redis keys of the cache. Default: `alcedo:`.
     ///   - maxConcurrentConnections: The maximum number of connections, and so of concurrent calls; at least 1.
-    ///     Default: 4.
+    ///     Default: 16.
     ///   - connectTimeout: The maximum time to connect, without host name lookup. Default: half a second.
     ///   - responseTimeout: The maximum time to wait until the server accepts or sends the next bytes, and the maximum
     ///     time for which a read or a store waits for a free connection. Default: half a second.
     ///   - callTimeout: The maximum time for one call of any size; at least one millisecond. Default: two seconds.
     ///   - bulkOperationTimeout: The maximum time for an operation that needs many calls. Default: one minute.
-    ///   - maximumEntryByteCount: The maximum number of bytes of an entry, including its metadata and a header of 28
+    ///   - maximumEntryByteCount: The maximum number of bytes of an entry, including its metadata and a header of 36
     ///     bytes. Default: 16 MiB.
     ///   - failureLimit: The number of consecutive failures after which no calls are sent for `retryDelay`; at least 1.
     ///     Default: 3.
     ///   - retryDelay: The time for which no calls are sent after `failureLimit` failures. Default: five seconds.
     public init(
         address: Address = .network(host: "127.0.0.1", port: 6379), username: String? = nil, password: String? = nil,
-        database: Int = 0, prefix: String = "alcedo:", maxConcurrentConnections: Int = 4,
+        database: Int = 0, prefix: String = "alcedo:", maxConcurrentConnections: Int = 16,
         connectTimeout: Duration = .milliseconds(500), responseTimeout: Duration = .milliseconds(500),
         callTimeout: Duration = .seconds(2), bulkOperationTimeout: Duration = .seconds(60),
         maximumEntryByteCount: Int = 16 << 20, failureLimit: Int = 3, retryDelay: Duration = .seconds(5)

@@ -31,7 +31,7 @@ final class RedisPool: Sendable {
     /// Runs a call with a connection. Returns nil if the server is unavailable or rejects the command, or if the call
     /// would wait for a thread longer than the response timeout.
     ///
-    /// - Parameter work: The call. It may run twice if a kept connection has ended meanwhile.
+    /// - Parameter work: The call. It may run twice if a kept connection has ended meanwhile or replies late.
     /// - Throws: `CancellationError` if the task is canceled before the call begins.
     func run<Value: Sendable>(
         _ work: @escaping @Sendable (RedisConnection) throws -> Value
@@ -39,7 +39,7 @@ final class RedisPool: Sendable {
         let now = clock.uptime
         let admission = state.withLock { $0.breaker.rejectsCall(at: now) ? .rejected : $0.queue.enter() }
         return switch admission {
-        case .immediate: try await onThread(work)
+        case .immediate: try await onThread(work, repeatsIfLate: true)
         case .queued: try await onThreadInTime(work)
         case .rejected: nil
         }
@@ -55,14 +55,14 @@ final class RedisPool: Sendable {
             state.queue.enterUnconditionally()
             return false
         }
-        return isRejected ? nil : await Task { try? await onThread(work) }.value
+        return isRejected ? nil : await Task { try? await onThread(work, repeatsIfLate: false) }.value
     }
 
     private func onThread<Value: Sendable>(
-        _ work: @escaping @Sendable (RedisConnection) throws -> Value
+        _ work: @escaping @Sendable (RedisConnection) throws -> Value, repeatsIfLate: Bool
     ) async throws -> Value? {
         do {
-            return try await threads.run { self.attempt(work) }
+            return try await threads.run { self.attempt(work, repeatsIfLate: repeatsIfLate) }
         } catch {
             // The call was canceled before it began.
             state.withLock { $0.queue.leave() }
@@ -70,11 +70,12 @@ final class RedisPool: Sendable {
         }
     }
 
-    /// Runs a call like ``onThread(_:)``. Returns nil if the call has not begun within the response timeout.
+    /// Runs a call like ``onThread(_:repeatsIfLate:)``. Returns nil if the call has not begun within the response
+    /// timeout.
     private func onThreadInTime<Value: Sendable>(
         _ work: @escaping @Sendable (RedisConnection) throws -> Value
     ) async throws -> Value? {
-        let call = Task { try await onThread(work) }
+        let call = Task { try await onThread(work, repeatsIfLate: true) }
         // Cancellation has no effect on work that has begun.
         let limit = Task {
             try await clock.sleep(for: options.responseTimeout)
@@ -95,7 +96,10 @@ final class RedisPool: Sendable {
 
     /// Performs a call and returns its result. Returns nil if the call fails, or is not allowed because the server has
     /// failed while the call waited.
-    private func attempt<Value>(_ work: (RedisConnection) throws -> Value) -> Value? {
+    ///
+    /// With `repeatsIfLate`, a kept connection has less time to reply than a new one: a multiple of the usual time. A
+    /// late reply would otherwise occupy its thread for the whole response timeout, and a few of them all threads.
+    private func attempt<Value>(_ work: (RedisConnection) throws -> Value, repeatsIfLate: Bool) -> Value? {
         let start = clock.uptime
         guard state.withLock({ $0.breaker.allowsCall(at: start) }) else {
             state.withLock { $0.queue.leave() }
@@ -105,13 +109,13 @@ final class RedisPool: Sendable {
             let time = clock.uptime - start
             state.withLock { $0.queue.leave(after: time) }
         }
-        let idle = state.withLock { $0.idle.popLast() }
+        let (idle, patience) = state.withLock { ($0.idle.popLast(), $0.queue.patience) }
         if let idle {
-            switch call(work, idle) {
+            switch call(work, idle, for: repeatsIfLate ? patience : options.responseTimeout) {
             case .success(let value): return value
             case .failure(let failure) where failure.kind == .rejected: return nil
-            // A server that does not respond would not respond on another connection either.
-            case .failure(let failure) where failure.kind == .timeout:
+            // A server that does not respond in all this time would not respond on another connection either.
+            case .failure(let failure) where failure.kind == .timeout && !repeatsIfLate:
                 fail()
                 return nil
             case .failure: break
@@ -121,7 +125,7 @@ final class RedisPool: Sendable {
             fail()
             return nil
         }
-        switch call(work, new) {
+        switch call(work, new, for: options.responseTimeout) {
         case .success(let value): return value
         case .failure(let failure) where failure.kind == .rejected: return nil
         case .failure:
@@ -134,9 +138,15 @@ final class RedisPool: Sendable {
 
     /// Performs a call and returns its result. Records a response, including a rejection, as a success of the server.
     /// Keeps the connection for later calls, unless it has failed or is in a transaction.
+    ///
+    /// - Parameters:
+    ///   - work: The call.
+    ///   - connection: The connection.
+    ///   - responseTimeout: The maximum time to wait until the server accepts or sends the next bytes.
     private func call<Value>(
-        _ work: (RedisConnection) throws -> Value, _ connection: RedisConnection
+        _ work: (RedisConnection) throws -> Value, _ connection: RedisConnection, for responseTimeout: Duration
     ) -> Result<Value, RedisFailure> {
+        connection.responseTimeout = max(.milliseconds(1), responseTimeout)
         let result: Result<Value, RedisFailure>
         do {
             result = .success(try work(connection))
@@ -146,8 +156,8 @@ final class RedisPool: Sendable {
             result = .failure(RedisFailure(kind: .connection, message: "\(error)"))
         }
         if case .failure(let failure) = result, failure.kind != .rejected {
-            // The other kept connections have probably ended as well.
-            state.withLock { $0.idle = [] }
+            // If a connection has ended, the other kept ones have probably ended as well.
+            if failure.kind == .connection { state.withLock { $0.idle = [] } }
             return result
         }
         state.withLock { state in
@@ -221,11 +231,15 @@ struct CallQueue: Sendable {
 
     /// The inverse weight of the last call in the moving average of call times.
     private static let weight = 4
+    /// The least time after which a reply is late. Threads of a busy machine may wait as long for a processor.
+    private static let minimumPatience = Duration.milliseconds(50)
 
     private let threads: Int
     private let maximumWait: Duration
     private var count = 0
     private var usualTime = Duration.zero
+    /// The approximate median of call times. Unlike the average, it ignores a minority of late replies.
+    private var medianTime = Duration.zero
 
     /// Creates a queue.
     ///
@@ -236,6 +250,10 @@ struct CallQueue: Sendable {
         self.threads = max(1, threads)
         self.maximumWait = maximumWait
     }
+
+    /// The time after which a reply is late: eight times the median, at least 50 milliseconds, at most the longest
+    /// wait.
+    var patience: Duration { min(maximumWait, max(Self.minimumPatience, medianTime * 8)) }
 
     /// Decides on a new call. Unless the call is rejected, ``leave(after:)`` must be called when it ends.
     mutating func enter() -> Admission {
@@ -254,7 +272,10 @@ struct CallQueue: Sendable {
     /// - Parameter time: The duration of the call; nil if the server was not called.
     mutating func leave(after time: Duration? = nil) {
         count -= 1
+        guard let time = time.map({ min($0, maximumWait) }) else { return }
         // A long call with many parts counts no more than the longest admitted wait, because other calls are shorter.
-        if let time { usualTime += (min(time, maximumWait) - usualTime) / Self.weight }
+        usualTime += (time - usualTime) / Self.weight
+        let step = max(.milliseconds(1), medianTime / 8)
+        medianTime = time > medianTime ? min(time, medianTime + step) : max(time, medianTime - step)
     }
 }

@@ -57,19 +57,22 @@ private func readIndex(_ bytes: [UInt8]) {
 }
 
 private func readRedis(_ bytes: [UInt8]) {
-    _ = RedisEntry.decode(Data(bytes))
+    let (key, other) = (ImageKey(ResourceKey("a")), ImageKey(ResourceKey("a"), variant: "x"))
+    _ = RedisEntry.decode(Data(bytes), for: key)
     guard bytes.count > 16 else { return }
     let middle = 16 + Int(bytes[0]) % (bytes.count - 15)
     let entry = CachedData(
         Data(bytes[middle...]), metadata: Data(bytes[16..<middle]),
         expiry: Timestamp(milliseconds: number(bytes, 8)).date)
-    let value = RedisEntry.encode(entry)
-    require(RedisEntry.decode(value) == entry, "an entry is read otherwise")
+    let value = RedisEntry.encode(entry, for: key, at: Timestamp(milliseconds: number(bytes, 0)))
+    require(RedisEntry.decode(value, for: key)?.entry == entry, "an entry is read otherwise")
+    require(RedisEntry.decode(value, for: other) == nil, "an entry is read for another key")
     // A flipped bit, and a missing end.
     var changed = value
     changed[Int(bytes[1]) % value.count] ^= 1 << (bytes[2] % 8)
-    require(RedisEntry.decode(changed) == nil, "a changed entry is read")
-    require(RedisEntry.decode(value.prefix(value.count - 1 - Int(bytes[3]) % value.count)) == nil, "a part is read")
+    require(RedisEntry.decode(changed, for: key) == nil, "a changed entry is read")
+    let part = value.prefix(value.count - 1 - Int(bytes[3]) % value.count)
+    require(RedisEntry.decode(part, for: key) == nil, "a part is read")
 }
 
 private func readThumbnail(_ bytes: [UInt8]) {
