@@ -154,11 +154,8 @@ let package = Package(
                 "Alcedo", "AlcedoAVIF", "AlcedoHTTP", "AlcedoJXL", "AlcedoProgramSupport", "AlcedoRedisCache",
                 "AlcedoSandbox", "CHTTPServerShim", "CMalloc",
             ],
-            path: "Modules/ThumbnailServer", exclude: ["CHTTPServerShim", "CMicroHTTPD", "README.md"]),
-        .target(
-            name: "CHTTPServerShim", dependencies: ["CMicroHTTPD"], path: "Modules/ThumbnailServer/CHTTPServerShim",
-            // The library is linked here, because no Swift module imports it.
-            linkerSettings: [.linkedLibrary("microhttpd")]),
+            path: "Modules/ThumbnailServer", exclude: ["CHTTPServerShim", "README.md"]),
+        .target(name: "CHTTPServerShim", path: "Modules/ThumbnailServer/CHTTPServerShim"),
 
         // Examples: like another package, they use only products and have no package access. The gallery also uses two
         // system modules: CGTK, because Swift has none for GTK, and a module of its own for mallopt.
@@ -234,7 +231,6 @@ let libraries: [(name: String, directory: String, pkgConfig: String?, apt: Strin
     ("CCURL", "Modules/Downloader", "libcurl", "libcurl4-openssl-dev", "libcurl-devel", "curl"),
     ("CHiredis", "Modules/RedisCache", nil, "libhiredis-dev", "hiredis-devel", "hiredis"),
     ("CSQLite", "Modules/DiskCache", "sqlite3", "libsqlite3-dev", "sqlite-devel", "sqlite"),
-    ("CMicroHTTPD", "Modules/ThumbnailServer", nil, "libmicrohttpd-dev", "libmicrohttpd-devel", "libmicrohttpd"),
     ("CGTK", "Modules/ViewBinding", "gtk4", "libgtk-4-dev", "gtk4-devel", "gtk4"),
     ("CSeccomp", "Modules/Sandbox", "libseccomp", "libseccomp-dev", "libseccomp-devel", nil),
 ]

@@ -23,8 +23,7 @@ let package = Package(
             name: "FuzzServer", dependencies: [product(""), product("HTTP"), "FuzzServerShim"], path: "Server",
             sources: ["HTTP", "Access", "Thumbnails/Thumbnail.swift", "Thumbnails/ThumbnailQuery.swift"],
             packageAccess: false),
-        .target(
-            name: "FuzzServerShim", path: "Server/CHTTPServerShim", linkerSettings: [.linkedLibrary("microhttpd")]),
+        .target(name: "FuzzServerShim", path: "Server/CHTTPServerShim"),
     ]
         + formats.map { format in
             .executableTarget(

@@ -55,21 +55,21 @@ struct SendingTests {
         let bodies = ResponseBodyPool(limit: 10_000)
         let (a, b) = (Data(repeating: 1, count: 6_000), Data(repeating: 2, count: 6_000))
         var references = [
-            try #require(bodies.acquire(a, isImmediate: false)), try #require(bodies.acquire(a, isImmediate: false)),
+            try #require(bodies.acquire(a)), try #require(bodies.acquire(a)),
         ]
         #expect(bodies.byteCount == 6_000)
-        #expect(bodies.acquire(b, isImmediate: false) == nil)
+        #expect(bodies.acquire(b) == nil)
         references.removeLast()
-        #expect(bodies.byteCount == 6_000 && bodies.acquire(b, isImmediate: false) == nil)
+        #expect(bodies.byteCount == 6_000 && bodies.acquire(b) == nil)
         references.removeLast()
-        #expect(bodies.byteCount == 0 && bodies.acquire(b, isImmediate: false) != nil)
+        #expect(bodies.byteCount == 0 && bodies.acquire(b) != nil)
     }
 
     @Test func `a body over the limit is sent alone, and a small one always`() throws {
         let bodies = ResponseBodyPool(limit: 10_000)
-        let reference = try #require(bodies.acquire(Data(repeating: 1, count: 20_000), isImmediate: false))
+        let reference = try #require(bodies.acquire(Data(repeating: 1, count: 20_000)))
         let other = Data(repeating: 2, count: 2_000)
-        #expect(bodies.acquire(other, isImmediate: false) == nil && bodies.acquire(other, isImmediate: true) != nil)
+        #expect(bodies.acquire(other) == nil)
         #expect(reference.bytes.count == 20_000 && reference.bytes.allSatisfy { $0 == 1 })
     }
 

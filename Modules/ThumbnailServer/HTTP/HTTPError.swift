@@ -19,6 +19,8 @@ struct HTTPError: Error, Equatable {
     }
 
     static let methodNotAllowed = HTTPError(405, "the method must be GET or HEAD", allow: "GET, HEAD")
+    static let malformed = HTTPError(400, "the head of the request is malformed")
+    static let headTimedOut = HTTPError(408, "the head of the request is incomplete")
     static let timedOut = HTTPError(504, "the thumbnail was not ready in time")
     static let overloaded = HTTPError(503, "the server is overloaded", retryAfter: 1)
     static let shuttingDown = HTTPError(503, "the server is stopping", retryAfter: 5)

@@ -45,15 +45,11 @@ final class ResponseBodyPool: Sendable {
     var byteCount: Int { state.withLock { $0.byteCount } }
 
     /// Returns a reference to a body of more than ``copyLimit`` bytes; nil if the body would exceed the limit.
-    ///
-    /// - Parameters:
-    ///   - data: The body.
-    ///   - isImmediate: Whether the reference is released immediately, so that the limit does not apply.
-    func acquire(_ data: Data, isImmediate: Bool) -> Reference? {
+    func acquire(_ data: Data) -> Reference? {
         let address = Self.address(of: data)
         let isAdmitted = state.withLock { state in
             if state.bodies[address] == nil {
-                guard isImmediate || state.byteCount == 0 || state.byteCount + data.count <= limit else { return false }
+                guard state.byteCount == 0 || state.byteCount + data.count <= limit else { return false }
                 state.byteCount += data.count
             }
             state.bodies[address, default: Body(byteCount: data.count)].clients += 1

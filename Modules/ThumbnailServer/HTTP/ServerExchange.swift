@@ -133,8 +133,6 @@ final class ServerExchangeTable: Sendable {
         }
     }
 
-    subscript(number: UInt64) -> ServerExchange? { state.withLock { $0.exchanges[number] } }
-
     var all: [ServerExchange] { state.withLock { Array($0.exchanges.values) } }
 
     func add(_ exchange: ServerExchange) { state.withLock { $0.exchanges[exchange.number] = exchange } }

@@ -1,12 +1,11 @@
 import Alcedo
-private import CHTTPServerShim
 import AlcedoHTTP
 import FoundationEssentials
 
 /// A complete response.
 struct ServerResponse: Sendable {
     var status: Int
-    /// The header fields, without the length and the date, which the server adds.
+    /// The header fields, without `Connection`, the length and the date, which the server adds.
     var fields: HTTPFields
     /// The body. In a response to HEAD or with status 304, only its length is sent.
     var body: Data
@@ -25,39 +24,26 @@ struct ServerResponse: Sendable {
 }
 
 extension ServerResponse {
-    /// Queues the response to a request. Returns false if no memory is available or a field is invalid.
+    private static let reasons = [
+        200: "OK", 304: "Not Modified", 400: "Bad Request", 403: "Forbidden", 404: "Not Found",
+        405: "Method Not Allowed", 408: "Request Timeout", 410: "Gone", 413: "Content Too Large", 414: "URI Too Long",
+        422: "Unprocessable Content", 431: "Request Header Fields Too Large", 500: "Internal Server Error",
+        502: "Bad Gateway", 503: "Service Unavailable", 504: "Gateway Timeout", 505: "HTTP Version Not Supported",
+    ]
+
+    /// Returns the head of the response, with its date and the length of the body, which is also that of a response
+    /// without a body.
     ///
     /// - Parameters:
-    ///   - request: The request.
-    ///   - reference: The reference that holds the body while it is sent from its address; nil to copy the body.
-    func send(as request: OpaquePointer, _ reference: ResponseBodyPool.Reference?) -> Bool {
-        // The block holds the names and values, each terminated by NUL. `starts` holds their offsets.
-        var block: [CChar] = []
-        var starts: [Int] = []
-        for field in fields {
-            for text in [field.name, field.value] {
-                starts.append(block.count)
-                block.append(contentsOf: text.utf8CString)
-            }
-        }
-        return block.withUnsafeBufferPointer { block in
-            guard let base = block.baseAddress else { return false }
-            let names = stride(from: 0, to: starts.count, by: 2).map { base + starts[$0] }
-            let values = stride(from: 1, to: starts.count, by: 2).map { base + starts[$0] }
-            let status = UInt32(clamping: status)
-            guard let reference else {
-                return body.withUnsafeBytes { bytes in
-                    alcedo_http_reply(
-                        request, status, names, values, names.count, bytes.baseAddress, bytes.count, nil, nil) != 0
-                }
-            }
-            let bytes = reference.bytes
-            return alcedo_http_reply(
-                request, status, names, values, names.count, bytes.baseAddress, bytes.count,
-                { context in
-                    if let context { Unmanaged<ResponseBodyPool.Reference>.fromOpaque(context).release() }
-                }, Unmanaged.passRetained(reference).toOpaque()) != 0
-        }
+    ///   - closes: Whether the connection is closed after the response.
+    ///   - minorVersion: The minor version of HTTP/1 of the request.
+    ///   - now: The date.
+    func head(closes: Bool, minorVersion: Int = 1, now: Date) -> [UInt8] {
+        var text = "HTTP/1.1 \(status) \(Self.reasons[status] ?? "")\r\nDate: \(HTTPDate.format(now))\r\n"
+        text += "Content-Length: \(body.count)\r\n"
+        if closes { text += "Connection: close\r\n" } else if minorVersion == 0 { text += "Connection: keep-alive\r\n" }
+        for field in fields { text += "\(field.name): \(field.value)\r\n" }
+        return Array((text + "\r\n").utf8)
     }
 }
 

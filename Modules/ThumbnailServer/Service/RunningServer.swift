@@ -1,4 +1,5 @@
 import Alcedo
+import AlcedoProgramSupport
 
 /// A listening server with its pipeline and stores.
 struct RunningServer: Sendable {
@@ -17,7 +18,9 @@ struct RunningServer: Sendable {
     ) throws {
         self.clock = clock
         stack = ServerStack(settings, codecs: codecs, clock: clock)
-        server = try HTTPServer(listening, handler: stack.service, clock: clock)
+        server = try HTTPServer(listening, handler: stack.service, clock: clock) {
+            Console.notice("thumbnail-server: \($0)")
+        }
     }
 
     var port: Int { server.port }
