@@ -2,6 +2,7 @@ import Alcedo
 import AlcedoHTTP
 import AlcedoRedisCache
 import AlcedoTesting
+import Dispatch
 import FoundationEssentials
 import TestSupport
 import Testing
@@ -63,6 +64,76 @@ struct LoadTests {
                 #expect(server.origin.requests.map(\.path).firstIndex(of: "/quick") == 2)
             }
         }
+    }
+
+    @Test func `more than sixteen slow originals of one host delay no other host`() async throws {
+        try await TestServer.run(
+            change: { $0.limits.maxConcurrentOriginalsPerHost = 24 },
+            handler: { $0.path == "/quick" ? .ok(TestServer.opaque) : Self.stalled($0) }
+        ) { (server: TestServer) async throws in
+            try await withThrowingTaskGroup(of: Int.self) { group in
+                // A client has at most 16 connections to one host.
+                let clients = [server.client, CURLTransport()]
+                for number in 0..<24 {
+                    group.addTask {
+                        let target = server.target("/\(number)")
+                        return try await TestServer.get(target, from: server.port, by: clients[number % 2]).status
+                    }
+                }
+                try await server.origin.waitForStalls(count: 24)
+
+                let other = server.target("/quick").replacing("127.0.0.1", with: "localhost")
+                #expect(try await server.get(other).status == 200)
+
+                server.origin.release()
+                for try await status in group { #expect(status == 200) }
+            }
+        }
+    }
+
+    @Test func `the spellings of an address share the permits of one host`() async throws {
+        try await TestServer.run(
+            change: { $0.limits.maxConcurrentOriginalsPerHost = 2 }, handler: Self.stalled
+        ) { (server: TestServer) async throws in
+            try await withThrowingTaskGroup(of: Int.self) { group in
+                let targets = ["127.0.0.1", "127.1", "2130706433", "0x7f000001"].map {
+                    server.target("/a").replacing("127.0.0.1", with: $0)
+                }
+                for target in targets.prefix(2) { group.addTask { try await server.get(target).status } }
+                try await server.origin.waitForStalls(count: 2)
+                for target in targets.dropFirst(2) { group.addTask { try await server.get(target).status } }
+                for target in targets.dropFirst(2) { try await server.waitUntilQueued(target) }
+                #expect(server.origin.requests.count == 2)
+
+                group.cancelAll()
+                while await group.nextResult() != nil {}
+            }
+        }
+    }
+
+    @Test func `an original that is being decoded holds no permit of the network`() async throws {
+        let origin = try LoopbackOrigin { _ in .ok(TestServer.opaque) }
+        defer { origin.stop() }
+        let decoder = HeldDecoder()
+        let entry = CodecRegistry.Entry(format: .png, decoder: decoder) { _ in true }
+        var settings = TestServer.settings
+        settings.limits.maxConcurrentOriginals = 1
+        let stack = ServerStack(settings, codecs: ServerCodecs(registry: CodecRegistry([entry])))
+        let works = try ["/a", "/b"].map { path in
+            let url = QueryItems.encoded(origin.url(for: path).absoluteString)
+            let head = RequestHead(method: "GET", target: "/thumbnail?url=\(url)&w=10")
+            guard case .asynchronous(let work) = stack.service.respond(to: head) else {
+                throw HTTPError(400, "nothing is begun")
+            }
+            return Task { await work().status }
+        }
+
+        // Both are decoded at the same time, on two threads.
+        try await decoder.held.waitUntil { $0 == 2 }
+
+        for _ in works { decoder.gate.signal() }
+        for work in works { #expect(await work.value == 200) }
+        await stack.shutDown()
     }
 
     @Test func `a disconnected client cancels its work`() async throws {
@@ -233,5 +304,21 @@ struct LoadTests {
                 #expect(try await server.get(server.target("/opaque.png", "w=\(width)")).status == 200)
             }
         }
+    }
+}
+
+/// Decodes every file as a gray image when its gate opens.
+private struct HeldDecoder: ImageDecoding {
+    let gate = DispatchSemaphore(value: 0)
+    let held = Watched(0)
+
+    func inspect(_ data: Data, limits: DecodingLimits) -> ImageInfo {
+        ImageInfo(format: .png, size: PixelSize(width: 8, height: 8))
+    }
+
+    func decode(_ data: Data, options: DecodingOptions) throws(ImageDecodingError) -> DecodedImage {
+        held.update { $0 += 1 }
+        gate.wait()
+        return .gray(side: 8, level: 90)
     }
 }

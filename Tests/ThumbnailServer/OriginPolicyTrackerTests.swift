@@ -26,7 +26,8 @@ struct OriginPolicyTrackerTests {
     private let source = ImageSource.file("/a")
 
     private func tracker(_ policy: String...) -> OriginPolicyTracker {
-        OriginPolicyTracker(Origin(policy: Watched(policy)), clock: clock)
+        OriginPolicyTracker(
+            Origin(policy: Watched(policy)), limiter: OriginLimiter(limit: 10, hostLimit: 10), clock: clock)
     }
 
     @Test(arguments: [["no-store", "max-age=60"], ["max-age=60", "no-store"]])

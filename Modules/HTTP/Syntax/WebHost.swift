@@ -6,7 +6,7 @@ package enum WebHost {
     /// Returns a host in its normal form: in lowercase, an IPv4 address with four decimal numbers, an IPv6 address in
     /// brackets with its longest run of zeros omitted, and a name outside of ASCII in Punycode. Returns nil if the
     /// bytes are not a valid host.
-    static func parse(_ bytes: ArraySlice<UInt8>) -> String? {
+    package static func parse(_ bytes: ArraySlice<UInt8>) -> String? {
         if bytes.first == UInt8(ascii: "[") {
             guard bytes.count > 2, bytes.last == UInt8(ascii: "]") else { return nil }
             return ipv6(String(decoding: bytes.dropFirst().dropLast(), as: UTF8.self))

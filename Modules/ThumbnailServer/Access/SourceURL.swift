@@ -1,3 +1,4 @@
+import AlcedoHTTP
 import FoundationEssentials
 
 /// The URL of an original, restricted to `http` and `https` and to syntax that all parsers interpret in the same way.
@@ -7,7 +8,8 @@ struct SourceURL: Sendable, Equatable {
     let url: URL
     /// The scheme, `http` or `https`.
     let scheme: String
-    /// The host in lowercase, without a trailing dot.
+    /// The host in lowercase, without a trailing dot. All spellings of an IPv4 address, such as `127.1`, `0x7f000001`
+    /// and `[::ffff:127.0.0.1]`, have the same host, because the server connects to the same machine.
     let host: String
     let port: Int
 
@@ -33,16 +35,27 @@ struct SourceURL: Sendable, Equatable {
         guard text.dropFirst(scheme.utf8.count).hasPrefix("://"), !authority.contains("@"),
             let named = url.host(percentEncoded: true)?.lowercased()
         else { throw HTTPError(400, "url has no host, or has a user name or password") }
-        let host = named.hasSuffix(".") ? String(named.dropLast()) : named
+        let name = named.hasSuffix(".") ? String(named.dropLast()) : named
         // A host name has no empty labels.
-        guard !host.isEmpty, !host.hasPrefix("."), !host.hasSuffix("."), !host.contains(".."), host.utf8.count <= 253,
-            host.utf8.allSatisfy(Self.isOfHost)
+        guard !name.isEmpty, !name.hasPrefix("."), !name.hasSuffix("."), !name.contains(".."), name.utf8.count <= 253,
+            name.utf8.allSatisfy(Self.isOfHost), let host = Self.normalized(name)
         else {
             throw HTTPError(400, "the host of url is invalid; write names that are not ASCII in Punycode")
         }
         let port = url.port ?? (scheme == "https" ? 443 : 80)
         guard (1...65_535).contains(port) else { throw HTTPError(400, "url has an invalid port") }
         (self.url, self.scheme, self.host, self.port) = (url, scheme, host, port)
+    }
+
+    /// Returns a host in its normal form, an IPv6 address without brackets; nil for an invalid address.
+    private static func normalized(_ name: String) -> String? {
+        guard name.contains(":") else { return WebHost.parse(Array(name.utf8)[...]) }
+        let literal = name.hasPrefix("[") ? name : "[\(name)]"
+        guard let host = WebHost.parse(Array(literal.utf8)[...])?.dropFirst().dropLast() else { return nil }
+        let prefix = "::ffff:"
+        let groups = host.dropFirst(prefix.count).split(separator: ":").compactMap { UInt32($0, radix: 16) }
+        guard host.hasPrefix(prefix), groups.count == 2 else { return String(host) }
+        return WebHost.parse(Array("\(groups[0] << 16 | groups[1])".utf8)[...])
     }
 
     /// Whether a byte may occur in a URL (RFC 3986, section 2).

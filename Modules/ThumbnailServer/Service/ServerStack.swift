@@ -23,11 +23,24 @@ struct ServerStack: Sendable {
         var originalLimit = 32 << 20
         /// The number of threads that decode, and of threads that encode.
         var maxConcurrentDecodes = 2
-    }
 
-    /// The name that separates the stores of servers with access to private addresses. Other servers must not serve
-    /// those entries.
-    private static let privateName = "private"
+        /// The name that separates the stores of servers with access to private addresses. Other servers must not serve
+        /// those entries.
+        fileprivate static let privateName = "private"
+
+        /// The directories of the caches on disk.
+        var cacheDirectories: [URL] { ["originals", "pictures"].compactMap(directory) }
+
+        fileprivate func directory(_ name: String) -> URL? {
+            let directory =
+                allowsPrivateAddresses ? cacheDirectory?.appending(path: Self.privateName) : cacheDirectory
+            return directory?.appending(path: name, directoryHint: .isDirectory)
+        }
+
+        /// The suffix of the keys of stored thumbnails. Servers with different rules do not share thumbnails, because
+        /// one must not serve what it would refuse to make.
+        var scope: String { "\(service.allowed.scope);damage:\(limits.tolerance)" }
+    }
 
     let service: ThumbnailService
     private let generator: ThumbnailGenerator
@@ -41,20 +54,23 @@ struct ServerStack: Sendable {
         let metrics = PipelineMetrics()
         let shared = settings.redis.map { options in
             var options = options
-            if settings.allowsPrivateAddresses { options.prefix += Self.privateName + ":" }
+            if settings.allowsPrivateAddresses { options.prefix += Settings.privateName + ":" }
             return RedisDataCache(options)
         }
         let sharedStore = shared.map { SharedStoreMonitor($0, warn: log) }
+        let report = DiskFailureReport(settings.cacheDirectory, log)
         let cache = ThumbnailCache(
-            memoryLimit: settings.memoryLimit, store: Self.store(settings, shared, clock),
+            memoryLimit: settings.memoryLimit, store: Self.store(settings, shared, clock, report),
             maximumAge: settings.limits.maximumAge,
-            scope: settings.service.allowed.scope, clock: clock
+            scope: settings.scope, clock: clock
         ) { sharedStore?.check() }
         var configuration = ImagePipeline.Configuration(
-            downloader: Self.downloader(settings, clock), codecs: codecs.registry,
+            downloader: Self.downloader(settings, clock, report), codecs: codecs.registry,
             colorConverter: LittleCMSColorConverter(), observers: [metrics])
         configuration.maxConcurrentDecodes = settings.maxConcurrentDecodes
         configuration.maximumDecodingByteCount = settings.limits.decoding.maximumByteCount
+        // Originals that arrive slowly count with the mean size of others, and must not use up the budget.
+        configuration.maximumEncodedByteCount = max(configuration.maximumEncodedByteCount, 8 * settings.originalLimit)
         generator = ThumbnailGenerator(configuration, cache: cache, limits: settings.limits, clock: clock, log: log)
         service = ThumbnailService(
             settings.service, generator: generator, cache: cache, pipelineMetrics: metrics, sharedStore: sharedStore,
@@ -66,11 +82,9 @@ struct ServerStack: Sendable {
     /// Returns the store of finished thumbnails behind the memory cache: disk, then the store that servers share; nil
     /// if there is neither.
     private static func store(
-        _ settings: Settings, _ shared: RedisDataCache?, _ clock: any TimeSource
+        _ settings: Settings, _ shared: RedisDataCache?, _ clock: any TimeSource, _ report: DiskFailureReport
     ) -> (any DataCaching)? {
-        let disk = directory("pictures", settings).map {
-            FileDiskCache(directory: $0, sizeLimit: settings.diskLimit / 2, clock: clock)
-        }
+        let disk = disk("pictures", settings, clock, report)
         switch (disk, shared) {
         case (let disk?, let shared?): return TieredDataCache([DataCacheTier(disk), DataCacheTier(shared)])
         case (let disk?, nil): return disk
@@ -79,15 +93,35 @@ struct ServerStack: Sendable {
         }
     }
 
-    private static func downloader(_ settings: Settings, _ clock: any TimeSource) -> Downloader {
+    private static func disk(
+        _ name: String, _ settings: Settings, _ clock: any TimeSource, _ report: DiskFailureReport
+    ) -> ReportingDiskCache? {
+        settings.directory(name).map { directory in
+            let limits = DataCacheLimits(maximumSize: settings.diskLimit / 2)
+            let cache = FileDiskCache(directory: directory, limits: limits, clock: clock) { trim in
+                guard trim.removals.contains(where: { $0.evictionReason == .noSpace }) else { return }
+                report.add(DataCacheError(.noSpace, "the disk is full, and older entries are removed"))
+            }
+            return ReportingDiskCache(cache: cache, report: report)
+        }
+    }
+
+    private static func downloader(
+        _ settings: Settings, _ clock: any TimeSource, _ report: DiskFailureReport
+    ) -> Downloader {
         var network = CURLOptions()
         network.allowsPrivateAddresses = settings.allowsPrivateAddresses
         // The transport checks the address of each connection. With a proxy, it would check the proxy's address
         // instead.
         network.proxy = .none
         network.decodedByteLimit = settings.originalLimit
+        // The generator has permits for these numbers of downloads, which it counts by machine.
+        let (limit, hostLimit) = (
+            settings.limits.maxConcurrentOriginals, settings.limits.maxConcurrentOriginalsPerHost
+        )
+        (network.maxConcurrentTransfers, network.maxConcurrentTransfersPerHost) = (limit, hostLimit)
         var configuration = DownloaderConfiguration(
-            maxConcurrentDownloads: 64, maxConcurrentDownloadsPerHost: 16,
+            maxConcurrentDownloads: limit, maxConcurrentDownloadsPerHost: hostLimit,
             maximumByteCount: settings.originalLimit, maximumRedirectCount: 5)
         configuration.defaultFields["Accept"] = CodecRegistry.programs.acceptFieldValue
         configuration.acceptsContent = CodecRegistry.programs.recognizes
@@ -103,23 +137,14 @@ struct ServerStack: Sendable {
             return RedirectPolicyTransport.recording(head, in: next, now: clock.now)
         }
         let transport = CURLTransport(options: network)
-        guard let directory = directory("originals", settings) else {
+        guard let disk = disk("originals", settings, clock, report) else {
             return Downloader(
                 transport: RedirectPolicyTransport(transport), configuration: configuration, clock: clock)
         }
         let responses = URLResponseCache(
-            memoryLimit: 0,
-            disk: FileDiskCache(directory: directory, sizeLimit: settings.diskLimit / 2, clock: clock),
-            rules: ResponseCacheRules(role: .shared()), clock: clock)
+            memoryLimit: 0, disk: disk, rules: ResponseCacheRules(role: .shared()), clock: clock)
         return Downloader(
             transport: RedirectPolicyTransport(CachingTransport(wrapping: transport, cache: responses)),
             configuration: configuration, clock: clock)
-    }
-
-    private static func directory(_ name: String, _ settings: Settings) -> URL? {
-        let directory =
-            settings.allowsPrivateAddresses
-            ? settings.cacheDirectory?.appending(path: privateName) : settings.cacheDirectory
-        return directory?.appending(path: name, directoryHint: .isDirectory)
     }
 }

@@ -83,7 +83,7 @@ final class ThumbnailService: HTTPHandling {
     /// Whether the thumbnail of a request still waits for a permit to load its original.
     func isQueued(_ head: RequestHead) -> Bool {
         guard let (query, _) = try? checkedQuery(head) else { return false }
-        return generator.isWaiting(for: query.key)
+        return generator.isWaiting(for: query)
     }
 
     /// Returns the number of requests that wait for the same thumbnail.
@@ -189,6 +189,7 @@ extension HTTPError {
         case .status: self.init(502, "the origin responded with an error status")
         case .tooLarge: self.init(413, "the original has too many bytes")
         case .unexpectedContent, .empty: self.init(422, "the original is not an image")
+        case .transport(.outOfDescriptors): self.init(503, "the server has too many open files", retryAfter: 1)
         case .transport(.timedOut): self.init(504, "the origin did not respond in time")
         case .transport(.addressRefused): self = AllowList.rejection
         case .hook where error.cause is HTTPError: self = AllowList.rejection

@@ -3,7 +3,7 @@ import AlcedoHTTP
 import AlcedoRuntime
 import FoundationEssentials
 
-/// A downloader that records the cache policies of the originals that operations use.
+/// A downloader that limits concurrent downloads, and records the cache policies of the originals that operations use.
 ///
 /// The pipeline returns images without the cache policies of their origins. If an original is downloaded again during
 /// an operation, the operation may have used either response. The stricter rules of both policies then apply to the
@@ -43,23 +43,30 @@ final class OriginPolicyTracker: Downloading {
     }
 
     private let downloader: any Downloading
+    private let limiter: OriginLimiter
     private let clock: any TimeSource
     private let records = Locked<[ResourceKey: Record]>([:])
 
-    init(_ downloader: any Downloading, clock: any TimeSource) {
+    init(_ downloader: any Downloading, limiter: OriginLimiter, clock: any TimeSource) {
         self.downloader = downloader
+        self.limiter = limiter
         self.clock = clock
     }
 
     func download(
         _ request: DownloadRequest, progress: (@Sendable (DownloadProgress) -> Void)?
     ) async throws -> Download {
-        let download = try await downloader.download(request, progress: progress)
+        let download = try await limiter.withPermit(for: request.source) { [downloader] in
+            try await downloader.download(request, progress: progress)
+        }
         let policy = OriginCachePolicy(download, now: clock.now)
         // A resource has a record only while an operation observes it.
         records.withLock { $0[request.source.resource]?.add(policy) }
         return download
     }
+
+    /// Whether a download of a source waits for a permit.
+    func isWaiting(for source: ImageSource) -> Bool { limiter.isWaiting(for: source.resource) }
 
     var modifiesRequests: Bool { downloader.modifiesRequests }
 
