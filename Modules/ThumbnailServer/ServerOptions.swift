@@ -59,19 +59,23 @@ struct ServerOptions {
           --max-bytes MIB             maximum size of an original in MiB (default: 32)
           --max-pixels N              maximum number of pixels of an original (default: 50000000)
           --max-decoded MIB           maximum memory of all decodes at once in MiB (default: 256)
-          --max-originals N           maximum number of originals loaded and downscaled at once (default: 16)
-          --max-per-host N            maximum number of originals from one host at once (default: 6)
+          --max-originals N           maximum number of originals fetched at once (default: 128)
+          --max-per-host N            maximum number of originals fetched from one host at once (default: 6)
           --max-requests N            maximum number of distinct requests in progress or waiting, half of them for one
                                       host; requests beyond it receive 503 (default: 512)
           --max-sending MIB           maximum size of distinct thumbnails being sent in MiB; requests beyond it receive
                                       503 (default: 256)
-          --max-connections N         maximum number of connections; others wait to be accepted (default: 1024)
+          --max-connections N         maximum number of connections; a new one replaces one that sends no complete
+                                      request, or waits to be accepted (default: 1024)
+          --max-per-client N          maximum number of connections from one address, or 0 for no limit, as behind a
+                                      proxy (default: 100, and no limit if --listen has a loopback address)
           --jobs N                    number of threads that decode, and of threads that encode (default: 2)
 
         Timeouts:
           --timeout SECONDS           maximum seconds until a response, and without data from an origin (default: 20)
           --send-timeout SECONDS      maximum seconds for a client to receive a response (default: 60)
           --client-timeout SECONDS    maximum seconds for which a connection may be idle (default: 15)
+          --head-timeout SECONDS      maximum seconds for a client to send the head of a request (default: 10)
           --grace SECONDS             maximum seconds for requests in progress when the server stops (default: 10)
 
         """
@@ -89,6 +93,8 @@ struct ServerOptions {
     private(set) var grace = Duration.seconds(10)
     private(set) var sandbox = ServerCodecs.SandboxMode.automatic
     private var disablesCaching = false
+    /// The value of `--max-per-client`.
+    private var clientLimit: Int?
     /// The last option that configures a cache.
     private var cacheOption: String?
     private var redis = RedisArguments()
@@ -133,6 +139,10 @@ struct ServerOptions {
         }
         try arguments.finish(rejectingWordsFor: "thumbnail-server")
         stack.redis = try redis.options()
+        // A server on a loopback address has a proxy in front, if it has other clients at all.
+        let isBehindProxy = listening.host.hasPrefix("127.") || listening.host == "::1"
+        let clientLimit = clientLimit ?? (isBehindProxy ? 0 : 100)
+        listening.maxConcurrentConnectionsPerClient = clientLimit > 0 ? clientLimit : .max
         if disablesCaching {
             guard stack.redis == nil else { throw UsageError("--no-cache cannot be combined with --redis") }
             if let cacheOption { throw UsageError("--no-cache cannot be combined with \(cacheOption)") }
@@ -161,6 +171,7 @@ struct ServerOptions {
             stack.limits.maxConcurrentOriginalsPerHost = try arguments.number(of: option, in: 1...10_000)
         case "--max-requests": stack.service.maxConcurrentRequests = try arguments.number(of: option, in: 1...100_000)
         case "--max-connections": listening.maxConcurrentConnections = try arguments.number(of: option, in: 1...100_000)
+        case "--max-per-client": clientLimit = try arguments.number(of: option, in: 0...100_000)
         case "--max-sending":
             listening.maximumSendingByteCount = try arguments.number(of: option, in: 1...1 << 20) << 20
         case "--timeout":
@@ -168,6 +179,7 @@ struct ServerOptions {
             stack.limits.idleTimeout = listening.responseTimeout
         case "--send-timeout": listening.sendingTimeout = try arguments.seconds(of: option)
         case "--client-timeout": listening.clientTimeout = .seconds(try arguments.number(of: option, in: 1...3_600))
+        case "--head-timeout": listening.headTimeout = try arguments.seconds(of: option)
         case "--grace": grace = try arguments.seconds(of: option)
         case "--jobs": stack.maxConcurrentDecodes = try arguments.number(of: option, in: 1...256)
         default: return false
@@ -175,18 +187,25 @@ struct ServerOptions {
         return true
     }
 
-    /// Creates the cache directory, if the options specify one. Returns a message if it cannot be created or written,
-    /// otherwise nil.
-    func makeCacheDirectory() -> String? {
+    /// Creates the cache directory, if the options specify one. If the directory or one of its caches cannot be created
+    /// or written, nothing is read from it either, and a message is returned; otherwise nil.
+    mutating func makeCacheDirectory() -> String? {
         guard let directory = stack.cacheDirectory else { return nil }
         do {
             try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
         } catch {
+            stack.cacheDirectory = nil
             return "caching on disk is disabled: cannot create \(directory.path): \(error.localizedReason)"
         }
-        guard access(directory.path, W_OK) != 0 else { return nil }
-        let reason = String(cString: strerror(errno))
-        return "caching on disk is disabled: cannot write to \(directory.path): \(reason)"
+        for path in ([directory] + stack.cacheDirectories).map(\.path) where access(path, W_OK | X_OK) != 0 {
+            let number = errno
+            // A cache is created when it is used.
+            guard number != ENOENT else { continue }
+            stack.cacheDirectory = nil
+            let reason = String(cString: strerror(number))
+            return "caching on disk is disabled, and \(directory.path) is not used: cannot write to \(path): \(reason)"
+        }
+        return nil
     }
 
     private static func origin(_ text: String) throws -> OriginPattern {

@@ -25,6 +25,19 @@ struct AccessTests {
     }
 
     @Test(arguments: [
+        "127.0.0.1", "127.1", "127.0.1", "2130706433", "0x7f000001", "0X7F.1", "017700000001", "0177.0.0.1",
+        "127.0.0.1.", "[::ffff:127.0.0.1]", "[::FFFF:7F00:1]", "[0:0:0:0:0:ffff:7f00:0001]",
+    ])
+    func `all spellings of an address are one host`(host: String) throws {
+        #expect(try SourceURL("http://\(host):99/").host == "127.0.0.1")
+    }
+
+    @Test(arguments: ["256.0.0.1", "1.2.3.4.5", "0x100000000", "09.0.0.1", "a.1", "[::1", "[::x]"])
+    func `an invalid address receives 400`(host: String) {
+        #expect(throws: HTTPError.self) { try SourceURL("http://\(host)/") }
+    }
+
+    @Test(arguments: [
         ("https://a.test", "https://a.test/x", true), ("https://a.test", "http://a.test/x", false),
         ("https://a.test", "https://a.test:444/x", false), ("https://a.test:444", "https://a.test:444/x", true),
         ("https://a.test:444", "https://a.test/x", false), ("https://A.test/", "https://a.TEST./x", true),
@@ -34,7 +47,8 @@ struct AccessTests {
         ("*.a.test", "https://a.test/x", false), ("*.a.test", "https://ba.test/x", false),
         ("*.a.test", "https://a.test.evil/x", false), ("a.test", "https://xa.test/x", false),
         ("http://127.0.0.1:99", "http://127.0.0.1:99/x", true), ("http://[::1]:99", "http://[::1]:99/x", true),
-        ("http://[::1]", "http://[::1]/x", true),
+        ("http://[::1]", "http://[::1]/x", true), ("127.0.0.1", "http://0x7f.1/x", true),
+        ("2130706433", "http://127.0.0.1/x", true), ("127.0.0.1", "http://[::ffff:7f00:1]/x", true),
     ])
     func `an allowed origin matches only what it names`(pattern: String, url: String, matches: Bool) throws {
         #expect(try #require(OriginPattern(pattern)).matches(SourceURL(url)) == matches)
@@ -73,15 +87,19 @@ struct SignatureTests {
         try check(signed.replacing("sig=", with: "si%67="))
     }
 
-    @Test func `base64url and hexadecimal of either case are equivalent`() throws {
+    @Test func `a signature has one spelling`() throws {
         let signed = try signature.signed("/thumbnail?w=1")
-        let text = try #require(signed.split(separator: "=").last)
-        try check("/thumbnail?w=1&sig=\(text.uppercased())")
+        let text = String(try #require(signed.split(separator: "=").last))
+        try check("/thumbnail?w=1&sig=\(text)")
         let digits = Array(text)
         let bytes = Data((0..<32).map { UInt8(String(digits[2 * $0...2 * $0 + 1]), radix: 16) ?? 0 })
         let base64 = bytes.base64EncodedString().replacing("+", with: "-").replacing("/", with: "_")
-        try check("/thumbnail?w=1&sig=\(base64.replacing("=", with: ""))")
-        try check("/thumbnail?w=1&sig=\(base64.replacing("=", with: "%3D"))")
+        for other in [
+            text.uppercased(), base64.replacing("=", with: ""), base64.replacing("=", with: "%3D"), "0\(text)",
+            "\(text)%20",
+        ] {
+            #expect(throws: HTTPError.self) { try check("/thumbnail?w=1&sig=\(other)") }
+        }
     }
 
     @Test func `a changed, wrongly signed or unsigned query receives 403`() throws {

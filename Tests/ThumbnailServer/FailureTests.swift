@@ -109,6 +109,35 @@ struct FailureTests {
         #expect(isStored == (kind <= tolerance && kind != .missingPixels))
     }
 
+    @Test func `servers that tolerate different damage share no thumbnail in one store`() async throws {
+        let origin = try LoopbackOrigin { _ in OriginReply.ok(TestServer.opaque).setting("Cache-Control", "max-age=600")
+        }
+        defer { origin.stop() }
+        let directory = try TemporaryDirectory()
+        let url = QueryItems.encoded(origin.url(for: "/opaque.png").absoluteString)
+        let head = RequestHead(method: "GET", target: "/thumbnail?url=\(url)&w=10")
+        func status(_ tolerance: DamageTolerance, _ decoder: any ImageDecoding) async throws -> Int {
+            var settings = TestServer.settings
+            settings.limits.tolerance = tolerance
+            settings.cacheDirectory = directory.url
+            let entry = CodecRegistry.Entry(format: .png, decoder: decoder) { _ in true }
+            let stack = ServerStack(settings, codecs: ServerCodecs(registry: CodecRegistry([entry]))) { _ in }
+            guard case .asynchronous(let operation) = stack.service.respond(to: head) else {
+                throw HTTPError(400, "nothing is begun")
+            }
+            let response = await operation()
+            await stack.shutDown()
+            return response.status
+        }
+
+        #expect(try await status(.wrongPixels, DamagedDecoder(kind: .wrongPixels)) == 200)
+
+        #expect(try await status(.harmless, DamagedDecoder(kind: .wrongPixels)) == 422)
+        #expect(try await status(.missingPixels, FailingDecoder(code: .corrupt)) == 422)
+        // A server with the same tolerance uses the stored thumbnail.
+        #expect(try await status(.wrongPixels, FailingDecoder(code: .corrupt)) == 200)
+    }
+
     @Test func `an unreachable origin results in 502, and a silent one in 504`() async throws {
         try await TestServer.run { (server: TestServer) async throws in
             let nobody = try ClosedPort()

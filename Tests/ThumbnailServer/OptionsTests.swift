@@ -13,6 +13,7 @@ struct OptionsTests {
         let directory = try TemporaryDirectory()
         let file = directory.url.appending(path: "file")
         try Data(text.utf8).write(to: file)
+        try #require(chmod(file.path, 0o640) == 0)
         return (directory, file.path)
     }
 
@@ -67,10 +68,55 @@ struct OptionsTests {
         let directory = try TemporaryDirectory()
         try Data().write(to: directory.url.appending(path: "file"))
         for (name, isProblem) in [("file", true), ("file/x", true), ("new/x", false)] {
-            let options = try ServerOptions(["--cache", directory.url.appending(path: name).path])
-            #expect((options.makeCacheDirectory() != nil) == isProblem, "\(name)")
+            var options = try ServerOptions(["--cache", directory.url.appending(path: name).path])
+            let problem = options.makeCacheDirectory()
+            #expect((problem != nil) == isProblem, "\(name)")
+            #expect((options.stack.cacheDirectory == nil) == isProblem, "\(name)")
         }
-        #expect(try ServerOptions(["--no-cache"]).makeCacheDirectory() == nil)
+        var options = try ServerOptions(["--no-cache"])
+        let problem = options.makeCacheDirectory()
+        #expect(problem == nil)
+    }
+
+    @Test(arguments: ["", "originals", "pictures"])
+    func `a cache directory that cannot be written is not read either, and the message says so`(name: String) throws {
+        let directory = try TemporaryDirectory()
+        // A file in place of a directory stays unusable for the superuser.
+        let cache = directory.url.appending(path: "cache")
+        if name.isEmpty {
+            try Data().write(to: cache)
+        } else {
+            try FileManager.default.createDirectory(at: cache, withIntermediateDirectories: true)
+            try Data().write(to: cache.appending(path: name))
+        }
+        var options = try ServerOptions(["--cache", cache.path])
+
+        let found = options.makeCacheDirectory()
+
+        let problem = try #require(found)
+        #expect(problem.hasPrefix("caching on disk is disabled") && problem.contains(cache.path))
+        #expect(options.stack.cacheDirectory == nil && options.stack.cacheDirectories.isEmpty)
+    }
+
+    @Test(arguments: [0o644, 0o604, 0o602, 0o666] as [mode_t])
+    func `a secret that other users can read or write is refused`(mode: mode_t) throws {
+        let (directory, path) = try file("0123456789abcdef")
+        #expect(throws: Never.self) { try ServerOptions(["--key", path]) }
+        try #require(chmod(path, mode) == 0)
+
+        let error = #expect(throws: UsageError.self) { try ServerOptions(["--key", path]) }
+        #expect("\(error.map { "\($0)" } ?? "")".contains("other users can read or write it"))
+        #expect(throws: UsageError.self) { try ServerOptions(["--redis", "a:1", "--redis-password-file", path]) }
+        withExtendedLifetime(directory) {}
+    }
+
+    @Test(arguments: [
+        ([], Int.max), (["--listen", "127.0.0.5:1"], .max), (["--listen", "[::1]:1"], .max),
+        (["--listen", "0.0.0.0:1"], 100), (["--listen", "[::]:1"], 100),
+        (["--listen", "0.0.0.0:1", "--max-per-client", "0"], .max), (["--max-per-client", "7"], 7),
+    ])
+    func `connections of a client are limited unless a proxy is in front`(words: [String], limit: Int) throws {
+        #expect(try ServerOptions(words).listening.maxConcurrentConnectionsPerClient == limit)
     }
 
     @Test(arguments: [["--cache", "/x"], ["--cache-size", "5"], ["--memory", "5"]])

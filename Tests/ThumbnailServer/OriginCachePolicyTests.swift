@@ -34,6 +34,7 @@ struct OriginCachePolicyTests {
 
     @Test(arguments: [
         "no-store", "private", "max-age=60, no-store", "private=\"Set-Cookie\", max-age=5", "max-age=5, a=\"no-store",
+        "max-age=5, a=\"\\\"", "max-age=60\"", "a\"b, no-store, c\"d", "max-age=5, \"x\"",
     ])
     func `a response that the origin forbids to store is not stored`(control: String) throws {
         let policy = try policy(["Cache-Control": control])

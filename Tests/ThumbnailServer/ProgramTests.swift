@@ -53,12 +53,14 @@ struct ProgramTests {
         let directory = try TemporaryDirectory()
         let key = directory.url.appending(path: "key")
         try Data("0123456789abcdef\n".utf8).write(to: key)
+        try #require(chmod(key.path, 0o600) == 0)
         let target = "/thumbnail?url=https://a.test/x&w=1"
         let signed = try URLSignature(key: Array("0123456789abcdef".utf8)).signed(target)
         let outcome = try await program.run(["--key", key.path, "--sign", target])
         #expect(outcome.status == 0 && outcome.output == "\(signed)\n")
         #expect(try await program.run(["--key", key.path, "--sign", "/thumbnail?w=1"]).status == 2)
         try Data("0123456789abcde\n".utf8).write(to: key)
+        try #require(chmod(key.path, 0o600) == 0)
         #expect(try await program.run(["--key", key.path]).status == 2)
     }
 

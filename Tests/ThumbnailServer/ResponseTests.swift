@@ -32,6 +32,17 @@ struct ResponseTests {
         }
     }
 
+    @Test(arguments: ["jpeg", "png"], [8, 64])
+    func `a thumbnail of a gray original is gray`(format: String, side: Int) async throws {
+        let gray = try PNGEncoder().encode(.gray(side: 32, level: 90))
+        try await TestServer.run(handler: { $0.path == "/gray" ? .ok(gray) : TestServer.images($0) }) { server in
+            for (path, isGray) in [("/gray", true), ("/opaque.png", false)] {
+                let response = try await server.get(server.target(path, "w=\(side)&format=\(format)"))
+                #expect(try CodecRegistry.standard.inspect(response.body).exactFormat.isGray == isGray)
+            }
+        }
+    }
+
     @Test(arguments: ["jpeg", "png", "webp"])
     func `a named format is used without Vary`(format: String) async throws {
         try await TestServer.run { server in

@@ -6,17 +6,28 @@ package enum QuotedList {
     ///   - text: The value of the field.
     ///   - hasEscapes: Whether a backslash escapes the next character in a quoted string. In entity tags it does not.
     package static func members(of text: String, hasEscapes: Bool = true) -> [Substring] {
+        parse(text, hasEscapes: hasEscapes).members
+    }
+
+    /// Returns the members, and whether every quoted string follows an equals sign and has an end. Otherwise, parsers
+    /// disagree about the members that a string hides.
+    package static func parse(
+        _ text: String, hasEscapes: Bool = true
+    ) -> (members: [Substring], isUnambiguous: Bool) {
+        var (isUnambiguous, previous) = (true, UInt8(ascii: ","))
         var members: [Substring] = []
         var start = text.startIndex
         var isQuoted = false
         var isEscaped = false
         for index in text.utf8.indices {
             let byte = text.utf8[index]
+            defer { previous = byte }
             if isEscaped {
                 isEscaped = false
             } else if hasEscapes, isQuoted, byte == UInt8(ascii: "\\") {
                 isEscaped = true
             } else if byte == UInt8(ascii: "\"") {
+                if !isQuoted, previous != UInt8(ascii: "=") { isUnambiguous = false }
                 isQuoted.toggle()
             } else if byte == UInt8(ascii: ","), !isQuoted {
                 members.append(text[start..<index])
@@ -24,7 +35,7 @@ package enum QuotedList {
             }
         }
         members.append(text[start...])
-        return members.map(\.trimmingBlanks).filter { !$0.isEmpty }
+        return (members.map(\.trimmingBlanks).filter { !$0.isEmpty }, isUnambiguous && !isQuoted)
     }
 }
 

@@ -9,12 +9,24 @@ package enum InputFile {
     ///   - path: The path of the file, or `-`.
     ///   - limit: The maximum number of bytes.
     ///   - name: The name of the input in errors. Default: the path, or `standard input` for `-`.
-    /// - Throws: ``InputError`` if the input cannot be read or has more than `limit` bytes.
-    package static func read(_ path: String, limit: Int, name: String? = nil) throws(InputError) -> Data {
+    ///   - isSecret: Whether a file that any user can read or write is refused. Default: false.
+    /// - Throws: ``InputError`` if the input cannot be read, is refused, or has more than `limit` bytes.
+    package static func read(
+        _ path: String, limit: Int, name: String? = nil, isSecret: Bool = false
+    ) throws(InputError) -> Data {
         let name = name ?? (path == "-" ? "standard input" : path)
         let file = path == "-" ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY)
         guard file >= 0 else { throw InputError(name, errno) }
         defer { if file != STDIN_FILENO { close(file) } }
+        if isSecret {
+            var status = stat()
+            guard fstat(file, &status) == 0 else { throw InputError(name, errno) }
+            // A pipe or a device has no contents that others could read later.
+            guard status.st_mode & S_IFMT != S_IFREG || status.st_mode & (S_IROTH | S_IWOTH) == 0 else {
+                throw InputError(
+                    description: "cannot use \(name): other users can read or write it; run 'chmod o-rw' on it")
+            }
+        }
         var data = Data()
         var piece = Data(count: 1 << 16)
         while true {

@@ -6,7 +6,8 @@ import FoundationEssentials
 ///
 /// The parameter `sig` is the HMAC-SHA256 of the path, a question mark, and all other parameters. The parameters are
 /// sorted by name, decoded and encoded again in one form, so their order and spelling in the URL do not matter. The
-/// signature is written in hexadecimal or base64url.
+/// signature is written in hexadecimal with lowercase letters. Other spellings are rejected, so that nobody can make
+/// further valid URLs from one, for example to bypass a cache or a list of revoked URLs.
 struct URLSignature: Sendable {
     static let name = "sig"
     /// The name of the optional parameter with the expiry of the URL, in seconds since 1970.
@@ -20,8 +21,8 @@ struct URLSignature: Sendable {
     /// - Throws: ``HTTPError`` 403 if the signature is missing or wrong, or if the expiry is invalid or in the past.
     @discardableResult
     func check(path: some StringProtocol, _ items: QueryItems, now: Date) throws(HTTPError) -> Date? {
-        guard let text = items[Self.name], let code = Self.code(text),
-            HMACSHA256.isEqual(code, self.code(path: path, items))
+        guard let text = items[Self.name],
+            HMACSHA256.isEqual(Array(text.utf8), Array(code(path: path, items).hexadecimal.utf8))
         else { throw HTTPError(403, "the signature is missing or wrong") }
         guard let expiry = items[Self.expiry] else { return nil }
         guard expiry.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let seconds = Int(expiry),
@@ -45,18 +46,6 @@ struct URLSignature: Sendable {
 
     private func code(path: some StringProtocol, _ items: QueryItems) -> [UInt8] {
         HMACSHA256.code(of: Array("\(path)?\(items.canonical(without: Self.name))".utf8), key: key)
-    }
-
-    private static func code(_ text: String) -> [UInt8]? {
-        let digits = Array(text.utf8)
-        if digits.count == 64 {
-            let nibbles = digits.compactMap(\.hexadecimalValue)
-            guard nibbles.count == 64 else { return nil }
-            return (0..<32).map { nibbles[2 * $0] << 4 | nibbles[2 * $0 + 1] }
-        }
-        let base64 = String(text.map { $0 == "-" ? "+" : $0 == "_" ? "/" : $0 })
-        guard text.utf8.count == 43 || text.utf8.count == 44 else { return nil }
-        return Data(base64Encoded: text.utf8.count == 43 ? base64 + "=" : base64).map(Array.init)
     }
 }
 

@@ -80,9 +80,10 @@ struct OriginCachePolicy: Sendable, Equatable {
     private static func directives(_ fields: HTTPFields) -> [String: String] {
         var directives: [String: String] = [:]
         for line in fields.values(of: "Cache-Control") {
-            // An unterminated quote may hide the directives after it, so the response counts as `no-store`.
-            if !line.utf8.count(where: { $0 == UInt8(ascii: "\"") }).isMultiple(of: 2) { directives["no-store"] = "" }
-            for member in QuotedList.members(of: line) {
+            let (members, isUnambiguous) = QuotedList.parse(line)
+            // A misplaced or unterminated quote may hide directives, so the response counts as `no-store`.
+            if !isUnambiguous { directives["no-store"] = "" }
+            for member in members {
                 let parts = member.filter { !" \t\"".contains($0) }.split(separator: "=", maxSplits: 1)
                 guard let name = parts.first?.lowercased(), directives[name] == nil else { continue }
                 directives[name] = parts.count > 1 ? String(parts[1]) : ""

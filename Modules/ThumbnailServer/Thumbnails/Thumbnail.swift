@@ -83,8 +83,8 @@ struct ThumbnailFreshness: Sendable, Equatable {
         return ThumbnailFreshness(start: start, shared: min(shared, limit), client: min(client, limit))
     }
 
-    /// Whether a shared cache may use the thumbnail. If ``start`` is in the future, the clock was ahead when the original
-    /// was fetched. The age is then unknown, and the thumbnail is not fresh.
+    /// Whether a shared cache may use the thumbnail. If ``start`` is in the future, the clock was ahead when the
+    /// original was fetched. The age is then unknown, and the thumbnail is not fresh.
     func isFresh(at now: Date) -> Bool { Timestamp(start) <= Timestamp(now) && now < shared }
 
     /// Returns the value of a `Cache-Control` field with lifetimes that end no later than `end`, the expiry of the URL;

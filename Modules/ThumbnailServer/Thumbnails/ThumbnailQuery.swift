@@ -84,7 +84,7 @@ struct ThumbnailQuery: Sendable {
     var key: ImageKey {
         ImageKey(
             ResourceKey(source.url),
-            variant: "thumbnail:4;\(size.width)x\(size.height);\(fit.rawValue);\(format.rawValue);\(quality)")
+            variant: "thumbnail:5;\(size.width)x\(size.height);\(fit.rawValue);\(format.rawValue);\(quality)")
     }
 
     /// Returns the request for the image before it is encoded. No step creates an image that is larger than both the
@@ -107,6 +107,8 @@ struct ThumbnailQuery: Sendable {
         request.decoding.limits = limits
         request.decoding.tolerance = tolerance
         request.decoding.includesAnimation = false
+        // A gray original stays gray. Others have colors or alpha, whatever is requested.
+        request.decoding.pixelFormat = .gray8
         switch fit {
         case .fit: request.processors = [.resize(fitting: size)]
         case .fill: request.processors = [ImageProcessors.Resize(to: size, mode: .cover, enlarges: true)]

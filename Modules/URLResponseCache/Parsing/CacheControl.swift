@@ -15,8 +15,8 @@ struct CacheControl {
     /// The maximum number of directives. A field with more is malformed.
     static let limit = 256
 
-    /// Whether a quoted string is unterminated, so that it may hide the directives after it, or there are too many
-    /// directives.
+    /// Whether a quoted string is unterminated or does not follow an equals sign, so that it may hide directives, or
+    /// there are too many directives.
     private(set) var isMalformed = false
     private var directives: [Directive] = []
 
@@ -76,6 +76,7 @@ struct CacheControl {
     }
 
     private mutating func read(_ line: String) {
+        if !QuotedList.parse(line).isUnambiguous { isMalformed = true }
         var rest = Substring(line)
         while !rest.isEmpty {
             guard directives.count < Self.limit else {

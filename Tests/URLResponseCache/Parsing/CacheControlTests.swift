@@ -33,6 +33,7 @@ import Testing
         ("x=\"a\\\", no-store\"", false), ("no-storee", false), ("no -store", false),
         // An unterminated quoted string may hide any directive.
         ("max-age=5, x=\"no", true), ("x=\"\\", true), ("x=\"\\\"", true), ("a\"b, no-store, c\"d", true),
+        ("max-age=5\", private", true), ("max-age=5, x\"no-store\"", true), ("x=\"a\\\"", true),
     ])
     func `directives that forbid storing are recognized`(line: String, expected: Bool) {
         #expect(CacheControl(["Cache-Control": line]).forbidsStoring == expected)

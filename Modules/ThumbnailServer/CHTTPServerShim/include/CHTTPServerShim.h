@@ -32,7 +32,8 @@ ptrdiff_t alcedo_http_send(
 
 /// Creates an epoll instance. Returns its descriptor, or the negative errno value.
 int alcedo_http_poll_create(void);
-/// Creates an event counter, which alcedo_http_wake makes readable. Returns its descriptor, or the negative errno value.
+/// Creates an event counter, which alcedo_http_wake makes readable. Returns its descriptor, or the negative errno
+/// value.
 int alcedo_http_wakeup_create(void);
 /// Makes an event counter readable, from any thread.
 void alcedo_http_wake(int wakeup);
