@@ -290,6 +290,14 @@ package.targets += [
         dependencies: ["Alcedo", "AlcedoBMP", "AlcedoCodecs", "AlcedoColor", "AlcedoCore", "AlcedoTesting"]
             + traitModules,
         path: "Tests/Conformance"),
+    // The processes of a long run with a hostile origin and a full disk.
+    .executableTarget(
+        name: "mixed-run",
+        dependencies: [
+            "Alcedo", "AlcedoBMP", "AlcedoCore", "AlcedoDiskCache", "AlcedoHTTP", "AlcedoTesting",
+            "AlcedoURLResponseCache", "TestSupport",
+        ],
+        path: "Tests/MixedRun", exclude: ["run"]),
     .target(name: "TestSupport", dependencies: ["AlcedoCore", "AlcedoTesting"], path: "Tests/Support"),
     .testTarget(
         name: "AlcedoTests", dependencies: ["Alcedo", "AlcedoAVIF", "AlcedoJXL", "AlcedoTesting", "TestSupport"],
