@@ -1,4 +1,4 @@
-package import AlcedoCore
+import AlcedoCore
 public import AlcedoHTTP
 public import AlcedoRuntime
 
