@@ -36,7 +36,12 @@ private func items(_ target: String) -> QueryItems? {
 
 private func isValid(_ target: String, _ signature: URLSignature) -> Bool {
     guard let items = items(target) else { return false }
-    return (try? signature.check(path: target.prefix { $0 != "?" }, items, now: now)) != nil
+    do throws(HTTPError) {
+        try signature.check(path: target.prefix { $0 != "?" }, items, now: now)
+        return true
+    } catch {
+        return false
+    }
 }
 
 private func isExpired(_ target: String) -> Bool {
