@@ -20,10 +20,12 @@ let package = Package(
         // The parts of the server that read what clients send. They are no product, so their sources are linked here.
         // Without a package name of its own, a target gets that of Alcedo from Scripts/fuzz, and so its package access.
         .target(
-            name: "FuzzServer", dependencies: [product(""), product("HTTP"), "FuzzServerShim"], path: "Server",
-            sources: ["HTTP", "Access", "Thumbnails/Thumbnail.swift", "Thumbnails/ThumbnailQuery.swift"],
+            name: "FuzzServer", dependencies: [product(""), product("HTTP")], path: "Server",
+            sources: [
+                "HTTP/HTTPError.swift", "HTTP/RequestHead.swift", "HTTP/ServerResponse.swift", "Access",
+                "Thumbnails/Thumbnail.swift", "Thumbnails/ThumbnailQuery.swift",
+            ],
             packageAccess: false),
-        .target(name: "FuzzServerShim", path: "Server/CHTTPServerShim"),
     ]
         + formats.map { format in
             .executableTarget(

@@ -3,92 +3,58 @@ import Foundation
 @testable import FuzzServer
 
 /// The entry point that libFuzzer calls with every input: bytes that a client sends to the server.
-///
-/// The server parses them as it does in the program, with the rules of signatures and of the parameters of thumbnails.
-/// Each connection must end, and a well-formed request must then receive its response.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzzOneInput(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
-    _ = server.exchange(Array(UnsafeBufferPointer(start: bytes, count: count)))
-    runs += 1
-    if runs % 64 == 0 {
-        let response = server.exchange(Array("GET / HTTP/1.1\r\nHost: a\r\n\r\n".utf8))
-        guard response.starts(with: Array("HTTP/1.1 404".utf8)) else { fatalError("the server does not respond") }
-    }
+    let bytes = Array(UnsafeBufferPointer(start: bytes, count: count))
+    let whole = Exchange(bytes, pieceSize: .max)
+    require(Exchange(bytes, pieceSize: 1) == whole, "bytes in pieces are read otherwise")
+    require(Exchange(bytes, pieceSize: 13) == whole, "bytes in pieces are read otherwise")
+    whole.heads.forEach(respond)
     return 0
 }
 
-private nonisolated(unsafe) var runs = 0
-private let server = Server()
+/// What the server reads from the bytes of a connection: heads, and the status of the error that ends it.
+private struct Exchange: Equatable {
+    private(set) var heads: [RequestHead] = []
+    private var status: Int?
 
-/// A server whose thumbnails are empty.
-private struct Server {
-    private let server: HTTPServer
-
-    init() {
-        do {
-            server = try HTTPServer(.init(), handler: Handler())
-        } catch {
-            fatalError("\(error)")
-        }
-    }
-
-    /// Sends bytes on a connection of their own, and returns what the server sends until it closes the connection.
-    func exchange(_ bytes: [UInt8]) -> [UInt8] {
-        let client = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-        defer { close(client) }
-        var limit = timeval(tv_sec: 10, tv_usec: 0)
-        setsockopt(client, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
-        // Each client address has ports of its own, and ports of ended connections stay in use for a minute.
-        call(bind, client, address: UInt32.random(in: 0x7F00_0002..<0x7FFF_FFFF), port: 0)
-        call(connect, client, address: 0x7F00_0001, port: UInt16(server.port))
-        _ = send(client, bytes, bytes.count, Int32(MSG_NOSIGNAL))
-        shutdown(client, Int32(SHUT_WR))
-        var received: [UInt8] = []
-        var buffer = [UInt8](repeating: 0, count: 1 << 14)
-        while true {
-            let count = recv(client, &buffer, buffer.count, 0)
-            if count < 0, errno == EAGAIN { fatalError("a connection does not end") }
-            guard count > 0 else { return received }
-            received += buffer[..<count]
-        }
-    }
-
-    private func call(
-        _ function: (Int32, UnsafePointer<sockaddr>, socklen_t) -> Int32, _ socket: Int32, address host: UInt32,
-        port: UInt16
-    ) {
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        address.sin_port = port.bigEndian
-        address.sin_addr.s_addr = host.bigEndian
-        let result = withUnsafePointer(to: &address) { address in
-            address.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                function(socket, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+    init(_ bytes: [UInt8], pieceSize: Int) {
+        var received = ReceivedHeads()
+        var rest = bytes[...]
+        do throws(HTTPError) {
+            while !rest.isEmpty {
+                let piece = rest.prefix(min(pieceSize, received.space))
+                piece.withUnsafeBytes { received.append($0) }
+                rest = rest.dropFirst(piece.count)
+                while let head = try received.next() { heads.append(head) }
             }
+        } catch {
+            status = error.status
         }
-        guard result == 0 else { fatalError("a socket fails with \(errno)") }
+    }
+
+    static func == (a: Exchange, b: Exchange) -> Bool {
+        a.status == b.status && a.heads.count == b.heads.count
+            && zip(a.heads, b.heads).allSatisfy { "\($0)" == "\($1)" }
     }
 }
 
-private struct Handler: HTTPHandling {
-    private static let signature = URLSignature(key: Array("0123456789abcdef".utf8))
+private let signature = URLSignature(key: Array("0123456789abcdef".utf8))
 
-    func respond(to head: RequestHead) -> HandlerResult {
-        do throws(HTTPError) {
-            guard head.path == ThumbnailQuery.path else { throw HTTPError(404, "not found") }
-            let items = try QueryItems(head.query)
-            let query = try ThumbnailQuery(items, accept: head.accept, maximumSide: 4096)
-            _ = query.key
-            try Self.signature.check(path: head.path, items, now: Date(timeIntervalSince1970: 1e9))
-            return .response(ServerResponse(status: 200))
-        } catch {
-            return .response(error.response)
-        }
+/// Reads the parameters of a request as the server does.
+private func respond(to head: RequestHead) {
+    require(head.target.hasPrefix("/") && head.target.utf8.allSatisfy { (0x21...0x7E).contains($0) }, "a bad target")
+    require(!head.method.isEmpty && head.method.utf8.allSatisfy { (0x21...0x7E).contains($0) }, "a bad method")
+    for value in [head.accept, head.ifNoneMatch] {
+        require(value?.utf8.contains { $0 < 0x20 && $0 != 9 } != true, "a value has a control character")
     }
+    guard let items = try? QueryItems(head.query) else { return }
+    let query = try? ThumbnailQuery(items, accept: head.accept, maximumSide: 4096)
+    if let query { require(["http", "https"].contains(query.source.scheme), "a source has another scheme") }
+    _ = try? signature.check(path: head.path, items, now: Date(timeIntervalSince1970: 1e9))
+}
 
-    func overloadResponse() -> ServerResponse { HTTPError.overloaded.response }
-
-    func timeoutResponse(to head: RequestHead) -> ServerResponse { HTTPError.timedOut.response }
-
-    func requestEnded(_ head: RequestHead, status: Int?, byteCount: Int, duration: Duration) {}
+private func require(_ condition: Bool, _ message: @autoclosure () -> String) {
+    guard !condition else { return }
+    fatalError(message())
 }

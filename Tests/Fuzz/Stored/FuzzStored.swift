@@ -84,7 +84,12 @@ private func readThumbnail(_ bytes: [UInt8]) {
         return
     }
     require(freshness.shared <= freshness.start.addingTimeInterval(61), "a thumbnail is fresh for too long")
-    require(!freshness.cacheControl(now: now, until: nil).isEmpty, "a thumbnail has no lifetime")
+    // Whatever clock the entry was stored with, no client keeps it for longer than the maximum age.
+    let control = freshness.cacheControl(now: now, until: nil)
+    for part in control.split(separator: ",") {
+        let seconds = part.split(separator: "=").last.flatMap { Int($0) } ?? 0
+        require(seconds <= 60, "a thumbnail has the lifetime \(control)")
+    }
 }
 
 private func number(_ bytes: [UInt8], _ offset: Int) -> Int64 { bytes.span.bytes.number(at: offset, as: Int64.self) }
