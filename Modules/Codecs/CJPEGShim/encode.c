@@ -56,7 +56,12 @@ alcedo_jpeg_encoder *alcedo_jpeg_encoder_create(void) {
     e->errors.output_message = print_nothing;
     e->capacity = 1 << 14;
     e->bytes = malloc(e->capacity);
-    if (!e->bytes || setjmp(e->escape)) {
+    if (!e->bytes) {
+        alcedo_jpeg_encoder_destroy(e);
+        return NULL;
+    }
+    // C11 7.13.1.1 allows setjmp only as a whole condition.
+    if (setjmp(e->escape)) {
         alcedo_jpeg_encoder_destroy(e);
         return NULL;
     }
