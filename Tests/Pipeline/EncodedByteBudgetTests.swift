@@ -191,6 +191,31 @@ struct EncodedByteBudgetTests {
         #expect(codec.begun.value == [1, 9, 8, 7])
     }
 
+    @Test func `prefetches that wait for bytes hold no slot that a visible image needs`() async throws {
+        let disk = FakeDataCache()
+        let prefetches = try (0..<16).map { number in try web("\(number)") { $0.priority = .low } }
+        let visible = try web("visible") { $0.priority = .veryHigh }
+        for request in prefetches { try await disk.store(Data(repeating: 2, count: 100), for: request.originalKey) }
+        try await disk.store(Data(repeating: 9, count: 100), for: visible.originalKey)
+        let pipeline = pipeline(FakeDownloader(giving: Data(repeating: 1, count: 100)), disk: disk, limit: 100)
+        let later = Watched<[Task<Void, any Error>]>([])
+
+        try await end(
+            start(pipeline, [try web("first")]),
+            [
+                {
+                    for requests in [prefetches, [visible]] {
+                        let loads = start(pipeline, requests)
+                        later.update { $0 += loads }
+                        executor.drain()
+                    }
+                }
+            ])
+
+        for load in later.value { try await load.value }
+        #expect(codec.begun.value.prefix(2) == [1, 9])
+    }
+
     @Test func `a waiter for the byte budget can be canceled`() async throws {
         let pipeline = pipeline(local, limit: 100)
         let first = start(pipeline, [ImageRequest(source: source(0))])

@@ -38,8 +38,10 @@ struct DiskStage: Sendable {
             report(key, .diskMiss(cache == nil ? .noCache : .notAllowed))
             return nil
         }
+        // A load that waits for the budget of encoded bytes must not hold a slot, or prefetches would block a visible
+        // image.
+        try await reservation.waitForAdmission(priority)
         return try await reads.withReservation(of: 1, priority: priority) {
-            try await reservation.waitForAdmission(priority)
             let start = report.now
             guard let entry = await cache.entry(for: key) else {
                 try Task.checkCancellation()
