@@ -20,13 +20,16 @@
         /// Parses the document. The size is the natural size in pixels, which may exceed `limits`, because the size of
         /// the result is up to the options.
         ///
-        /// - Throws: ``/AlcedoCore/ImageDecodingError``: `truncated` when the root element has no end, `corrupt` when
-        ///   the document is not well-formed or not SVG, `unsupportedVariant` for an unknown encoding, `exceedsLimit`
-        ///   for too many or too deeply nested elements, and for embedded images that exceed `limits`.
+        /// An error in the XML after the beginning of the root element does not matter here, because partial images
+        /// show what precedes it.
+        ///
+        /// - Throws: ``/AlcedoCore/ImageDecodingError``: `truncated` when the root element does not begin, `corrupt`
+        ///   when it is not SVG, `unsupportedVariant` for an unknown encoding, `exceedsLimit` for too many or too
+        ///   deeply nested elements, and for embedded images that exceed `limits`.
         /// - Complexity: O(bytes). Allocates no memory for pixels.
         package func inspect(_ data: Data, limits: DecodingLimits) throws(ImageDecodingError) -> ImageInfo {
             try data.withDecoderInput(of: "SVG") { bytes throws(ImageDecodingError) in
-                let document = try SVGDocument(bytes, limits: limits)
+                let document = try SVGDocument(bytes, limits: limits, allowsPartial: true)
                 return ImageInfo(format: .svg, size: document.size.pixels, hasAlpha: true, colorModel: .rgba)
             }
         }
@@ -52,7 +55,7 @@
         /// patterns, embedded images and the document of librsvg. The paths and the text that are drawn at a moment are
         /// not counted.
         ///
-        /// - Throws: ``/AlcedoCore/ImageDecodingError``, like ``inspect(_:limits:)``.
+        /// - Throws: ``/AlcedoCore/ImageDecodingError``, like ``decode(_:options:)``.
         package func decodingByteCount(_ data: Data, options: DecodingOptions) throws(ImageDecodingError) -> Int {
             try data.withDecoderInput(of: "SVG") { bytes throws(ImageDecodingError) in
                 let document = try SVGDocument(
