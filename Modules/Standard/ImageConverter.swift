@@ -34,40 +34,27 @@ public import FoundationEssentials
 /// **Metadata.** ``MetadataPolicy`` controls EXIF, XMP, IPTC, the resolution and the tags of the color profile.
 public struct ImageConverter: Sendable {
     /// The codecs of the source formats. Default: PNG, JPEG, GIF and WebP.
-    package var codecs: CodecRegistry
+    public var codecs: CodecRegistry
     /// The limits of a source image, checked after its header is read and before any pixel is decoded. Default:
     /// `DecodingLimits()`, which allows 100 million pixels and 512 MiB in a frame.
-    package var limits: DecodingLimits
-    /// The most damage of a source image that is still converted. Default: `.wrongPixels`.
-    package var tolerance: DamageTolerance
+    public var limits: DecodingLimits
+    /// The most damage of a source image that is still converted. With `.missingPixels`, still images are held in
+    /// memory as a whole. Default: `.wrongPixels`.
+    public var tolerance: DamageTolerance
     /// Whether the orientation is applied to the pixels. When false, the pixels keep their stored order, and the
     /// orientation is written as metadata if the format supports it. Default: true.
-    package var appliesOrientation: Bool
+    public var appliesOrientation: Bool
     /// The metadata of the result. Default: ``MetadataPolicy/strip``.
-    package var metadata: MetadataPolicy
-    /// The resolution of the result. Default: nil, for the one that ``metadata`` keeps.
-    package var resolution: ImageResolution?
-    /// The color space of the result. Default: sRGB.
-    package var colorSpace: OutputColorSpace
+    public var metadata: MetadataPolicy
+    /// The resolution to write, for formats other than GIF. Default: nil, for the one that ``metadata`` keeps.
+    public var resolution: ImageResolution?
+    /// The color space of the result. With `.embedded`, the pixels are not converted, and the profile of the source is
+    /// written if the encoder supports it; inks are converted to sRGB by a formula. Default: sRGB.
+    public var colorSpace: OutputColorSpace
     /// The processors that are applied after the image was resized, in this order. Default: none.
-    package var processors: [any ImageProcessing]
+    public var processors: [any ImageProcessing]
 
-    /// Creates a converter.
-    ///
-    /// - Parameters:
-    ///   - codecs: The codecs of the source formats. Default: PNG, JPEG, GIF and WebP.
-    ///   - limits: The limits of a source image, checked after its header is read and before any pixel is decoded.
-    ///     Default: `DecodingLimits()`, which allows 100 million pixels and 512 MiB in a frame.
-    ///   - tolerance: The most damage of a source image that is still converted. With `.missingPixels`, still images
-    ///     are held in memory as a whole. Default: `.wrongPixels`.
-    ///   - appliesOrientation: Whether the orientation is applied to the pixels. When false, the pixels keep their
-    ///     stored order, and the orientation is written as metadata if the format supports it. Default: true.
-    ///   - metadata: The metadata of the result. Default: ``MetadataPolicy/strip``.
-    ///   - resolution: The resolution to write, for formats other than GIF. Default: nil, for the one that `metadata`
-    ///     keeps.
-    ///   - colorSpace: The color space of the result. With `.embedded`, the pixels are not converted, and the profile
-    ///     of the source is written if the encoder supports it; inks are converted to sRGB by a formula. Default: sRGB.
-    ///   - processors: The processors that are applied after the image was resized, in this order. Default: none.
+    /// Creates a converter. The parameters are the properties of the same names.
     public init(
         codecs: CodecRegistry = .standard,
         limits: DecodingLimits = DecodingLimits(),

@@ -9,38 +9,36 @@ public import AlcedoHTTP
 /// let rules = ResponseCacheRules(lifetime: { _, _ in .seconds(600) })
 /// ```
 public struct ResponseCacheRules: Sendable {
-    package var role: CacheRole
-    package var heuristicFraction: Double
-    package var maximumHeuristicLifetime: Duration
-    package var servesStaleWhenDisconnected: Bool
-    package var respondsWhenDisconnected: Bool
-    package var lifetime: (@Sendable (HTTPResponseHead, HTTPRequest) -> Duration?)?
-    package var lifetimeExtendsFreshness: Bool
-
-    /// Creates rules, by default those of a private cache.
+    /// The users that the cache serves. Default: private.
+    public var role: CacheRole
+    /// The fraction of the time since `Last-Modified` for which a response without a freshness lifetime counts as
+    /// fresh. With 0, such a response has no lifetime. Default: 0.1, as RFC 9111 section 4.2.2 suggests.
+    public var heuristicFraction: Double
+    /// The maximum of such a heuristic lifetime. Default: 7 days.
+    public var maximumHeuristicLifetime: Duration
+    /// Whether a stale response is served if the server cannot be reached and no directive forbids it (RFC 9111 section
+    /// 4.2.4). The setting does not affect stale responses that the server or the request allows with `stale-if-error`.
+    /// Default: true.
+    public var servesStaleWhenDisconnected: Bool
+    /// Whether a request receives a 504 response, instead of the transport's error, if the server cannot be reached and
+    /// the stored response must not be served (RFC 9111 sections 4.2.4 and 5.2.2.2), for example because it has
+    /// `must-revalidate` or `no-cache`, or because the request requires validation. If no response is stored, the error
+    /// is thrown in any case. Default: false.
+    public var respondsWhenDisconnected: Bool
+    /// A closure that returns the app's own time to live of a response, counted from its arrival or its last
+    /// validation; nil for no limit. Default: nil.
     ///
-    /// - Parameters:
-    ///   - role: The users that the cache serves. Default: private.
-    ///   - heuristicFraction: The fraction of the time since `Last-Modified` for which a response without a freshness
-    ///     lifetime counts as fresh. With 0, such a response has no lifetime. Default: 0.1, as RFC 9111 section 4.2.2
-    ///     suggests.
-    ///   - maximumHeuristicLifetime: The maximum of such a heuristic lifetime. Default: 7 days.
-    ///   - servesStaleWhenDisconnected: Whether a stale response is served if the server cannot be reached and no
-    ///     directive forbids it (RFC 9111 section 4.2.4). The setting does not affect stale responses that the server
-    ///     or the request allows with `stale-if-error`. Default: true.
-    ///   - respondsWhenDisconnected: Whether a request receives a 504 response, instead of the transport's error, if
-    ///     the server cannot be reached and the stored response must not be served (RFC 9111 sections 4.2.4 and
-    ///     5.2.2.2), for example because it has `must-revalidate` or `no-cache`, or because the request requires
-    ///     validation. If no response is stored, the error is thrown in any case. Default: false.
-    ///   - lifetime: Returns the app's own time to live of a response, counted from its arrival or its last validation;
-    ///     nil for no limit. After that time the response is removed: no cache policy, directive or network failure
-    ///     makes it available again, and ``URLResponseCache/response(for:)`` does not return it. Before that, the
-    ///     response's own fields determine its freshness, unless `lifetimeExtendsFreshness` is set. A response with a
-    ///     time of zero or less is not stored. Called once or several times for each response that may be stored or
-    ///     that updates a stored one. Any thread may call it, and it must not block. Default: nil.
-    ///   - lifetimeExtendsFreshness: Whether a response with a `lifetime` is fresh for all of that time, even if the
-    ///     response specifies a shorter time or none. Directives that forbid storage or require validation still apply.
-    ///     Default: false.
+    /// After that time the response is removed: no cache policy, directive or network failure makes it available again,
+    /// and ``URLResponseCache/response(for:)`` does not return it. Before that, the response's own fields determine its
+    /// freshness, unless ``lifetimeExtendsFreshness`` is set. A response with a time of zero or less is not stored.
+    /// Called once or several times for each response that may be stored or that updates a stored one. Any thread may
+    /// call it, and it must not block.
+    public var lifetime: (@Sendable (HTTPResponseHead, HTTPRequest) -> Duration?)?
+    /// Whether a response with a ``lifetime`` is fresh for all of that time, even if the response specifies a shorter
+    /// time or none. Directives that forbid storage or require validation still apply. Default: false.
+    public var lifetimeExtendsFreshness: Bool
+
+    /// Creates rules, by default those of a private cache. The parameters are the properties of the same names.
     public init(
         role: CacheRole = .private, heuristicFraction: Double = 0.1,
         maximumHeuristicLifetime: Duration = .seconds(7 * 86_400), servesStaleWhenDisconnected: Bool = true,

@@ -11,13 +11,13 @@ public struct TerminalRenderer: Sendable {
     private static let ramp = Array(" .:-=+*#%@")
 
     /// The canvas, in character cells.
-    package var canvas: TerminalCanvas
+    public var canvas: TerminalCanvas
     /// The color depth of character cells.
-    package var depth: TerminalColorDepth
+    public var depth: TerminalColorDepth
     /// The graphics protocol.
-    package var graphics: TerminalGraphics
+    public var graphics: TerminalGraphics
     /// The color behind transparent pixels. Its alpha is ignored. Default: black, the background of most terminals.
-    package var background: PixelColor
+    public var background: PixelColor
 
     /// Creates a renderer for a canvas.
     ///

@@ -190,17 +190,13 @@ public enum QueueOrder: Sendable, Hashable {
 
 /// A limit on the rate at which transfers begin.
 public struct DownloadRate: Sendable, Hashable {
-    /// The maximum average number of transfers that begin in a second.
-    package var perSecond: Double
-    /// The maximum number of transfers that begin at once after an idle period.
-    package var burst: Int
+    /// The maximum average number of transfers that begin in a second. With zero or less, no transfer begins after the
+    /// first burst.
+    public var perSecond: Double
+    /// The maximum number of transfers that begin at once after an idle period. Values below 1 count as 1.
+    public var burst: Int
 
-    /// Creates a rate.
-    ///
-    /// - Parameters:
-    ///   - perSecond: The maximum average number of transfers that begin in a second. With zero or less, no transfer
-    ///     begins after the first burst.
-    ///   - burst: The maximum number of transfers that begin at once after an idle period. Values below 1 count as 1.
+    /// Creates a rate. The parameters are the properties of the same names.
     public init(perSecond: Double, burst: Int) {
         self.perSecond = perSecond
         self.burst = burst

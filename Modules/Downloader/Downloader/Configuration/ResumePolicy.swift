@@ -19,12 +19,15 @@ public import AlcedoCore
 /// strong validator, which ensures that parts of two different versions are never combined. The response must have no
 /// content coding. Sources: RFC 9110 sections 13.1.5 (If-Range), 14 and 15.3.7.
 public struct ResumePolicy: Sendable {
-    /// The cache that stores partial content; nil stores nothing.
-    package var storage: (any DataCaching)?
-    /// The time for which partial content is kept.
-    package var lifetime: Duration
-    /// The maximum number of bytes that are kept of one download.
-    package var maximumByteCount: Int
+    /// A data cache, on disk or in memory, that keeps partial content for later downloads, including those of later
+    /// processes. The cache's own limits bound the total size. Content is not kept if the server or the request forbids
+    /// storing it. Default: nil, nothing is kept.
+    public var storage: (any DataCaching)?
+    /// The time for which partial content is kept. A negative time counts as zero. Default: 7 days.
+    public var lifetime: Duration
+    /// The maximum number of bytes that are kept of one download; the rest is downloaded again. A negative number
+    /// counts as zero. Default: 256 MiB.
+    public var maximumByteCount: Int
     /// The minimum number of bytes in each piece that is stored while content arrives. If the process dies, the bytes
     /// of the incomplete piece are lost. Default: 512 KiB.
     package var pieceByteCount = 512 << 10
@@ -32,20 +35,13 @@ public struct ResumePolicy: Sendable {
     /// stored. Default: 32 KiB.
     package var minimumByteCount = 32 << 10
 
-    /// Creates a policy. By default nothing is kept after the download has ended.
-    ///
-    /// - Parameters:
-    ///   - storage: A data cache, on disk or in memory, that keeps partial content for later downloads, including those
-    ///     of later processes. The cache's own limits bound the total size. Content is not kept if the server or the
-    ///     request forbids storing it. Default: nil, nothing is kept.
-    ///   - lifetime: The time for which partial content is kept. Default: 7 days.
-    ///   - maximumByteCount: The maximum number of bytes that are kept of one download; the rest is downloaded again.
-    ///     Default: 256 MiB.
+    /// Creates a policy. By default nothing is kept after the download has ended. The parameters are the properties of
+    /// the same names.
     public init(
         storage: (any DataCaching)? = nil, lifetime: Duration = .seconds(7 * 86_400), maximumByteCount: Int = 256 << 20
     ) {
         self.storage = storage
-        self.lifetime = max(.zero, lifetime)
-        self.maximumByteCount = max(0, maximumByteCount)
+        self.lifetime = lifetime
+        self.maximumByteCount = maximumByteCount
     }
 }
