@@ -131,8 +131,8 @@ struct ThumbnailQuality {
     }
 
     /// Returns the mean PSNR in dB of encoded thumbnails, and of those of Pillow, libvips and, if it is installed,
-    /// OpenCV. Files that are not larger than a thumbnail, or neither gray nor RGB, are left out. A thumbnail of another
-    /// size counts as 0 dB, and an equal one as 99 dB.
+    /// OpenCV. Files that are not larger than a thumbnail, or neither gray nor RGB, are left out. A thumbnail of
+    /// another size counts as 0 dB, and an equal one as 99 dB.
     func means(of paths: [String], _ thumbnail: (String) async throws -> Data) async throws -> [Double] {
         defer { scratch.remove() }
         var sums: [Double] = []
