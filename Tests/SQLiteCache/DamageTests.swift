@@ -95,7 +95,7 @@ struct DamageTests {
 
     @Test(
         arguments: [
-            "PRAGMA user_version = 2", "PRAGMA user_version = 4", "PRAGMA user_version = 0", "DROP TABLE content",
+            "PRAGMA user_version = 2", "PRAGMA user_version = 3", "PRAGMA user_version = 0", "DROP TABLE content",
             "CREATE TABLE more (a)",
             "DROP TABLE entry; CREATE TABLE entry (a)", "CREATE TRIGGER t AFTER INSERT ON entry BEGIN SELECT 1; END",
             "DELETE FROM total",

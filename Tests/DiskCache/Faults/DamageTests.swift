@@ -94,6 +94,20 @@ struct DamageTests {
         try await expectRecovery()
     }
 
+    @Test(arguments: ["3", "5"]) func `a valid file of another version is a miss and is removed`(version: String)
+        async throws
+    {
+        var other = whole
+        let end = other.count - 56
+        other[end + 7] = version.utf8.first ?? 0
+        let checksum = XXH3.hash(Array(other.prefix(end + 48)).span.bytes)
+        withUnsafeBytes(of: checksum.littleEndian) { other.replaceSubrange((end + 48)..., with: $0) }
+
+        try await replace(by: other)
+        await expectMiss("version 0\(version)")
+        try await expectRecovery()
+    }
+
     @Test func `every truncation is detected`() async throws {
         for count in 0..<whole.count {
             try await replace(by: whole.prefix(count))

@@ -100,8 +100,9 @@ struct EntryTrailer: Sendable {
     static let size = 56
     static let checksumOffset = 48
     static let checksumSize = 8
-    /// The letters `ALCEDO` and the version. A file of version 02, which had another checksum, is not an entry.
-    private static let magic: UInt64 = 0x3330_4F44_4543_4C41
+    /// The letters `ALCEDO` and the version. A file of another version is not an entry. Version 02 had another
+    /// checksum. The images of version 03 may belong to users whom their keys do not name.
+    private static let magic: UInt64 = 0x3430_4F44_4543_4C41
 
     var resourceCount: Int
     var variantCount: Int

@@ -97,9 +97,9 @@ struct IndexHeader: Sendable {
     static let maximumBootCount = 36
     private static let bootsOffset = 56
     private static let checksumOffset = bootsOffset + maximumBootCount * 8
-    /// The letters `ADIODX` and the version. Version 02 had the same layout, but listed files with another checksum.
+    /// The letters `ADIODX` and the version. Earlier versions had the same layout, but listed files of their version.
     /// Such an index is rebuilt, which removes those files.
-    private static let magic: UInt64 = 0x3330_5844_494F_4441
+    private static let magic: UInt64 = 0x3430_5844_494F_4441
 
     var generation: UInt64
     var replaced: (generation: UInt64, size: Int)

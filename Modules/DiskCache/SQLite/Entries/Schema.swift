@@ -6,8 +6,9 @@ import AlcedoCore
 /// entries from small rows. Another table keeps the totals, so that a store does not have to sum the sizes of all
 /// entries.
 enum Schema {
-    /// The version of the layout. A file with another version is replaced.
-    static let version: Int64 = 3
+    /// The version of the layout. A file with another version is replaced. Version 3 had the same layout, but its
+    /// images may belong to users whom their keys do not name.
+    static let version: Int64 = 4
 
     /// Configures the connection that writes.
     ///
