@@ -109,14 +109,15 @@ final class Worker: Sendable {
         starts.withLock { $0[lane] = .now }
         let pipeline = pipeline.withLock { $0 }
         guard let load = makeLoad() else { return }
-        switch Int.random(in: 0..<1000) {
-        case 0:
+        switch Int.random(in: 0..<20_000) {
+        case 0..<20:
             // Begins with empty memory, while other lanes use the pipeline that ends.
             self.pipeline.withLock { $0 = Self.pipeline(number, directory) }
             await pipeline.shutDown()
-        case 1: await pipeline.cache.removeAll()
-        case 2..<12: await pipeline.cache.remove(load.request, allVariants: .random())
-        case 12..<32: await prefetch(load, pipeline)
+        // Rare, because the disk must become full.
+        case 20: await pipeline.cache.removeAll()
+        case 21..<221: await pipeline.cache.remove(load.request, allVariants: .random())
+        case 221..<621: await prefetch(load, pipeline)
         default: break
         }
         if let image = pipeline.cachedImage(for: load.request) { check(image, load, "cachedImage") }
