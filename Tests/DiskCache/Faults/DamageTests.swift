@@ -1,11 +1,12 @@
 import AlcedoCore
-import AlcedoDiskCache
 import AlcedoLibc
 import AlcedoRuntime
 import AlcedoTesting
 import FoundationEssentials
 import TestSupport
 import Testing
+
+@testable import AlcedoDiskCache
 
 /// A damaged entry is a miss and is removed, and the next store works.
 @Suite(.timeLimit(.minutes(10)))
@@ -94,13 +95,12 @@ struct DamageTests {
         try await expectRecovery()
     }
 
-    @Test(arguments: ["3", "5"]) func `a valid file of another version is a miss and is removed`(version: String)
-        async throws
-    {
+    @Test(arguments: ["3", "5"])
+    func `a valid file of another version is a miss and is removed`(version: String) async throws {
         var other = whole
         let end = other.count - 56
         other[end + 7] = version.utf8.first ?? 0
-        let checksum = XXH3.hash(Array(other.prefix(end + 48)).span.bytes)
+        let checksum = XXH3.hash(other.prefix(end + 48).bytes)
         withUnsafeBytes(of: checksum.littleEndian) { other.replaceSubrange((end + 48)..., with: $0) }
 
         try await replace(by: other)
