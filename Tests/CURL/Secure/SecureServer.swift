@@ -11,9 +11,8 @@ import Testing
 /// Debian's nginx with TLS and HTTP/2 on the loopback, with certificates of its own authority.
 ///
 /// `localhost` has a valid certificate, `wrong.localhost` one for another name, `expired.localhost` one that has
-/// expired. `also.localhost` closes a connection after a second of idleness, and allows one stream on each. All serve
-/// `/small` (4 KB), `/slow` (64 KB in two seconds), `/slowest` (in eleven minutes), `/big` (64 MB) and `/huge`
-/// (512 MB), and send the connection's number in `X-Connection`.
+/// expired. All serve `/small` (4 KB), `/slow` (64 KB in two seconds), `/slowest` (in eleven minutes), `/big` (64 MB)
+/// and `/huge` (512 MB), and send the connection's number in `X-Connection`.
 final class SecureServer: Sendable {
     private static let programs = ["/usr/sbin/nginx", "/usr/bin/openssl", "/bin/bash"]
 
@@ -171,14 +170,6 @@ final class SecureServer: Sendable {
                 send_timeout 10m;
                 keepalive_timeout 10m;
                 \(servers.joined(separator: "\n"))
-                server {
-                    listen 127.0.0.1:\(ports[0]) ssl http2;
-                    server_name also.localhost;
-                    ssl_certificate good.pem;
-                    ssl_certificate_key good.key;
-                    keepalive_timeout 1;
-                    http2_max_concurrent_streams 1;
-                }
                 server { listen 127.0.0.1:\(ports[1]) http2; }
                 server {
                     listen 127.0.0.1:\(ports[2]) ssl;
