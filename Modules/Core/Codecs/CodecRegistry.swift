@@ -155,8 +155,23 @@ public struct CodecRegistry: Sendable {
     /// inspected is left to the decoder.
     package func checkMemory(of data: Data, options: DecodingOptions) throws(ImageDecodingError) {
         guard let byteCount = try? decodingByteCount(data, options: options) else { return }
-        try ImageDecodingError.check(
-            byteCount: byteCount, limit: options.limits.maximumByteCount, of: "DecodingLimits.maximumByteCount")
+        try check(
+            byteCount, of: data, options: options, limit: options.limits.maximumByteCount,
+            named: "DecodingLimits.maximumByteCount")
+    }
+
+    /// Throws `exceedsLimit` when decoding needs more bytes than a limit. The error names the size of an image that
+    /// also exceeds the limit on pixels, which says more than a number of bytes.
+    package func check(
+        _ byteCount: Int, of data: Data, options: DecodingOptions, limit: Int, named name: String
+    ) throws(ImageDecodingError) {
+        guard byteCount > limit else { return }
+        if let info = try? inspect(data, limits: options.limits) {
+            try options.limits.check(info.size, format: .gray8)
+        }
+        throw ImageDecodingError(
+            .exceedsLimit,
+            "decoding the image needs \(byteCount) bytes of memory; the limit is \(limit) bytes (\(name))")
     }
 
     /// Returns an encoder for a format, or nil when no entry can write the format.

@@ -41,19 +41,4 @@ public struct ImageDecodingError: CodedError {
     package static func noMemory(for size: PixelSize) -> ImageDecodingError {
         ImageDecodingError(.outOfMemory, "cannot allocate \(size) pixels: out of memory")
     }
-
-    /// Throws `exceedsLimit` when decoding needs more bytes than a limit.
-    ///
-    /// - Parameters:
-    ///   - byteCount: The number of bytes that decoding holds at its peak.
-    ///   - limit: The maximum number of bytes.
-    ///   - name: The name of the property that sets the limit, for the message.
-    package static func check(
-        byteCount: Int, limit: Int, of name: String
-    ) throws(ImageDecodingError) {
-        guard byteCount > limit else { return }
-        throw ImageDecodingError(
-            .exceedsLimit,
-            "decoding the image needs \(byteCount) bytes of memory; the limit is \(limit) bytes (\(name))")
-    }
 }

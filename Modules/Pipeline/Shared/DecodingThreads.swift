@@ -109,7 +109,7 @@ struct DecodingThreads: Sendable {
             case .timedOut, .outOfMemory, .decoderFailed, .decoderUnavailable: throw error
             }
         }
-        try ImageDecodingError.check(byteCount: byteCount, limit: limit, of: "maximumDecodingByteCount")
+        try codecs.check(byteCount, of: data, options: options, limit: limit, named: "maximumDecodingByteCount")
         return byteCount
     }
 }

@@ -15,8 +15,8 @@ struct ServerBenchCommand: ProgramCommand {
         interpreter, and both print their paths.
 
           --pictures DIR  read images from DIR, which has the directory web
-          --python PATH   compare thumbnails with the interpreter PATH, and use Thumbor if it is in the directory of
-                          the interpreter (default: none; Alcedo only)
+          --python PATH   use Thumbor if it is in the directory of the Python interpreter PATH, and compare the
+                          thumbnails of both with that interpreter (default: none; Alcedo only)
           --rounds N      measure N rounds (default: 5)
 
         """
@@ -43,7 +43,9 @@ struct ServerBenchCommand: ProgramCommand {
     func run() async throws -> ExitStatus {
         let files = try ThumbnailFiles(URL(filePath: imageDirectory).appending(path: "web"))
         let thumbor = python.flatMap { Self.thumbor(beside: $0) }
-        try await ThumbnailServerBenchmark(files: files, thumbor: thumbor, python: python, rounds: rounds).run()
+        try await ThumbnailServerBenchmark(
+            files: files, thumbor: thumbor, python: thumbor == nil ? nil : python, rounds: rounds
+        ).run()
         return .success
     }
 
