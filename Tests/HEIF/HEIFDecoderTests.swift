@@ -269,7 +269,11 @@
             let size = PixelSize(width: 30 * 64, height: 30 * 64)
             let directory = try TemporaryDirectory()
             let file = directory.url.appending(path: "bomb")
-            try SampleFile.grid("half.heic", columns: 30, rows: 30, size).write(to: file)
+            var builder = HEIFBuilder()
+            builder.addGrid(columns: 30, rows: 30, size: size)
+            let tile = builder.add(try CodedPicture("half.heic"))
+            builder.refer("dimg", from: 1, to: Array(repeating: tile, count: 900))
+            try builder.data.write(to: file)
             let path = file.path(percentEncoded: false)
             await #expect(processExitsWith: .success) { [path = path as String] in
                 let data = try Data(contentsOf: URL(filePath: path))

@@ -19,8 +19,9 @@
                 try SVGDecoder().decode(Data(document.utf8), options: DecodingOptions())
             }
 
-            #expect(
-                images.map { $0.pixels.rgba(4, 4) } == [[0, 0, 255, 255], [128, 128, 128, 255], [255, 0, 0, 255]])
+            // The last one is an empty document.
+            let colors: [[UInt8]] = [[0, 0, 255, 255], [128, 128, 128, 255], [255, 0, 0, 255], [0, 0, 0, 0]]
+            #expect(images.map { $0.pixels.rgba(4, 4) } == colors)
         }
     }
 #endif

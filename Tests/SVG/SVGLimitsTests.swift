@@ -282,7 +282,8 @@
         @Test func `a document that would take much longer than the time limit is not drawn`() {
             let text = "<text>\(String(repeating: "abcdefghi ", count: 9_000))</text>"
             let filter = """
-                <filter id="f"><feConvolveMatrix order="20"/></filter>\(cover(#"filter="url(#f)""#))
+                <filter id="f">\(String(repeating: "<feConvolveMatrix order='20'/>", count: 30))</filter>
+                \(cover(#"filter="url(#f)""#))
                 """
 
             #expect(code(text) == .exceedsLimit)
@@ -292,7 +293,8 @@
 
         @Test(arguments: [false, true])
         func `drawing ends at the time limit, and later drawings are not affected`(isEmbedded: Bool) throws {
-            let lines = (0..<2_000).map { "L\($0 * 37 % 1000),1000 \($0 * 7 % 1000),0" }.joined()
+            // More crossings would be refused before the document is drawn.
+            let lines = (0..<400).map { "L\($0 * 37 % 1000),1000 \($0 * 7 % 1000),0" }.joined()
             let path = document("<path d='M0,0\(lines)'/>", attributes: "width='1000' height='1000'")
             let embedding = "<image width='9' height='9' href='data:;base64,\(path.base64EncodedString())'/>"
             let slow = isEmbedded ? document(embedding) : path
@@ -320,7 +322,7 @@
 
         @Test(arguments: [
             ("x='1e9'", false), ("y='-1e9' height='5'", false), ("x='1e30%'", false), ("x='-1e9' width='2e9'", true),
-            ("x='-10000' y='-10000' width='1e6' height='1e6'", true), ("width='0'", true),
+            ("x='-10000' y='-10000' width='1e6' height='1e6'", true),
         ])
         func `a filter primitive far outside of the document is refused`(region: String, isDrawn: Bool) {
             let content = "<filter id='f'><feOffset \(region)/></filter>\(cover(#"filter="url(#f)""#))"
@@ -328,8 +330,8 @@
             #expect(code(content) == (isDrawn ? nil : .exceedsLimit))
         }
 
-        /// librsvg 2.54 panics when `feTile` repeats an empty region. Whether the region of an element is empty depends
-        /// on its transforms, so the sanitizer cannot tell.
+        /// librsvg 2.54 panics when `feTile` repeats an empty region. Whether the region of an element is empty may
+        /// depend on its transforms, so the sanitizer refuses only some of these documents.
         @Test(arguments: [
             "<filter id='f'><feFlood x='99' width='1'/><feTile/></filter><rect width='9' height='9' filter='url(#f)'/>",
             "<filter id='f'><feFlood width='0'/><feTile/></filter><rect width='9' height='9' filter='url(#f)'/>",
@@ -344,7 +346,9 @@
             """,
         ])
         func `a panic of librsvg is an error of its document, also twice on one thread`(content: String) throws {
-            for _ in 0..<3 { #expect([nil, .decoderFailed].contains(code(content))) }
+            for _ in 0..<3 {
+                #expect([nil, .decoderFailed, .exceedsLimit, .unsupportedVariant].contains(code(content)))
+            }
 
             let image = try decoder.decode(document("<rect width='9' height='9'/>"), options: DecodingOptions())
 
