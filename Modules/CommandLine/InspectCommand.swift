@@ -87,6 +87,7 @@ struct InspectCommand: ProgramCommand {
             switch result {
             case .success(let inspected): found = inspected
             case .failure(let error):
+                // The load throws any error, and an empty file is the only one that the report tells apart.
                 let code = (error as? DownloadError)?.code == .empty ? "empty" : "unreadable"
                 (found.errorCode, found.error) = (code, "\(code): \(image.problem(error))")
             }

@@ -16,6 +16,7 @@ struct MixedRun {
             let origin = try LoopbackOrigin(options: options) { HostileOrigin(epoch: epoch).reply(to: $0) }
             print(origin.port)
             fflush(nil)
+            // The replies that stall do so for a tenth of a second at most. Only the length of the run depends on it.
             while true {
                 try await Task.sleep(for: .milliseconds(100))
                 origin.release()

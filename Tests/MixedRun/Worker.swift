@@ -75,6 +75,7 @@ final class Worker: Sendable {
                 }
             }
             group.addTask {
+                // Counts are printed while the run takes place, because the process may be killed at any time.
                 while ContinuousClock.now < end {
                     try await Task.sleep(for: .seconds(1))
                     self.report()
@@ -138,6 +139,7 @@ final class Worker: Sendable {
             }
         }
         if chance(12) {
+            // A cancellation at a random time must be harmless. Nothing is expected to have happened before it.
             try? await Task.sleep(for: .milliseconds(.random(in: 0...20)))
             task.cancel()
         }

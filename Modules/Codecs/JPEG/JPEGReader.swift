@@ -196,8 +196,8 @@ final class JPEGReader {
     ///
     /// - Parameter isFiltered: Whether a filter reduces the result, which then is at least twice as large as required,
     ///   and usually four times as large as the final image. A scaled transform clips the overshoot at sharp edges, so
-    ///   text becomes thinner: at twice the final size, it differs from the filtered full image by 36 to 48 dB, at four
-    ///   times by 50 to 60. The larger scale takes 8 % longer for thumbnails of 320 pixels of web images.
+    ///   text becomes thinner. At twice the final size, text has 36 to 48 dB against the filtered full image. At four
+    ///   times, it has 47 to 60. The larger scale takes 8 % longer for thumbnails of 320 pixels of web images.
     func shrink(
         _ info: ImageInfo, towards target: TargetSize, isFiltered: Bool
     ) throws(ImageDecodingError) -> PixelSize {

@@ -139,6 +139,7 @@ struct DownloadStage: Sendable {
             throw CancellationError()
         } catch {
             guard policy.allowsNetwork || !isRemote else { throw Self.notInCache(error) }
+            // A downloader throws any error. Its own type is in a module on which this one does not depend.
             if let rejected = (error as? any ContentRejection)?.rejectedSource,
                 unusable.record(request.originalKey, from: rejected, requestedAt: start), !isRepeated, source.mayReload
             {

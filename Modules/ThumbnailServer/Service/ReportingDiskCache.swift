@@ -15,6 +15,7 @@ final class DiskFailureReport: Sendable {
     }
 
     func add(_ error: any Error) {
+        // A cache throws any error. Others than this one, such as a cancellation, say nothing about the disk.
         guard let error = error as? DataCacheError, error.code != .tooLarge else { return }
         let isFirst = isDone.withLock { isDone in
             defer { isDone = true }

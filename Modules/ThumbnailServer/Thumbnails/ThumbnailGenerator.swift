@@ -96,6 +96,7 @@ final class ThumbnailGenerator: Sendable {
     private func logFailure(_ error: any Error, of source: SourceURL) {
         guard let error = error as? PipelineError else { return }
         switch error.code {
+        // The pipeline accepts any downloader, so the type of the cause is that of this server's downloader.
         case .download where (error.cause as? DownloadError)?.code == .transport(.outOfDescriptors):
             let isFirst = hasReportedDescriptors.withLock { hasReported in
                 defer { hasReported = true }
