@@ -138,7 +138,7 @@ struct ShrinkOnLoadTests {
     }
 
     // A scaled transform of a JPEG clips the overshoot at sharp edges, so that text becomes thinner. Strokes without
-    // soft edges are the worst case: drawn text has at least 44 dB.
+    // soft edges are the worst case of text in black on white: drawn text has at least 44 dB.
     @Test(arguments: [ImageFormat.jpeg, .png, .gif, .webp])
     func `text stays as sharp as in the full image`(format: ImageFormat) async throws {
         let encoder: any ImageEncoding =

@@ -44,7 +44,7 @@
 
         /// Returns the memory of the AV1 encoder and the file, measured for noise.
         package func encodingByteCount(of size: PixelSize, format: PixelFormat) -> Int {
-            size.byteCount(perPixel: format.isDeep ? 80 : 40)
+            size.encodingByteCount(perPixel: format.isDeep ? 80 : 40)
         }
 
         /// Encodes the image with all frames of an animation, which are requested one at a time.

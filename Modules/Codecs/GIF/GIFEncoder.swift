@@ -29,7 +29,7 @@ package struct GIFEncoder: MetadataEncoding {
 
     /// Returns the memory of the quantization and the file, measured for noise.
     package func encodingByteCount(of size: PixelSize, format: PixelFormat) -> Int {
-        size.byteCount(perPixel: 16)
+        size.encodingByteCount(perPixel: 16)
     }
 
     /// Encodes an image of any pixel format, with all frames of an animation.

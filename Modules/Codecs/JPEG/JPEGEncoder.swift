@@ -62,7 +62,7 @@ package struct JPEGEncoder: MetadataEncoding {
 
     /// Returns the memory of libjpeg and the file, measured for noise.
     package func encodingByteCount(of size: PixelSize, format: PixelFormat) -> Int {
-        size.byteCount(perPixel: isProgressive || optimizesHuffman ? 16 : 8)
+        size.encodingByteCount(perPixel: isProgressive || optimizesHuffman ? 16 : 8)
     }
 
     /// Returns an encoder that takes rows as they arrive. Memory is O(*w*), unless the image is progressive or its

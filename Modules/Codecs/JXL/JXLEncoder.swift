@@ -56,7 +56,7 @@
 
         /// Returns the memory of libjxl and the file, measured for noise.
         package func encodingByteCount(of size: PixelSize, format: PixelFormat) -> Int {
-            size.byteCount(perPixel: 100)
+            size.encodingByteCount(perPixel: 100)
         }
 
         /// Encodes the image with all frames of an animation, which are requested one at a time.

@@ -55,7 +55,7 @@ package struct PNGEncoder: MetadataEncoding {
     /// Returns the size of the encoded file if nothing can be compressed, and of the rows that libdeflate compresses at
     /// once.
     package func encodingByteCount(of size: PixelSize, format: PixelFormat) -> Int {
-        let rows = size.byteCount(perPixel: format.bytesPerPixel)
+        let rows = size.encodingByteCount(perPixel: format.bytesPerPixel)
         return rows > Self.packLimits.image ? rows : 2 * rows
     }
 

@@ -45,7 +45,7 @@ package struct WebPEncoder: MetadataEncoding {
 
     /// Returns the memory of libwebp and the file, measured for noise.
     package func encodingByteCount(of size: PixelSize, format: PixelFormat) -> Int {
-        size.byteCount(perPixel: compression == .lossless ? 40 : 28)
+        size.encodingByteCount(perPixel: compression == .lossless ? 40 : 28)
     }
 
     /// Encodes the image with all frames of an animation, which are requested one at a time.

@@ -52,7 +52,7 @@ public protocol ImageEncoding: Sendable {
 extension ImageEncoding {
     /// Returns twice the bytes of the image.
     public func encodingByteCount(of size: PixelSize, format: PixelFormat) -> Int {
-        size.byteCount(perPixel: 2 * format.bytesPerPixel)
+        size.encodingByteCount(perPixel: 2 * format.bytesPerPixel)
     }
 
     /// Returns the encoder unchanged.

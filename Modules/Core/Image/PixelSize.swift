@@ -24,10 +24,11 @@ public struct PixelSize: Sendable, Hashable, CustomStringConvertible {
         return overflow ? Int.max : product
     }
 
-    /// Returns the bytes of all pixels, and a mebibyte for tables. At most `Int.max / 4`.
-    package func byteCount(perPixel count: Int) -> Int {
+    /// Returns the memory of an encoder that holds a number of bytes for each pixel and up to a mebibyte of tables. At
+    /// most `Int.max / 4`, so that a few such numbers can be added.
+    package func encodingByteCount(perPixel count: Int) -> Int {
         let (product, overflow) = pixelCount.multipliedReportingOverflow(by: count)
-        return overflow || product > Int.max / 4 ? Int.max / 4 : product + 1 << 20
+        return overflow || product > Int.max / 4 ? Int.max / 4 : product + (1 << 20)
     }
 
     /// The size with width and height exchanged, as after a rotation by 90 degrees.

@@ -26,7 +26,7 @@ protocol FilterSample: BitwiseCopyable, Sendable {
 protocol FilterRow {
     associatedtype Sample
     init(width: Int, _ plan: ResamplingPlan)
-    /// The number of numbers, with those after the last pixel that kernels may read.
+    /// The length of the row, including the numbers after the last pixel that kernels may read.
     var count: Int { get }
     /// Converts a row of pixels to numbers, with color multiplied by alpha.
     func read(_ row: UnsafeRawPointer, into out: UnsafeMutablePointer<Sample>)

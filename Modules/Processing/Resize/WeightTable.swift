@@ -40,6 +40,7 @@ struct WeightTable<Weight: FilterSample> {
                 row[sample - low] = filter.weight(at: (Double(sample) + 0.5 - center) / stretch)
                 sum += row[sample - low]
             }
+            // At an edge, rounding can leave no sample with a weight. The nearest one then stands for all.
             if sum == 0 { (row[0], sum) = (1, 1) }
             weights.withUnsafeMutableBufferPointer { weights in
                 row.withUnsafeBufferPointer { row in
