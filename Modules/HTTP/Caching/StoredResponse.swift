@@ -9,8 +9,8 @@ public struct StoredResponse: Sendable, Hashable {
     public var body: Data
     /// The part of the content that `body` holds; nil if `body` holds the whole content.
     package var part: ContentPart?
-    /// The request fields by which the response varies, normalized: those that its `Vary` field names, and those that
-    /// the cache adds.
+    /// The request fields by which the response varies: those that its `Vary` field names, and those that the cache
+    /// adds. Their values are normalized, and digests for all fields that may hold a secret.
     package var varyingFields: HTTPFields
     /// The time at which the request for this response was sent, or the last request that validated it.
     package var requestTime: Date

@@ -8,25 +8,34 @@ package enum FieldNormalization {
     private static let weighted: Set = ["accept-charset", "accept-encoding", "accept-language"]
     /// The bytes that need no normalization in any value.
     private static let plain = Set("abcdefghijklmnopqrstuvwxyz0123456789-_./*+".utf8)
-    /// Fields of which only a digest is kept.
-    private static let secret: Set = ["authorization", "cookie", "proxy-authorization"]
+    /// Fields whose values are no lists, and mean the same only if they are equal.
+    private static let opaque: Set = ["authorization", "cookie", "proxy-authorization"]
+    /// Fields that state preferences, and therefore hold no secrets (RFC 9110 section 12.5). Any other field may: a
+    /// server can take a key or a token from a field of any name.
+    private static let preferences: Set = ["accept", "accept-charset", "accept-encoding", "accept-language"]
 
     /// Returns the normalized value of a field; nil if the request does not have it.
     ///
     /// Values with the same meaning become equal, as far as section 4.1 allows: several lines become one list, and
-    /// blanks around commas are removed. In lists with weights, the case and the order of the members do not matter. A
-    /// field with credentials or cookies is replaced by a digest.
+    /// blanks around commas are removed. In lists with weights, the case and the order of the members do not matter.
     ///
     /// - Parameters:
     ///   - name: The name of the field in lower case.
     ///   - request: The request.
     package static func value(of name: String, in request: HTTPRequest) -> String? {
         guard let value = name == "authorization" ? request.credentials : request.fields[name] else { return nil }
-        if value.utf8.allSatisfy(plain.contains), !secret.contains(name) { return value }
-        if secret.contains(name) { return SHA256.hexDigest(of: value) }
+        if opaque.contains(name) || value.utf8.allSatisfy(plain.contains) { return value }
         let members = QuotedList.members(of: value)
         guard weighted.contains(name) else { return members.joined(separator: ",") }
         return members.map(WeightedMember.init).sorted().map(\.text).joined(separator: ",")
+    }
+
+    /// Returns the normalized value of a field in the form in which a cache keeps it: as it is if the field states
+    /// preferences, and otherwise as a digest, which is the same in every process. Returns nil if the request does not
+    /// have the field, whose name is in lower case.
+    package static func storedValue(of name: String, in request: HTTPRequest) -> String? {
+        let value = value(of: name, in: request)
+        return preferences.contains(name) ? value : value.map { SHA256.hexDigest(of: $0) }
     }
 }
 

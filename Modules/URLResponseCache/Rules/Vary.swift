@@ -28,11 +28,12 @@ enum Vary {
             || stored.varyingFields.contains("Accept-Encoding") == request.fields.contains("Accept-Encoding")
     }
 
-    /// Returns the fields of a request with these names, normalized, in the order of the names.
+    /// Returns the fields of a request with these names, in the order of the names. The values are normalized, and
+    /// digests of them unless the field states preferences: an entry must not reveal a key or a token.
     static func fields(_ names: [String], of request: HTTPRequest) -> HTTPFields {
         HTTPFields(
             names.compactMap { name in
-                FieldNormalization.value(of: name, in: request).map { HTTPFields.Field(name, $0) }
+                FieldNormalization.storedValue(of: name, in: request).map { HTTPFields.Field(name, $0) }
             })
     }
 

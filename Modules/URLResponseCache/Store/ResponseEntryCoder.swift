@@ -21,8 +21,9 @@ extension ResponseEntry {
 
 /// The coder of entries for storage as bytes.
 private enum ResponseEntryCoder {
-    /// The version of the format. Entries of another version are not read.
-    private static let format = 2
+    /// The version of the format. Entries of another version are not read. Version 2 held the values of most fields
+    /// that `Vary` names, not digests of them.
+    private static let format = 3
 
     private enum Kind: Int {
         case response, variants
