@@ -4,11 +4,12 @@ import AlcedoRuntime
 import AlcedoTesting
 import TestSupport
 
-/// Forwards bytes between clients and a server on the loopback until it falls silent. Existing connections then stay
-/// open without traffic, as after a change of network. Later connections work.
-final class SilentRelay: Sendable {
+/// Forwards bytes between clients and a server on the loopback. Existing connections fail when a test says so, and
+/// later ones work.
+final class FailingRelay: Sendable {
     private struct State: Sendable {
         var silentBefore = 0
+        var brokenBefore = 0
         var count = 0
         /// The sockets of clients and server from which a thread reads.
         var open: Set<Int32> = []
@@ -46,7 +47,17 @@ final class SilentRelay: Sendable {
         state.update { for socket in $0.open { shutdown(socket, Int32(SHUT_RDWR)) } }
     }
 
+    /// The number of connections so far.
+    var count: Int { state.value.count }
+
+    /// Lets the existing connections stay open without traffic, as after a change of network.
     func silence() { state.update { $0.silentBefore = $0.count } }
+
+    /// Ends each existing connection once its client sends something. Until then, the client cannot notice anything.
+    func breakConnections() { state.update { $0.brokenBefore = $0.count } }
+
+    /// Returns when the server has ended all connections, and the clients have been told so.
+    func waitForEnd() async throws { try await state.waitUntil { $0.open.isEmpty } }
 
     private static func connect(_ client: Int32, to target: sockaddr_in, _ state: Watched<State>) {
         let server = makeSocket()
@@ -68,6 +79,7 @@ final class SilentRelay: Sendable {
                 var piece = [UInt8](repeating: 0, count: 1 << 16)
                 while case let count = recv(source, &piece, piece.count, 0), count > 0 {
                     if number < state.value.silentBefore { continue }
+                    if source == client, number < state.value.brokenBefore { break }
                     var sent = 0
                     while sent < count, case let more = send(sink, Array(piece[sent..<count]), count - sent, noSignal),
                         more > 0

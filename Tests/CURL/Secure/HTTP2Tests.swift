@@ -113,7 +113,7 @@ struct HTTP2Tests {
     @Test func `after a silent connection the retry opens another`() async throws {
         let server = try await SecureServer()
         let url = try server.url("/small")
-        let relay = try SilentRelay(to: #require(url.port))
+        let relay = try FailingRelay(to: #require(url.port))
         let relayed = try #require(URL(string: "https://localhost:\(relay.port)/small"))
         let transport = CURLTransport(options: server.options)
         let first = try await get(relayed, transport)

@@ -55,8 +55,11 @@ final class SecureServer: Sendable {
         try #require(URL(string: "https://\(host):\(port)\(path)"))
     }
 
-    /// Returns a URL with TLS on a port without HTTP/2.
-    func oldURL(_ path: String) throws -> URL { try #require(URL(string: "https://localhost:\(oldPort)\(path)")) }
+    /// Returns a URL with TLS on a port without HTTP/2. On this port, `also.localhost` closes a connection after a
+    /// second of idleness.
+    func oldURL(_ path: String, host: String = "localhost") throws -> URL {
+        try #require(URL(string: "https://\(host):\(oldPort)\(path)"))
+    }
 
     /// Returns a URL without TLS on a port that uses HTTP/2 without negotiation.
     func plainURL(_ path: String) throws -> URL { try #require(URL(string: "http://127.0.0.1:\(plainPort)\(path)")) }
@@ -175,6 +178,13 @@ final class SecureServer: Sendable {
                     listen 127.0.0.1:\(ports[2]) ssl;
                     ssl_certificate good.pem;
                     ssl_certificate_key good.key;
+                }
+                server {
+                    listen 127.0.0.1:\(ports[2]) ssl;
+                    server_name also.localhost;
+                    ssl_certificate good.pem;
+                    ssl_certificate_key good.key;
+                    keepalive_timeout 1;
                 }
             }
             """
