@@ -132,7 +132,9 @@ private struct ConversionMaker: FileMaking {
             includesAnimation: format.holdsAnimations)
         var image = loaded
         image.colorProfile = metadata.colorProfile(of: image.colorProfile)
-        if processors.isEmpty, original.request.processors.isEmpty { image.storedModel = original.info.colorModel }
+        // The encoder verifies that the pixels are still gray.
+        let isUnchanged = processors.isEmpty && original.request.processors.isEmpty
+        if isUnchanged || original.info.colorModel == .grayAlpha { image.storedModel = original.info.colorModel }
         let frames = image.frames.map { CancellableFrames($0) }
         image.frames = frames
         let (count, losses) = try await withTaskCancellationHandler {

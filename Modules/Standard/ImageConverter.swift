@@ -24,6 +24,7 @@ public import FoundationEssentials
 /// - A processor needs the whole image.
 /// - The result is a WebP, GIF, AVIF or JPEG XL file, or a JPEG file that is progressive or has optimized Huffman
 ///   tables.
+/// - Gray with alpha is processed and written as PNG, which stays gray.
 ///
 /// **Animations.** An animation stays an animation when the encoder and all processors support animations, and its
 /// frames are decoded one at a time. Otherwise its first frame is converted.
@@ -116,6 +117,14 @@ public struct ImageConverter: Sendable {
         var result = Data()
         var consumer = encoder.makeRowEncoder { bytes in bytes.withUnsafeBytes { result.append(contentsOf: $0) } }
         let isUnchanged = resize == nil && processors.isEmpty
+        if !isUnchanged, info.colorModel == .grayAlpha, encoder.format == .png {
+            // Only the finished image shows whether the processors kept it gray.
+            consumer = WholeImageStage(next: consumer) { image in
+                var image = image
+                image.storedModel = image.isGrayWithAlpha ? .grayAlpha : nil
+                return image
+            }
+        }
         consumer = MetadataFilteredRows(metadata, isUnchanged ? info.colorModel : nil, next: consumer)
         for processor in processors.reversed() { consumer = processor.rows(into: consumer) }
         consumer = ColorConvertedRows(to: colorSpace, by: Self.colorConverter, next: consumer)

@@ -81,6 +81,40 @@
             #expect(try decoder.inspect(data, limits: DecodingLimits()).metadata.exif == nil)
         }
 
+        @Test(arguments: [PixelFormat.rgba8, .rgba16], [true, false])
+        func `an image with alpha whose pixels are all gray is monochrome`(
+            format: PixelFormat, isLossless: Bool
+        ) throws {
+            let size = PixelSize(width: 33, height: 21)
+            let maximum = format.isDeep ? 4095 : 255
+            let pixels = try #require(
+                PixelBuffer(size: size, format: format, alphaMode: .straight) { memory, stride in
+                    for y in 0..<size.height {
+                        for x in 0..<size.width {
+                            for channel in 0..<4 {
+                                let value = (channel == 3 ? maximum - 3 * x : 2 * x + 3 * y) * (format.isDeep ? 16 : 1)
+                                let offset = y * stride + x * format.bytesPerPixel + channel * format.bytesPerPixel / 4
+                                if format.isDeep {
+                                    let sample = UInt16(value + value / 4096)
+                                    memory.storeBytes(of: sample, toByteOffset: offset, as: UInt16.self)
+                                } else {
+                                    memory[offset] = UInt8(value)
+                                }
+                            }
+                        }
+                    }
+                })
+            let encoder = isLossless ? lossless : AVIFEncoder(speed: 9)
+
+            let data = try encoder.encode(DecodedImage(pixels: pixels))
+
+            #expect(try decoder.inspect(data, limits: DecodingLimits()).colorModel == .grayAlpha)
+            let decoded = try decode(data, DecodingOptions(pixelFormat: format)).pixels
+            #expect(decoded.format == format && decoded.alphaMode == .straight)
+            if isLossless, format.isDeep { #expect(haveEqualDeepSamples(decoded, pixels)) }
+            if isLossless, !format.isDeep { #expect(decoded == pixels) }
+        }
+
         @Test func `every pixel format is encoded`() throws {
             let size = PixelSize(width: 33, height: 21)
             let (gray, deep) = (try grayPixels(size), try deepPixels(size))

@@ -57,6 +57,24 @@
             #expect(abs(distance - 1) < 0.001)
         }
 
+        @Test(arguments: [PixelFormat.rgba8, .rgba16], [JXLEncoder.Compression.lossless, .distance(1)])
+        func `an image with alpha whose pixels are all gray is stored as gray with alpha`(
+            format: PixelFormat, compression: JXLEncoder.Compression
+        ) throws {
+            let pixels = try madePixels(PixelSize(width: 33, height: 21), format, alphaMode: .straight) { x, y in
+                let scale = format.isDeep ? 257 : 1
+                let gray = scale * (2 * x + 3 * y) + x * (scale - 1) / 256
+                return [gray, gray, gray, scale * (255 - 3 * x)]
+            }
+
+            let data = try JXLEncoder(compression: compression, effort: 3).encode(DecodedImage(pixels: pixels))
+
+            let info = try decoder.inspect(data, limits: DecodingLimits())
+            #expect(info.colorModel == .grayAlpha && info.bitDepth == (format.isDeep ? 16 : 8))
+            let decoded = try decode(data, DecodingOptions(pixelFormat: format)).pixels
+            #expect(decoded.format == format && (compression != .lossless || decoded == pixels))
+        }
+
         @Test(arguments: [-1, 0, .nan, 1_000] as [Double])
         func `distances outside the range are clamped`(distance: Double) throws {
             let pixels = try smoothPixels(PixelSize(width: 20, height: 20))

@@ -218,6 +218,37 @@ struct MetadataPolicyTests {
         #expect(try Self.codecs.decode(exact, options: DecodingOptions(pixelFormat: .gray16)).pixels == pixels)
     }
 
+    @Test(arguments: [PixelFormat.rgba8, .rgba16])
+    func `gray with alpha stays gray with alpha, also after processors`(format: PixelFormat) throws {
+        let (size, width) = (PixelSize(width: 64, height: 32), format.bytesPerPixel / 4)
+        let pixels = try #require(
+            PixelBuffer(size: size, format: format, alphaMode: .straight) { memory, bytesPerRow in
+                for offset in stride(from: 0, to: 32 * bytesPerRow, by: width) {
+                    let (x, y) = (offset % bytesPerRow / (4 * width), offset / bytesPerRow)
+                    let isAlpha = offset / width % 4 == 3
+                    let value = UInt16(isAlpha ? 65_535 - 700 * x : 900 * x + 20 * y)
+                    if width == 2 {
+                        memory.storeBytes(of: value, toByteOffset: offset, as: UInt16.self)
+                    } else {
+                        memory[offset] = UInt8(value >> 8)
+                    }
+                }
+            })
+        let file = try ImageEncoder.png(usesPaletteWhenLossless: false).encode(DecodedImage(pixels: pixels))
+        try #require(try Self.codecs.inspect(file).colorModel == .grayAlpha)
+        let blur: [any ImageProcessing] = [ImageProcessors.GaussianBlur(sigma: 1)]
+        for encoder in Self.encoders where ![.jpeg, .webp, .gif].contains(encoder.format) {
+            for (box, processors) in [(nil, []), (PixelSize(width: 16, height: 16), []), (nil, blur)] {
+                let converter = ImageConverter(codecs: Self.codecs, processors: processors)
+                let info = try Self.codecs.inspect(converter.convert(file, to: encoder, fitting: box))
+                #expect(info.colorModel == .grayAlpha && (info.bitDepth > 8) == format.isDeep, "\(encoder.format)")
+            }
+        }
+        // A processor that adds a color is not undone.
+        let tint = ImageConverter(processors: [ImageProcessors.Tint(.init(red: 255, green: 0, blue: 0))])
+        #expect(try Self.codecs.inspect(tint.convert(file, to: .png())).colorModel == .rgba)
+    }
+
     @Test func `a palette stays a palette unless the pixels change`() throws {
         var image = DecodedImage.coordinates(PixelSize(width: 3, height: 3))
         image.storedModel = .palette

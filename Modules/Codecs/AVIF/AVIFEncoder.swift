@@ -56,7 +56,7 @@
         ///   times larger, and the file; for an animation, also the frames that the AV1 encoder compares.
         package func encode(_ image: DecodedImage) throws(ImageEncodingError) -> Data {
             try Self.check(image.size)
-            let isGray = image.pixels.format.isGray
+            let isGray = image.pixels.format.isGray || image.isGrayWithAlpha
             let profile = ICCProfile.encoded(image.colorProfile, isGray: isGray) ?? Data()
             // Without EXIF data, the orientation is written only as a property of the image.
             let written = metadata.writtenEXIF(
@@ -69,7 +69,7 @@
             return try profile.bytes.withUnsafeBytes { profile throws(ImageEncodingError) in
                 try exif.withUnsafeBufferPointer { exif throws(ImageEncodingError) in
                     try xmp.withUnsafeBufferPointer { xmp throws(ImageEncodingError) in
-                        var settings = settings(image)
+                        var settings = settings(image, isGray: isGray)
                         (settings.icc, settings.icc_size) = Self.pointer(profile)
                         (settings.exif, settings.exif_size) = Self.pointer(UnsafeRawBufferPointer(exif))
                         (settings.xmp, settings.xmp_size) = Self.pointer(UnsafeRawBufferPointer(xmp))
@@ -108,7 +108,7 @@
         }
 
         /// Returns the settings of libavif, without metadata.
-        private func settings(_ image: DecodedImage) -> alcedo_avif_encoder_settings {
+        private func settings(_ image: DecodedImage, isGray: Bool) -> alcedo_avif_encoder_settings {
             let pixels = image.pixels
             var settings = alcedo_avif_encoder_settings()
             settings.width = UInt32(pixels.size.width)
@@ -122,9 +122,10 @@
                 case .rgba8, .rgbx8: ALCEDO_AVIF_RGBA8
                 }
             settings.has_alpha = pixels.alphaMode == .opaque || !pixels.format.hasAlpha ? 0 : 1
+            settings.is_gray = isGray ? 1 : 0
             switch compression {
             case .lossless:
-                settings.is_rgb = pixels.format.isGray ? 0 : 1
+                settings.is_rgb = isGray ? 0 : 1
                 settings.depth = isDeep ? 12 : 8
             case .lossy(let quality):
                 // The comparison is written so that NaN becomes 0.
@@ -166,8 +167,8 @@
         ///
         /// The color profile is kept unchanged, but a gray profile of pixels in color becomes an RGB profile with the
         /// same curve. EXIF data without a TIFF header is omitted. Rows keep their stored order, and
-        /// an orientation is written as the properties `irot` and `imir`. Opaque images get no alpha, and gray images
-        /// no color. Images with 16 bits are stored with 10 bits, or losslessly with 12 bits. Color is stored with half
+        /// an orientation is written as the properties `irot` and `imir`. Opaque images get no alpha, and gray images,
+        /// also those with alpha, no color. Images with 16 bits are stored with 10 bits, or losslessly with 12 bits. Color is stored with half
         /// the resolution below a quality of 90.
         ///
         /// Delays of frames are stored in milliseconds, rounded down, at most 16,777,215 ms. A side of more than

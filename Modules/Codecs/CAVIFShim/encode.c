@@ -51,12 +51,13 @@ static int set_metadata(avifImage *image, const alcedo_avif_encoder_settings *se
     return 1;
 }
 
-static int is_gray(alcedo_avif_format format) {
-    return format == ALCEDO_AVIF_GRAY8 || format == ALCEDO_AVIF_GRAY16;
+/// Whether the file has no color: gray rows, or rows with color and alpha that are gray.
+static int is_gray(const alcedo_avif_encoder_settings *settings) {
+    return settings->is_gray || settings->format == ALCEDO_AVIF_GRAY8 || settings->format == ALCEDO_AVIF_GRAY16;
 }
 
 static avifPixelFormat planes_of(const alcedo_avif_encoder_settings *settings) {
-    if (is_gray(settings->format)) return AVIF_PIXEL_FORMAT_YUV400;
+    if (is_gray(settings)) return AVIF_PIXEL_FORMAT_YUV400;
     return settings->is_subsampled && !settings->is_rgb ? AVIF_PIXEL_FORMAT_YUV420 : AVIF_PIXEL_FORMAT_YUV444;
 }
 
@@ -105,20 +106,38 @@ void alcedo_avif_encoder_destroy(alcedo_avif_encoder *e) {
     free(e);
 }
 
-/// Copies gray rows to the luminance plane. Samples of 16 bits are rounded to the bits of the plane.
-static avifResult copy_gray(avifImage *image, const uint8_t *rows, size_t stride) {
+/// Copies one sample of each pixel to a row of a plane. Samples of 16 bits are rounded to the bits of the plane.
+static void copy_samples(
+    const avifImage *image, const uint8_t *samples, size_t first, size_t step, int is_deep, uint8_t *row) {
     const uint32_t maximum = (1u << image->depth) - 1;
-    const avifResult result = avifImageAllocatePlanes(image, AVIF_PLANES_YUV);
+    const uint16_t *deep_samples = (const uint16_t *)(const void *)samples;
+    uint16_t *deep_row = (uint16_t *)(void *)row;
+    for (uint32_t x = 0; x < image->width; x++) {
+        const size_t position = first + x * step;
+        if (!is_deep) {
+            row[x] = samples[position];
+        } else {
+            deep_row[x] = (uint16_t)((deep_samples[position] * maximum + 32767) / 65535);
+        }
+    }
+}
+
+/// Copies gray rows to the luminance plane, and their alpha, if they have any, to the alpha plane.
+static avifResult copy_gray(alcedo_avif_encoder *e, const uint8_t *rows, size_t stride) {
+    avifImage *image = e->image;
+    const alcedo_avif_format format = e->settings.format;
+    const int is_deep = format == ALCEDO_AVIF_GRAY16 || format == ALCEDO_AVIF_RGBA16;
+    const size_t step = format == ALCEDO_AVIF_GRAY8 || format == ALCEDO_AVIF_GRAY16 ? 1 : 4;
+    const int has_alpha = e->settings.has_alpha;
+    const avifResult result =
+        avifImageAllocatePlanes(image, has_alpha ? AVIF_PLANES_YUV | AVIF_PLANES_A : AVIF_PLANES_YUV);
     if (result != AVIF_RESULT_OK) return result;
     for (uint32_t y = 0; y < image->height; y++) {
+        const uint8_t *samples = rows + y * stride;
         uint8_t *row = image->yuvPlanes[AVIF_CHAN_Y] + (size_t)y * image->yuvRowBytes[AVIF_CHAN_Y];
-        if (image->depth == 8) {
-            memcpy(row, rows + y * stride, image->width);
-            continue;
-        }
-        const uint16_t *samples = (const uint16_t *)(const void *)(rows + y * stride);
-        uint16_t *deep = (uint16_t *)(void *)row;
-        for (uint32_t x = 0; x < image->width; x++) deep[x] = (uint16_t)((samples[x] * maximum + 32767) / 65535);
+        copy_samples(image, samples, 0, step, is_deep, row);
+        if (!has_alpha) continue;
+        copy_samples(image, samples, 3, step, is_deep, image->alphaPlane + (size_t)y * image->alphaRowBytes);
     }
     return AVIF_RESULT_OK;
 }
@@ -138,7 +157,7 @@ static avifResult copy_color(alcedo_avif_encoder *e, const void *rows, size_t st
 alcedo_avif_status alcedo_avif_encoder_add(
     alcedo_avif_encoder *e, const void *rows, size_t stride, uint64_t duration) {
     if (stride > UINT32_MAX) return ALCEDO_AVIF_UNSUPPORTED;
-    avifResult result = is_gray(e->settings.format) ? copy_gray(e->image, rows, stride) : copy_color(e, rows, stride);
+    avifResult result = is_gray(&e->settings) ? copy_gray(e, rows, stride) : copy_color(e, rows, stride);
     if (result != AVIF_RESULT_OK) return status(e, result);
     const avifAddImageFlags flags = e->settings.is_sequence ? AVIF_ADD_IMAGE_FLAG_NONE : AVIF_ADD_IMAGE_FLAG_SINGLE;
     return status(e, avifEncoderAddImage(e->encoder, e->image, duration, flags));

@@ -14,9 +14,9 @@ struct alcedo_jxl_encoder {
     uint32_t height;
     /// The number of bytes between the rows that are passed.
     size_t stride;
-    /// The rows without the fourth sample of each pixel, or NULL.
-    uint8_t *colors;
-    size_t color_stride;
+    /// The rows with only the samples that the file stores, or NULL.
+    uint8_t *samples;
+    size_t sample_stride;
     int is_animated;
     uint8_t *bytes;
     size_t count;
@@ -43,7 +43,7 @@ void alcedo_jxl_encoder_destroy(alcedo_jxl_encoder *e) {
     if (e->encoder) JxlEncoderDestroy(e->encoder);
     if (e->runner) JxlThreadParallelRunnerDestroy(e->runner);
     free(e->bytes);
-    free(e->colors);
+    free(e->samples);
     free(e);
 }
 
@@ -59,6 +59,11 @@ static alcedo_jxl_status failure(const alcedo_jxl_encoder *e) {
     }
 }
 
+/// Whether the file has no color: gray rows, or rows with color and alpha that are gray.
+static int is_gray(const alcedo_jxl_encoder_settings *settings) {
+    return settings->is_gray || alcedo_jxl_is_gray(settings->format);
+}
+
 /// Sets the size, the samples, the orientation and the animation.
 static int set_basic_info(alcedo_jxl_encoder *e, const alcedo_jxl_encoder_settings *settings) {
     JxlBasicInfo info;
@@ -66,7 +71,7 @@ static int set_basic_info(alcedo_jxl_encoder *e, const alcedo_jxl_encoder_settin
     info.xsize = settings->width;
     info.ysize = settings->height;
     info.bits_per_sample = alcedo_jxl_is_deep(settings->format) ? 16 : 8;
-    info.num_color_channels = alcedo_jxl_is_gray(settings->format) ? 1 : 3;
+    info.num_color_channels = is_gray(settings) ? 1 : 3;
     if (settings->has_alpha) {
         info.num_extra_channels = 1;
         info.alpha_bits = info.bits_per_sample;
@@ -90,7 +95,7 @@ static int set_color(alcedo_jxl_encoder *e, const alcedo_jxl_encoder_settings *s
         return 1;
     }
     JxlColorEncoding color;
-    JxlColorEncodingSetToSRGB(&color, alcedo_jxl_is_gray(settings->format));
+    JxlColorEncodingSetToSRGB(&color, is_gray(settings));
     return JxlEncoderSetColorEncoding(e->encoder, &color) == JXL_ENC_SUCCESS;
 }
 
@@ -130,6 +135,7 @@ static int set_compression(alcedo_jxl_encoder *e, const alcedo_jxl_encoder_setti
 
 alcedo_jxl_status alcedo_jxl_encoder_begin(alcedo_jxl_encoder *e, const alcedo_jxl_encoder_settings *settings) {
     e->format = alcedo_jxl_pixel_format(settings->format, settings->has_alpha);
+    if (is_gray(settings)) e->format.num_channels = settings->has_alpha ? 2 : 1;
     e->width = settings->width;
     e->height = settings->height;
     e->stride = alcedo_jxl_stride(settings->format, settings->width);
@@ -159,22 +165,29 @@ static alcedo_jxl_status collect(alcedo_jxl_encoder *e) {
     }
 }
 
-/// Copies the color of the rows, because libjxl accepts no fourth sample for an image without alpha.
-static const uint8_t *copy_colors(alcedo_jxl_encoder *e, const uint8_t *rows) {
+/// Copies the samples that the file stores from rows with four samples: the color without alpha, because libjxl accepts
+/// no fourth sample for an image without alpha, or one sample of color and alpha. Returns NULL when memory is exhausted.
+static const uint8_t *copy_samples(alcedo_jxl_encoder *e, const uint8_t *rows) {
     const size_t sample_size = e->format.data_type == JXL_TYPE_UINT16 ? 2 : 1;
-    e->color_stride = alcedo_jxl_aligned(3 * sample_size * e->width);
-    if (!e->colors) e->colors = calloc(e->height, e->color_stride);
-    if (!e->colors) return NULL;
+    const size_t count = e->format.num_channels;
+    e->sample_stride = alcedo_jxl_aligned(count * sample_size * e->width);
+    if (!e->samples) e->samples = calloc(e->height, e->sample_stride);
+    if (!e->samples) return NULL;
     for (size_t y = 0; y < e->height; y++) {
         const uint8_t *source = rows + y * e->stride;
-        uint8_t *target = e->colors + y * e->color_stride;
+        uint8_t *target = e->samples + y * e->sample_stride;
         for (size_t x = 0; x < e->width; x++) {
-            memcpy(target, source, 3 * sample_size);
-            target += 3 * sample_size;
+            if (count == 3) {
+                memcpy(target, source, 3 * sample_size);
+            } else {
+                memcpy(target, source, sample_size);
+                memcpy(target + sample_size, source + 3 * sample_size, sample_size);
+            }
+            target += count * sample_size;
             source += 4 * sample_size;
         }
     }
-    return e->colors;
+    return e->samples;
 }
 
 alcedo_jxl_status alcedo_jxl_encoder_add(
@@ -188,10 +201,10 @@ alcedo_jxl_status alcedo_jxl_encoder_add(
     }
     const void *samples = rows;
     size_t sample_count = e->stride * e->height;
-    if (e->format.num_channels == 3) {
-        samples = copy_colors(e, rows);
+    if (e->format.num_channels == 3 || e->format.num_channels == 2) {
+        samples = copy_samples(e, rows);
         if (!samples) return ALCEDO_JXL_OUT_OF_MEMORY;
-        sample_count = e->color_stride * e->height;
+        sample_count = e->sample_stride * e->height;
     }
     if (JxlEncoderAddImageFrame(e->frame, &e->format, samples, sample_count) != JXL_ENC_SUCCESS) return failure(e);
     if (is_last) JxlEncoderCloseInput(e->encoder);

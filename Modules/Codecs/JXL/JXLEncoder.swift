@@ -68,7 +68,7 @@
         ///   effort, and the file.
         package func encode(_ image: DecodedImage) throws(ImageEncodingError) -> Data {
             try Self.check(image.size)
-            let isGray = image.pixels.format.isGray
+            let isGray = image.pixels.format.isGray || image.isGrayWithAlpha
             let usable = ICCProfile.encoded(image.colorProfile, isGray: isGray)
             let profile = usable.flatMap { ICCProfile.describes(gray: isGray, $0) ? $0 : nil } ?? Data()
             // Without EXIF data, the orientation is written only in the codestream.
@@ -79,7 +79,7 @@
             return try profile.bytes.withUnsafeBytes { profile throws(ImageEncodingError) in
                 try exif.withUnsafeBufferPointer { exif throws(ImageEncodingError) in
                     try xmp.withUnsafeBufferPointer { xmp throws(ImageEncodingError) in
-                        var settings = settings(image)
+                        var settings = settings(image, isGray: isGray)
                         (settings.icc, settings.icc_size) = Self.pointer(profile)
                         (settings.exif, settings.exif_size) = Self.pointer(UnsafeRawBufferPointer(exif))
                         (settings.xmp, settings.xmp_size) = Self.pointer(UnsafeRawBufferPointer(xmp))
@@ -117,13 +117,14 @@
         }
 
         /// Returns the settings of libjxl, without metadata.
-        private func settings(_ image: DecodedImage) -> alcedo_jxl_encoder_settings {
+        private func settings(_ image: DecodedImage, isGray: Bool) -> alcedo_jxl_encoder_settings {
             let pixels = image.pixels
             var settings = alcedo_jxl_encoder_settings()
             settings.width = UInt32(pixels.size.width)
             settings.height = UInt32(pixels.size.height)
             settings.format = pixels.format.jxl
             settings.has_alpha = pixels.hasAlphaSamples ? 1 : 0
+            settings.is_gray = isGray ? 1 : 0
             switch compression {
             case .lossless: settings.is_lossless = 1
             // The comparison is written so that NaN becomes the best quality.
@@ -162,8 +163,8 @@
         /// pixels in color becomes an RGB profile with the same curve. A lossy file stores colors
         /// independently of the profile, and decoders give them in an equal space, such as Display P3, or in sRGB for a
         /// profile that libjxl does not recognize. A profile that libjxl cannot read is omitted. Rows keep their stored
-        /// order, and an orientation is written in the codestream. Opaque images get no alpha, and gray images no
-        /// color. Images with 16 bits are stored with 16 bits.
+        /// order, and an orientation is written in the codestream. Opaque images get no alpha, and gray images,
+        /// also those with alpha, no color. Images with 16 bits are stored with 16 bits.
         ///
         /// Delays of frames are stored in milliseconds, rounded down, at least 1 ms. A frame that does not fill the
         /// canvas, and a frame with alpha after an opaque first frame are errors with the code `unsupportedImage`. A

@@ -30,13 +30,15 @@ package struct PNGEncoder: MetadataEncoding {
     /// - Throws: ``/AlcedoCore/ImageEncodingError``.
     package func encode(_ image: DecodedImage) throws(ImageEncodingError) -> Data {
         let pixels = image.pixels
-        let header = image.rowHeader
-        let settings = try PNGRowSamples.settings(
-            header, level: compressionLevel, packLimit: Self.packLimits.image)
+        var header = image.rowHeader
+        let isGray = image.isGrayWithAlpha
+        if header.storedModel == .grayAlpha, !isGray { header.storedModel = nil }
         let writer: PNGWriter
         if usesPaletteWhenLossless, PNGPalette.canStore(header), let colors = ExactPalette(pixels),
             case let palette = PNGPalette(colors), header.storedModel == .palette || palette.isSmaller(than: header)
         {
+            let settings = try PNGRowSamples.settings(
+                header, level: compressionLevel, packLimit: Self.packLimits.image)
             writer = try palette.writer(settings, header, metadata)
             var indices = [UInt8](repeating: 0, count: pixels.width)
             for y in 0..<pixels.height {
@@ -44,9 +46,12 @@ package struct PNGEncoder: MetadataEncoding {
                 try writer.write(indices)
             }
         } else {
+            if isGray { header.storedModel = .grayAlpha }
+            let settings = try PNGRowSamples.settings(
+                header, level: compressionLevel, packLimit: Self.packLimits.image)
             writer = try PNGWriter(
                 settings, colorProfile: image.colorProfile, metadata: metadata, orientation: image.orientation)
-            try write(image, by: writer)
+            try write(pixels, header, by: writer)
         }
         try writer.finish()
         return writer.data()
@@ -68,14 +73,15 @@ package struct PNGEncoder: MetadataEncoding {
             metadata: metadata, output: output)
     }
 
-    private func write(_ image: DecodedImage, by writer: PNGWriter) throws(ImageEncodingError) {
-        let pixels = image.pixels
-        guard pixels.alphaMode == .premultiplied || image.rowHeader.isGrayWithAlpha else {
+    private func write(
+        _ pixels: PixelBuffer, _ header: PixelRowHeader, by writer: PNGWriter
+    ) throws(ImageEncodingError) {
+        guard pixels.alphaMode == .premultiplied || header.isGrayWithAlpha else {
             return try pixels.withUnsafeBytes { memory throws(ImageEncodingError) in
                 try writer.write(memory, stride: pixels.bytesPerRow, rows: pixels.height)
             }
         }
-        var rows = PNGRowSamples(image.rowHeader)
+        var rows = PNGRowSamples(header)
         for y in 0..<pixels.height {
             // Gray and RGBX samples have no alpha, even when the buffer's alpha mode is premultiplied.
             let row = rows.converted(pixels.row(y)) ?? pixels.row(y).withUnsafeBytes { Array($0) }
@@ -92,8 +98,8 @@ extension ImageEncoding where Self == ImageEncoder {
     /// ```
     ///
     /// Encoding is lossless, except that premultiplied color is divided by alpha. Without a palette, RGBA8 and RGBA16
-    /// are written with alpha unless they are marked as opaque, RGBX8 without alpha, and gray8 and gray16 as gray. A
-    /// gray profile of another image becomes an RGB profile with the same curve. A color profile is left out when
+    /// are written with alpha unless they are marked as opaque, RGBX8 without alpha, and gray8 and gray16 as gray. An
+    /// image with alpha whose pixels are all gray is written as gray with alpha, except by a row encoder. A gray profile of another image becomes an RGB profile with the same curve. A color profile is left out when
     /// libpng rejects it or its color space differs from the image's. The pixels are not rotated; an orientation other
     /// than upright is written as EXIF. IPTC is written as a text in the form of ImageMagick. Animations are written as
     /// their first frame.
@@ -103,7 +109,8 @@ extension ImageEncoding where Self == ImageEncoder {
     /// is 4 MiB, and above it memory is O(*w*).
     ///
     /// `ImageConverter` keeps the color model of a file whose pixels do not change: an image with a palette keeps one
-    /// up to 16 million pixels, for which it needs a byte per pixel, and gray with alpha stays gray with alpha.
+    /// up to 16 million pixels, for which it needs a byte per pixel. Gray with alpha stays gray with alpha, also after
+    /// processors, as long as its pixels are gray.
     ///
     /// - Parameters:
     ///   - compressionLevel: The compression level of libdeflate and zlib, from 0 (no compression) to 9 (smallest

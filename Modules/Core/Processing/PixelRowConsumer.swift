@@ -42,8 +42,8 @@ public struct PixelRowHeader: Sendable, Hashable {
     /// Only a ``ColorConverting`` receives such rows. Pixels of four zero bytes in rows that are not opaque are missing
     /// pixels of a partial image.
     public var hasInks = false
-    /// The color model of the file, if no processor changed the pixels; otherwise nil. An encoder can then store the
-    /// pixels in the same model, for example with a palette. Default: nil.
+    /// The color model of the file, if no processor changed the pixels, or if they still fit it; otherwise nil. An
+    /// encoder can then store the pixels in the same model, for example with a palette. Default: nil.
     package var storedModel: ColorModel?
     /// The position of the rows in the full image, when a decoder reduced the image; nil in all other cases. Default:
     /// nil. Consumers that pass on rows of another size set it to nil.

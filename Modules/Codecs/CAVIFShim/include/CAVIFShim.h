@@ -127,6 +127,8 @@ typedef struct {
     /// The samples of the rows that are passed. Gray rows become a monochrome image.
     alcedo_avif_format format;
     int has_alpha;
+    /// Whether red, green and blue of every pixel are equal, so that only one of them is stored.
+    int is_gray;
     /// Whether the planes hold green, blue and red instead of luminance and color differences.
     int is_rgb;
     /// Whether color differences have half the width and height.

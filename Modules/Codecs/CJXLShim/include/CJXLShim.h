@@ -194,6 +194,8 @@ typedef struct {
     /// The samples of the rows that are passed.
     alcedo_jxl_format format;
     int has_alpha;
+    /// Whether red, green and blue of every pixel are equal, so that only one of them is stored.
+    int is_gray;
     int is_lossless;
     /// The distance of lossy compression, in units of just noticeable differences, from 0.01 to 25.
     float distance;
