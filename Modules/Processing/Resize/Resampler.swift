@@ -154,20 +154,32 @@ struct SampleRegion: Hashable {
         (x, y, width, height) = (0, 0, Double(size.width), Double(size.height))
     }
 
+    /// Creates the largest centered region of an image with the aspect ratio of `result`. If no pixel is scaled, the
+    /// region begins at a whole pixel, so that pixels are copied.
+    init(of size: PixelSize, covering result: PixelSize) {
+        let full = Self(of: size)
+        let scale = min(full.width / Double(result.width), full.height / Double(result.height))
+        width = Double(result.width) * scale
+        height = Double(result.height) * scale
+        x = (full.width - width) / 2
+        y = (full.height - height) / 2
+        if scale == 1 { (x, y) = (x.rounded(.down), y.rounded(.down)) }
+    }
+
     /// Creates the region of a part of the full image.
     ///
     /// - Parameters:
     ///   - part: The part of the full image, in its pixels; nil for all of it.
     ///   - size: The size of the samples.
     ///   - reduction: The position of the samples in the full image; nil if they are its pixels.
-    init(_ part: PixelRect?, of size: PixelSize, _ reduction: ImageReduction?) {
+    init(_ part: SampleRegion?, of size: PixelSize, _ reduction: ImageReduction?) {
         let position = reduction ?? ImageReduction(of: size, exactly: size)
         (x, y, width, height) = (position.x, position.y, position.width, position.height)
         guard let part else { return }
         let (horizontal, vertical) =
             (width / Double(position.fullSize.width), height / Double(position.fullSize.height))
-        x += Double(part.x) * horizontal
-        y += Double(part.y) * vertical
-        (width, height) = (Double(part.size.width) * horizontal, Double(part.size.height) * vertical)
+        x += part.x * horizontal
+        y += part.y * vertical
+        (width, height) = (part.width * horizontal, part.height * vertical)
     }
 }

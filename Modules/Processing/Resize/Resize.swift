@@ -139,7 +139,7 @@ extension ImageProcessors {
         func plan(for header: PixelRowHeader) throws(ImageProcessingError) -> ResamplingPlan? {
             let full = header.reduction?.fullSize ?? header.size
             let result = try checkedSize(for: full)
-            let part = mode == .cover ? try Crop(aspect: result).rect(in: full) : nil
+            let part = mode == .cover ? SampleRegion(of: full, covering: result) : nil
             let region = SampleRegion(part, of: header.size, header.reduction)
             guard result != header.size || region != SampleRegion(of: header.size) else { return nil }
             let plan = ResamplingPlan(

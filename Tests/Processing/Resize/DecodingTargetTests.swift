@@ -111,6 +111,17 @@ import AlcedoLibc
         #expect((0..<10).map { result.pixels.pixel($0, 4).x } == (45..<55).map { UInt16($0 * 2) })
     }
 
+    @Test func `a part of the image that begins between two pixels is not moved`() throws {
+        let full = PixelBuffer.make(101, 20, .gray8, .opaque) { x, _ in SIMD4(repeating: UInt16(x * 2)) }
+        let cover = ImageProcessors.Resize(to: PixelSize(width: 10, height: 10), mode: .cover)
+
+        let result = try cover.process(DecodedImage(pixels: full))
+
+        // The part of 20 pixels begins at 40.5. The center of its first two pixels is the center of pixel 41.
+        let levels = (0..<10).map { result.pixels.pixel($0, 4).x }
+        #expect(levels == Array(stride(from: 82, to: 122, by: 4)))
+    }
+
     @Test func `a filter that would need too much memory is refused`() {
         let size = PixelSize(width: 50_000_000, height: 2)
         let resize = ImageProcessors.Resize(to: PixelSize(width: 100, height: 100))
