@@ -295,10 +295,11 @@ package.targets += [
         name: "mixed-run",
         dependencies: [
             "Alcedo", "AlcedoBMP", "AlcedoCore", "AlcedoDiskCache", "AlcedoHTTP", "AlcedoTesting",
-            "AlcedoURLResponseCache", "TestSupport",
+            "AlcedoURLResponseCache",
         ],
         path: "Tests/MixedRun", exclude: ["run"]),
-    .target(name: "TestSupport", dependencies: ["AlcedoCore", "AlcedoTesting"], path: "Tests/Support"),
+    // A test target, although it has no tests: `swift build` with a static standard library has no module Testing.
+    .testTarget(name: "TestSupport", dependencies: ["AlcedoCore", "AlcedoTesting"], path: "Tests/Support"),
     .testTarget(
         name: "AlcedoTests", dependencies: ["Alcedo", "AlcedoAVIF", "AlcedoJXL", "AlcedoTesting", "TestSupport"],
         path: "Tests/Standard"),

@@ -7,7 +7,6 @@ import AlcedoLibc
 import AlcedoRuntime
 import AlcedoURLResponseCache
 import FoundationEssentials
-import TestSupport
 
 /// One process of the run. It loads images for several users at once, and compares every byte with the origin's image
 /// for the user. It exits with status 3 after a wrong byte, and with status 4 if a load does not end.
