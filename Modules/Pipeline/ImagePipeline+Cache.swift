@@ -119,7 +119,7 @@ extension ImagePipeline {
                 pipeline.process.forget(resource)
             }
             if !layers.isDisjoint(with: .disk) {
-                await disk.flush()
+                await disk.flush(resource)
                 if allVariants {
                     await disk.removeResource(resource)
                 } else {

@@ -97,4 +97,17 @@ struct StalledDiskTests {
         await stack.pipeline.shutDown()
         #expect(stack.disk.entries.value.isEmpty && clock.sleeperCount == 0)
     }
+
+    @Test func `a removal waits for the writes of its own resource only`() async throws {
+        let stack = stack()
+        _ = try await stack.load(try web("a"))
+        try await mechanics.waitForSleepers(count: 1)
+
+        await stack.pipeline.cache.remove(try web("b"))
+
+        #expect(clock.sleeperCount == 0)
+        #expect(mechanics.sleeperCount == 1)
+        mechanics.advance(by: .seconds(1_000))
+        await stack.pipeline.shutDown()
+    }
 }

@@ -25,7 +25,7 @@ public final class ImageCache: Sendable {
     private struct Read: Hashable, Sendable {
         var key: ImageKey
         /// A read that begins after a change must not join a read that began before it.
-        var generation: Generation
+        var lastChange: Int
     }
 
     private let codecs: CodecRegistry
@@ -155,7 +155,7 @@ public final class ImageCache: Sendable {
             // Another change is in progress, so the result may be outdated: it is not shared and not stored in memory.
             return try await read(key, from: disk, generation: nil)
         }
-        return try await reads.value(for: Read(key: key, generation: generation)) { _ in
+        return try await reads.value(for: Read(key: key, lastChange: generation.lastChange)) { _ in
             try await self.read(key, from: disk, generation: generation)
         }
     }

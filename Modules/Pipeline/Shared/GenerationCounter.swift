@@ -109,16 +109,16 @@ enum ChangeScope: Sendable {
     case everything
 }
 
-/// A state of a resource in a ``GenerationCounter``. If two generations of a resource are equal, the resource did not
-/// change between them. They may differ without a change, because resources share counters.
-struct Generation: Sendable, Hashable {
-    /// The number of changes of the resource and of the resources that share its counter.
-    var count: Int
-    /// The number of changes that affected all resources.
-    var globalCount: Int
+/// A state of a resource in a ``GenerationCounter``.
+struct Generation: Sendable {
+    /// The number of the last change of the resource. It is equal in two generations only if the resource did not
+    /// change between them.
+    var lastChange: Int
+    /// The number of changes of all resources when the generation was read.
+    var changeCount: Int
 }
 
-/// The changes in progress and the counters. A pure state machine: it never awaits and makes no calls to other objects.
+/// The changes in progress, and the numbers of the last changes. A pure state machine: it never awaits and makes no calls to other objects.
 private struct GenerationState: Sendable {
     /// A function that returns when a change has ended.
     typealias End = @Sendable () async -> Void
@@ -128,16 +128,21 @@ private struct GenerationState: Sendable {
         var end: End
     }
 
-    /// The number of counters: enough that resources rarely share one, and few enough to be allocated permanently.
-    private static let counterCount = 64
+    /// The number of resources whose last change is known. If more of them change while an image is loaded, the image is
+    /// not stored.
+    private static let resourceLimit = 4096
 
     private var lastID = 0
     /// The last change of each resource, if it has not ended.
     private var latest: [ResourceKey: Change] = [:]
     /// The last change of all resources, if it has not ended. The changes in ``latest`` were submitted after it.
     private var latestOfAll: Change?
-    private var counts = [Int](repeating: 0, count: counterCount)
-    private var globalCount = 0
+    /// The number of changes, which is the number of the last one.
+    private var changeCount = 0
+    /// The number of the last change of each resource that changed after ``knownSince``.
+    private var lastChanges: [ResourceKey: Int] = [:]
+    /// The last change that counts for every resource.
+    private var knownSince = 0
 
     /// Returns the changes that a new change of `scope` waits for. A change of all resources waits for all earlier
     /// changes.
@@ -152,9 +157,16 @@ private struct GenerationState: Sendable {
 
     /// Records a change of `scope`. Earlier generations are then no longer current.
     mutating func recordChange(of scope: ChangeScope) {
+        changeCount += 1
         switch scope {
-        case .resource(let resource): counts[Self.counter(of: resource)] += 1
-        case .everything: globalCount += 1
+        case .resource(let resource):
+            lastChanges[resource] = changeCount
+            guard lastChanges.count > Self.resourceLimit else { return }
+            knownSince = lastChanges.values.sorted()[lastChanges.count / 2]
+            lastChanges = lastChanges.filter { $0.value > knownSince }
+        case .everything:
+            knownSince = changeCount
+            lastChanges = [:]
         }
     }
 
@@ -183,20 +195,15 @@ private struct GenerationState: Sendable {
 
     /// Returns the generation of a resource, or nil while a change of the resource is in progress.
     func current(_ resource: ResourceKey) -> Generation? {
-        latestOfAll == nil && latest[resource] == nil ? snapshot(of: resource) : nil
+        guard latestOfAll == nil, latest[resource] == nil else { return nil }
+        return Generation(lastChange: lastChange(of: resource), changeCount: changeCount)
     }
 
     /// Returns whether the resource has not changed since the generation. Generations are read between changes, and
     /// each change is counted when it is submitted.
     func isUnchanged(_ resource: ResourceKey, since generation: Generation) -> Bool {
-        snapshot(of: resource) == generation
+        lastChange(of: resource) <= generation.changeCount
     }
 
-    private func snapshot(of resource: ResourceKey) -> Generation {
-        Generation(count: counts[Self.counter(of: resource)], globalCount: globalCount)
-    }
-
-    private static func counter(of resource: ResourceKey) -> Int {
-        Int(truncatingIfNeeded: UInt(bitPattern: resource.hashValue) % UInt(counterCount))
-    }
+    private func lastChange(of resource: ResourceKey) -> Int { lastChanges[resource] ?? knownSince }
 }

@@ -142,7 +142,7 @@ struct DiskStage: Sendable {
     /// Removes all entries, after waiting for the pending writes as ``flush()`` does. A write that has timed out may
     /// still store its entry afterwards. The caller must have recorded the change.
     func removeAll() async {
-        await writes.flush()
+        await flush()
         await cache?.removeAll()
     }
 
@@ -156,15 +156,15 @@ struct DiskStage: Sendable {
         _ = await writes.submit(key, byteCount: 0) { await cache.remove(key) }
     }
 
-    /// Removes the entries of a resource, after waiting for the pending writes as ``flush()`` does. A write that has
+    /// Removes the entries of a resource, after waiting for its pending writes as ``flush()`` does. A write that has
     /// timed out may still store its entry afterwards. The caller must have recorded the change.
     func removeResource(_ resource: ResourceKey) async {
-        await writes.flush()
+        await flush(resource)
         await cache?.removeAll(of: resource)
     }
 
-    /// Returns when all writes so far have ended or timed out, or when the disk is stalled.
-    func flush() async { await writes.flush() }
+    /// Returns when all writes so far, or those of a resource, have ended or timed out, or when the disk is stalled.
+    func flush(_ resource: ResourceKey? = nil) async { await writes.flush(resource) }
 
     /// Returns when the last write under a key has ended or timed out, or when the disk is stalled.
     func flushEntry(_ key: ImageKey) async { await writes.flushEntry(key) }

@@ -66,8 +66,14 @@ final class DiskWriteQueue: Sendable {
     }
 
     /// Returns when all writes submitted so far have ended or timed out, or when the disk is stalled.
-    func flush() async {
-        for write in state.withLock({ Array($0.writes.values) }) {
+    ///
+    /// - Parameter resource: The resource whose writes are waited for; nil for all.
+    func flush(_ resource: ResourceKey? = nil) async {
+        let writes = state.withLock { state in
+            // Only the last write under each key: it waits for those before it.
+            state.latest.filter { resource == nil || $0.key.resource == resource }.compactMap { state.writes[$0.value] }
+        }
+        for write in writes {
             guard !state.withLock({ $0.isStalled }) else { return }
             await wait(for: write)
         }

@@ -71,6 +71,33 @@ struct PipelineCacheTests {
         #expect(stack.pipeline.cache[try web("a")]?.level == 9)
     }
 
+    @Test func `a load in progress is stored however many other images are removed`() async throws {
+        let stack = waiting
+        let load = Task { try await stack.load(try web("a")).image.level }
+        try await clock.waitForSleepers(count: 1)
+
+        for number in 0..<1_000 { stack.pipeline.cache[try web("other\(number)")] = nil }
+        clock.advance(by: .seconds(1))
+
+        #expect(try await load.value == 7)
+        #expect(stack.pipeline.cache[try web("a")]?.level == 7)
+        await stack.pipeline.flush()
+        #expect(stack.stored(try web("a")) == level(7))
+    }
+
+    @Test func `a load is not stored if its image was removed before thousands of others`() async throws {
+        let stack = waiting
+        let load = Task { try await stack.load(try web("a")).image.level }
+        try await clock.waitForSleepers(count: 1)
+
+        stack.pipeline.cache[try web("a")] = nil
+        for number in 0..<10_000 { stack.pipeline.cache[try web("other\(number)")] = nil }
+        clock.advance(by: .seconds(1))
+
+        #expect(try await load.value == 7)
+        #expect(stack.pipeline.cache[try web("a")] == nil)
+    }
+
     // MARK: Memory and disk
 
     @Test func `storing a request's image writes it to disk`() async throws {
