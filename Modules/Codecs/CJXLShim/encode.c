@@ -166,7 +166,8 @@ static alcedo_jxl_status collect(alcedo_jxl_encoder *e) {
 }
 
 /// Copies the samples that the file stores from rows with four samples: the color without alpha, because libjxl accepts
-/// no fourth sample for an image without alpha, or one sample of color and alpha. Returns NULL when memory is exhausted.
+/// no fourth sample for an image without alpha, or one sample of color and alpha. Returns NULL when memory is
+/// exhausted.
 static const uint8_t *copy_samples(alcedo_jxl_encoder *e, const uint8_t *rows) {
     const size_t sample_size = e->format.data_type == JXL_TYPE_UINT16 ? 2 : 1;
     const size_t count = e->format.num_channels;

@@ -99,9 +99,10 @@ extension ImageEncoding where Self == ImageEncoder {
     ///
     /// Encoding is lossless, except that premultiplied color is divided by alpha. Without a palette, RGBA8 and RGBA16
     /// are written with alpha unless they are marked as opaque, RGBX8 without alpha, and gray8 and gray16 as gray. An
-    /// image with alpha whose pixels are all gray is written as gray with alpha, except by a row encoder. A gray profile of another image becomes an RGB profile with the same curve. A color profile is left out when
-    /// libpng rejects it or its color space differs from the image's. The pixels are not rotated; an orientation other
-    /// than upright is written as EXIF. IPTC is written as a text in the form of ImageMagick. Animations are written as
+    /// image with alpha whose pixels are all gray is written as gray with alpha, except by a row encoder. A gray
+    /// profile of another image becomes an RGB profile with the same curve. A color profile is left out when libpng
+    /// rejects it or its color space differs from the image's. The pixels are not rotated; an orientation other than
+    /// upright is written as EXIF. IPTC is written as a text in the form of ImageMagick. Animations are written as
     /// their first frame.
     ///
     /// Samples of at most 128 MiB are compressed at once with libdeflate, for which they are copied. Those of larger

@@ -118,7 +118,8 @@ struct Generation: Sendable {
     var changeCount: Int
 }
 
-/// The changes in progress, and the numbers of the last changes. A pure state machine: it never awaits and makes no calls to other objects.
+/// The changes in progress, and the numbers of the last changes. A pure state machine: it never awaits and makes no
+/// calls to other objects.
 private struct GenerationState: Sendable {
     /// A function that returns when a change has ended.
     typealias End = @Sendable () async -> Void
@@ -128,8 +129,8 @@ private struct GenerationState: Sendable {
         var end: End
     }
 
-    /// The number of resources whose last change is known. If more of them change while an image is loaded, the image is
-    /// not stored.
+    /// The number of resources whose last change is known. If more of them change while an image is loaded, the image
+    /// is not stored.
     private static let resourceLimit = 4096
 
     private var lastID = 0
