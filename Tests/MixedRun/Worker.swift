@@ -227,7 +227,7 @@ final class Worker: Sendable {
 
     /// Returns the red, green and blue bytes of all pixels. The images are opaque.
     private static func colors(_ image: DecodedImage) -> [UInt8] {
-        let bytes = image.pixels.tightBytes
+        let bytes = (0..<image.size.height).flatMap { y in image.pixels.row(y).withUnsafeBytes { Array($0) } }
         guard bytes.count == 4 * image.size.width * image.size.height else { return bytes }
         return bytes.indices.filter { $0 % 4 != 3 }.map { bytes[$0] }
     }
