@@ -17,37 +17,37 @@ public struct RedisOptions: Sendable, Hashable {
     }
 
     /// The address of the server. Default: 127.0.0.1, port 6379.
-    package var address: Address
+    public var address: Address
     /// The user name; nil means the server's default user. Default: nil.
-    package var username: String?
+    public var username: String?
     /// The password; nil sends no credentials. Default: nil.
-    package var password: String?
+    public var password: String?
     /// The number of the database. Default: 0.
-    package var database: Int
+    public var database: Int
     /// The prefix of all Redis keys of the cache, which allows several caches to share a server. Default: `alcedo:`.
-    package var prefix: String
+    public var prefix: String
     /// The maximum number of connections, and so of concurrent calls. Values below 1 count as 1. Default: 16.
-    package var maxConcurrentConnections: Int
+    public var maxConcurrentConnections: Int
     /// The maximum time to connect. Host name lookup by the system's resolver is not included; use an IP address or a
     /// socket where that matters. Values below one millisecond count as one. Default: half a second.
-    package var connectTimeout: Duration
+    public var connectTimeout: Duration
     /// The maximum time to wait until the server accepts or sends the next bytes, and the maximum time for which a read
     /// or a store waits for a free connection. Default: half a second.
-    package var responseTimeout: Duration
+    public var responseTimeout: Duration
     /// The maximum time for one call of any size, from the first byte sent to the last byte received. A call that takes
     /// longer fails like one without a reply. Values below one millisecond count as one. Default: two seconds.
-    package var callTimeout: Duration
+    public var callTimeout: Duration
     /// The maximum time for an operation that needs many calls: removing all entries of a resource, removing all
     /// entries, counting, and measuring the total size. No call begins after it. Default: one minute.
-    package var bulkOperationTimeout: Duration
+    public var bulkOperationTimeout: Duration
     /// The maximum number of bytes of an entry, including its metadata and a header of 36 bytes. Larger entries are
     /// neither stored nor read. Default: 16 MiB.
-    package var maximumEntryByteCount: Int
+    public var maximumEntryByteCount: Int
     /// The number of consecutive failures after which no calls are sent for ``retryDelay``. Values below 1 count as 1.
     /// Default: 3.
-    package var failureLimit: Int
+    public var failureLimit: Int
     /// The time for which no calls are sent after ``failureLimit`` failures. Default: five seconds.
-    package var retryDelay: Duration
+    public var retryDelay: Duration
 
     /// Creates options; by default for a server on this machine without a password.
     ///
@@ -81,13 +81,13 @@ public struct RedisOptions: Sendable, Hashable {
         self.password = password
         self.database = database
         self.prefix = prefix
-        self.maxConcurrentConnections = max(1, maxConcurrentConnections)
+        self.maxConcurrentConnections = maxConcurrentConnections
         self.connectTimeout = connectTimeout
         self.responseTimeout = responseTimeout
         self.callTimeout = callTimeout
         self.bulkOperationTimeout = bulkOperationTimeout
         self.maximumEntryByteCount = maximumEntryByteCount
-        self.failureLimit = max(1, failureLimit)
+        self.failureLimit = failureLimit
         self.retryDelay = retryDelay
     }
 }

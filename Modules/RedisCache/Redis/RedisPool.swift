@@ -16,6 +16,9 @@ final class RedisPool: Sendable {
     private let state: Locked<State>
 
     init(_ options: RedisOptions, clock: any TimeSource) {
+        var options = options
+        options.maxConcurrentConnections = max(1, options.maxConcurrentConnections)
+        options.failureLimit = max(1, options.failureLimit)
         self.options = options
         self.clock = clock
         threads = BlockingExecutor(name: "alcedo.redis", maxConcurrent: options.maxConcurrentConnections)
