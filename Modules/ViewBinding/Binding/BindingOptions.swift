@@ -15,11 +15,12 @@ public struct BindingOptions: Sendable {
     public var placeholder: DecodedImage?
     /// The image to show when the load fails and the view does not show a cached image of the request. Default: nil, to
     /// keep the low-resolution image if it is shown, and otherwise to show the placeholder, or nothing if there is no
-    /// placeholder.
+    /// placeholder. See also ``keepsCurrentImage``.
     public var failureImage: DecodedImage?
-    /// Whether a view without a placeholder keeps its current image until a preview, the low-resolution image or the
-    /// image of the new request is available. The current image is removed after a failure and for a nil URL. Default:
-    /// false, so that no view shows the image of another request.
+    /// Whether the view keeps the image of an earlier request until a preview, the low-resolution image or the image of
+    /// the new request is available, and after a failure unless there is a failure image. The placeholder is then shown
+    /// only if the view shows no image. The image is removed for a nil URL. Default: false, so that no view shows the
+    /// image of another request.
     public var keepsCurrentImage: Bool
     /// A second request, whose image is shown as ``DisplayContent/preview(_:)`` until the main image is available.
     /// Default: nil.

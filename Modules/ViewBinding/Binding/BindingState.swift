@@ -89,6 +89,8 @@ struct BindingState: Sendable {
 
     private var load: Load?
     private var lastNumber = 0
+    /// Whether the view shows an image of any request, and not nothing, a placeholder or a failure image.
+    private var showsImage = false
 
     /// The receipt of the active load; nil if no load is active.
     var activeReceipt: Receipt? { load?.receipt }
@@ -127,13 +129,13 @@ struct BindingState: Sendable {
         switch memory {
         case .image(isRefreshed: false):
             self.load = nil
-            return [.show(.image), .report(receipt)]
+            return [show(.image), .report(receipt)]
         case .image(isRefreshed: true):
             self.load?.shown = .image
-            return [.show(.image), .startLoad(receipt)]
+            return [show(.image), .startLoad(receipt)]
         case .lowResolution:
             self.load?.shown = .lowResolution
-            return [.show(.lowResolution), .startLoad(receipt)]
+            return [show(.lowResolution), .startLoad(receipt)]
         case .nothing:
             let low: [Action] = load.placeholders.hasLowResolution ? [.startLowResolution(receipt)] : []
             return showStandIn() + low + [.startLoad(receipt)]
@@ -146,13 +148,13 @@ struct BindingState: Sendable {
         switch update {
         case .preview where load.shown <= .preview:
             self.load?.shown = .preview
-            return [.show(.preview)]
+            return [show(.preview)]
         case .lowResolution where load.shown < .lowResolution:
             self.load?.shown = .lowResolution
-            return [.show(.lowResolution)]
+            return [show(.lowResolution)]
         case .cached:
             self.load?.shown = .image
-            return [.show(.image)]
+            return [show(.image)]
         // The view already shows a better image.
         case .preview, .lowResolution: return []
         }
@@ -164,9 +166,9 @@ struct BindingState: Sendable {
         guard let load, load.receipt == receipt else { return [] }
         self.load = nil
         switch outcome {
-        case .image(isNew: true): return [.show(.image), .report(receipt)]
+        case .image(isNew: true): return [show(.image), .report(receipt)]
         case .image(isNew: false), .cancelled: return [.report(receipt)]
-        case .failure: return Self.afterFailure(load).map { [.show($0), .report(receipt)] } ?? [.report(receipt)]
+        case .failure: return contentAfterFailure(of: load).map { [show($0), .report(receipt)] } ?? [.report(receipt)]
         }
     }
 
@@ -177,20 +179,34 @@ struct BindingState: Sendable {
         return load?.receipt
     }
 
+    /// Handles that the binder has removed the image from the view.
+    mutating func clear() { showsImage = false }
+
     private mutating func showStandIn() -> [Action] {
         guard let placeholders = load?.placeholders, load?.shown == .another,
-            placeholders.hasPlaceholder || !placeholders.keepsCurrentImage
+            !placeholders.keepsCurrentImage || placeholders.hasPlaceholder && !showsImage
         else { return [] }
         load?.shown = .standIn
-        return [.show(placeholders.standIn)]
+        return [show(placeholders.standIn)]
+    }
+
+    private mutating func show(_ slot: Slot) -> Action {
+        showsImage =
+            switch slot {
+            case .image, .preview, .lowResolution: true
+            case .nothing, .placeholder, .failureImage: false
+            }
+        return .show(slot)
     }
 
     /// Returns the content to show after the load has failed; nil to keep the current content.
-    private static func afterFailure(_ load: Load) -> Slot? {
+    private func contentAfterFailure(of load: Load) -> Slot? {
         switch load.shown {
         case .image: nil
+        case .another where load.placeholders.keepsCurrentImage && showsImage && !load.placeholders.hasFailureImage: nil
         case .standIn, .lowResolution: load.placeholders.hasFailureImage ? .failureImage : nil
-        // An image of another request, or a preview that will never be complete, must not stay on screen.
+        // A preview that will never be complete must not stay on screen, nor an image of another request unless the
+        // caller asked for it.
         case .another, .preview: load.placeholders.hasFailureImage ? .failureImage : load.placeholders.standIn
         }
     }

@@ -79,8 +79,8 @@ public import FoundationEssentials
     ///
     /// If memory serves the request, and the load does not wait for the view's size, the image is shown before this
     /// method returns, without a placeholder. Otherwise the view shows the low-resolution image if that is in memory,
-    /// or else the placeholder. Without a placeholder, the view shows nothing, or keeps its current image if
-    /// `keepsCurrentImage` of the ``BindingOptions`` is true.
+    /// or else the placeholder, or nothing. If `keepsCurrentImage` of the ``BindingOptions`` is true, the view keeps
+    /// the image of an earlier request instead.
     ///
     /// A load of another request is canceled. If the binder is already loading an equal request (the same source, the
     /// same cache policy, the same key at the view's size, and the same modifier or an identifier for what it selects),
@@ -179,6 +179,7 @@ public import FoundationEssentials
         }
         failed = nil
         let abandoned = takeAbandoned()
+        state.clear()
         view.display(options.placeholder.map { .placeholder($0) } ?? .nothing)
         updateActivity()
         abandoned?.report(.failure(CancellationError()))

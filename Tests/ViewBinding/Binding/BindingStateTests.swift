@@ -93,10 +93,34 @@ import Testing
         #expect(state.finish(second, .failure) == [.report(second)])
     }
 
-    @Test mutating func `a failure clears an image that was kept`() {
-        _ = state.bind(a, placeholders: keeping)
+    @Test mutating func `an image that is kept replaces the placeholder and stays after a failure`() {
+        let options = BindingState.Placeholders(hasPlaceholder: true, keepsCurrentImage: true)
+        _ = state.bind(a, placeholders: options)
+        #expect(state.lookedUp(first, .nothing) == [.show(.placeholder), .startLoad(first)])
+        #expect(state.finish(first, .image(isNew: true)) == [.show(.image), .report(first)])
 
-        #expect(state.finish(first, .failure) == [.show(.nothing), .report(first)])
+        _ = state.bind(b, placeholders: options)
+        #expect(state.lookedUp(second, .nothing) == [.startLoad(second)])
+        #expect(state.finish(second, .failure) == [.report(second)])
+
+        _ = state.bind(a, placeholders: full)
+        let third = Receipt(number: 3)
+        #expect(state.finish(third, .failure) == [.show(.failureImage), .report(third)])
+        _ = state.bind(b, placeholders: options)
+        #expect(
+            state.lookedUp(Receipt(number: 4), .nothing) == [.show(.placeholder), .startLoad(Receipt(number: 4))])
+    }
+
+    @Test mutating func `a failure image replaces an image that was kept, and a preview is not kept`() {
+        _ = state.bind(a, placeholders: plain)
+        _ = state.finish(first, .image(isNew: true))
+        _ = state.bind(b, placeholders: BindingState.Placeholders(hasFailureImage: true, keepsCurrentImage: true))
+        #expect(state.finish(second, .failure) == [.show(.failureImage), .report(second)])
+
+        _ = state.bind(a, placeholders: keeping)
+        let third = Receipt(number: 3)
+        #expect(state.received(third, .preview) == [.show(.preview)])
+        #expect(state.finish(third, .failure) == [.show(.nothing), .report(third)])
     }
 
     @Test mutating func `a load canceled by the pipeline displays no failure`() {

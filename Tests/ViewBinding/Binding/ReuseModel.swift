@@ -40,6 +40,8 @@ struct ReuseModel {
     var lowInMemory: Set<Int> = []
     private var requested: Requested?
     private(set) var failed: Draw?
+    /// Whether the content is an image of any request, for options that keep the current image.
+    private var hasImage = false
 
     var isLoading: Bool { requested != nil }
     var isWaitingForSize: Bool { requested?.isWaiting == true }
@@ -57,7 +59,7 @@ struct ReuseModel {
         return true
     }
 
-    mutating func bindNothing() { (requested, failed, shown) = (nil, nil, .nothing) }
+    mutating func bindNothing() { (requested, failed, shown, hasImage) = (nil, nil, .nothing, false) }
 
     mutating func cancel() { requested = nil }
 
@@ -93,10 +95,11 @@ struct ReuseModel {
         guard let requested = current(serial) else { return }
         (self.requested, failed) = (nil, requested.draw)
         if requested.rank == .image { return }
+        let keeps = requested.draw.keepsCurrentImage && requested.rank == .another && hasImage
         if requested.draw.hasFailureImage {
-            shown = .failure(Self.failure)
-        } else if requested.rank != .low {
-            shown = requested.draw.hasPlaceholder ? .placeholder(Self.placeholder) : .nothing
+            (shown, hasImage) = (.failure(Self.failure), false)
+        } else if requested.rank != .low, !keeps {
+            (shown, hasImage) = (requested.draw.hasPlaceholder ? .placeholder(Self.placeholder) : .nothing, false)
         }
     }
 
@@ -132,7 +135,7 @@ struct ReuseModel {
 
     private mutating func showStandIn() {
         guard let requested, requested.rank == .another else { return }
-        if requested.draw.hasPlaceholder {
+        if requested.draw.hasPlaceholder, !requested.draw.keepsCurrentImage || !hasImage {
             show(.placeholder(Self.placeholder), .standIn)
         } else if !requested.draw.keepsCurrentImage {
             show(.nothing, .standIn)
@@ -142,11 +145,13 @@ struct ReuseModel {
     private mutating func show(_ value: UInt8, _ layer: ImageResponse.Layer) {
         guard requested?.draw.isTaken == true else { return show(.image(value, layer), .image) }
         requested?.rank = .image
+        hasImage = true
         taken = .image(value, layer)
     }
 
     private mutating func show(_ content: FakeView.Shown, _ rank: Rank) {
         shown = content
+        hasImage = rank.rawValue > Rank.standIn.rawValue
         requested?.rank = rank
     }
 }
