@@ -63,8 +63,8 @@ public typealias DataMemoryCache = MemoryCache<ImageKey, CachedData>
 extension MemoryCache where Key == ImageKey, Value == CachedData {
     /// Creates a data cache that evicts the least recently used entries first.
     ///
-    /// A stored entry must be readable at once, so the policy is LRU, which never rejects an entry. Some other policies
-    /// do, such as ``MemoryCachePolicy/gdsf`` and ``MemoryCachePolicy/s3FIFO``.
+    /// A stored entry must be readable at once, so the policy is LRU, which never rejects an entry. A custom policy
+    /// may.
     ///
     /// - Parameters:
     ///   - sizeLimit: The maximum size of all entries, in bytes. With zero or less, the cache stores nothing.

@@ -21,7 +21,7 @@ struct MemoryCacheBenchCommand: ProgramCommand {
           --trace FILE    read the trace from FILE, or from standard input for -
           --capacity N    limit the cache to N in the unit of the trace, or to a share of its footprint, such as 10%;
                           may be repeated
-          --policy P      use adaptive, lru, fifo, sieve, s3-fifo, w-tinylfu, gdsf, purge or all (default: all)
+          --policy P      use adaptive, lru, fifo, purge or all (default: all)
 
         """
 

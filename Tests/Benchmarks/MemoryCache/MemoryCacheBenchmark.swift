@@ -225,10 +225,6 @@ enum PolicyName: String, CaseIterable {
     case adaptive
     case lru
     case fifo
-    case sieve
-    case s3FIFO = "s3-fifo"
-    case wTinyLFU = "w-tinylfu"
-    case gdsf
     case purge
 
     /// Returns a cache with this policy. Purging reduces the cost to six tenths of the limit.
@@ -238,10 +234,6 @@ enum PolicyName: String, CaseIterable {
         case .adaptive: MemoryCache(limits: limits, policy: .adaptive)
         case .lru: MemoryCache(limits: limits, policy: .lru)
         case .fifo: MemoryCache(limits: limits, policy: .fifo)
-        case .sieve: MemoryCache(limits: limits, policy: .sieve)
-        case .s3FIFO: MemoryCache(limits: limits, policy: .s3FIFO)
-        case .wTinyLFU: MemoryCache(limits: limits, policy: .wTinyLFU)
-        case .gdsf: MemoryCache(limits: limits, policy: .gdsf)
         case .purge: MemoryCache(limits: limits, policy: .purging(toPreferredCost: costLimit / 10 * 6))
         }
     }

@@ -177,12 +177,10 @@ import Testing
 
     @Test func `an entry that the policy refuses is never stored`() {
         let evicted = Watched<[Int: EvictionReason]>([:])
-        let cache: MemoryCache<Int, Int> = PolicyChoice.gdsf.cache(MemoryCacheLimits(costLimit: 10)) {
-            key, value, reason in
-            evicted.update { $0[key] = reason }
-        }
+        let cache = MemoryCache<Int, Int>(
+            limits: MemoryCacheLimits(costLimit: 10), policy: .custom(NewestFirst())
+        ) { key, value, reason in evicted.update { $0[key] = reason } }
         for key in 0..<5 { cache.store(key, for: key, cost: 2) }
-        for key in 0..<5 { for _ in 0..<9 { _ = cache.value(for: key) } }
         let before = cache.statistics
 
         #expect(!cache.store(9, for: 9, cost: 10))
@@ -202,10 +200,9 @@ import Testing
     }
 
     @Test func `an entry that the policy refuses is found while it is referenced`() {
-        let cache: MemoryCache<Int, ReferencedNumber> = PolicyChoice.gdsf.cache(
-            MemoryCacheLimits(costLimit: 10), findsReferencedValues: true)
+        let cache = MemoryCache<Int, ReferencedNumber>(
+            limits: MemoryCacheLimits(costLimit: 10), policy: .custom(NewestFirst()), findsReferencedValues: true)
         for key in 0..<5 { cache.store(ReferencedNumber(key), for: key, cost: 2) }
-        for key in 0..<5 { for _ in 0..<9 { _ = cache.value(for: key) } }
         let held = ReferencedNumber(9)
         #expect(!cache.store(held, for: 9, cost: 10))
         #expect(cache.value(for: 9) === held)
@@ -242,4 +239,15 @@ import Testing
         #expect(cache.image(for: key(String(name.map { $0 }))) != nil)
         #expect(cache.image(for: key(name, "small")) == nil)
     }
+}
+
+/// Evicts the most recently stored entry first, and so rejects an entry that does not fit.
+private struct NewestFirst: EvictionPolicy {
+    private var slots: [Int] = []
+
+    mutating func insert(_ slot: Int, hash: UInt64, cost: Int, fits: Bool) { slots.append(slot) }
+    mutating func use(_ slot: Int) {}
+    mutating func remove(_ slot: Int) { slots.removeAll { $0 == slot } }
+    mutating func evict() -> Int? { slots.popLast() }
+    mutating func removeAll() { slots = [] }
 }

@@ -3,7 +3,7 @@ import AlcedoMemoryCache
 
 /// Every policy, for tests that apply to all of them.
 enum PolicyChoice: String, CaseIterable, Sendable {
-    case adaptive, lru, fifo, sieve, s3FIFO, wTinyLFU, gdsf, purge
+    case adaptive, lru, fifo, purge
 
     func cache<Key, Value>(
         _ limits: MemoryCacheLimits,
@@ -20,10 +20,6 @@ enum PolicyChoice: String, CaseIterable, Sendable {
         case .adaptive: make(.adaptive)
         case .lru: make(.lru)
         case .fifo: make(.fifo)
-        case .sieve: make(.sieve)
-        case .s3FIFO: make(.s3FIFO)
-        case .wTinyLFU: make(.wTinyLFU)
-        case .gdsf: make(.gdsf)
         case .purge: make(.purging(toPreferredCost: limits.costLimit / 2))
         }
     }

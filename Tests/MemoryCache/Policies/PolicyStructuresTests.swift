@@ -79,17 +79,4 @@ import Testing
         ghosts.remember(.ghost(20), limit: 0)
         #expect(ghosts.count == 0)
     }
-
-    @Test func `a frequency sketch never underestimates, and halves its counters`() {
-        var sketch = FrequencySketch()
-        sketch.reserve(1000)
-        for _ in 0..<8 { sketch.increment(42) }
-        for hash in 1000..<1500 as Range<UInt64> { sketch.increment(hash) }
-        #expect(sketch.estimate(42) >= 8)
-        #expect((1000..<1500 as Range<UInt64>).allSatisfy { sketch.estimate($0) >= 1 })
-        #expect((5000..<5100 as Range<UInt64>).filter { sketch.estimate($0) == 0 }.count > 90)
-
-        for hash in 0..<10_240 as Range<UInt64> { sketch.increment(100_000 + hash % 700) }
-        #expect(sketch.estimate(42) < 8)
-    }
 }

@@ -119,7 +119,7 @@ struct ShrinkTests {
             await withCheckedContinuation { continuation in
                 Thread.detachNewThread {
                     UnsafeMutableRawPointer.allocate(byteCount: 30 << 20, alignment: 1).deallocate()
-                    for policy in [PolicyChoice.adaptive, .s3FIFO, .wTinyLFU] {
+                    for policy in [PolicyChoice.adaptive, .lru] {
                         let cache: MemoryCache<Int, Int> = policy.cache(MemoryCacheLimits(costLimit: .max))
                         for key in 0..<1000 { cache.store(key, for: key, cost: 1) }
                         let before = ResidentMemory.byteCount

@@ -13,16 +13,6 @@ public enum MemoryCachePolicy: Sendable {
     case lru
     /// Evicts the oldest entry first, regardless of uses.
     case fifo
-    /// SIEVE: evicts the oldest entry that was not used since the previous pass (Zhang et al., NSDI 2024).
-    case sieve
-    /// S3-FIFO: new entries enter a small queue. An entry moves to the main queue if it is used more than once in the
-    /// small queue, or if it returns soon after its eviction (Yang et al., SOSP 2023).
-    case s3FIFO
-    /// W-TinyLFU: an LRU window in front of a segmented LRU that admits an entry by its recent frequency (Einziger et
-    /// al., ACM Transactions on Storage, 2017).
-    case wTinyLFU
-    /// GDSF: evicts the entry with the fewest uses relative to its cost first, and ages entries (Cherkasova, 1998).
-    case gdsf
     /// When the cost limit is exceeded, evicts the least recently used entries until the rest cost at most
     /// `toPreferredCost`. In this case, a new entry that alone costs more than `toPreferredCost` is not stored.
     ///
@@ -39,10 +29,6 @@ public enum MemoryCachePolicy: Sendable {
         case .adaptive: AdaptivePolicy()
         case .lru, .purging: LRUPolicy()
         case .fifo: FIFOPolicy()
-        case .sieve: SIEVEPolicy()
-        case .s3FIFO: S3FIFOPolicy()
-        case .wTinyLFU: WTinyLFUPolicy()
-        case .gdsf: GDSFPolicy()
         case .custom(let policy): UnmarkedPolicy(policy)
         }
     }

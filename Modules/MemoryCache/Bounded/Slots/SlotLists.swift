@@ -28,7 +28,7 @@ struct SlotLists: Sendable {
         return newer < 0 ? nil : Int(newer)
     }
 
-    func isNewest(_ slot: Int, of list: Int) -> Bool { lists[list].newest == Int32(slot) }
+    private func isNewest(_ slot: Int, of list: Int) -> Bool { lists[list].newest == Int32(slot) }
 
     /// Adds a slot, which must not be in any list, as the newest.
     mutating func append(_ slot: Int, to list: Int) {
