@@ -161,7 +161,8 @@ let package = Package(
         // system modules: CGTK, because Swift has none for GTK, and a module of its own for mallopt.
         .executableTarget(
             name: "quickstart", dependencies: ["Alcedo", "AlcedoTesting"],
-            path: "Examples/Quickstart", exclude: ["README.md", "contact-sheet.png"], resources: [.copy("Pictures")],
+            path: "Examples/Quickstart", exclude: ["README.md", "contact-sheet.png", "make-pictures"],
+            resources: [.copy("Pictures")],
             packageAccess: false),
         .executableTarget(
             name: "upload-to-thumbnail", dependencies: ["Alcedo"], path: "Examples/UploadToThumbnail",
@@ -183,7 +184,8 @@ let package = Package(
         .executableTarget(
             name: "gallery",
             dependencies: ["Alcedo", "AlcedoGTK", "AlcedoHTTP", "AlcedoTesting", "CMallocOptions", gtkLibrary],
-            path: "Examples/Gallery", exclude: ["CMallocOptions", "README.md", "gallery.png"], packageAccess: false),
+            path: "Examples/Gallery", exclude: ["CMallocOptions", "README.md", "gallery.png", "gtk-window-test"],
+            packageAccess: false),
         .systemLibrary(name: "CMallocOptions", path: "Examples/Gallery/CMallocOptions"),
 
         // C: the shims of this package, and system libraries
@@ -277,7 +279,10 @@ package.targets += [
             "CReferenceDecoders",
         ] + traitModules,
         path: "Tests/Benchmarks",
-        exclude: ["CHEIF", "CMultiLoop", "CReferenceDecoders", "report.md", "report.svg", "thresholds.txt"]),
+        exclude: [
+            "CHEIF", "CMultiLoop", "CReferenceDecoders", "bench-peers", "bench-pictures", "bench-server", "report.md",
+            "report.svg", "thresholds.txt",
+        ]),
     .target(name: "CMultiLoop", dependencies: ["CCURL"], path: "Tests/Benchmarks/CMultiLoop"),
     .target(
         name: "CReferenceDecoders",

@@ -11,8 +11,8 @@ struct ColorBenchCommand: ProgramCommand {
 
         Measures color conversion, in milliseconds: a thumbnail of a JPEG in Display P3 and of the same JPEG without a
         profile, and the conversion of 12 megapixels to sRGB on one thread. With --python, also measures libvips
-        alternately in the same run and prints the ratio. Scripts/bench-peers installs such an interpreter and prints
-        its path.
+        alternately in the same run and prints the ratio. Tests/Benchmarks/bench-peers installs such an interpreter and
+        prints its path.
 
           --python PATH  use the Python interpreter PATH, which has pyvips (default: none)
           --rounds N     measure N rounds; the best counts (default: 15)

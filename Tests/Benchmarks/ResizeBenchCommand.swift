@@ -10,8 +10,8 @@ struct ResizeBenchCommand: ProgramCommand {
 
         Measures the processors on an image of noise in memory, in milliseconds, on one thread: resizing to a tenth,
         with averaging first and with the filter only, and other processors. With --python, also measures Pillow
-        alternately in the same run and prints the ratios. Scripts/bench-peers installs such an interpreter and prints
-        its path.
+        alternately in the same run and prints the ratios. Tests/Benchmarks/bench-peers installs such an interpreter and
+        prints its path.
 
           --python PATH  use the Python interpreter PATH, which has Pillow (default: none)
           --rounds N     measure N rounds; the best counts (default: 7)

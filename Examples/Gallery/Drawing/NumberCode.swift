@@ -2,7 +2,7 @@
     import Alcedo
 
     /// A number encoded as dark and bright blocks in a corner of an image, with a checksum. A test can identify an
-    /// image on screen by its pixels; Scripts/gtk-window-test also reads the code.
+    /// image on screen by its pixels; Examples/Gallery/gtk-window-test also reads the code.
     ///
     /// The code has three rows of eight blocks, in row order: sixteen bits of the number, most significant bit first,
     /// then eight bits of the checksum.

@@ -10,8 +10,8 @@ struct AllBenchCommand: ProgramCommand {
         Runs every benchmark in a separate process and writes report.md and report.svg with the results and their goals,
         the machine, the versions, and the output of each command; and report.json for --update. A run takes half an
         hour on an otherwise idle machine. The program thumbnail-server must be in the directory of this program.
-        Scripts/bench-pictures creates the images, Scripts/bench-peers installs the interpreter, and both print their
-        paths.
+        Tests/Benchmarks/bench-pictures creates the images, Tests/Benchmarks/bench-peers installs the interpreter, and
+        both print their paths.
 
           --pictures DIR  read images from DIR, which has the directories wallpapers and web
           --python PATH   use the Python interpreter PATH, which has Pillow, pyvips and aiohttp (default: none; Alcedo
