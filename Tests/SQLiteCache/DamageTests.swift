@@ -30,6 +30,8 @@ struct DamageTests {
         arguments: [
             "UPDATE content SET data = zeroblob(32768)", "UPDATE content SET data = x''",
             "UPDATE content SET metadata = x'01'", "UPDATE entry SET checksum = checksum + 1",
+            "UPDATE entry SET expiry = 1 << 52", "UPDATE entry SET stored = stored - 1",
+            "UPDATE entry SET used = used + 1",
             "UPDATE content SET data = 'text'", "UPDATE content SET data = substr(data, 1, 32767)",
         ] as [StaticString])
     func `a changed row is a miss and is removed`(sql: StaticString) async throws {
@@ -95,7 +97,7 @@ struct DamageTests {
 
     @Test(
         arguments: [
-            "PRAGMA user_version = 2", "PRAGMA user_version = 3", "PRAGMA user_version = 0", "DROP TABLE content",
+            "PRAGMA user_version = 3", "PRAGMA user_version = 4", "PRAGMA user_version = 0", "DROP TABLE content",
             "CREATE TABLE more (a)",
             "DROP TABLE entry; CREATE TABLE entry (a)", "CREATE TRIGGER t AFTER INSERT ON entry BEGIN SELECT 1; END",
             "DELETE FROM total",

@@ -68,7 +68,9 @@ extension EntryStorage {
             let now = now
             let times = uses.times(of: row.id, recency: row.recency, times: row.times)
             guard !times.areExpired(limits, at: now) else { return .unconfirmed }
-            if let entry = try row.entry(for: key, values: values) { return .entry(use(entry, row.id, times, at: now)) }
+            if let (entry, checksum) = try row.entry(for: key, values: values) {
+                return .entry(use(entry, checksum, row.id, times, at: now))
+            }
         }
         return .unconfirmed
     }
@@ -83,20 +85,22 @@ extension EntryStorage {
             let now = now
             let times = uses.times(of: row.id, recency: row.recency, times: row.times)
             guard !times.areExpired(limits, at: now) else { return false }
-            guard let entry = try row.entry(for: key, values: values) else {
+            guard let (entry, checksum) = try row.entry(for: key, values: values) else {
                 isDamaged = true
                 return false
             }
-            found = use(entry, row.id, times, at: now)
+            found = use(entry, checksum, row.id, times, at: now)
             return true
         }
         if removed, isDamaged { counts.change { $0.damagedEntries += 1 } }
         return found
     }
 
-    private func use(_ entry: CachedData, _ id: Int64, _ times: EntryTimes, at now: Timestamp) -> CachedData {
+    private func use(
+        _ entry: CachedData, _ checksum: EntryChecksum, _ id: Int64, _ times: EntryTimes, at now: Timestamp
+    ) -> CachedData {
         let times = times.used(at: now, limits)
-        if uses.use(id, times: times) { schedule(.uses) }
+        if uses.use(id, times: times, checksum) { schedule(.uses) }
         startSweeping()
         var entry = entry
         entry.expiry = times.expiry?.date

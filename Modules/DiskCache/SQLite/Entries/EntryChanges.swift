@@ -79,7 +79,7 @@ final class EntryChanges {
             WHERE id = 1
             """)
         writeUse = try connection.prepare(
-            "UPDATE entry SET recency = ?1, used = ?2, expiry = ?3 WHERE id = ?4 AND recency < ?1")
+            "UPDATE entry SET recency = ?1, used = ?2, expiry = ?3, checksum = ?4 WHERE id = ?5 AND recency < ?1")
     }
 
     /// Stores an entry in one transaction, replacing an existing one. Returns the new totals.
@@ -120,14 +120,15 @@ final class EntryChanges {
     ) throws(SQLiteFailure) -> EntryTotals {
         let name = key.fileName
         let size = EntryRow.size(of: entry, for: key, fileSize: fileSize)
+        let times = EntryTimes(stored: now, used: now, expiry: entry.expiry.map(Timestamp.init))
+        let checksum = EntryChecksum(of: entry, for: key).value(with: times)
         let (replaced, totals) = try connection.transaction {
             () throws(SQLiteFailure) -> (StoredItem?, EntryTotals) in
             let replaced = try removeRow(named: name)
             try insertEntry.run(
                 .text(name), .integer(EntryRow.hash(of: key.resource)), .integer(Int64(size)), .integer(recency),
-                .integer(now.milliseconds), .integer(now.milliseconds),
-                .optional(entry.expiry.map { Timestamp($0).milliseconds }),
-                .integer(EntryRow.checksum(of: entry, for: key)), .integer(Int64(entry.data.count)),
+                .integer(now.milliseconds), .integer(now.milliseconds), .optional(times.expiry?.milliseconds),
+                .integer(checksum), .integer(Int64(entry.data.count)),
                 .optional(file?.token), .integer(Int64(fileSize)))
             try insertContent.run(
                 .integer(connection.lastInsertedRow), .text(key.resource.description), .text(key.variant),
@@ -244,7 +245,8 @@ final class EntryChanges {
             for (id, use) in uses {
                 try writeUse.run(
                     .integer(use.recency), .integer(use.times.used.milliseconds),
-                    .optional(use.times.expiry?.milliseconds), .integer(id))
+                    .optional(use.times.expiry?.milliseconds), .integer(use.checksum.value(with: use.times)),
+                    .integer(id))
             }
         }
     }

@@ -21,27 +21,21 @@ struct EntryRow {
     var metadata: Data
     var data: Data
 
-    /// Returns the entry if its data and metadata are intact and belong to `key`; otherwise, returns nil. Reads the
-    /// file of a large value.
+    /// Returns the entry and its checksum if its data, metadata and dates are intact and belong to `key`; otherwise,
+    /// returns nil. Reads the file of a large value.
     ///
     /// - Throws: The reason why the file cannot be read now.
-    func entry(for key: ImageKey, values: ValueDirectory) throws(SQLiteFailure) -> CachedData? {
+    func entry(
+        for key: ImageKey, values: ValueDirectory
+    ) throws(SQLiteFailure) -> (content: CachedData, checksum: EntryChecksum)? {
         var found = CachedData(data, metadata: metadata, expiry: times.expiry?.date)
         if let file {
             guard let content = try values.read(file, count: byteCount) else { return nil }
             found.data = content
         }
-        guard found.data.count == byteCount, checksum == Self.checksum(of: found, for: key) else { return nil }
-        return found
-    }
-
-    /// Returns the checksum of an entry. It covers the data, the metadata and the key, so that a row with a wrong name
-    /// is detected. It does not cover the dates, which uses may change.
-    static func checksum(of entry: CachedData, for key: ImageKey) -> Int64 {
-        var hash = XXH64.hash(key.resource.description.utf8Span.span.bytes)
-        hash = XXH64.hash(key.variant.utf8Span.span.bytes, seed: hash)
-        for part in [entry.metadata, entry.data] { hash = XXH64.hash(part.bytes, seed: hash) }
-        return Int64(bitPattern: hash)
+        let expected = EntryChecksum(of: found, for: key)
+        guard found.data.count == byteCount, checksum == expected.value(with: times) else { return nil }
+        return (found, expected)
     }
 
     /// Returns the size of an entry in bytes: its share of the database's pages, and the blocks of the file of its
@@ -60,6 +54,27 @@ struct EntryRow {
     /// Returns the hash by which the entries of a resource are found.
     static func hash(of resource: ResourceKey) -> Int64 {
         Int64(bitPattern: XXH64.hash(resource.description.utf8Span.span.bytes))
+    }
+}
+
+/// The checksum of an entry. It covers the data, the metadata, the key, so that a row with a wrong name is detected,
+/// and the dates.
+struct EntryChecksum: Sendable {
+    /// The hash of everything except the dates. Uses change the dates without reading the data again.
+    private let content: UInt64
+
+    init(of entry: CachedData, for key: ImageKey) {
+        var hash = XXH64.hash(key.resource.description.utf8Span.span.bytes)
+        hash = XXH64.hash(key.variant.utf8Span.span.bytes, seed: hash)
+        for part in [entry.metadata, entry.data] { hash = XXH64.hash(part.bytes, seed: hash) }
+        content = hash
+    }
+
+    /// Returns the number that is stored with an entry and its dates.
+    func value(with times: EntryTimes) -> Int64 {
+        // Without an expiry, fewer bytes are hashed.
+        let dates = [times.stored, times.used, times.expiry].compactMap { $0?.milliseconds.littleEndian }
+        return Int64(bitPattern: XXH64.hash(dates.span.bytes, seed: content))
     }
 }
 
@@ -93,13 +108,13 @@ struct UnverifiedEntry {
     /// Whether the entry has a row of content, and a name by which it can be found.
     var isComplete: Bool
 
-    /// Returns whether the entry is complete, and its key and bytes match its name, hash, sizes and checksum. Does not
-    /// check the dates. Reads the file of a large value.
+    /// Returns whether the entry is complete, and its key, bytes and dates match its name, hash, sizes and checksum.
+    /// Does not check whether the entry has expired. Reads the file of a large value.
     ///
     /// - Throws: The reason why the file cannot be read now.
     func isIntact(_ values: ValueDirectory) throws(SQLiteFailure) -> Bool {
         guard isComplete, key.fileName == row.name, EntryRow.hash(of: key.resource) == resourceHash,
-            let entry = try row.entry(for: key, values: values)
+            let entry = try row.entry(for: key, values: values)?.content
         else { return false }
         guard row.file == nil ? row.fileSize == 0 : row.fileSize >= entry.data.count else { return false }
         return row.size == EntryRow.size(of: entry, for: key, fileSize: row.fileSize)

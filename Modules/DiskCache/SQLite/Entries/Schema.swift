@@ -6,9 +6,10 @@ import AlcedoCore
 /// entries from small rows. Another table keeps the totals, so that a store does not have to sum the sizes of all
 /// entries.
 enum Schema {
-    /// The version of the layout. A file with another version is replaced. Version 3 had the same layout, but its
-    /// images may belong to users whom their keys do not name.
-    static let version: Int64 = 4
+    /// The version of the layout. A file with another version is replaced. Versions 3 and 4 had the same layout. The
+    /// checksums of version 4 did not cover the dates, and the images of version 3 may belong to users whom their keys
+    /// do not name.
+    static let version: Int64 = 5
 
     /// Configures the connection that writes.
     ///

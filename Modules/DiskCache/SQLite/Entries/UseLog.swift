@@ -10,9 +10,9 @@ final class UseLog: Sendable {
     func nextRecency(at now: Timestamp) -> Int64 { uses.withLock { $0.nextRecency(at: now) } }
 
     /// Records a use of an entry. Returns whether the uses should be written now.
-    func use(_ id: Int64, times: EntryTimes) -> Bool {
+    func use(_ id: Int64, times: EntryTimes, _ checksum: EntryChecksum) -> Bool {
         uses.withLock { uses in
-            uses.use(id, times: times)
+            uses.use(id, times: times, checksum)
             return uses.isFull
         }
     }
@@ -36,6 +36,7 @@ struct PendingUses: Sendable {
     struct Use: Sendable {
         var recency: Int64
         var times: EntryTimes
+        var checksum: EntryChecksum
     }
 
     /// The number of used entries at which the uses should be written to the database.
@@ -60,8 +61,8 @@ struct PendingUses: Sendable {
     }
 
     /// Records a use of an entry.
-    mutating func use(_ id: Int64, times: EntryTimes) {
-        uses[id] = Use(recency: nextRecency(at: times.used), times: times)
+    mutating func use(_ id: Int64, times: EntryTimes, _ checksum: EntryChecksum) {
+        uses[id] = Use(recency: nextRecency(at: times.used), times: times, checksum: checksum)
     }
 
     /// Returns the times of an entry, including unwritten uses.
