@@ -45,7 +45,10 @@ let package = Package(
             .executableTarget(
                 name: "fuzz-\(part.lowercased())", dependencies: ["FuzzSupport"], path: part, exclude: ["Seeds"])
         }
-        + [.executableTarget(name: "fuzz-icc", dependencies: [product("")], path: "ICC", exclude: ["Seeds"])]
+        + [
+            .executableTarget(
+                name: "fuzz-icc", dependencies: [product("")], path: "ICC", exclude: ["Seeds"], packageAccess: false)
+        ]
         + ["Heads", "Signatures"].map { part in
             .executableTarget(
                 name: "fuzz-\(part.lowercased())", dependencies: [product(""), "FuzzServer"], path: part,
