@@ -43,8 +43,8 @@ extension ImagePipeline {
         /// The maximum number of images that are decoded, processed or encoded concurrently, each on its own thread.
         /// Values below one count as one. Default: 2.
         public var maxConcurrentDecodes: Int
-        /// The maximum number of bytes that concurrent decodes of this pipeline hold together. Returned images do not
-        /// count.
+        /// The maximum number of bytes that concurrent decodes of this pipeline, and calls of
+        /// ``ImagePipeline/encode(_:to:priority:)``, hold together. Returned images do not count.
         ///
         /// A decode that exceeds the rest of the budget waits without blocking a thread; higher priorities go first. An
         /// image that needs more than the whole budget is the error `exceedsLimit`. What a decode holds at its peak

@@ -58,7 +58,11 @@ struct ServerOptions {
           --max-side N                maximum side of a thumbnail in pixels (default: 2048)
           --max-bytes MIB             maximum size of an original in MiB (default: 32)
           --max-pixels N              maximum number of pixels of an original (default: 50000000)
-          --max-decoded MIB           maximum memory of all decodes at once in MiB (default: 256)
+          --max-frames N              maximum number of frames of an original
+                                      (default: \(DecodingLimits().maximumFrameCount))
+          --max-total-pixels N        maximum number of pixels in all frames of an original
+                                      (default: \(DecodingLimits().maximumTotalPixelCount))
+          --max-decoded MIB           maximum memory of all decodes and encodes at once in MiB (default: 256)
           --max-originals N           maximum number of originals fetched at once (default: 128)
           --max-per-host N            maximum number of originals fetched from one host at once (default: 6)
           --max-requests N            maximum number of distinct requests in progress or waiting, half of them for one
@@ -69,7 +73,7 @@ struct ServerOptions {
                                       request, or waits to be accepted (default: 1024)
           --max-per-client N          maximum number of connections from one address, or 0 for no limit, as behind a
                                       proxy (default: 100, and no limit if --listen has a loopback address)
-          --jobs N                    number of threads that decode, and of threads that encode (default: 2)
+          --jobs N                    number of threads that decode and encode (default: 2)
 
         Timeouts:
           --timeout SECONDS           maximum seconds until a response, and without data from an origin (default: 20)

@@ -45,10 +45,16 @@ private struct HeavyCodec: ImageDecoding {
 
     func decode(_ data: Data, options: DecodingOptions) throws(ImageDecodingError) -> DecodedImage {
         let count = Int(String(decoding: data.drop { $0 == UInt8(ascii: "?") }, as: UTF8.self)) ?? 0
+        run(count, recordedAs: count)
+        return .gray(side: 1, level: 1)
+    }
+
+    /// Uses bytes until no other work is possible, if there are at least 50.
+    func run(_ count: Int, recordedAs number: Int) {
         use.update {
             $0.running += 1
             $0.most = max($0.most, $0.running)
-            $0.decoded.append(count)
+            $0.decoded.append(number)
         }
         if count >= 50 {
             let body = meanwhile.update { body in
@@ -59,7 +65,22 @@ private struct HeavyCodec: ImageDecoding {
             executor.drain()
         }
         use.update { $0.running -= 1 }
-        return .gray(side: 1, level: 1)
+    }
+}
+
+/// An encoder that uses a number of bytes for every image, and records it as a negative number among those of the
+/// decodes.
+private struct HeavyEncoder: ImageEncoding {
+    let byteCount: Int
+    let codec: HeavyCodec
+
+    var format: ImageFormat { ImageFormat(rawValue: "heavy") }
+
+    func encodingByteCount(of size: PixelSize, format: PixelFormat) -> Int { byteCount }
+
+    func encode(_ image: DecodedImage) throws(ImageEncodingError) -> Data {
+        codec.run(byteCount, recordedAs: -byteCount)
+        return HeavyCodec.data(byteCount)
     }
 }
 
@@ -175,6 +196,55 @@ struct DecodingBudgetTests {
         let damaged = try request("%3F3", id: "a", limit: 5_000, allowsPartial: true)
         #expect(try await decodes(by: pipeline(width: 2), of: [damaged]) == [60])
         #expect(codec.use.value.decoded == [60, 3])
+    }
+
+    /// Starts an encode of 60 bytes or more while an image of 60 bytes is decoded and another one waits. Returns the
+    /// numbers of bytes in the order of the work.
+    private func encode(_ byteCount: Int) async throws -> [Int] {
+        let pipeline = pipeline(width: 4)
+        let waiting = try request("60", id: "b")
+        let encoder = HeavyEncoder(byteCount: byteCount, codec: codec)
+        let tasks = Watched<[Task<Void, any Error>]>([])
+        codec.meanwhile.update {
+            $0 = {
+                let load = start(pipeline, waiting)
+                executor.drain()
+                let encode = Task(executorPreference: executor) {
+                    let data = try await pipeline.encode(.gray(side: 1, level: 1), to: encoder)
+                    #expect(data == HeavyCodec.data(byteCount))
+                }
+                executor.drain()
+                tasks.update { $0 = [load, encode] }
+            }
+        }
+        let first = start(pipeline, try request("60", id: "a"))
+        executor.drain()
+        try await first.value
+        #expect(tasks.value.count == 2)
+        for task in tasks.value { try await task.value }
+        #expect(codec.use.value.most == 1)
+        return codec.use.value.decoded
+    }
+
+    @Test func `an encode waits for the budget of the decodes, and goes before those that wait`() async throws {
+        #expect(try await encode(60) == [60, -60, 60])
+    }
+
+    @Test func `an encode that needs more than the whole budget runs alone`() async throws {
+        #expect(try await encode(150) == [60, -150, 60])
+    }
+
+    @Test func `a pipeline that was shut down encodes nothing`() async throws {
+        let pipeline = pipeline(width: 1)
+        let encoder = HeavyEncoder(byteCount: 1, codec: codec)
+        let encode = Task(executorPreference: executor) {
+            await pipeline.shutDown()
+            return try await pipeline.encode(.gray(side: 1, level: 1), to: encoder)
+        }
+        executor.drain()
+        let error = await #expect(throws: PipelineError.self) { try await encode.value }
+        #expect(error?.code == .shutDown)
+        #expect(codec.use.value.decoded.isEmpty)
     }
 
     @Test func `a load canceled while it waits for the budget is not decoded`() async throws {

@@ -2,7 +2,7 @@ import AlcedoCore
 import AlcedoRuntime
 import FoundationEssentials
 
-/// The threads of codecs and processors, and the byte budgets of decoding.
+/// The threads of codecs and processors, and the byte budgets of decoding and encoding.
 ///
 /// Decodes and previews have separate budgets, because a decode ends by itself, while the canvas of a preview is held
 /// as long as its transfer takes.
@@ -69,6 +69,21 @@ struct DecodingThreads: Sendable {
             return try await budget.withReservation(of: byteCount, priority: priority) {
                 try await executor.run(priority: priority, work)
             }
+        }
+    }
+
+    /// Encodes an image when the budget has the memory of the encoder. An encode that needs more than the whole budget
+    /// runs when nothing else is reserved, because the number is an upper bound that most images do not reach.
+    ///
+    /// - Throws: ``/AlcedoCore/ImageEncodingError``, or `CancellationError`.
+    func encode(
+        _ image: DecodedImage, to encoder: any ImageEncoding, priority: LoadPriority
+    ) async throws -> Data {
+        let byteCount = encoder.encodingByteCount(of: image.size, format: image.pixels.format)
+        // An image that waits for its encoder holds memory that is not reserved. So an encode goes before waiting
+        // decodes, which would add further images.
+        return try await budget.withReservation(of: byteCount, priority: AdjustablePriority(priority.level + 1)) {
+            try await executor.run(priority: PriorityHandle(priority), goesFirst: true) { try encoder.encode(image) }
         }
     }
 

@@ -21,7 +21,7 @@ struct ServerStack: Sendable {
         var redis: RedisOptions?
         /// The maximum number of bytes of an original.
         var originalLimit = 32 << 20
-        /// The number of threads that decode, and of threads that encode.
+        /// The number of threads that decode and encode.
         var maxConcurrentDecodes = 2
 
         /// The name that separates the stores of servers with access to private addresses. Other servers must not serve

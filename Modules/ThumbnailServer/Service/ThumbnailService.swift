@@ -161,6 +161,8 @@ extension HTTPError {
         case let rejection as HTTPError: self = rejection
         case is CancellationError: self = .shuttingDown
         case let error as PipelineError: self.init(error)
+        case let error as ImageEncodingError where error.code == .outOfMemory:
+            self.init(503, "not enough memory for the thumbnail", retryAfter: 1)
         case is ImageEncodingError: self.init(500, "the thumbnail cannot be encoded in this format")
         default: self.init(500, "an unexpected error occurred")
         }

@@ -33,7 +33,6 @@ final class ThumbnailGenerator: Sendable {
     private let limits: Limits
     private let clock: any TimeSource
     private let log: @Sendable (String) -> Void
-    private let threads: BlockingExecutor
     private let coalescer = Coalescer<ImageKey, Never, Generated>()
     private let hasReportedDescriptors = Locked(false)
 
@@ -62,7 +61,6 @@ final class ThumbnailGenerator: Sendable {
         self.limits = limits
         self.clock = clock
         self.log = log
-        threads = BlockingExecutor(name: "thumbnail.encode", maxConcurrent: configuration.maxConcurrentDecodes)
     }
 
     /// Returns the thumbnail from the backing store, or generates and caches it. The shared operation is canceled only
@@ -129,10 +127,8 @@ final class ThumbnailGenerator: Sendable {
         // A thumbnail with missing pixels is not stored, here or by clients, because the original may become complete.
         let freshness =
             damage?.kind == .missingPixels ? nil : policy.freshness(from: clock.now, atMost: limits.maximumAge)
-        return try await threads.run {
-            let encoder = query.format.encoder(for: response.image, quality: query.quality)
-            let data = try encoder.encode(response.image)
-            return Thumbnail(data: data, type: "image/\(encoder.format)", freshness: freshness)
-        }
+        let encoder = query.format.encoder(for: response.image, quality: query.quality)
+        let data = try await pipeline.encode(response.image, to: encoder)
+        return Thumbnail(data: data, type: "image/\(encoder.format)", freshness: freshness)
     }
 }

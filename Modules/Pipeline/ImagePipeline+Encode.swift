@@ -1,0 +1,31 @@
+public import AlcedoCore
+public import FoundationEssentials
+
+extension ImagePipeline {
+    /// Encodes an image on a thread of this pipeline, within the memory budget of its decodes.
+    ///
+    /// ```swift
+    /// let image = try await pipeline.image(for: url)
+    /// let thumbnail = try await pipeline.encode(image, to: ImageEncoder.webp(quality: 80))
+    /// ```
+    ///
+    /// A program that encodes many images at once, such as a server, calls this method instead of
+    /// ``/AlcedoCore/ImageEncoding/encode(_:)``, which blocks and reserves nothing. The encode counts with its
+    /// ``/AlcedoCore/ImageEncoding/encodingByteCount(of:format:)`` in ``Configuration/maximumDecodingByteCount``. While
+    /// the budget has fewer bytes left, the encode waits without blocking a thread. One that needs more than the whole
+    /// budget runs when nothing else is decoded or encoded. An encode begins before waiting decodes of the same
+    /// priority, so that decoded images do not accumulate.
+    ///
+    /// - Parameters:
+    ///   - image: The image.
+    ///   - encoder: The encoder.
+    ///   - priority: The priority of the work. Default: normal.
+    /// - Throws: ``/AlcedoCore/ImageEncodingError``, the ``PipelineError`` `shutDown` after ``shutDown()``, or
+    ///   `CancellationError` if the task is canceled before the encode begins.
+    public func encode(
+        _ image: DecodedImage, to encoder: any ImageEncoding, priority: LoadPriority = .normal
+    ) async throws -> Data {
+        guard !isShutDown else { throw PipelineError.shutDown }
+        return try await threads.encode(image, to: encoder, priority: priority)
+    }
+}
