@@ -168,6 +168,11 @@ struct ServerOptions {
         case "--max-bytes": stack.originalLimit = try arguments.number(of: option, in: 1...1 << 12) << 20
         case "--max-pixels":
             stack.limits.decoding.maximumPixelCount = try arguments.number(of: option, in: 1...65_535 * 65_535)
+        case "--max-frames":
+            stack.limits.decoding.maximumFrameCount = try arguments.number(of: option, in: 1...10_000_000)
+        case "--max-total-pixels":
+            stack.limits.decoding.maximumTotalPixelCount = try arguments.number(
+                of: option, in: 1...Int(Int32.max) << 24)
         case "--max-decoded":
             stack.limits.decoding.maximumByteCount = try arguments.number(of: option, in: 1...1 << 16) << 20
         case "--max-originals": stack.limits.maxConcurrentOriginals = try arguments.number(of: option, in: 1...10_000)

@@ -119,6 +119,16 @@ struct OptionsTests {
         #expect(try ServerOptions(words).listening.maxConcurrentConnectionsPerClient == limit)
     }
 
+    @Test func `the limits of originals are options`() throws {
+        let options = try ServerOptions([
+            "--max-pixels", "5", "--max-frames", "6", "--max-total-pixels", "7", "--max-decoded", "8",
+        ])
+        let limits = options.stack.limits.decoding
+        #expect(limits.maximumPixelCount == 5 && limits.maximumFrameCount == 6 && limits.maximumTotalPixelCount == 7)
+        #expect(limits.maximumByteCount == 8 << 20)
+        #expect(throws: UsageError.self) { try ServerOptions(["--max-total-pixels", "0"]) }
+    }
+
     @Test(arguments: [["--cache", "/x"], ["--cache-size", "5"], ["--memory", "5"]])
     func `contradicting cache options throw an error`(words: [String]) {
         #expect(throws: UsageError.self) { try ServerOptions(["--no-cache"] + words) }
