@@ -27,7 +27,8 @@ struct TrimObserversTests {
         let count = Watched(0)
         var outer: (any Sendable)? = observeNested(count)
         observers.tell(report)
-        #expect(count.value == 1 && outer != nil)
+        #expect(count.value == 1)
+        #expect(outer != nil)
 
         outer = nil
         observers.tell(report)

@@ -36,7 +36,8 @@ struct CompositedAnimationTests {
 
         for index in expected.indices {
             let shown = try animation.frame(at: index)
-            #expect(shown.size == synthetic.layout.canvas && shown.alphaMode == .straight)
+            #expect(shown.size == synthetic.layout.canvas)
+            #expect(shown.alphaMode == .straight)
             // Rounding errors add up slightly where half-transparent frames overlap.
             let differences = zip(shown.pixelVectors, expected[index]).filter { !isClose([$0], [$1]) }
             #expect(differences.allSatisfy { abs(Int($0.w) - Int($1.w)) <= 3 && $0.w < 64 }, "frame \(index)")
@@ -168,7 +169,8 @@ struct CompositedAnimationTests {
             (0..<4).map(animation.delay) == [
                 .milliseconds(100), .milliseconds(100), .milliseconds(11), .seconds(3),
             ])
-        #expect(animation.playCount == 4 && animation.frameCount == 4)
+        #expect(animation.playCount == 4)
+        #expect(animation.frameCount == 4)
         #expect(animation.cost == 77 + 2 * 2 * 64)
     }
 

@@ -36,9 +36,12 @@ import Testing
                 let size = PixelSize(width: width, height: height)
                 let target = PixelSize(width: 97, height: 113)
                 let fit = size.scaled(to: target, mode: .fit)
-                #expect(fit.width <= 97 && fit.height <= 113 && fit.isPositive)
+                #expect(fit.width <= 97)
+                #expect(fit.height <= 113)
+                #expect(fit.isPositive)
                 let fill = size.scaled(to: target, mode: .fill, enlarging: true)
-                #expect(fill.width >= 97 && fill.height >= 113)
+                #expect(fill.width >= 97)
+                #expect(fill.height >= 113)
                 #expect(fill.width == 97 || fill.height == 113)
             }
         }

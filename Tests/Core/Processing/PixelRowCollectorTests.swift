@@ -23,7 +23,8 @@ import Testing
         let result = try #require(collector.image)
         #expect(result.pixels == image.pixels)
         #expect(result.rowHeader == image.rowHeader)
-        #expect(result.colorProfile == Data([1, 2]) && result.orientation == .left)
+        #expect(result.colorProfile == Data([1, 2]))
+        #expect(result.orientation == .left)
     }
 
     @Test func `the collector has no image before the last row`() throws {

@@ -121,13 +121,15 @@ import Testing
 
     @Test func `an identifier belongs to the original, and is no variant of it`() {
         let account = request { $0.additionalIdentifier = "account 7" }
-        #expect(account.key == account.originalKey && !account.isVariant)
+        #expect(account.key == account.originalKey)
+        #expect(!account.isVariant)
         #expect(account.originalKey != request().originalKey)
         let small = request {
             $0.additionalIdentifier = "account 7"
             $0.decoding = sized(1)
         }
-        #expect(small.originalKey == account.originalKey && small.isVariant)
+        #expect(small.originalKey == account.originalKey)
+        #expect(small.isVariant)
     }
 
     @Test func `the keys of a local file change with the file`() throws {
@@ -144,9 +146,11 @@ import Testing
 
         #expect(Set(seen.joined()).count == 6)
         #expect(Set(seen.joined().map(\.resource)) == [ResourceKey("file:\(path)")])
-        #expect(request.isVariant && request.unversionedKey.variant == "9:process=x")
+        #expect(request.isVariant)
+        #expect(request.unversionedKey.variant == "9:process=x")
         request.tracksFileChanges = false
-        #expect(request.key.variant == "9:process=x" && request.originalKey.variant.isEmpty)
+        #expect(request.key.variant == "9:process=x")
+        #expect(request.originalKey.variant.isEmpty)
     }
 
     @Test func `a request keeps its given file version`() throws {
@@ -157,7 +161,9 @@ import Testing
 
         try Data([1]).write(to: URL(filePath: path))
 
-        #expect(request.key == key && request.originalKey == key && !request.isVariant)
+        #expect(request.key == key)
+        #expect(request.originalKey == key)
+        #expect(!request.isVariant)
         #expect(ImageRequest(source: .file(path)).key != key)
     }
 
@@ -195,11 +201,17 @@ import Testing
     }
 
     @Test func `policies read and write as their names say`() {
-        #expect(CachePolicy.all.memory == .all && CachePolicy.all.disk == .all && CachePolicy.all.allowsNetwork)
-        #expect(CachePolicy.reload.memory == .write && CachePolicy.reload.disk == .write)
-        #expect(CachePolicy.reload.response == .write && CachePolicy.reload.allowsNetwork)
-        #expect(CachePolicy.cacheOnly.disk == .all && !CachePolicy.cacheOnly.allowsNetwork)
-        #expect(
-            CachePolicy.none.memory == .none && CachePolicy.none.disk == .none && CachePolicy.none.response == .none)
+        #expect(CachePolicy.all.memory == .all)
+        #expect(CachePolicy.all.disk == .all)
+        #expect(CachePolicy.all.allowsNetwork)
+        #expect(CachePolicy.reload.memory == .write)
+        #expect(CachePolicy.reload.disk == .write)
+        #expect(CachePolicy.reload.response == .write)
+        #expect(CachePolicy.reload.allowsNetwork)
+        #expect(CachePolicy.cacheOnly.disk == .all)
+        #expect(!CachePolicy.cacheOnly.allowsNetwork)
+        #expect(CachePolicy.none.memory == CachePolicy.Access.none)
+        #expect(CachePolicy.none.disk == CachePolicy.Access.none)
+        #expect(CachePolicy.none.response == CachePolicy.Access.none)
     }
 }
