@@ -56,9 +56,8 @@ import Testing
             _ = try converter.converted(image([1, 2, 3, 255], profile: profile.data))
             Issue.record("the profile was used")
         } catch let error as ColorConversionError {
-            #expect(
-                error.code == .invalidProfile
-                    && error.message == "color: the primary colors are missing or do not add up to white")
+            #expect(error.code == .invalidProfile)
+            #expect(error.message == "color: the primary colors are missing or do not add up to white")
         }
     }
 
@@ -89,7 +88,8 @@ import Testing
         let original = try image([200, 100, 50, 255], profile: Data("broken".utf8))
         let plan = ColorConversionPlan(original.rowHeader, to: .sRGB, by: converter)
         let result = plan.applied(to: original, by: converter, .sRGB)
-        #expect(plan.error?.code == .invalidProfile && result.colorProfile == nil)
+        #expect(plan.error?.code == .invalidProfile)
+        #expect(result.colorProfile == nil)
         #expect(result.pixels.sharesMemory(with: original.pixels))
         let wide = ColorConversionPlan(original.rowHeader, to: .displayP3, by: converter)
         let expected = try converter.converted(image([200, 100, 50, 255], profile: nil), to: .displayP3)

@@ -46,7 +46,8 @@ import Testing
             ProfileMaker.sRGBColorants, curve: ProfileMaker.curve(count, ProfileMaker.light))
         let original = try image(grid.flatMap { $0 }, profile: profile.data)
         let result = try converter.converted(original)
-        #expect(result.pixels.sharesMemory(with: original.pixels) && result.colorProfile == nil)
+        #expect(result.pixels.sharesMemory(with: original.pixels))
+        #expect(result.colorProfile == nil)
     }
 
     @Test func `a profile with a gamma of 2.2 is not taken for sRGB`() throws {
@@ -62,7 +63,9 @@ import Testing
         premultiplied.pixels = straight.pixels.converted(to: .premultiplied)
         let result = try converter.converted(straight)
         let other = try converter.converted(premultiplied)
-        #expect(result.samples[3] == 255 && result.samples[7] == 128 && result.samples[11] == 0)
+        #expect(result.samples[3] == 255)
+        #expect(result.samples[7] == 128)
+        #expect(result.samples[11] == 0)
         #expect(result.samples[..<3] == result.samples[4..<7])
         #expect(other.pixels.alphaMode == .premultiplied)
         let expected = DecodedImage(pixels: result.pixels.converted(to: .premultiplied)).samples
@@ -91,14 +94,17 @@ import Testing
         }
         let profile = ProfileMaker.matrix(ProfileMaker.p3Colorants, curve: ProfileMaker.gamma(1)).data
         let color = try converter.converted(image(levels, .gray16, profile: profile), to: .displayP3)
-        #expect(color.colorProfile == nil && color.pixels.format == .gray16)
+        #expect(color.colorProfile == nil)
+        #expect(color.pixels.format == .gray16)
         for (sample, expected) in zip(color.samples, gray.samples) { #expect(abs(sample - expected) <= 257) }
     }
 
     @Test func `an RGB profile applies to gray rows`() throws {
         let profile = ProfileMaker.matrix(ProfileMaker.p3Colorants, curve: ProfileMaker.gamma(1)).data
         let result = try converter.converted(image([0, 64, 255], .gray8, profile: profile), to: .displayP3)
-        #expect(abs(result.samples[1] - 137) <= 1 && result.samples[0] == 0 && result.samples[2] == 255)
+        #expect(abs(result.samples[1] - 137) <= 1)
+        #expect(result.samples[0] == 0)
+        #expect(result.samples[2] == 255)
         #expect(result.colorProfile == nil)
     }
 
@@ -121,7 +127,8 @@ import Testing
             first.size, [(first.pixels, .milliseconds(50)), (first.pixels, .milliseconds(70))])
         let result = try converter.converted(animated)
         let frames = try #require(result.frames)
-        #expect(try frames.frame(at: 1) == result.pixels && frames.delay(at: 1) == .milliseconds(70))
+        #expect(try frames.frame(at: 1) == result.pixels)
+        #expect(frames.delay(at: 1) == .milliseconds(70))
         #expect(result.samples != first.samples)
     }
 
@@ -130,7 +137,8 @@ import Testing
         let collector = PixelRowCollector()
         try original.sendRows(to: ColorConvertedRows(to: .displayP3, by: converter, next: collector))
         let whole = try converter.converted(original, to: .displayP3)
-        #expect(collector.image?.pixels == whole.pixels && collector.image?.colorProfile == whole.colorProfile)
+        #expect(collector.image?.pixels == whole.pixels)
+        #expect(collector.image?.colorProfile == whole.colorProfile)
     }
 
     @Test func `an image whose pixels are not shared is converted in place`() throws {
@@ -140,7 +148,8 @@ import Testing
         let before = address()
         let plan = ColorConversionPlan(pixel.rowHeader, to: .sRGB, by: converter)
         plan.apply(to: &pixel, by: converter, .sRGB)
-        #expect(pixel.pixels == expected.pixels && address() == before)
+        #expect(pixel.pixels == expected.pixels)
+        #expect(address() == before)
     }
 
     @Test func `several threads use one conversion at the same time`() async throws {
@@ -152,13 +161,15 @@ import Testing
             for try await result in group { results.append(result) }
             return results
         }
-        #expect(results.count == 8 && results.allSatisfy { $0 == expected })
+        #expect(results.count == 8)
+        #expect(results.allSatisfy { $0 == expected })
     }
 
     @Test func `nothing is converted to the color space of the file`() throws {
         let original = try image([200, 100, 50, 255], profile: p3.data)
         let result = try converter.converted(original, to: .embedded)
-        #expect(result.pixels.sharesMemory(with: original.pixels) && result.colorProfile == original.colorProfile)
+        #expect(result.pixels.sharesMemory(with: original.pixels))
+        #expect(result.colorProfile == original.colorProfile)
     }
 }
 

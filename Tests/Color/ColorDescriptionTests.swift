@@ -28,7 +28,8 @@ import Testing
         #expect(ColorDescription(primaries: 2, transfer: 2)?.profile(isGray: true) == nil)
         #expect(ColorDescription(primaries: 9, transfer: 13)?.profile(isGray: true) == nil)
         let first = ColorDescription(primaries: 9, transfer: 14)?.profile(isGray: false)
-        #expect(first != nil && first == ColorDescription(primaries: 9, transfer: 14)?.profile(isGray: false))
+        #expect(first != nil)
+        #expect(first == ColorDescription(primaries: 9, transfer: 14)?.profile(isGray: false))
     }
 
     @Test(arguments: [true, false])
@@ -87,8 +88,10 @@ import Testing
     func `black stays black, white stays white, and light grows with the sample`(transfer: UInt8) throws {
         let description = ColorDescription(primaries: 1, transfer: transfer)
         let light = (0...255).map { description?.transfer.light(Double($0) / 255) ?? -1 }
-        #expect(abs(light[0]) < 1e-6 && zip(light, light.dropFirst()).allSatisfy { $0 <= $1 })
-        #expect(try converted(0, description) == 0 && converted(255, description) >= 254)
+        #expect(abs(light[0]) < 1e-6)
+        #expect(zip(light, light.dropFirst()).allSatisfy { $0 <= $1 })
+        #expect(try converted(0, description) == 0)
+        #expect(try converted(255, description) >= 254)
     }
 
     @Test func `a power of 2.2 gives the samples of the formula`() throws {
@@ -98,7 +101,9 @@ import Testing
 
     @Test func `a narrow range ends at 16 and 235`() throws {
         let narrow = ColorDescription(primaries: 1, transfer: 13, isFullRange: false)
-        #expect(try converted(16, narrow) == 0 && converted(235, narrow) == 255 && converted(0, narrow) == 0)
+        #expect(try converted(16, narrow) == 0)
+        #expect(try converted(235, narrow) == 255)
+        #expect(try converted(0, narrow) == 0)
         #expect(try abs(converted(126, narrow) - 128) <= 1)
     }
 
@@ -106,10 +111,13 @@ import Testing
         // The samples of SMPTE ST 2084 for 20.3 and 1,000 cd/m², and the reference white of HLG at 75 %.
         let pq = try #require(ColorDescription(primaries: 9, transfer: 16)).transfer
         #expect(abs(pq.light(0.3583) - 0.1) < 0.001)
-        #expect(abs(pq.light(0.7518) - 1) < 0.001 && pq.light(1) == 1)
+        #expect(abs(pq.light(0.7518) - 1) < 0.001)
+        #expect(pq.light(1) == 1)
         let reference = pq.light(0.5807)
-        #expect(reference > 0.75 && reference < 0.82)
+        #expect(reference > 0.75)
+        #expect(reference < 0.82)
         let hlg = try #require(ColorDescription(primaries: 9, transfer: 18)).transfer
-        #expect(abs(hlg.light(0.75) - reference) < 0.01 && hlg.light(1) > 0.999)
+        #expect(abs(hlg.light(0.75) - reference) < 0.01)
+        #expect(hlg.light(1) > 0.999)
     }
 }

@@ -26,7 +26,8 @@ import Testing
     func `a gray profile in a file with colors is ignored`(target: Int) throws {
         let file = try colorFile(Self.targets[target])
         let info = try CodecRegistry.standard.inspect(file)
-        #expect(info.metadata.colorProfile != nil && info.sampleProfile == nil)
+        #expect(info.metadata.colorProfile != nil)
+        #expect(info.sampleProfile == nil)
         #expect(try CodecRegistry.standard.decode(file).colorProfile == nil)
         let collector = PixelRowCollector()
         try CodecRegistry.standard.decodeRows(file, options: DecodingOptions(), into: collector)
@@ -39,7 +40,8 @@ import Testing
         let levels: [UInt16] = [0, 90, 200, 255]
         let original = try image(levels.flatMap { level -> [UInt16] in [level, level, level, 255] }, profile: gray)
         let stored = try CodecRegistry.standard.decode(Self.targets[target].encode(original)).colorProfile
-        #expect(stored != nil && stored == ICCProfile.encoded(gray, isGray: false))
+        #expect(stored != nil)
+        #expect(stored == ICCProfile.encoded(gray, isGray: false))
         #expect(ICCProfile.encoded(gray, isGray: true) == gray)
     }
 
@@ -63,7 +65,8 @@ import Testing
         named.tags.append(("desc", name + [UInt8](repeating: 0, count: 79)))
         let serial = Data("SERIAL 4711".utf8)
         let rgb = try #require(ICCProfile.encoded(named.data.addingICCTag("mmod", serial), isGray: false))
-        #expect(ICCProfile.name(of: rgb) == "Scanner" && rgb.range(of: serial) == nil)
+        #expect(ICCProfile.name(of: rgb) == "Scanner")
+        #expect(rgb.range(of: serial) == nil)
         #expect(ICCProfile.withoutPrivateTags(rgb) == rgb)
     }
 

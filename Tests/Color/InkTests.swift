@@ -43,7 +43,8 @@ import Testing
         }
         let expected = [[0, 0, 0, 0], [1, 0, 0, 0], [0, 0, 0, 1], [0, 1, 127.0 / 255, 0]].flatMap(color)
         for (sample, wanted) in zip(result.samples, expected) { #expect(abs(Double(sample) - wanted) <= 3) }
-        #expect(!result.hasInks && result.colorProfile == nil)
+        #expect(!result.hasInks)
+        #expect(result.colorProfile == nil)
     }
 
     @Test func `the darkest color becomes black with black point compensation`() throws {
@@ -55,7 +56,9 @@ import Testing
         let black: [UInt16] = [0, 0, 0, 0]
         let plain = try converter.converted(inks(black, profile: scanner.data)).samples
         let compensated = try LittleCMSColorConverter().converted(inks(black, profile: scanner.data)).samples
-        #expect(plain[1] >= 10 && compensated[1] <= 4 && compensated[3] == 255)
+        #expect(plain[1] >= 10)
+        #expect(compensated[1] <= 4)
+        #expect(compensated[3] == 255)
     }
 
     @Test func `missing pixels of a partial image stay transparent`() throws {
@@ -64,7 +67,8 @@ import Testing
             let plan = ColorConversionPlan(
                 try inks(samples, .straight, profile: profile).rowHeader, to: .sRGB, by: converter)
             let result = plan.applied(to: try inks(samples, .straight, profile: profile), by: converter, .sRGB)
-            #expect(result.samples[3...7] == [255, 0, 0, 0, 0] && result.samples[11] == 255)
+            #expect(result.samples[3...7] == [255, 0, 0, 0, 0])
+            #expect(result.samples[11] == 255)
         }
     }
 
@@ -74,9 +78,13 @@ import Testing
         let plain = try CodecRegistry.standard.decode(data)
         let kept = try CodecRegistry.standard.decode(data, options: options())
         let rgb = try CodecRegistry.standard.decode(file(name, profile: ProfileMaker.p3Table.data), options: options())
-        #expect(!plain.hasInks && plain.colorProfile == nil)
-        #expect(kept.hasInks && kept.colorProfile == profile)
-        #expect(!rgb.hasInks && rgb.colorProfile == nil && rgb.pixels == plain.pixels)
+        #expect(!plain.hasInks)
+        #expect(plain.colorProfile == nil)
+        #expect(kept.hasInks)
+        #expect(kept.colorProfile == profile)
+        #expect(!rgb.hasInks)
+        #expect(rgb.colorProfile == nil)
+        #expect(rgb.pixels == plain.pixels)
     }
 
     @Test(arguments: ["cmyk.jpg", "ycck.jpg"])
@@ -86,7 +94,8 @@ import Testing
         let kept = try CodecRegistry.standard.decode(file(name, profile: broken), options: options())
         let plan = ColorConversionPlan(kept.rowHeader, to: .sRGB, by: converter)
         let plain = try CodecRegistry.standard.decode(file(name, profile: broken))
-        #expect(kept.hasInks && plan.error?.code == .invalidProfile)
+        #expect(kept.hasInks)
+        #expect(plan.error?.code == .invalidProfile)
         #expect(plan.applied(to: kept, by: converter, .sRGB).pixels == plain.pixels)
     }
 
@@ -98,11 +107,14 @@ import Testing
         let pieces = CodecRegistry.standard.makeIncrementalDecoder(options: options())
         for byte in data { try pieces.append(Data([byte])) }
         let slow = try pieces.finish()
-        #expect(collector.image?.pixels == whole.pixels && collector.image?.hasInks == true)
-        #expect(slow.pixels == whole.pixels && slow.hasInks)
+        #expect(collector.image?.pixels == whole.pixels)
+        #expect(collector.image?.hasInks == true)
+        #expect(slow.pixels == whole.pixels)
+        #expect(slow.hasInks)
         let small = try CodecRegistry.standard.decode(
             data, options: options { $0.target = TargetSize(width: 4, height: 4) })
-        #expect(small.hasInks && small.size.width < whole.size.width)
+        #expect(small.hasInks)
+        #expect(small.size.width < whole.size.width)
     }
 
     @Test func `a gray profile counts in a gray JPEG and not in a color JPEG`() throws {

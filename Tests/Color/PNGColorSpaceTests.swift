@@ -105,7 +105,8 @@ import Testing
         let data = try file([.gamma(100_000)], .gray8)
         let image = try CodecRegistry.standard.decode(data, options: DecodingOptions(pixelFormat: format))
         let result = try LittleCMSColorConverter().converted(image)
-        #expect(image.pixels.format == format && image.samples[0] == 64)
+        #expect(image.pixels.format == format)
+        #expect(image.samples[0] == 64)
         #expect(abs(result.samples[0] - 137) <= 1)
     }
 
@@ -116,6 +117,7 @@ import Testing
         try CodecRegistry.standard.decodeRows(data, into: collector)
         let pieces = CodecRegistry.standard.makeIncrementalDecoder()
         for byte in data { try pieces.append(Data([byte])) }
-        #expect(try collector.image?.colorProfile == expected && pieces.finish().colorProfile == expected)
+        #expect(collector.image?.colorProfile == expected)
+        #expect(try pieces.finish().colorProfile == expected)
     }
 }

@@ -55,16 +55,20 @@ import Testing
     @Test func `an image is converted to sRGB by default`() async throws {
         let result = try await pipeline.load(request(p3)).image
         let expected = try LittleCMSColorConverter().converted(image([200, 100, 50, 255], profile: p3))
-        #expect(result.pixels == expected.pixels && result.colorProfile == nil)
+        #expect(result.pixels == expected.pixels)
+        #expect(result.colorProfile == nil)
         #expect(log.words.value == ["srgb"])
-        #expect(metrics.snapshot.colorConversions.count == 1 && metrics.snapshot.ignoredColorProfiles == 0)
+        #expect(metrics.snapshot.colorConversions.count == 1)
+        #expect(metrics.snapshot.ignoredColorProfiles == 0)
     }
 
     @Test func `a request can ask for Display P3 or the color space of the file`() async throws {
         let wide = try await pipeline.load(request(nil, .displayP3)).image
-        #expect(wide.colorProfile == OutputColorSpace.displayP3.colorProfile && wide.samples != [200, 100, 50, 255])
+        #expect(wide.colorProfile == OutputColorSpace.displayP3.colorProfile)
+        #expect(wide.samples != [200, 100, 50, 255])
         let kept = try await pipeline.load(request(p3, .embedded)).image
-        #expect(kept.colorProfile == p3 && kept.samples == [200, 100, 50, 255])
+        #expect(kept.colorProfile == p3)
+        #expect(kept.samples == [200, 100, 50, 255])
         #expect(log.words.value == ["display-p3"])
     }
 
@@ -77,9 +81,11 @@ import Testing
 
     @Test func `a broken profile is reported and ignored`() async throws {
         let result = try await pipeline.load(request(Data("broken".utf8))).image
-        #expect(result.samples == [200, 100, 50, 255] && result.colorProfile == nil)
+        #expect(result.samples == [200, 100, 50, 255])
+        #expect(result.colorProfile == nil)
         #expect(log.words.value == ["ignored invalidProfile"])
-        #expect(metrics.snapshot.colorConversions.count == 0 && metrics.snapshot.ignoredColorProfiles == 1)
+        #expect(metrics.snapshot.colorConversions.count == 0)
+        #expect(metrics.snapshot.ignoredColorProfiles == 1)
     }
 
     @Test func `sRGB is neither converted nor reported`() async throws {
@@ -94,7 +100,8 @@ import Testing
     @Test func `an image from the app is converted, too`() async throws {
         let source = ImageSource.image(try image([200, 100, 50, 255], profile: p3), identity: "made")
         let result = try await pipeline.load(ImageRequest(source: source)).image
-        #expect(result.samples != [200, 100, 50, 255] && result.colorProfile == nil)
+        #expect(result.samples != [200, 100, 50, 255])
+        #expect(result.colorProfile == nil)
     }
 
     @Test func `encoders write the profile of what they hold`() throws {

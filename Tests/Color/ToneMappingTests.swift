@@ -54,7 +54,9 @@ import Testing
         }
         let result = try converted(reds, profile(16)).map { $0[0] }
         #expect(zip(result, result.dropFirst()).allSatisfy { $0 <= $1 })
-        #expect(result[39] < result[89] && result[99] >= 65_530 && result.last == 65_535)
+        #expect(result[39] < result[89])
+        #expect(result[99] >= 65_530)
+        #expect(result.last == 65_535)
         #expect(try converted([[65_535, 65_535, 65_535]], profile(16))[0].allSatisfy { $0 >= 65_500 })
     }
 
@@ -89,10 +91,13 @@ import Testing
         let grays = try converted([16, 100, 235].map { [$0 * 257, $0 * 257, $0 * 257] }, narrow)
         let full = UInt16((84.0 / 219 * 65_535).rounded())
         #expect(try abs(grays[1][0] - converted([[full, full, full]], profile(16))[0][0]) <= 16)
-        #expect(grays[0] == [0, 0, 0] && grays[2].allSatisfy { $0 >= 65_500 })
+        #expect(grays[0] == [0, 0, 0])
+        #expect(grays[2].allSatisfy { $0 >= 65_500 })
         let red = try converted([[pq(400), 0, 0]], profile(16, 12), to: .displayP3)[0]
         let gray = try converted([[pq(400), pq(400), pq(400)]], profile(16, 12), to: .displayP3)[0]
-        #expect(abs(red[0] - gray[0]) <= 16 && red[1] < 64 && red[2] < 64)
+        #expect(abs(red[0] - gray[0]) <= 16)
+        #expect(red[1] < 64)
+        #expect(red[2] < 64)
     }
 
     @Test func `alpha is kept, and premultiplied color equals straight color`() throws {
@@ -102,7 +107,8 @@ import Testing
         premultiplied.pixels = straight.pixels.converted(to: .premultiplied)
         let result = try converter.converted(straight)
         let expected = DecodedImage(pixels: result.pixels.converted(to: .premultiplied)).samples
-        #expect(result.samples[7] == 128 && result.samples[..<3] == result.samples[4..<7])
+        #expect(result.samples[7] == 128)
+        #expect(result.samples[..<3] == result.samples[4..<7])
         // One level of premultiplied color is two levels of color, and up to four in SDR.
         for (sample, wanted) in zip(try converter.converted(premultiplied).samples, expected) {
             #expect(abs(sample - wanted) <= 4)
