@@ -44,16 +44,22 @@ import Testing
 
         #expect(frames.requested.load(ordering: .relaxed) == 0)
         let changed = try #require(result.frames)
-        #expect(changed.canvasSize == result.size && result.size == PixelSize(width: 4, height: 7))
-        #expect(changed.frameCount == 3 && changed.playCount == 4 && changed.cost == 1234)
-        #expect(changed.delay(at: 1) == .milliseconds(40) && changed.rawDelay(at: 1) == .milliseconds(4))
+        #expect(changed.canvasSize == result.size)
+        #expect(result.size == PixelSize(width: 4, height: 7))
+        #expect(changed.frameCount == 3)
+        #expect(changed.playCount == 4)
+        #expect(changed.cost == 1234)
+        #expect(changed.delay(at: 1) == .milliseconds(40))
+        #expect(changed.rawDelay(at: 1) == .milliseconds(4))
         for index in 0..<2 {
             let alone = DecodedImage(pixels: Frames.makePixels(index), orientation: .right)
             #expect(try changed.frame(at: index) == chain.process(alone).pixels)
         }
         #expect(try changed.frame(at: 0) == result.pixels)
         #expect(frames.requested.load(ordering: .relaxed) == 3)
-        #expect(result.colorProfile == Data([7]) && result.scale == 2 && result.format == .gif)
+        #expect(result.colorProfile == Data([7]))
+        #expect(result.scale == 2)
+        #expect(result.format == .gif)
     }
 
     @Test(arguments: AllProcessors.list.indices)
@@ -70,7 +76,8 @@ import Testing
 
         let processed = try #require(result.frames)
         #expect(frames.requested.load(ordering: .relaxed) == 0)
-        #expect(processed.canvasSize == result.size && processed.frameCount == 3)
+        #expect(processed.canvasSize == result.size)
+        #expect(processed.frameCount == 3)
         let alone = DecodedImage(pixels: Frames.makePixels(1), orientation: .right)
         #expect(try processed.frame(at: 1) == processor.process(alone).pixels)
     }
@@ -78,7 +85,8 @@ import Testing
     @Test func `only the first frame is processed after it is extracted`() throws {
         let result = try ImageProcessors.Composition([.firstFrame, .resize(width: 4)]).process(image)
 
-        #expect(result.frames == nil && result.size.width == 4)
+        #expect(result.frames == nil)
+        #expect(result.size.width == 4)
     }
 
     @Test func `an image with processed frames can be referred to weakly`() throws {
@@ -93,7 +101,8 @@ import Testing
         let alone = try doubled.process(image)
         let every = try ImageProcessors.EveryFrame(doubled).process(image)
 
-        #expect(alone.frames == nil && every.frames?.frameCount == 3)
+        #expect(alone.frames == nil)
+        #expect(every.frames?.frameCount == 3)
     }
 
     @Test func `an error of a frame or its processor is thrown when the frame is read`() throws {
@@ -117,8 +126,10 @@ import Testing
         let first = try ImageProcessors.FirstFrame().process(image)
         let plain = try ImageProcessors.Grayscale().process(image)
 
-        #expect(alone.pixels == image.pixels && alone.frames != nil)
-        #expect(first.pixels == image.pixels && first.frames == nil)
+        #expect(alone.pixels == image.pixels)
+        #expect(alone.frames != nil)
+        #expect(first.pixels == image.pixels)
+        #expect(first.frames == nil)
         #expect(plain.frames?.frameCount == 3)
     }
 

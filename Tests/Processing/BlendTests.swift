@@ -53,7 +53,8 @@ import Testing
         let grayStamped = try ImageProcessors.Overlay(.pattern(.gray8)).process(image).pixels
 
         #expect(tinted == .make(23, 17, .rgbx8, .opaque) { SIMD4(image.pixels.pixel($0, $1).x, 0, 0, 255) })
-        #expect(veiled.format == .gray8 && grayStamped.format == .gray8)
+        #expect(veiled.format == .gray8)
+        #expect(grayStamped.format == .gray8)
         #expect(stamped.format == .rgbx8)
     }
 

@@ -51,7 +51,8 @@ import Testing
 
         let result = try ImageProcessors.RoundedCorners(corners).process(DecodedImage(pixels: pixels)).pixels
 
-        #expect(result.format == .rgba8 && result.alphaMode == .straight)
+        #expect(result.format == .rgba8)
+        #expect(result.alphaMode == .straight)
         for (x, y) in result.positions {
             let pixel = result.pixel(x, y)
             #expect(abs(Double(pixel.w) - Self.coverage(x, y, size, radii) * 255) <= 1.5, "\(x), \(y)")
@@ -75,7 +76,8 @@ import Testing
             let pixel = result.pixel(x, y)
             #expect(abs(Double(pixel.w) - outside * 255) <= 1.5)
             guard pixel.w > 0 else { continue }
-            #expect(abs(Double(pixel.x) - 200 * (1 - line)) <= 1.5 && abs(Double(pixel.y) - 100 * line) <= 1.5)
+            #expect(abs(Double(pixel.x) - 200 * (1 - line)) <= 1.5)
+            #expect(abs(Double(pixel.y) - 100 * line) <= 1.5)
         }
     }
 
@@ -88,7 +90,8 @@ import Testing
             #expect(result.size == PixelSize(width: 20, height: 20))
             #expect(result.format == (format.isDeep ? .rgba16 : .rgba8))
             #expect(result.alphaMode == (mode == .opaque ? .straight : mode))
-            #expect(result.pixel(0, 0) == Self.clear && result.pixel(19, 19) == Self.clear)
+            #expect(result.pixel(0, 0) == Self.clear)
+            #expect(result.pixel(19, 19) == Self.clear)
             for (x, y) in [(10, 10), (9, 1), (18, 9), (5, 14)] {
                 let (pixel, source) = (result.pixel(x, y), pixels.pixel(x + 5, y))
                 let opaque: UInt16 = format.isDeep ? .max : 255
@@ -135,9 +138,11 @@ import Testing
 
             let result = try ImageProcessors.RoundedCorners(radius: 0, border: border).process(image).pixels
 
-            #expect(result.format == format && result.alphaMode == mode)
+            #expect(result.format == format)
+            #expect(result.alphaMode == mode)
             let nine: UInt16 = format.isDeep ? 9 * 257 : 9
-            #expect(result.pixel(2, 0).x == nine && result.pixel(4, 3).y == nine)
+            #expect(result.pixel(2, 0).x == nine)
+            #expect(result.pixel(4, 3).y == nine)
             #expect(result.pixel(2, 2) == image.pixels.pixel(2, 2))
         }
     }

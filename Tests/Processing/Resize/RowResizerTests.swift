@@ -117,7 +117,8 @@ import Testing
         let counter = RowCounter(failingAt: 2)
         let resizer = Self.resizer(.resize(fitting: PixelSize(width: 5, height: 5)), into: counter)
         #expect(throws: RowCounter.Failure.self) { try Self.send(.pattern(.rgba8), to: resizer) }
-        #expect(counter.rows == 2 && !counter.isFinished)
+        #expect(counter.rows == 2)
+        #expect(!counter.isFinished)
     }
 
     private static func resizer(
