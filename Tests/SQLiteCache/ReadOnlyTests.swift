@@ -32,7 +32,8 @@ struct ReadOnlyTests {
         #expect(await cache.items().count == sizes.count)
         #expect(await cache.key(named: key("10").fileName) == key("10"))
         let verified = await cache.verify()
-        #expect(verified.damagedNames.isEmpty && verified.error == nil)
+        #expect(verified.damagedNames.isEmpty)
+        #expect(verified.error == nil)
     }
 
     @Test func `damaged and expired entries stay, and the reason is reported`() async throws {
@@ -41,7 +42,8 @@ struct ReadOnlyTests {
         #expect(truncate(file, 100) == 0)
         let view = try #require(try ReadOnlyMount(of: directory))
         let verified = await SQLiteDiskCache(directory: view.url).verify()
-        #expect(verified.damagedNames.isEmpty && verified.error?.code == .notWritable)
+        #expect(verified.damagedNames.isEmpty)
+        #expect(verified.error?.code == .notWritable)
         #expect(verified.checkedCount == sizes.count)
         let old = SQLiteDiskCache(
             directory: view.url, limits: DataCacheLimits(maximumAge: .seconds(60)),
@@ -98,7 +100,8 @@ struct ReadOnlyTests {
         #expect(await !cache.remove(key("10")))
         await cache.removeAll()
         let trimmed = await cache.trim(toSize: 0)
-        #expect(trimmed.removals.isEmpty && trimmed.error?.code == .notWritable)
+        #expect(trimmed.removals.isEmpty)
+        #expect(trimmed.error?.code == .notWritable)
         // There is nothing to remove.
         #expect(await cache.trim() == DataCacheTrimReport())
         #expect(await cache.trim(toSize: 100_000) == DataCacheTrimReport())
