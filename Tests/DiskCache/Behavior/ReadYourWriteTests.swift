@@ -36,7 +36,9 @@ struct ReadYourWriteTests {
         #expect(await cache.contains(key("a")))
         #expect(await cache.mappedEntry(for: key("a")) == entry)
         let pieces = try #require(await cache.chunks(for: key("a"), chunkSize: 4096))
-        #expect(pieces.count == 10_000 && pieces.metadata == bytes(9) && pieces.expiry == entry.expiry)
+        #expect(pieces.count == 10_000)
+        #expect(pieces.metadata == bytes(9))
+        #expect(pieces.expiry == entry.expiry)
         var data = Data()
         for try await piece in pieces { data += piece }
         #expect(data == entry.data)

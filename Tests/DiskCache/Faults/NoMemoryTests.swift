@@ -36,7 +36,8 @@ struct NoMemoryTests {
         case .naming: #expect(await cache.key(named: key("large").fileName) == nil)
         case .verifying:
             let verification = await cache.verify()
-            #expect(verification.checkedCount == 1 && verification.error?.message.contains("memory") == true)
+            #expect(verification.checkedCount == 1)
+            #expect(verification.error?.message.contains("memory") == true)
             #expect(verification.damagedNames.isEmpty)
         }
         #expect(await cache.data(for: key("small")) == bytes(10))

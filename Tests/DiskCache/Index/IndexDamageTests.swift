@@ -257,7 +257,8 @@ struct IndexDamageTests {
         #expect(await cache.data(for: key("0")) == bytes(5))
         #expect(await FileDiskCache(directory: directory.url).count == stored.count)
         var status = stat()
-        #expect(lstat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG)
+        #expect(lstat(path, &status) == 0)
+        #expect(status.st_mode & S_IFMT == S_IFREG)
         // Nothing was written through the link or created at its target.
         #expect(FileManager.default.contents(atPath: elsewhere) == whole)
         #expect(!FileManager.default.fileExists(atPath: directory.path + "/nothing"))

@@ -75,7 +75,8 @@ struct WalkTests {
         try fill(0..<3000)
         let copy = store.index.copy()
         let table = store.index.read { $0 }
-        #expect(copy.count == 3000 && copy.totalSize == table.totalSize)
+        #expect(copy.count == 3000)
+        #expect(copy.totalSize == table.totalSize)
         for number in 0..<3000 {
             #expect(
                 copy.position(of: name(number)).map { copy[$0] } == table.position(of: name(number)).map { table[$0] })
