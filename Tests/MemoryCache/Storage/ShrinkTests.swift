@@ -25,7 +25,8 @@ struct ShrinkTests {
                 slots.free(slot)
             }
             #expect(Set((0..<slots.count).map { slots[$0] }) == used)
-            #expect(!slots.contains(-1) && !slots.contains(slots.capacity))
+            #expect(!slots.contains(-1))
+            #expect(!slots.contains(slots.capacity))
         }
         #expect((0..<slots.capacity).allSatisfy { slots.contains($0) == used.contains($0) })
     }
@@ -64,11 +65,13 @@ struct ShrinkTests {
         case "trim to a cost": cache.trim(toCost: 0)
         default: cache.respond(to: .critical)
         }
-        #expect(cache.count == 0 && cache.totalCost == 0)
+        #expect(cache.count == 0)
+        #expect(cache.totalCost == 0)
         let (slots, cells) = cache.lock.withLock { state, _ in
             (state.table.slots.capacity, state.table.index.cells.count)
         }
-        #expect(slots == 0 && cells < 100)
+        #expect(slots == 0)
+        #expect(cells < 100)
 
         for key in 0..<100 { cache.store(key, for: key, cost: 1) }
         #expect((0..<100).allSatisfy { cache.value(for: $0) == $0 })
@@ -90,7 +93,8 @@ struct ShrinkTests {
         let held = (0..<500).map { ReferencedNumber($0) }
         for number in held { cache.store(number, for: number.value, cost: 2) }
         cache.respond(to: .critical)
-        #expect(evicted.value.count == 500 && evicted.value.values.allSatisfy { $0 == .trimmed })
+        #expect(evicted.value.count == 500)
+        #expect(evicted.value.values.allSatisfy { $0 == .trimmed })
         #expect(cache.statistics.evictions == [.trimmed: 500])
         #expect(cache.statistics.evictedCosts[.trimmed] == 1000)
         #expect(held.allSatisfy { cache.value(for: $0.value) === $0 })
