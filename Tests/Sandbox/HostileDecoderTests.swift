@@ -146,7 +146,8 @@
                 let error = sandbox.error(of: "kill")
 
                 #expect(error?.code == .outOfMemory, "\(String(describing: error))")
-                #expect(sandbox.statistics.memoryOverruns == 1 && sandbox.statistics.crashes == 0)
+                #expect(sandbox.statistics.memoryOverruns == 1)
+                #expect(sandbox.statistics.crashes == 0)
                 try sandbox.checkOrdinaryImage()
             }
 
@@ -162,7 +163,8 @@
 
                 let outcome = await error
                 #expect(outcome?.code == .outOfMemory)
-                #expect(sandbox.statistics.memoryOverruns == 1 && sandbox.statistics.crashes == 0)
+                #expect(sandbox.statistics.memoryOverruns == 1)
+                #expect(sandbox.statistics.crashes == 0)
                 try sandbox.checkOrdinaryImage()
             }
         }
