@@ -54,7 +54,8 @@ import Testing
     ) throws {
         let hash = try BlurHash(Self.image(width, height), horizontal: horizontal, vertical: vertical)
 
-        #expect(hash.text == expected && BlurHash(expected) == hash)
+        #expect(hash.text == expected)
+        #expect(BlurHash(expected) == hash)
     }
 
     @Test func `numbers of components are clamped`() throws {
