@@ -29,6 +29,14 @@ static const void *address_of(const struct sockaddr *address, size_t *count, int
     return NULL;
 }
 
+static void forget(alcedo_curl_loop *loop, curl_socket_t socket) {
+    for (size_t i = 0; i < loop->connection_count; i++) {
+        if (loop->connections[i].socket != socket) continue;
+        loop->connections[i] = loop->connections[--loop->connection_count];
+        return;
+    }
+}
+
 curl_socket_t alcedo_curl_on_open(void *data, curlsocktype purpose, struct curl_sockaddr *to) {
     (void)purpose;
     alcedo_curl_transfer *t = data;
@@ -39,29 +47,29 @@ curl_socket_t alcedo_curl_on_open(void *data, curlsocktype purpose, struct curl_
         const void *bytes = address_of(&to->addr, &count, &port);
         if (!bytes || !t->callbacks.on_address(t->callbacks.context, bytes, count)) return CURL_SOCKET_BAD;
     }
-    if (loop->connection_count == loop->connection_capacity) {
-        const size_t capacity = loop->connection_capacity ? loop->connection_capacity * 2 : 16;
-        void *grown = reallocarray(loop->connections, capacity, sizeof *loop->connections);
-        if (!grown) return CURL_SOCKET_BAD;
-        loop->connections = grown;
-        loop->connection_capacity = capacity;
-    }
     const int opened = socket(to->family, to->socktype | SOCK_CLOEXEC, to->protocol);
     if (opened < 0) {
         if (errno == EMFILE || errno == ENFILE) t->lacks_descriptors = 1;
         return CURL_SOCKET_BAD;
+    }
+    // libcurl does not report the end of a connection that was never established, so its record is still there.
+    forget(loop, opened);
+    if (loop->connection_count == loop->connection_capacity) {
+        const size_t capacity = loop->connection_capacity ? loop->connection_capacity * 2 : 16;
+        void *grown = reallocarray(loop->connections, capacity, sizeof *loop->connections);
+        if (!grown) {
+            close(opened);
+            return CURL_SOCKET_BAD;
+        }
+        loop->connections = grown;
+        loop->connection_capacity = capacity;
     }
     loop->connections[loop->connection_count++] = (alcedo_curl_connection){.socket = opened};
     return opened;
 }
 
 int alcedo_curl_on_close(void *data, curl_socket_t socket) {
-    alcedo_curl_loop *loop = data;
-    for (size_t i = 0; i < loop->connection_count; i++) {
-        if (loop->connections[i].socket != socket) continue;
-        loop->connections[i] = loop->connections[--loop->connection_count];
-        break;
-    }
+    forget(data, socket);
     return close(socket);
 }
 

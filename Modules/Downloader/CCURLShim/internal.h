@@ -43,7 +43,8 @@ struct alcedo_curl_loop {
     CURLSH *jar;
     /// An upper bound of the estimated size of the jar in bytes.
     size_t jar_size;
-    /// The open connections, in no order.
+    /// The open connections, in no order, each with another socket. Connections that were never established may remain
+    /// here until their sockets are opened again.
     alcedo_curl_connection *connections;
     size_t connection_count, connection_capacity;
     // The settings, owned by the loop.

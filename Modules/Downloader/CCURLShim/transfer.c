@@ -65,8 +65,8 @@ static int on_send(void *data, char *remote, char *local, int remote_port, int l
     if (t->is_refused) return CURL_PREREQFUNC_ABORT;
     if (t->is_on_reused) {
         // What has arrived on an idle connection does not belong to this request. libcurl before 8.0 would take it for
-        // the response.
-        const int is_dirty = connection && connection->is_http1 && !alcedo_curl_is_clean(connection, t->easy);
+        // the response. An unknown connection cannot be checked.
+        const int is_dirty = !connection || (connection->is_http1 && !alcedo_curl_is_clean(connection, t->easy));
         t->is_stale = is_dirty || t->send_count > 0;
         if (t->is_stale) return CURL_PREREQFUNC_ABORT;
         curl_easy_setopt(t->easy, CURLOPT_FRESH_CONNECT, 1L);

@@ -1,9 +1,43 @@
 import AlcedoCURL
 import AlcedoCore
 import AlcedoHTTP
+import AlcedoLibc
 import AlcedoTesting
 import FoundationEssentials
 import Testing
+
+/// A port of 127.0.0.1 where connections are not established, because too many wait to be accepted.
+private final class FullListener: Sendable {
+    let url: URL
+    private let sockets: [Int32]
+
+    init() throws {
+        let listener = Self.makeSocket()
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_addr.s_addr = inet_addr("127.0.0.1")
+        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+        let waiting = (0..<8).map { _ in Self.makeSocket() }
+        let isListening = withUnsafeMutablePointer(to: &address) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
+                guard bind(listener, address, length) == 0, listen(listener, 0) == 0,
+                    getsockname(listener, address, &length) == 0
+                else { return false }
+                for socket in waiting { _ = connect(socket, address, length) }
+                return true
+            }
+        }
+        #expect(isListening)
+        sockets = waiting + [listener]
+        url = try #require(URL(string: "http://127.0.0.1:\(UInt16(bigEndian: address.sin_port))/"))
+    }
+
+    deinit { for socket in sockets { close(socket) } }
+
+    private static func makeSocket() -> Int32 {
+        socket(AF_INET, SocketType.stream | SocketType.nonBlocking | SocketType.closeOnExec, 0)
+    }
+}
 
 /// Connections that change while they are idle.
 @Suite(.timeLimit(.minutes(10)))
@@ -46,6 +80,45 @@ struct IdleConnectionTests {
 
         let seen = origin.requests.filter { $0.path == "/second" }
         #expect(seen.map(\.connection) == [3])
+    }
+
+    @Test func `connections that were never established do not hide bytes that arrive on others`() async throws {
+        let origin = try LoopbackOrigin { request in
+            switch request.path {
+            case "/held": OriginReply(body: Data("held".utf8), framing: .close).stalling(at: .afterBody(2))
+            case "/first":
+                OriginReply(fields: ["Content-Length": "2"], body: Data("ok\(Self.otherImage)".utf8))
+                    .stalling(at: .afterBody(2))
+            default: .text("right")
+            }
+        }
+        defer { origin.stop() }
+        let full = try FullListener()
+        var options = CURLOptions()
+        options.connectTimeout = .milliseconds(300)
+        let transport = CURLTransport(options: options)
+        // Its connection is the first in the transport's list, and the last one takes its place.
+        let held = try await transport.send(HTTPRequest(url: origin.url(for: "/held"), idleTimeout: .seconds(120)))
+        // The next connection has the descriptor of one of these.
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for _ in 0..<16 {
+                group.addTask {
+                    let error = await #expect(throws: HTTPTransportError.self) {
+                        try await transport.send(HTTPRequest(url: full.url, idleTimeout: .seconds(120)))
+                    }
+                    #expect(error?.code == .timedOut)
+                }
+            }
+            try await group.waitForAll()
+        }
+
+        #expect(try await text("/first", origin, transport) == "ok")
+        origin.release()
+        #expect(try await held.body.collect(limit: 100) == Data("held".utf8))
+        // The surplus is sent before another connection is served.
+        #expect(try await text("/other", origin, CURLTransport()) == "right")
+
+        #expect(try await text("/second", origin, transport) == "right")
     }
 
     @Test(arguments: [HTTPMethod.get, .head, .put])
