@@ -23,12 +23,17 @@ struct CURLRequest: Sendable {
     let connectTimeout: Duration
     let timeouts: CURLTimeouts
 
+    /// The maximum number of bytes of the URL and the fields. libcurl sends a head of at most 1 MiB, and reports a
+    /// longer one as a lack of memory.
+    private static let maximumHeadSize = 1_000_000
+
     /// Converts and validates a request.
     ///
     /// - Throws: ``/AlcedoHTTP/HTTPTransportError`` `invalidRequest` if the request violates one of the following
     ///   rules. The scheme must be `http` or `https`, and the URL must have a host. The method must be a token, and a
     ///   HEAD request must not have a body. A field's name must be a token. A field's value must consist of ISO-8859-1
     ///   characters, without NUL and line breaks. A line break could begin another header line (RFC 9110 section 5.5).
+    ///   The URL and the fields must not have more than 1,000,000 bytes together.
     init(_ request: HTTPRequest, _ settings: CURLSettings) throws(HTTPTransportError) {
         guard let scheme = request.url.scheme?.lowercased(), scheme == "http" || scheme == "https" else {
             throw HTTPTransportError(.invalidRequest, "not an HTTP URL: \(request.url.shown)")
@@ -68,6 +73,13 @@ struct CURLRequest: Sendable {
         decodesContent =
             settings.decodesContent && request.fields["Accept-Encoding"] == nil && request.fields["Range"] == nil
         if decodesContent { lines.append(Array("Accept-Encoding: \(ContentDecoder.supportedCodings)".utf8CString)) }
+        let size = lines.reduce(sentURL.utf8.count) { $0 + $1.count }
+        guard size <= Self.maximumHeadSize else {
+            throw HTTPTransportError(
+                .invalidRequest,
+                "the URL and the fields of the request for \(url.shown) have \(size) bytes; the maximum is "
+                    + "\(Self.maximumHeadSize)")
+        }
         headerLines = lines
         hasOwnCookies = settings.keepsCookies && request.fields["Cookie"] != nil
         timeouts = CURLTimeouts(request)
@@ -82,7 +94,8 @@ struct CURLRequest: Sendable {
         guard !parsed.host.contains("%") else {
             throw HTTPTransportError(
                 .invalidRequest,
-                "cannot convert the international host name of \(url.shown): libidn2 is not available")
+                "cannot send the host name of \(url.shown): it has characters that no host has, or libidn2 is not "
+                    + "available to convert it")
         }
         let port = parsed.port ?? (parsed.scheme == "https" ? 443 : 80)
         return (parsed.sentText, "\(parsed.scheme)://\(parsed.host):\(port)")
