@@ -28,7 +28,8 @@ public struct ResponseVariants: Sendable, Hashable {
     /// The lists of field names by which responses varied; the newest list first. The names in a list are in lower case
     /// and sorted. An empty list belongs to a response for all requests.
     package var nameLists: [[String]]
-    /// The most recently stored variants that have an entity tag; the newest first.
+    /// The most recently stored variants that have an entity tag and vary only by the preferences of requests; the
+    /// newest first.
     package var tagged: [Tagged]
 
     /// Creates the variants of a resource; by default none.

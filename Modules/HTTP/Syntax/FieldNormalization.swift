@@ -35,8 +35,11 @@ package enum FieldNormalization {
     /// have the field, whose name is in lower case.
     package static func storedValue(of name: String, in request: HTTPRequest) -> String? {
         let value = value(of: name, in: request)
-        return preferences.contains(name) ? value : value.map { SHA256.hexDigest(of: $0) }
+        return isPreference(name) ? value : value.map { SHA256.hexDigest(of: $0) }
     }
+
+    /// Whether a field, whose name is in lower case, states preferences and does not tell users apart.
+    package static func isPreference(_ name: String) -> Bool { preferences.contains(name) }
 }
 
 /// A member of a list such as `Accept-Language`, with its weight. Source: RFC 9110 section 12.4.2.

@@ -8,7 +8,7 @@ struct StoredCandidate: Sendable {
     var response: StoredResponse?
     /// The key of the response, or of the resource if no response matches.
     var key: ImageKey
-    /// The entity tags of the resource's stored variants, the newest first.
+    /// The entity tags of the resource's stored variants that vary only by preferences, the newest first.
     var otherTags: [ResponseVariants.Tagged] = []
     /// Whether variants of the resource are recorded in the store.
     var hasVariants = false

@@ -76,6 +76,22 @@ struct ValidatorTests {
         #expect(try await bench.send(["Accept": "b"]).body == "b")
     }
 
+    @Test(arguments: ["X-Auth-Token", "Cookie", "User-Agent", "Accept, X-Auth-Token"])
+    func `the tags of variants for other users are not sent`(vary: String) async throws {
+        let bench = Bench()
+        let name = vary.split(separator: " ").last.map(String.init) ?? ""
+        let fields: HTTPFields = ["Cache-Control": "max-age=60", "Vary": vary, "ETag": "\"same\""]
+        try await bench.load(fields, body: "a", for: [name: "a", "Accept": "x"])
+
+        #expect(try await bench.load(fields, body: "b", for: [name: "b", "Accept": "x"]).body == "b")
+
+        #expect(bench.server.requests.last?.fields["If-None-Match"] == nil)
+        #expect(try await bench.send([name: "a", "Accept": "x"]).body == "a")
+        // The own variant is confirmed by its tag.
+        bench.server.respond(304, ["ETag": "\"same\""], body: "")
+        #expect(try await bench.send([name: "b", "Accept": "x", "Cache-Control": "no-cache"]).body == "b")
+    }
+
     @Test func `only the current tag of a variant is sent`() async throws {
         let bench = Bench()
         for tag in ["\"1\"", "\"2\""] {
