@@ -191,7 +191,10 @@ final class Worker: Sendable {
     // MARK: Comparison
 
     private func check(_ data: Data, _ load: Load) {
-        // Only the header of the file is decoded, so that a truncation may remain unseen.
+        // Only the header of the file is decoded, so that a truncation may remain unseen. The header is the same in all
+        // versions.
+        let header = Content.file(load.path, load.fields, version: 0).prefix(data.count)
+        if Content.version(in: data) == nil, data == header { return record("parts", data.count) }
         guard let version = isPossible(Content.version(in: data), load, "data") else { return }
         let file = Content.file(load.path, load.fields, version: version)
         if data == file { return record("data", data.count) }
@@ -205,20 +208,20 @@ final class Worker: Sendable {
             let original = try load.request.processors.reduce(image) { try $1.process($0) }
             let bytes = Self.colors(original)
             let found = bytes.prefix(3).reduce(0) { $0 << 8 | Int($1) }
-            guard let version = isPossible(found, load, layer) else { return }
+            guard let version = isPossible(found, load, layer, image.size, bytes) else { return }
             let file = Content.file(load.path, load.fields, version: version)
             let expected = try Self.codecs.decode(file)
             let wanted = Self.colors(expected)
-            guard image.size == expected.size else { return fail(load, "\(layer): \(image.size)", version) }
+            guard image.size == expected.size else { return fail(load, layer, version, image.size, bytes) }
             if image.isPartial {
                 // The rows at the end are missing, and have one color.
                 let equalCount = zip(bytes, wanted).prefix { $0 == $1 }.count
                 let rowCount = equalCount / (3 * image.size.width) + 1
                 let rest = Set(bytes.dropFirst(rowCount * 3 * image.size.width))
-                guard rest.count <= 3 else { return fail(load, "\(layer), partial", version) }
+                guard rest.count <= 3 else { return fail(load, "\(layer), partial", version, image.size, bytes) }
                 return record("partial", bytes.count)
             }
-            guard bytes == wanted else { return fail(load, layer, version) }
+            guard bytes == wanted else { return fail(load, layer, version, image.size, bytes) }
             record(layer, bytes.count)
         } catch {
             fail(load, "\(layer): \(error)", -1)
@@ -233,10 +236,12 @@ final class Worker: Sendable {
     }
 
     /// Returns the version if the origin has had it, and it is not older than the load allows.
-    private func isPossible(_ version: Int?, _ load: Load, _ layer: String) -> Int? {
+    private func isPossible(
+        _ version: Int?, _ load: Load, _ layer: String, _ size: PixelSize? = nil, _ bytes: [UInt8] = []
+    ) -> Int? {
         let newest = Content.version(of: load.path, at: Date().timeIntervalSince1970 - epoch + 1)
         if let version, (load.minimumVersion...max(newest, load.minimumVersion)).contains(version) { return version }
-        fail(load, layer, version ?? -1)
+        fail(load, layer, version ?? -1, size, bytes)
         return nil
     }
 
@@ -245,10 +250,15 @@ final class Worker: Sendable {
         count("bytes", byteCount)
     }
 
-    private func fail(_ load: Load, _ layer: String, _ version: Int) {
+    /// Prints what is wrong, with the size and the first bytes of the image, which tell where it comes from, and exits.
+    private func fail(
+        _ load: Load, _ layer: String, _ version: Int, _ size: PixelSize? = nil, _ bytes: [UInt8] = []
+    ) {
+        let start = bytes.prefix(24).map { String($0, radix: 16) }.joined(separator: " ")
         Self.say(
             "WRONG from \(layer), version \(version), at least \(load.minimumVersion): \(load.path) \(load.fields) "
-                + "\(load.request) identifier \(load.request.additionalIdentifier ?? "none")")
+                + "\(load.request) identifier \(load.request.additionalIdentifier ?? "none")"
+                + (size.map { "; \($0), begins with \(start)" } ?? ""))
         exit(3)
     }
 }
