@@ -161,8 +161,9 @@
             try options.forRows.check(file.damage)
             do throws(ImageDecodingError) { return (try body(true), file.damage) } catch {
                 // If the color is damaged too, the error is that of the whole image.
-                guard file.header.hasAlpha, error.code == .corrupt, let opaque = try? body(false) else { throw error }
-                try options.check(AVIFFile.alphaDamage)
+                guard file.header.hasAlpha, [.corrupt, .truncated].contains(error.code),
+                    let opaque = try? body(false)
+                else { throw error }
                 return (opaque, AVIFFile.alphaDamage)
             }
         }
@@ -226,11 +227,12 @@
         /// for files with 10 and 12 bits when the options request it. A target size averages pixels after they are
         /// decoded.
         ///
-        /// Unusable metadata, a missing end of the file after the pixels, and missing later frames of a sequence, which
-        /// ends before them, are harmless damage. Alpha that cannot be decoded means wrong pixels, and the image is
-        /// opaque. Other damage of the image that libavif detects means missing pixels: complete layers and rows of
-        /// tiles are shown. The format has no checksums, so wrong samples are usually not detected. A later frame of a
-        /// sequence that cannot be decoded is an error when it is requested.
+        /// Unusable metadata, a missing end of the file after the pixels, items outside of the file that are not
+        /// needed, and missing later frames of a sequence, which ends before them, are harmless damage. So is alpha
+        /// that is empty, outside of the file or cannot be decoded; the image is opaque. Other damage of the image that
+        /// libavif detects means missing pixels: complete layers and rows of tiles are shown. The format has no
+        /// checksums, so wrong samples are usually not detected. A later frame of a sequence that cannot be decoded is
+        /// an error when it is requested.
         ///
         /// - Parameter usesThreads: Whether a second thread may be used to decode an image. This does not change the
         ///   pixels.

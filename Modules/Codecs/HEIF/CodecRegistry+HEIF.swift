@@ -38,10 +38,11 @@
         /// for files with 9 to 12 bits when the options request it. A target size averages pixels while rows of tiles
         /// are decoded.
         ///
-        /// Missing or unusable metadata and a missing end of the file after the pixels are harmless damage. Alpha that
-        /// cannot be decoded means wrong pixels: the image is opaque from the first damaged row on. A coded picture or
-        /// tile that libde265 rejects means missing pixels, from its row of tiles on. The format has no checksums, so
-        /// wrong samples are usually not detected. Thumbnails, depth and gain maps are not read.
+        /// Missing or unusable metadata, a missing end of the file after the pixels, and items outside of the file that
+        /// are not needed are harmless damage. So is alpha that is outside of the file or cannot be decoded: the image
+        /// is opaque from the first damaged row on. A coded picture or tile that libde265 rejects means missing pixels,
+        /// from its row of tiles on. The format has no checksums, so wrong samples are usually not detected.
+        /// Thumbnails, depth and gain maps are not read.
         ///
         /// - Parameter timeLimit: The maximum time that libde265 may take for one image, and for each preview. After
         ///   it, decoding throws `timedOut` before the next slice or tile.

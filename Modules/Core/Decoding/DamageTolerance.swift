@@ -12,7 +12,8 @@ public enum DamageTolerance: Int, Sendable, Hashable, Comparable, CaseIterable {
     /// Only defects that change no pixel of the image. Every decoder tolerates them.
     ///
     /// Examples are a missing end mark, a wrong checksum of correct pixels, an unusable profile or unusable metadata,
-    /// and a broken later frame, which ends the animation before it.
+    /// a broken later frame, which ends the animation before it, and a broken auxiliary image, such as the alpha of an
+    /// AVIF or HEIF file, without which the image is opaque.
     case harmless
     /// Wrong pixels: every row was decoded, but from data that was damaged in part. The default.
     case wrongPixels

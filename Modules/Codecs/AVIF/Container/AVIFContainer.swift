@@ -27,6 +27,10 @@
         private(set) var largestSize: PixelSize?
         /// The number of coded items.
         private(set) var itemCount = 0
+        /// Whether the still image of the file has an alpha image, although its payload may be empty.
+        private(set) var declaresAlpha = false
+        /// The offset after the last byte of all items, of which libavif reads only those that it needs.
+        private(set) var itemEnd: UInt64 = 0
         /// The coded items that are decoded. Their sizes include those of tracks.
         private(set) var tiles = AVIFTiles()
         /// Whether a tile of a shown image is a grid itself.
@@ -94,6 +98,7 @@
                 readItems(box, bytes)
             case ISOBox.type("moov"):
                 hasMovie = true
+                declaresAlpha = false
                 let boxes = box.descendants(["trak"], bytes)
                 for track in boxes { tables.addTrack(track, bytes) }
                 tracks = boxes.map { AVIFTrack($0, bytes) }
@@ -129,6 +134,8 @@
             guard tables.entryCount <= AVIFTables.maximumEntryCount else { return }
             let items = AVIFItems(meta, bytes)
             itemCount += items.codedCount
+            itemEnd = max(itemEnd, items.end)
+            if !hasMovie { declaresAlpha = items.declaresAlpha }
             for size in items.declaredSizes { include(size) }
             tiles.add(items.tiles)
             if items.hasGridOfGrids { hasGridOfGrids = true }

@@ -23,6 +23,8 @@
         private var references: [Reference] = []
         /// The sizes that the properties declare, also those of no item.
         private(set) var declaredSizes: [PixelSize] = []
+        /// The offset after the last byte of all items that are stored in the file.
+        private(set) var end: UInt64 = 0
 
         init(_ meta: ISOBox, _ bytes: UnsafeBufferPointer<UInt8>) {
             for box in meta.children(bytes, skipping: 4) {
@@ -31,6 +33,7 @@
                     let isLong = box.number(bytes, at: 0, 1) != 0
                     primary = box.number(bytes, at: 4, isLong ? 4 : 2).map { Int($0) }
                 case ISOBox.type("iinf"): readTypes(box, bytes)
+                case ISOBox.type("iloc"): readLocations(box, bytes)
                 case ISOBox.type("iprp"): readProperties(box, bytes)
                 case ISOBox.type("iref"): readReferences(box, bytes)
                 default: break
@@ -61,6 +64,16 @@
             return tiles
         }
 
+        /// Whether the shown image has an alpha image, although its payload may be empty.
+        var declaresAlpha: Bool {
+            guard let primary else { return false }
+            return references.contains { reference in
+                reference.type == ISOBox.type("auxl") && alphas.contains(reference.from)
+                    && reference.to.contains(primary)
+                    && !union([reference.from], tilesOf: [reference.from]).isDisjoint(with: coded)
+            }
+        }
+
         /// Whether a tile of the shown image is a grid itself.
         var hasGridOfGrids: Bool {
             guard let primary else { return false }
@@ -85,6 +98,36 @@
                     let number = entry.number(bytes, at: 4, numberSize)
                 else { continue }
                 coded.insert(Int(number))
+            }
+        }
+
+        /// Reads where the items are. Source: ISO/IEC 14496-12, section 8.11.3.
+        private mutating func readLocations(_ list: ISOBox, _ bytes: UnsafeBufferPointer<UInt8>) {
+            guard let version = list.number(bytes, at: 0, 1), let sizes = list.number(bytes, at: 4, 2) else { return }
+            let (offsetSize, lengthSize) = (Int(sizes >> 12), Int(sizes >> 8 & 15))
+            let (baseSize, indexSize) = (Int(sizes >> 4 & 15), version == 0 ? 0 : Int(sizes & 15))
+            guard [offsetSize, lengthSize, baseSize, indexSize].allSatisfy({ $0 <= 8 }) else { return }
+            let numberSize = version < 2 ? 2 : 4
+            var position = 6
+            func next(_ count: Int) -> UInt64? {
+                defer { position += count }
+                return count == 0 ? 0 : list.number(bytes, at: position, count)
+            }
+            guard let count = next(numberSize) else { return }
+            for _ in 0..<count {
+                guard next(numberSize) != nil, let method = next(version == 0 ? 0 : 2), let reference = next(2),
+                    let base = next(baseSize), let extentCount = next(2)
+                else { return }
+                for _ in 0..<extentCount {
+                    guard next(indexSize) != nil, let offset = next(offsetSize), let length = next(lengthSize) else {
+                        return
+                    }
+                    // Other items are in the box `idat`, in another item or in another file.
+                    guard method & 15 == 0, reference == 0 else { continue }
+                    let sum = base.addingReportingOverflow(offset)
+                    let last = sum.partialValue.addingReportingOverflow(length)
+                    end = max(end, sum.overflow || last.overflow ? .max : last.partialValue)
+                }
             }
         }
 

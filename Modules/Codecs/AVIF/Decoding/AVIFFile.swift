@@ -15,7 +15,8 @@
 
         /// Reads the properties from the bytes of a file, or from the beginning of one.
         ///
-        /// Damaged metadata and damaged properties of alpha are ignored. `bytes` must outlive the file.
+        /// Damaged metadata, and alpha whose properties or location are damaged, are ignored. `bytes` must outlive the
+        /// file.
         ///
         /// - Parameter readsAlpha: Whether the alpha of the file is read. If not, the image is opaque. Default: true.
         /// - Throws: ``/AlcedoCore/ImageDecodingError``: `exceedsLimit` also for more frames than `limits` allows.
@@ -30,29 +31,39 @@
             var isMissingBytes = false
             for attempt in Attempt.allCases {
                 // The alpha of a truncated file may be among the missing bytes.
-                if attempt.ignoresAlpha, !readsAlpha || firstError?.code == .truncated { continue }
+                let mayBeMissing = firstError?.code == .truncated && container.isTruncated
+                if attempt.ignoresAlpha, !readsAlpha || mayBeMissing { continue }
                 do throws(ImageDecodingError) {
                     let reader = try AVIFReader(
                         attempt.needsEnd ? bytes : nil, container, limits: limits, threadCount: threadCount,
                         readsMetadata: attempt.readsMetadata, readsAlpha: readsAlpha && !attempt.ignoresAlpha)
                     if !attempt.needsEnd { reader.feed(bytes) }
-                    header = try AVIFHeader(reader, container, limits: limits)
+                    let header = try AVIFHeader(reader, container, limits: limits)
+                    let firstEnd = (try? reader.dataEnd(frame: 0)) ?? 0
+                    let truncation = ImageDecodingError(.truncated, "AVIF: the data ends within the image")
+                    let isMissingPixels = firstEnd > UInt64(bytes.count)
+                    // If no box is cut off, only the alpha may be outside of the file. The last attempts are for color
+                    // that is missing, too.
+                    let isTried = attempt.needsEnd && !container.isTruncated
+                    if isMissingPixels, isTried, header.hasAlpha || attempt.ignoresAlpha { throw truncation }
+                    self.header = header
                     self.reader = reader
                     let end = (try? reader.dataEnd(frame: header.frameCount - 1)) ?? 0
                     isTruncated = container.isTruncated || end > UInt64(bytes.count)
                     readsMetadata = attempt.readsMetadata
-                    let firstEnd = (try? reader.dataEnd(frame: 0)) ?? 0
-                    let truncation = ImageDecodingError(.truncated, "AVIF: the data ends within the image")
-                    damage =
-                        if firstEnd > UInt64(bytes.count) {
+                    let found: ImageDamage? =
+                        if isMissingPixels {
                             ImageDamage(.missingPixels, truncation)
-                        } else if attempt.ignoresAlpha {
+                        } else if attempt.ignoresAlpha || readsAlpha && container.declaresAlpha && !header.hasAlpha {
                             AVIFFile.alphaDamage
                         } else if let error = isTruncated ? truncation : firstError {
                             ImageDamage(.harmless, error)
+                        } else if container.itemEnd > UInt64(bytes.count) {
+                            ImageDamage(.harmless, ImageDecodingError(.corrupt, "AVIF: an item is outside of the file"))
                         } else {
                             nil
                         }
+                    damage = found
                     return
                 } catch {
                     if error.code == .outOfMemory || error.code == .exceedsLimit { throw error }
@@ -79,7 +90,7 @@
 
         /// The damage of an image that is opaque because its alpha is damaged.
         static let alphaDamage = ImageDamage(
-            .wrongPixels, ImageDecodingError(.corrupt, "AVIF: the alpha of the image is damaged"))
+            .harmless, ImageDecodingError(.corrupt, "AVIF: the alpha of the image is damaged"))
 
         /// Throws `exceedsLimit` for an image that exceeds the limits in a pixel format, and for a grid whose tiles
         /// take more than twice the limit of bytes. Tiles may be larger than the part of them that is shown.

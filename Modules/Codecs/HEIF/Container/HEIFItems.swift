@@ -11,8 +11,21 @@
             /// The offsets of the payload's parts in the file, which may be beyond the received bytes. nil when the
             /// payload is stored in an unsupported way.
             var extents: [Range<Int>]? = []
+            /// Whether a part of the payload cannot be inside any file, or is outside of the box `idat`.
+            var isOutside = false
             /// The indices of the properties, from 1, in the order in which they apply.
             var properties: [(index: Int, isEssential: Bool)] = []
+        }
+
+        /// Returns the offsets of the payload's parts of an image.
+        ///
+        /// - Throws: `corrupt` for a part outside of any file, `unsupportedVariant` for an unsupported storage.
+        static func location(of item: Item) throws(ImageDecodingError) -> [Range<Int>] {
+            guard !item.isOutside else { throw ImageDecodingError(.corrupt, "HEIF: an item is outside the file") }
+            guard let extents = item.extents else {
+                throw ImageDecodingError(.unsupportedVariant, "HEIF: an image is stored in an unsupported way")
+            }
+            return extents
         }
 
         struct Reference {
@@ -55,6 +68,13 @@
                 for box in box.children(bytes) where box.type == "ipma" { try readAssociations(box.reader(bytes)) }
             }
             if let box = first("iref") { try readReferences(box, bytes) }
+        }
+
+        /// Whether the payload of an item is not within this number of bytes.
+        func hasItem(outside byteCount: Int) -> Bool {
+            items.values.contains { item in
+                item.isOutside || (item.extents ?? []).contains { $0.upperBound > byteCount }
+            }
         }
 
         /// Returns the items that an item refers to, in their order.
@@ -119,6 +139,7 @@
                 // Payloads are in this file, or in the box `idat`.
                 let area = method == 0 ? 0..<Int.max : method == 1 ? idat : nil
                 var extents: [Range<Int>]? = area == nil || reference != 0 ? nil : []
+                var isOutside = false
                 // Without a length, or with the length 0, a single part is the rest of the file or of the box. Metadata
                 // of the length 0 is empty, because otherwise the pixels could become a part of it.
                 let type = items[number]?.type
@@ -130,22 +151,31 @@
                     let stored = try reader.number(lengthSize)
                     let length = stored == 0 && isRest ? nil : stored
                     guard let area, extents != nil else { continue }
-                    extents?.append(try Self.extent(base, offset, length, in: area, byteCount: bytes.count))
+                    // The item may be one that is not needed.
+                    if let extent = Self.extent(base, offset, length, in: area, byteCount: bytes.count) {
+                        extents?.append(extent)
+                    } else {
+                        isOutside = true
+                    }
                 }
-                if type != nil, locatedItems.insert(number).inserted { items[number]?.extents = extents }
+                if type != nil, locatedItems.insert(number).inserted {
+                    items[number]?.extents = isOutside ? nil : extents
+                    items[number]?.isOutside = isOutside
+                }
             }
         }
 
+        /// Returns the range of a part, or nil when it is outside of the area or of any file.
         private static func extent(
             _ base: Int, _ offset: Int, _ length: Int?, in area: Range<Int>, byteCount: Int
-        ) throws(ImageDecodingError) -> Range<Int> {
+        ) -> Range<Int>? {
             let (start, first) = base.addingReportingOverflow(offset)
             let (begin, second) = start.addingReportingOverflow(area.lowerBound)
             // The start is checked first, because subtracting a sum that overflowed would trap.
-            guard !first, !second, begin <= maximumEnd else { throw outside }
+            guard !first, !second, begin <= maximumEnd else { return nil }
             let (end, third) = begin.addingReportingOverflow(
                 length ?? max(0, min(byteCount, area.upperBound) - begin))
-            guard !third, end <= min(area.upperBound, maximumEnd) else { throw outside }
+            guard !third, end <= min(area.upperBound, maximumEnd) else { return nil }
             return begin..<end
         }
 
@@ -182,10 +212,6 @@
                 for _ in 0..<count { targets.append(try reader.number(size)) }
                 references.append(Reference(type: entry.type, from: from, to: targets))
             }
-        }
-
-        private static var outside: ImageDecodingError {
-            ImageDecodingError(.corrupt, "HEIF: an item is outside the file")
         }
 
         private static func tooMany(_ things: String) -> ImageDecodingError {

@@ -20,7 +20,7 @@
         let sampleProfile: Data?
         /// Whether bytes of the metadata are missing.
         let isMissingMetadata: Bool
-        /// The damage of the alpha and of the metadata; nil when none was found.
+        /// The damage of the alpha, of other items and of the metadata; nil when none was found.
         let damage: ImageDamage?
 
         /// Reads the properties. `limits` applies to pixels and to metadata. Larger metadata is dropped.
@@ -32,7 +32,8 @@
             if let meta = container.meta {
                 let items = try HEIFItems(meta, bytes)
                 if let primary = items.primary, let item = items.items[primary] {
-                    try self.init(primary, item, of: items, bytes, limits: limits)
+                    try self.init(
+                        primary, item, of: items, bytes, isTruncated: container.isTruncated, limits: limits)
                     return
                 }
             }
@@ -48,7 +49,7 @@
 
         private init(
             _ number: Int, _ item: HEIFItems.Item, of items: HEIFItems, _ bytes: UnsafeBufferPointer<UInt8>,
-            limits: DecodingLimits
+            isTruncated: Bool, limits: DecodingLimits
         ) throws(ImageDecodingError) {
             let properties = try HEIFProperties(item, of: items, bytes)
             if let size = properties.size { try limits.check(size, format: .gray8) }
@@ -62,27 +63,39 @@
                 else { continue }
                 do throws(ImageDecodingError) {
                     let properties = try HEIFProperties(item, of: items, bytes)
-                    alpha = try HEIFPicture(source, item, properties, of: items, bytes, limits)
+                    let found = try HEIFPicture(source, item, properties, of: items, bytes, limits)
+                    // If the image is whole and no box is cut off, the alpha is not among missing bytes.
+                    guard isTruncated || picture.end > bytes.count || found.end <= bytes.count else {
+                        damage = Self.alphaDamage
+                        break
+                    }
+                    alpha = found
                     isPremultiplied = items.targets(of: number, "prem").contains(source)
                 } catch {
-                    guard error.code == .corrupt || error.code == .unsupportedVariant else { throw error }
+                    let isDamage = [.corrupt, .unsupportedVariant].contains(error.code)
+                    let isWhole = !isTruncated && picture.end <= bytes.count
+                    guard isDamage || error.code == .truncated && isWhole else { throw error }
                     damage = Self.alphaDamage
                 }
                 break
             }
             var metadata = KeptMetadata(bytes, limits)
             metadata.read(items, of: number, properties)
+            if damage == nil, !isTruncated, items.hasItem(outside: bytes.count) {
+                damage = ImageDamage(
+                    .harmless, ImageDecodingError(.corrupt, "HEIF: an item is outside of the file"))
+            }
             self.init(
-                picture, alpha: alpha, isPremultiplied: isPremultiplied, properties, metadata, alphaDamage: damage)
+                picture, alpha: alpha, isPremultiplied: isPremultiplied, properties, metadata, itemDamage: damage)
         }
 
         /// The damage of an image that is opaque, at least in part, because its alpha cannot be decoded.
         static let alphaDamage = ImageDamage(
-            .wrongPixels, ImageDecodingError(.corrupt, "HEIF: the alpha of the image is damaged"))
+            .harmless, ImageDecodingError(.corrupt, "HEIF: the alpha of the image is damaged"))
 
         private init(
             _ picture: HEIFPicture, alpha: HEIFPicture?, isPremultiplied: Bool, _ properties: HEIFProperties,
-            _ metadata: KeptMetadata, alphaDamage: ImageDamage? = nil
+            _ metadata: KeptMetadata, itemDamage: ImageDamage? = nil
         ) {
             self.picture = picture
             self.alpha = alpha
@@ -98,7 +111,7 @@
             sampleProfile = profile ?? colorDescription?.profile(isGray: isGray)
             isMissingMetadata = metadata.isMissingBytes
             let metadataError = ImageDecodingError(.truncated, "HEIF: the data ends within the metadata")
-            damage = alphaDamage ?? (isMissingMetadata ? ImageDamage(.harmless, metadataError) : nil)
+            damage = itemDamage ?? (isMissingMetadata ? ImageDamage(.harmless, metadataError) : nil)
         }
 
         private static let alphaTypes = ["urn:mpeg:mpegB:cicp:systems:auxiliary:alpha", "urn:mpeg:hevc:2015:auxid:1"]

@@ -69,9 +69,7 @@
             _ number: Int, _ item: HEIFItems.Item, _ properties: HEIFProperties, of items: HEIFItems,
             _ bytes: UnsafeBufferPointer<UInt8>, _ limits: DecodingLimits
         ) throws(ImageDecodingError) {
-            guard let extents = item.extents else {
-                throw ImageDecodingError(.unsupportedVariant, "HEIF: an image is stored in an unsupported way")
-            }
+            let extents = try HEIFItems.location(of: item)
             switch item.type {
             case "hvc1": try self.init(extents, properties, bytes)
             case "grid":
@@ -103,9 +101,10 @@
                 guard items.items[number]?.type != "grid" else {
                     throw ImageDecodingError(.exceedsLimit, "HEIF: a grid of grids exceeds the limit of one level")
                 }
-                guard let item = items.items[number], item.type == "hvc1", let extents = item.extents else {
+                guard let item = items.items[number], item.type == "hvc1" else {
                     throw ImageDecodingError(.unsupportedVariant, "HEIF: a tile is not coded with HEVC")
                 }
+                let extents = try HEIFItems.location(of: item)
                 let properties = try HEIFProperties(item, of: items, bytes)
                 guard let box = properties.configuration else {
                     throw ImageDecodingError(.corrupt, "HEIF: a picture has no configuration")
