@@ -122,7 +122,7 @@ import Testing
         #expect(errorCode(try damaging("IHDR", in: "palette-alpha.png")) == .corrupt)
         #expect(errorCode(try damaging("PLTE", in: "palette-alpha.png")) == .corrupt)
         for (name, file, kind) in [
-            ("tRNS", "palette-alpha.png", DamageTolerance.wrongPixels), ("IDAT", "rgb.png", .wrongPixels),
+            ("tRNS", "palette-alpha.png", DamageTolerance.wrongPixels), ("IDAT", "rgb.png", .harmless),
             ("iCCP", "profile.png", .harmless), ("eXIf", "exif.png", .harmless),
         ] {
             let data = try damaging(name, in: file)
@@ -130,6 +130,27 @@ import Testing
             try DecoderChecks(decoder).checkPieces(data)
             try DecoderChecks(decoder).checkRows(data)
         }
+    }
+
+    /// The compressed stream has a checksum of its own, which proves that the pixels are right.
+    @Test(arguments: ["gray1.png", "rgba.png", "rgb16-interlaced.png", "palette-alpha.png"])
+    func `pixels are wrong only if the checksums of the chunk and of the stream are wrong`(name: String) throws {
+        let data = try fixture(name)
+        let whole = try decoder.decode(data, options: DecodingOptions())
+        let start = try #require(data.firstRange(of: Data("IDAT".utf8))).lowerBound - 4
+        let end = start + 8 + data[start..<start + 4].reduce(0) { $0 << 8 | Int($1) }
+        var file = data
+        file[end] ^= 1
+
+        let image = try decoder.decode(file, options: DecodingOptions(tolerance: .harmless))
+        #expect(image.pixels == whole.pixels && image.damage?.kind == .harmless)
+        try DecoderChecks(decoder).checkPieces(file)
+        try DecoderChecks(decoder).checkRows(file)
+
+        file[end - 1] ^= 1
+        #expect(try decoder.decode(file, options: DecodingOptions()).damage?.kind == .wrongPixels)
+        #expect(decoder.errorCode(file, options: DecodingOptions(tolerance: .harmless)) == .corrupt)
+        try DecoderChecks(decoder).checkPieces(file)
     }
 
     @Test(.timeLimit(.minutes(10)), arguments: [(UInt32(50_000), UInt32(50_000)), (0x7FFF_FFFF, 0x7FFF_FFFF)])

@@ -19,7 +19,10 @@ static void on_warning(png_structp png, png_const_charp message) {
     alcedo_png_decoder *d = png_get_error_ptr(png);
     const int is_checksum = strstr(message, "CRC error") != NULL;
     if (!is_checksum && !d->reads_end) return;
-    const int changes_pixels = is_checksum && (!strncmp(message, "IDAT", 4) || !strncmp(message, "tRNS", 4));
+    // The checksum of the compressed stream decides whether the pixels are right.
+    if (is_checksum && !strncmp(message, "IDAT", 4)) d->has_wrong_data_checksum = 1;
+    if (strstr(message, "compressed data")) d->has_unverified_stream = 1;
+    const int changes_pixels = is_checksum && !strncmp(message, "tRNS", 4);
     const alcedo_png_damage damage = changes_pixels ? ALCEDO_PNG_WRONG_PIXELS : ALCEDO_PNG_HARMLESS;
     if (damage <= d->progress.damage) return;
     d->progress.damage = damage;
@@ -95,9 +98,21 @@ void alcedo_png_destroy(alcedo_png_decoder *d) {
 
 const char *alcedo_png_message(const alcedo_png_decoder *d) { return d->message; }
 
-const char *alcedo_png_damage_message(const alcedo_png_decoder *d) { return d->damage_message; }
+/// Whether pixels may be wrong, because the checksum of a pixel chunk is wrong, and the checksum of the compressed
+/// stream is wrong, too, or has not been read.
+static int has_wrong_data(const alcedo_png_decoder *d) {
+    return d->has_wrong_data_checksum && (d->has_unverified_stream || !d->progress.is_whole);
+}
 
-alcedo_png_progress alcedo_png_get_progress(const alcedo_png_decoder *d) { return d->progress; }
+const char *alcedo_png_damage_message(const alcedo_png_decoder *d) {
+    return has_wrong_data(d) ? "IDAT: CRC error" : d->damage_message;
+}
+
+alcedo_png_progress alcedo_png_get_progress(const alcedo_png_decoder *d) {
+    alcedo_png_progress progress = d->progress;
+    if (has_wrong_data(d)) progress.damage = ALCEDO_PNG_WRONG_PIXELS;
+    return progress;
+}
 
 alcedo_png_status alcedo_png_read_header(alcedo_png_decoder *d, alcedo_png_info *info) {
     if (setjmp(d->escape)) return alcedo_png_failure(d);

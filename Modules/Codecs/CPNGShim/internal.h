@@ -21,6 +21,8 @@ struct alcedo_png_decoder {
     alcedo_png_input input;
     alcedo_png_format format;
     int premultiplies;
+    int has_wrong_data_checksum;  // whether the checksum of a pixel chunk is wrong
+    int has_unverified_stream;  // whether the compressed stream has a wrong end
     int checks_crc;  // whether the fast reader verifies the checksums of chunks
     struct alcedo_png_rows *rows;  // the fast reader, or NULL when libpng reads the rows
     alcedo_png_progress progress;
