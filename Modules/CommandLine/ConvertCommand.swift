@@ -22,7 +22,7 @@ struct ConvertCommand: ProgramCommand {
           --format NAME           write \(OutputFormat.names) (default: the extension of FILE)
           --quality Q             set the quality of \(OutputFormat.lossyNames), from 1 to 100 (default: 85\(OutputFormat.ownQuality))
 
-        """ + recompressionHelp + EncodingOptions.help + ImageOptions.help(jobs: 4)
+        """ + recompressionHelp + EncodingOptions.help(writesAnimations: true) + ImageOptions.help(jobs: 4)
 
     #if JXL
         private static let recompressionHelp = RecompressionMaker.help
@@ -31,7 +31,7 @@ struct ConvertCommand: ProgramCommand {
     #endif
 
     private var recompresses = false
-    private var encoding = EncodingOptions()
+    private var encoding = EncodingOptions(writesAnimations: true)
     private var options = ImageOptions()
 
     mutating func take(_ option: String, from arguments: inout Arguments) throws -> Bool {

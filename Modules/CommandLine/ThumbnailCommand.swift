@@ -10,17 +10,18 @@ struct ThumbnailCommand: ProgramCommand {
         usage: alcedo thumbnail URL|FILE|DIRECTORY... --size N --output DIR [options]
 
         Writes a thumbnail of each image to DIR under the image's name, with a number after repeated names. Colors are
-        converted to sRGB. An image that fails is reported on standard error, and the other thumbnails are written.
+        converted to sRGB. Of an animation, the first frame is written. An image that fails is reported on standard
+        error, and the other thumbnails are written.
 
           --size N                fit each thumbnail into N x N pixels
           --output, -o DIR        write the thumbnails to DIR
           --format NAME           write \(OutputFormat.names) (default: jpeg)
           --quality Q             set the quality of \(OutputFormat.lossyNames), from 1 to 100 (default: 80\(OutputFormat.ownQuality))
 
-        """ + EncodingOptions.help + ImageOptions.help(jobs: 8)
+        """ + EncodingOptions.help(writesAnimations: false) + ImageOptions.help(jobs: 8)
 
     private var side: Int?
-    private var encoding = EncodingOptions()
+    private var encoding = EncodingOptions(writesAnimations: false)
     private var options = ImageOptions()
 
     mutating func take(_ option: String, from arguments: inout Arguments) throws -> Bool {

@@ -97,7 +97,7 @@ struct InterruptionTests {
         let image = DecodedImage(pixels: try frames.frame(at: 0), frames: animation)
 
         #expect(throws: ImageEncodingError.self) {
-            _ = try EncodingOptions().encoder(of: format, defaultQuality: 80).encode(image)
+            _ = try EncodingOptions(writesAnimations: true).encoder(of: format, defaultQuality: 80).encode(image)
         }
         #expect(frames.drawn.value == 3 && animation.isStopped)
         #expect(throws: CancellationError.self) { try animation.frame(at: 2) }

@@ -59,6 +59,14 @@ struct ThumbnailTests {
         #expect(sizes[0] < sizes[1])
     }
 
+    @Test func `thumbnails are still images, so options of animations do not exist`() async throws {
+        let outcome = try await thumbnail([SampleImages.path("dunes.jpg"), "--format", "webp", "--keep-delays"])
+
+        #expect(outcome.status == 2 && outcome.problems.contains("--keep-delays"))
+        #expect(try await !alcedo.run(["thumbnail", "--help"]).output.contains("--keep-delays"))
+        #expect(try await alcedo.run(["convert", "--help"]).output.contains("--keep-delays"))
+    }
+
     @Test func `processors are applied to the thumbnail`() async throws {
         let file = SampleImages.path("dunes.jpg")
 

@@ -9,14 +9,27 @@ import AlcedoProgramSupport
 
 /// The options that control encoding.
 struct EncodingOptions: Sendable {
-    static let help = """
+    /// Returns the help text of the options.
+    static func help(writesAnimations: Bool) -> String {
+        compressionHelp + (writesAnimations ? delayHelp : "") + metadataHelp
+    }
+
+    private static let compressionHelp = """
           --effort N              set the effort: \(OutputFormat.efforts)
           --lossless              encode \(OutputFormat.losslessNames) without loss, as png always is
           --progressive           encode progressive jpeg
           --subsampling S         set the color resolution of jpeg: 444, 422, 440, 420 or auto, which is 444 from a
                                   quality of 90 and 420 below (default: auto)
+
+        """
+
+    private static let delayHelp = """
           --keep-delays           keep delays of 0 and 10 ms in animations from gif and png instead of writing 100 ms,
                                   as browsers show them
+
+        """
+
+    private static let metadataHelp = """
           --metadata POLICY       keep all EXIF, XMP and IPTC but preview images (keep), these without a location
                                   (without-location), the creator and the rights only (copyright), or none (strip, the
                                   default); color profiles lose what identifies a device or an owner, except with keep
@@ -25,6 +38,8 @@ struct EncodingOptions: Sendable {
 
         """
 
+    /// Whether the command writes animations. Otherwise, the options for them do not exist.
+    let writesAnimations: Bool
     private(set) var format: OutputFormat?
     private var givenMetadata: MetadataPolicy?
     private var quality: Int?
@@ -35,6 +50,8 @@ struct EncodingOptions: Sendable {
     private var keepsShortDelays = false
     private var pixelsPerInch: Int?
 
+    init(writesAnimations: Bool) { self.writesAnimations = writesAnimations }
+
     /// Parses an option and its value. Returns false if the option belongs to another group.
     mutating func take(_ option: String, from arguments: inout Arguments) throws -> Bool {
         switch option {
@@ -44,7 +61,7 @@ struct EncodingOptions: Sendable {
         case "--lossless": isLossless = true
         case "--progressive": isProgressive = true
         case "--subsampling": subsampling = try JPEGSubsampling(option, arguments.value(of: option))
-        case "--keep-delays": keepsShortDelays = true
+        case "--keep-delays" where writesAnimations: keepsShortDelays = true
         case "--resolution": pixelsPerInch = try arguments.number(of: option, in: 1...65_535)
         case "--metadata": givenMetadata = try MetadataPolicy(option, arguments.value(of: option))
         default: return false
