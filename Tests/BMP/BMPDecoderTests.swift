@@ -46,6 +46,36 @@ import Testing
         #expect(palette.colorModel == .palette && palette.bitDepth == 4 && !palette.hasAlpha)
     }
 
+    @Test func `the resolution is read`() throws {
+        func resolution(_ horizontal: Int, _ vertical: Int) throws -> ImageResolution? {
+            var file = BMPWriter(width: 1, height: 1, bits: 24, rows: [[1, 2, 3]]).file
+            file.replaceSubrange(38..<46, with: BMPWriter.bytes(horizontal, 4) + BMPWriter.bytes(vertical, 4))
+            return try decoder.inspect(file, limits: DecodingLimits()).metadata.resolution
+        }
+
+        let expected = ImageResolution(horizontal: 300, vertical: 150)
+        #expect(try resolution(11_811, 5_906)?.keeps(expected) == true)
+        #expect(try resolution(0, 5_906) == nil && resolution(-1, 5_906) == nil)
+    }
+
+    @Test(arguments: [1, 8, 24, 32]) func `a bitmap without a file header is recognized and decoded`(bits: Int) throws {
+        var writer = BMPWriter(width: 2, height: 2, bits: bits)
+        if bits <= 8 { writer.palette = (0..<1 << bits).map { [UInt8]($0 == 0 ? [9, 8, 7] : [1, 2, 3]) } }
+        writer.rows = (0..<2).map { y in [UInt8](repeating: bits <= 8 ? 0 : UInt8(y), count: (2 * bits + 7) / 8) }
+        let registry = CodecRegistry([.bmp])
+        let bitmap = Data(writer.file.dropFirst(14))
+
+        let image = try registry.decode(bitmap)
+
+        #expect(try image.pixels == registry.decode(writer.file).pixels && image.damage == nil)
+        #expect(try registry.inspect(bitmap).size == image.size)
+        #expect(decoder.errorCode(Data(bitmap.dropLast(9))) == .truncated)
+        try DecoderChecks(decoder).checkRows(bitmap)
+        var planes = bitmap
+        planes[12] = 2
+        #expect(registry.entry(for: planes) == nil)
+    }
+
     @Test func `an embedded profile is kept up to the limit`() throws {
         let sample = try #require(BMPSample.all.first { $0.description == "24 bits, with a profile" })
         var limited = DecodingOptions()

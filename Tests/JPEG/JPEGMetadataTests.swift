@@ -137,6 +137,105 @@ import Testing
     }
 
     @Test func `a profile over the limit is omitted`() throws {
+    /// Returns a packet with properties of a namespace.
+    private func packet(_ properties: String) -> String {
+        "<x:xmpmeta xmlns:x='adobe:ns:meta/'><r:RDF xmlns:r='http://www.w3.org/1999/02/22-rdf-syntax-ns#'>"
+            + "<r:Description xmlns:n='http://ns.adobe.com/xmp/note/' xmlns:o='https://own.example/' \(properties)"
+            + "</r:Description></r:RDF></x:xmpmeta>"
+    }
+
+    /// Returns the segments of a packet that refers to a rest, and of the parts of the rest.
+    private func segments(_ main: String, _ rest: [UInt8], partCount: Int, identifier: String) -> [[UInt8]] {
+        func number(_ value: Int) -> [UInt8] { (0..<4).map { UInt8(truncatingIfNeeded: value >> (24 - 8 * $0)) } }
+        let name = Array("http://ns.adobe.com/xmp/extension/\0".utf8) + Array(identifier.utf8)
+        let size = (rest.count + partCount - 1) / partCount
+        return [JPEGEditor.segment(0xE1, Array("http://ns.adobe.com/xap/1.0/\0\(main)".utf8))]
+            + stride(from: 0, to: rest.count, by: size).map { offset in
+                let part = rest.dropFirst(offset).prefix(size)
+                return JPEGEditor.segment(0xE1, name + number(rest.count) + number(offset) + part)
+            }
+    }
+
+    @Test func `XMP in several segments is read as one packet`() throws {
+        let identifier = String(repeating: "0A", count: 16)
+        let main = packet("n:HasExtendedXMP='\(identifier)' o:a='1' o:b='2'>")
+        // A rest longer than a segment.
+        let rest = Array(packet("o:b='3' o:c='4'><o:d>\(String(repeating: "5", count: 100_000))</o:d>").utf8)
+        let parts = segments(main, rest, partCount: 3, identifier: identifier)
+        let other = segments("", [1, 2], partCount: 1, identifier: String(repeating: "FF", count: 16))[1]
+        func xmp(_ segments: [[UInt8]], limits: DecodingLimits = DecodingLimits()) throws -> String? {
+            let file = JPEGEditor.inserting(segments.flatMap { $0 }, into: try fixture("420.jpg"))
+            #expect(try decoder.decode(file, options: DecodingOptions()).damage == nil)
+            return try decoder.inspect(file, limits: limits).metadata.xmp.map { String(decoding: $0, as: UTF8.self) }
+        }
+
+        for order in [[0, 1, 2, 3], [3, 0, 2, 1]] {
+            let joined = try #require(try xmp(order.map { parts[$0] } + [other]))
+            for text in ["o:a=\"1\"", "o:b=\"2\"", "o:c=\"4\"", "<o:d>5555"] { #expect(joined.contains(text)) }
+            #expect(!joined.contains("HasExtendedXMP") && !joined.contains("\"3\"") && joined.utf8.count > 100_000)
+        }
+        // An incomplete or foreign rest, and one beyond the limits, is left out.
+        #expect(try xmp(Array(parts.dropLast())) == main && xmp([parts[0], other]) == main)
+        #expect(try xmp(parts, limits: DecodingLimits(maximumMetadataByteCount: 100_000)) == main)
+        let plain = JPEGEditor.segment(0xE1, Array("http://ns.adobe.com/xap/1.0/\0<x/>".utf8))
+        #expect(try xmp([plain] + parts[1...]) == "<x/>")
+    }
+
+    @Test func `IPTC in several segments is read`() throws {
+        let record = Data([0x1C, 2, 120, 0x80, 4, 0, 1, 0x86, 0xA0]) + Data(repeating: 0x41, count: 100_000)
+        let resources = PhotoshopResources.resources(iptc: record)
+        let name = Array("Photoshop 3.0\0".utf8)
+        let segments = stride(from: 0, to: resources.count, by: 60_000).map {
+            JPEGEditor.segment(0xED, name + resources.dropFirst($0).prefix(60_000))
+        }
+        func iptc(_ segments: [[UInt8]], limits: DecodingLimits = DecodingLimits()) throws -> Data? {
+            let file = JPEGEditor.inserting(segments.flatMap { $0 }, into: try fixture("420.jpg"))
+            return try decoder.inspect(file, limits: limits).metadata.iptc
+        }
+
+        #expect(segments.count == 2)
+        #expect(try iptc(segments) == record)
+        #expect(try iptc([segments[0], JPEGEditor.exif(orientation: 1), [0xFF], segments[1]]) == record)
+        #expect(try iptc([segments[0]]) == nil)
+        #expect(try iptc(segments, limits: DecodingLimits(maximumMetadataByteCount: 100_000)) == nil)
+    }
+
+    @Test func `the resolution in EXIF takes precedence over that of the header`() throws {
+        let (header, exif) = (ImageResolution(pixelsPerInch: 72), ImageResolution(pixelsPerInch: 300))
+        let image = DecodedImage(pixels: try decoder.decode(fixture("420.jpg"), options: DecodingOptions()).pixels)
+        let written = ImageMetadata(resolution: exif).writtenEXIF(.up, image.size, holdsResolution: false)
+        let file = try ImageEncoder.jpeg().embedding(ImageMetadata(resolution: header)).encode(image)
+        let segment = JPEGEditor.segment(0xE1, Array("Exif\0\0".utf8) + written)
+
+        let metadata = try decoder.inspect(JPEGEditor.inserting(segment, into: file), limits: DecodingLimits()).metadata
+        #expect(metadata.resolution == exif)
+        // Both are equal in a written file.
+        let copy = try ImageEncoder.jpeg().embedding(metadata).encode(image)
+        let range = try #require(JPEGEditor.range(of: 0xE0, in: copy))
+        #expect(Array(copy[range].dropFirst(11).prefix(5)) == [1, 1, 44, 1, 44])
+        #expect(try decoder.inspect(copy, limits: DecodingLimits()).metadata.exif == Data(written))
+    }
+
+    @Test(arguments: ["EXIF", "XMP", "profile", "space"])
+    func `unusable metadata and bytes between segments are harmless, and reported`(kind: String) throws {
+        let file = try fixture("420.jpg")
+        let segment: [UInt8] =
+            switch kind {
+            case "EXIF": JPEGEditor.segment(0xE1, Array("Exif\0\0XXjunk!!".utf8))
+            case "XMP": JPEGEditor.segment(0xE1, Array("http://ns.adobe.com/xap/1.0/\0<x:xmpmeta".utf8))
+            case "profile": JPEGEditor.profile([UInt8](repeating: 0, count: 200), number: 1, of: 1)
+            default: [0, 0, 0]
+            }
+        let damaged = JPEGEditor.inserting(segment, into: file)
+
+        let image = try decoder.decode(damaged, options: DecodingOptions(tolerance: .harmless))
+
+        #expect(try image.pixels == decoder.decode(file, options: DecodingOptions()).pixels)
+        #expect(image.damage?.kind == .harmless)
+        try DecoderChecks(decoder).checkRows(damaged)
+        try DecoderChecks(decoder).checkPieces(damaged)
+    }
+
         #expect(try profile(fixture("profile.jpg"), limit: 588)?.count == 588)
         #expect(try profile(fixture("profile.jpg"), limit: 587) == nil)
         #expect(try profile(fixture("profile.jpg"), limit: -1) == nil)

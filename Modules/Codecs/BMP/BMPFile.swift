@@ -99,6 +99,6 @@ extension BitmapHeader {
         return ImageInfo(
             format: format, size: size, hasAlpha: hasAlpha, bitDepth: bitDepth,
             colorModel: bitsPerPixel <= 8 ? .palette : hasAlpha ? .rgba : .rgb,
-            metadata: ImageMetadata(colorProfile: colorProfile))
+            metadata: ImageMetadata(colorProfile: colorProfile, resolution: resolution))
     }
 }

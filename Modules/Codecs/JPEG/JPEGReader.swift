@@ -122,7 +122,8 @@ final class JPEGReader {
             ImageResolution(
                 horizontal: Double(header.horizontal_density) * unit, vertical: Double(header.vertical_density) * unit)
         }
-        metadata.resolution = resolution.flatMap { $0.isValid ? $0 : nil }
+        let stored = metadata.exif?.withUnsafeBytes { ImageResolution(exif: $0.bytes) }
+        metadata.resolution = stored ?? resolution.flatMap { $0.isValid ? $0 : nil }
         return metadata
     }
 

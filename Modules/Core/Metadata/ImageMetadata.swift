@@ -13,7 +13,8 @@ public struct ImageMetadata: Sendable, Hashable {
     public var xmp: Data?
     /// The IPTC record: the datasets of the Information Interchange Model, without the image resources around them.
     public var iptc: Data?
-    /// The resolution for print in the header of the file, or that in EXIF if the header has none.
+    /// The resolution for print in the header of the file, or that in EXIF if the header has none. In JPEG, that in
+    /// EXIF takes precedence, as in libvips, because many programs write a default into the header.
     public var resolution: ImageResolution?
 
     /// Creates metadata. All parts are absent by default.

@@ -54,7 +54,7 @@ extension ImageResolution {
 
     /// Creates a resolution from EXIF data. Returns nil when the data is damaged, or has no positive resolution in
     /// pixels per inch or centimeter.
-    init?(exif tiff: RawSpan) {
+    package init?(exif tiff: RawSpan) {
         guard let bigEndian = TIFF.isBigEndian(tiff),
             let image = TIFF.number(in: tiff, at: 4, bytes: 4, bigEndian: bigEndian),
             let horizontal = TIFF.rational(Self.horizontalTag, of: image, in: tiff, bigEndian: bigEndian)

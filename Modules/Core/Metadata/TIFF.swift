@@ -83,12 +83,16 @@ enum TIFF {
         return value.map { isSigned && $0 >> (8 * size - 1) == 1 ? $0 - 1 << (8 * size) : $0 }
     }
 
-    /// Returns the first value of a tag that is a RATIONAL, an SRATIONAL or an integer. Nil for other types, and when
-    /// the denominator is 0.
+    /// Returns the first value of a tag of any type of number: RATIONAL, SRATIONAL, FLOAT, DOUBLE or an integer. Nil
+    /// for other types, and when the denominator is 0.
     static func rational(_ tag: Int, of directory: Int, in tiff: RawSpan, bigEndian: Bool) -> Double? {
         guard let entry = entry(tag, of: directory, in: tiff, bigEndian: bigEndian) else { return nil }
-        guard entry.type == 5 || entry.type == 10 else {
-            return integer(tag, of: directory, in: tiff, bigEndian: bigEndian).map(Double.init)
+        func bits(_ count: Int) -> Int? { number(in: tiff, at: entry.values, bytes: count, bigEndian: bigEndian) }
+        switch entry.type {
+        case 5, 10: break
+        case 11: return bits(4).map { Double(Float(bitPattern: UInt32(truncatingIfNeeded: $0))) }
+        case 12: return bits(8).map { Double(bitPattern: UInt64(bitPattern: Int64($0))) }
+        default: return integer(tag, of: directory, in: tiff, bigEndian: bigEndian).map(Double.init)
         }
         func part(at offset: Int) -> Double {
             let bits = number(in: tiff, at: offset, bytes: 4, bigEndian: bigEndian) ?? 0

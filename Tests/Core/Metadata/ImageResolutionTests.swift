@@ -24,6 +24,13 @@ import Testing
         #expect(resolution(of: exif(type: 10, fraction, unit: 2)) == ImageResolution(pixelsPerInch: 300))
         #expect(resolution(of: exif(type: 3, [1, 44], unit: 2)) == ImageResolution(pixelsPerInch: 300))
         #expect(resolution(of: exif(type: 5, fraction, unit: 3))?.keeps(ImageResolution(pixelsPerInch: 762)) == true)
+        let (float, double) = (Float(300.5).bitPattern, 300.5.bitPattern)
+        let bytes = (0..<4).map { UInt8(truncatingIfNeeded: float >> (24 - 8 * $0)) }
+        let longBytes = (0..<8).map { UInt8(truncatingIfNeeded: double >> (56 - 8 * $0)) }
+        #expect(resolution(of: exif(type: 11, bytes, unit: 2)) == ImageResolution(pixelsPerInch: 300.5))
+        #expect(resolution(of: exif(type: 12, longBytes, unit: 2)) == ImageResolution(pixelsPerInch: 300.5))
+        let infinity: [UInt8] = [0x7F, 0x80, 0, 0]
+        #expect(resolution(of: exif(type: 11, infinity, unit: 2)) == nil)
     }
 
     @Test(

@@ -22,10 +22,10 @@ struct BitmapHeader {
     /// The number of bits in each stored pixel: 1, 2, 4, 8, 16, 24 or 32.
     let bitsPerPixel: Int
     private(set) var compression = Compression.none
-    /// The declared number of bytes of the pixels; zero when it is not declared.
-    private(set) var pixelByteCount = 0
     /// The declared number of colors in the palette; zero for the maximum of the bit count.
     private(set) var declaredColorCount = 0
+    /// The resolution for print; nil when it is not declared.
+    private(set) var resolution: ImageResolution?
     /// The positions of the samples in pixels of 16 or 32 bits; nil for other pixels.
     var fields: BitFields?
     /// The number of bytes of the masks that follow the header.
@@ -57,8 +57,14 @@ struct BitmapHeader {
         var code = 0
         if byteCount >= 40 {
             code = try reader.number(at: start + 16, byteCount: 4)
-            pixelByteCount = try reader.number(at: start + 20, byteCount: 4)
             declaredColorCount = try reader.number(at: start + 32, byteCount: 4)
+            let perMeter = try [24, 28].map { (position) throws(ImageDecodingError) in
+                Double(try reader.signedNumber(at: start + position))
+            }
+            let resolution = ImageResolution(
+                horizontal: perMeter[0] / ImageResolution.inchesPerMeter,
+                vertical: perMeter[1] / ImageResolution.inchesPerMeter)
+            if resolution.isValid { self.resolution = resolution }
         }
         try readCompression(code, reader)
         guard [1, 2, 4, 8, 16, 24, 32].contains(bitsPerPixel) else {
