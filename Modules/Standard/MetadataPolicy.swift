@@ -6,7 +6,8 @@ package import FoundationEssentials
 /// Every policy writes the color profile that the pixels need, if the encoder can store it, because the colors depend
 /// on it. Pixels in sRGB need none. When the colors are converted, the color space in EXIF becomes that of the result.
 ///
-/// EXIF is written to JPEG, PNG, WebP, AVIF and JPEG XL, XMP to these and GIF, and IPTC to JPEG and PNG. XMP is parsed,
+/// EXIF is written to JPEG, PNG, WebP, AVIF and JPEG XL, XMP to these and GIF, and IPTC to JPEG and PNG. Texts of PNG
+/// are written to PNG; other formats with EXIF get the author and the copyright as tags. XMP is parsed,
 /// and a new packet is written with the properties that the policy keeps. A packet that is not well-formed, or has a
 /// document type declaration or more than 50,000 elements and attributes, is removed. Comments of a file are never
 /// written.
@@ -24,9 +25,11 @@ public enum MetadataPolicy: Sendable, Hashable {
     /// display, its calibration, the date, private tags and bytes outside the tags are removed. A profile without such
     /// parts is kept unchanged, and a damaged profile is removed as a whole.
     case strip
-    /// The artist, the copyright and the color space of EXIF, and the rights in XMP and IPTC: `dc:creator`,
-    /// `dc:rights`, `xmpRights`, `photoshop:Credit`, `tiff:Artist`, `tiff:Copyright` and `cc:license`; By-line, Credit
-    /// and CopyrightNotice. All other metadata is removed, and a color profile is reduced, as by ``strip``.
+    /// The artist, the copyright and the color space of EXIF, and the rights in XMP, IPTC and the texts of PNG:
+    /// `dc:creator`, `dc:rights`, `xmpRights`, `photoshop:Credit`, `tiff:Artist`, `tiff:Copyright`, `cc:license`, and
+    /// the names, identifiers and addresses of `plus:CopyrightOwner` and `plus:Licensor`; By-line, Credit and
+    /// CopyrightNotice; Author and Copyright. All other metadata is removed, and a color profile is reduced, as by
+    /// ``strip``.
     case keepCopyright
     /// EXIF, XMP and IPTC without a location, and the resolution. The description, software, orientation, exposure,
     /// colors, dates, author and copyright are kept. The names and serial numbers of the camera and the lens, and the

@@ -219,4 +219,33 @@ import Testing
         #expect(try orientation(file) == .leftMirrored)
         #expect(try decoder.inspect(file, limits: DecodingLimits()).metadata.exif == Data(exif.dropFirst(6)))
     }
+
+    @Test func `texts are read from every kind of text chunk, and written`() throws {
+        let compressed: [UInt8] = [0x78, 1, 1, 3, 0, 0xFC, 0xFF] + Array("Ada".utf8) + [1, 0xEF, 1, 7]
+        let text: [[UInt8]] = [
+            PNGWriter.chunk("tEXt", Array("Copyright\0".utf8) + [0xA9, 0x20] + Array("2026".utf8)),
+            PNGWriter.chunk("zTXt", Array("Author\0\0".utf8) + compressed),
+            PNGWriter.chunk("iTXt", Array("Title\0\0\0de\0Titel\0Gr\u{FC}n".utf8)),
+            PNGWriter.chunk("iTXt", Array("Source\0\u{1}\0\0\0".utf8) + compressed),
+            PNGWriter.chunk("tEXt", Array("Title\0another".utf8)), PNGWriter.chunk("tEXt", Array("no end".utf8)),
+            PNGWriter.chunk("tEXt", Array("\0no keyword".utf8)),
+        ]
+        let expected = ["Copyright": "\u{A9} 2026", "Author": "Ada", "Title": "Gr\u{FC}n", "Source": "Ada"]
+        let file = PNGWriter.inserting(text.flatMap { $0 }, into: try fixture("rgb.png"))
+
+        let metadata = try decoder.inspect(file, limits: DecodingLimits()).metadata
+        #expect(metadata.texts == expected)
+        let image = try decoder.decode(file, options: DecodingOptions())
+        let copy = try PNGEncoder().embedding(metadata).encode(image)
+        #expect(try decoder.inspect(copy, limits: DecodingLimits()).metadata.texts == expected)
+        let short = DecodingLimits(maximumMetadataByteCount: 20)
+        #expect(try decoder.inspect(file, limits: short).metadata.texts.values.reduce(0) { $0 + $1.utf8.count } <= 20)
+    }
+
+    @Test func `the number of texts is bounded`() throws {
+        let text = (0..<1_000).flatMap { PNGWriter.chunk("tEXt", Array("Key\($0)\0value".utf8)) }
+        let file = PNGWriter.inserting(text, into: try fixture("rgb.png"))
+
+        #expect(try decoder.inspect(file, limits: DecodingLimits()).metadata.texts.count == 64)
+    }
 }

@@ -126,6 +126,31 @@ struct MetadataPolicyTests {
         }
     }
 
+    @Test(arguments: encoders.dropLast().indices, [MetadataPolicy.strip, .keepCopyright, .keepWithoutLocation, .keep])
+    func `texts of PNG with rights remain unless all metadata is removed`(encoder: Int, policy: MetadataPolicy) throws {
+        let image = DecodedImage.coordinates(PixelSize(width: 16, height: 8))
+        let texts = [
+            "Author": "Ada", "Copyright": "\u{A9} Ada", "Title": "A title", "Comment": "private", "Place": "Zurich",
+        ]
+        let file = try ImageEncoder.png().embedding(ImageMetadata(texts: texts)).encode(image)
+        #expect(try Self.codecs.inspect(file).metadata.texts == texts)
+        let encoder = Self.encoders[encoder]
+        let converter = ImageConverter(codecs: Self.codecs, metadata: policy)
+
+        let result = try converter.convert(file, to: encoder)
+
+        let metadata = try Self.codecs.inspect(result).metadata
+        for (keyword, text) in texts.filter({ ["Author", "Copyright"].contains($0.key) }) {
+            #expect(metadata.holds(text, of: keyword) == (policy != .strip))
+        }
+        let others = metadata.texts.keys.filter { !["Author", "Copyright"].contains($0) }.sorted()
+        let kept: [MetadataPolicy: [String]] = [.keepWithoutLocation: ["Title"], .keep: ["Place", "Title"]]
+        #expect(others == (encoder.format == .png ? kept[policy] ?? [] : []))
+        // The metadata of the file takes precedence.
+        let exif = try encoder.embedding(ImageMetadata(exif: MadeEXIF.photo, texts: texts)).encode(image)
+        #expect(try Self.codecs.inspect(exif).metadata.exif?.range(of: MadeEXIF.artist) != nil)
+    }
+
     @Test(arguments: encoders.dropLast().indices)
     func `the resolution is kept with all metadata, turned with the pixels, and can be set`(encoder: Int) throws {
         var image = DecodedImage.coordinates(PixelSize(width: 16, height: 8))

@@ -220,6 +220,20 @@ struct ConvertTests {
         #expect(set?.keeps(ImageResolution(pixelsPerInch: 96)) == true)
     }
 
+    @Test func `lost texts of png are reported`() async throws {
+        let image = DecodedImage.coordinates(PixelSize(width: 16, height: 8))
+        let file = directory.url.appending(path: "texts.png")
+        try ImageEncoder.png().embedding(ImageMetadata(texts: ["Author": "Ada", "Title": "T"])).encode(image)
+            .write(to: file)
+        for (options, losses) in [
+            (["png", "--metadata", "keep"], []), (["png", "--metadata", "copyright"], ["text"]), (["png"], ["text"]),
+            (["jpeg", "--metadata", "keep"], ["text"]),
+        ] as [([String], [String])] {
+            let outcome = try await convert([file.path, "--force", "--json", "--format"] + options)
+            #expect(try JSONLines.objects(outcome.output).first?["lost"] as? [String] == losses)
+        }
+    }
+
     @Test func `a profile loses what identifies a device, unless all metadata is kept`() async throws {
         let plain = try #require(OutputColorSpace.displayP3.colorProfile)
 

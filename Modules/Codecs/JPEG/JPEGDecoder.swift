@@ -6,8 +6,7 @@ package import FoundationEssentials
 /// Damage is reported where libjpeg detects it: an invalid code, data that is too long or too short for its scan, and
 /// a restart marker out of order. One wrong bit can also change pixels undetected, because Huffman codes have no
 /// checksum. While many bytes are available, libjpeg uses another Huffman decoder, which reads invalid codes as zero.
-/// Only the first 64 KiB of an XMP packet are read. Source: ITU-T T.81; Adobe technical note 5116 for the inverted ink
-/// of CMYK.
+/// Source: ITU-T T.81; Adobe technical note 5116 for the inverted ink of CMYK.
 package struct JPEGDecoder: ImageDecoding {
     /// Creates a stateless decoder.
     package init() {}
@@ -83,8 +82,8 @@ extension CodecRegistry.Entry {
     ///   mark. A partial image of a file with one scan has the rows above; missing rows are transparent in RGBA8 and
     ///   black in gray8. With several scans, it is the whole image at a lower quality.
     ///
-    /// A progressive file with an end mark may lack scans after the first. Only the first 64 KiB of an XMP packet are
-    /// read.
+    /// A progressive file with an end mark may lack scans after the first. The properties of extended XMP are joined
+    /// with those of the packet.
     public static var jpeg: Self {
         Self(
             format: .jpeg, decoder: JPEGDecoder(), signatures: [[0xFF, 0xD8, 0xFF]],

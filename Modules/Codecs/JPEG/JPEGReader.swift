@@ -8,6 +8,8 @@ final class JPEGReader {
     private let limits: DecodingLimits
     private let keepsMetadata: Bool
     private let isStream: Bool
+    /// The bytes of the file, or those that have been passed last.
+    private var bytes: UnsafeBufferPointer<UInt8>
     private(set) var info: ImageInfo?
     /// Whether the image has several scans. libjpeg then keeps all coefficients until decoding ends.
     private(set) var hasSeveralScans = false
@@ -36,6 +38,7 @@ final class JPEGReader {
         self.limits = limits
         self.keepsMetadata = keepsMetadata
         isStream = false
+        self.bytes = bytes
         _ = try readHeader()
     }
 
@@ -46,6 +49,7 @@ final class JPEGReader {
         self.limits = limits
         keepsMetadata = true
         isStream = true
+        bytes = UnsafeBufferPointer(start: nil, count: 0)
     }
 
     deinit { alcedo_jpeg_destroy(shim) }
@@ -58,6 +62,7 @@ final class JPEGReader {
     func feed(_ bytes: UnsafeBufferPointer<UInt8>) {
         guard let base = bytes.baseAddress else { return }
         alcedo_jpeg_feed(shim, base, bytes.count)
+        self.bytes = bytes
     }
 
     /// The worst damage found so far.
@@ -116,7 +121,21 @@ final class JPEGReader {
         guard keepsMetadata else { return metadata }
         metadata.exif = kept(header.exif, header.exif_size)
         metadata.xmp = kept(header.xmp, header.xmp_size)
-        metadata.iptc = kept(header.resources, header.resources_size).flatMap(PhotoshopResources.iptc)
+        let identifier = metadata.xmp.flatMap(ExtendedXMP.identifier)
+        if identifier != nil || header.resources_size > 0 {
+            let segments = JPEGSegments(bytes)
+            let maximum = { min(left, self.limits.maximumChunkByteCount) }
+            if let packet = metadata.xmp, let identifier,
+                let rest = segments.extendedXMP(identifier, maximumByteCount: maximum())
+            {
+                left -= rest.count
+                metadata.xmp = ExtendedXMP.joined(packet, rest) ?? packet
+            }
+            if let resources = segments.imageResources(maximumByteCount: maximum()) {
+                left -= resources.count
+                metadata.iptc = PhotoshopResources.iptc(in: resources)
+            }
+        }
         let unit = [1: 1, 2: 1 / ImageResolution.inchesPerCentimeter][header.density_unit]
         let resolution = unit.map { unit in
             ImageResolution(

@@ -102,8 +102,8 @@ extension ImageEncoding where Self == ImageEncoder {
     /// image with alpha whose pixels are all gray is written as gray with alpha, except by a row encoder. A gray
     /// profile of another image becomes an RGB profile with the same curve. A color profile is left out when libpng
     /// rejects it or its color space differs from the image's. The pixels are not rotated; an orientation other than
-    /// upright is written as EXIF. IPTC is written as a text in the form of ImageMagick. Animations are written as
-    /// their first frame.
+    /// upright is written as EXIF. IPTC is written as a text in the form of ImageMagick, and texts as they are.
+    /// Animations are written as their first frame.
     ///
     /// Samples of at most 128 MiB are compressed at once with libdeflate, for which they are copied. Those of larger
     /// images are compressed row by row with zlib, which takes about three times as long. For a row encoder, the limit

@@ -104,7 +104,8 @@ final class PNGWriter {
 }
 
 extension ImageMetadata {
-    /// The chunks that store the resolution, XMP and IPTC. Parts beyond the maximum length of a chunk are omitted.
+    /// The chunks that store the resolution, XMP, IPTC and texts. Parts beyond the maximum length of a chunk are
+    /// omitted.
     fileprivate var pngChunks: [UInt8] {
         var chunks: [UInt8] = []
         if let perMeter = resolution?.rounded(per: ImageResolution.inchesPerMeter, maximum: 0x7FFF_FFFF) {
@@ -129,6 +130,17 @@ extension ImageMetadata {
                 text += [digits[Int(byte >> 4)], digits[Int(byte & 15)]]
             }
             chunks += PNGFrameFile.chunk("tEXt", text + Array("\n".utf8))
+        }
+        for (keyword, text) in texts.sorted(by: { $0.key < $1.key }) where text.utf8.count < 1 << 30 {
+            let name = keyword.unicodeScalars.compactMap { UInt8(exactly: $0.value) }
+            guard name.count == keyword.unicodeScalars.count, 1...79 ~= name.count, !name.contains(0),
+                !text.utf8.contains(0)
+            else { continue }
+            if text.allSatisfy(\.isASCII) {
+                chunks += PNGFrameFile.chunk("tEXt", name + [0] + Array(text.utf8))
+            } else {
+                chunks += PNGFrameFile.chunk("iTXt", name + [0, 0, 0, 0, 0] + Array(text.utf8))
+            }
         }
         return chunks
     }

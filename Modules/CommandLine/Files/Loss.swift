@@ -3,7 +3,7 @@ import FoundationEssentials
 
 /// A property of an image that its written file does not preserve.
 enum Loss: String, Sendable, CaseIterable {
-    case animation, alpha, depth, profile, exif, xmp, iptc, resolution
+    case animation, alpha, depth, profile, exif, xmp, iptc, text, resolution
 
     /// The name of the property in messages.
     var words: String {
@@ -15,12 +15,13 @@ enum Loss: String, Sendable, CaseIterable {
         case .exif: "EXIF"
         case .xmp: "XMP"
         case .iptc: "IPTC"
+        case .text: "text"
         case .resolution: "resolution"
         }
     }
 
     /// Whether most photographs lose the property. In text output, only the totals report such losses.
-    var isCommon: Bool { [.exif, .xmp, .iptc, .resolution].contains(self) }
+    var isCommon: Bool { [.exif, .xmp, .iptc, .text, .resolution].contains(self) }
 
     /// Returns the properties of the original file that the written file lacks. EXIF, XMP and IPTC that changed count
     /// as lost, except for what changes with the pixels: orientation, size, resolution, color space and preview image.
@@ -44,6 +45,7 @@ enum Loss: String, Sendable, CaseIterable {
             // A packet that cannot be parsed, or describes only the file, is not kept.
             case .xmp: old.xmp != nil && (new.xmp == nil || new.xmp != old.selected(.all).xmp)
             case .iptc: old.iptc != nil && new.iptc != old.iptc
+            case .text: old.texts.contains { !new.holds($0.value, of: $0.key) }
             case .resolution: old.resolution.map { !isKept($0, of: before, in: after) } ?? false
             }
         }

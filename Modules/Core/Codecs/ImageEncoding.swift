@@ -134,6 +134,7 @@ extension MetadataEncoding {
         var encoder = self
         encoder.metadata = metadata
         encoder.metadata.exif = metadata.exif.map(ImageMetadata.tiff)
+        if format != .png { encoder.metadata.moveTextsToEXIF() }
         return encoder
     }
 }

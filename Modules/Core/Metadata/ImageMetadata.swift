@@ -16,17 +16,21 @@ public struct ImageMetadata: Sendable, Hashable {
     /// The resolution for print in the header of the file, or that in EXIF if the header has none. In JPEG, that in
     /// EXIF takes precedence, as in libvips, because many programs write a default into the header.
     public var resolution: ImageResolution?
+    /// The texts of a PNG file by their keywords, such as `Author` and `Copyright`. Encoders of other formats write
+    /// these two as the tags of EXIF, unless EXIF has them, and omit the others.
+    public var texts: [String: String]
 
     /// Creates metadata. All parts are absent by default.
     public init(
         colorProfile: Data? = nil, exif: Data? = nil, xmp: Data? = nil, iptc: Data? = nil,
-        resolution: ImageResolution? = nil
+        resolution: ImageResolution? = nil, texts: [String: String] = [:]
     ) {
         self.colorProfile = colorProfile
         self.exif = exif
         self.xmp = xmp
         self.iptc = iptc
         self.resolution = resolution
+        self.texts = texts
     }
 }
 

@@ -9,11 +9,13 @@ package enum MetadataSelection: Sendable {
 }
 
 extension ImageMetadata {
-    /// Returns the selected parts of EXIF, XMP, IPTC and the resolution, without the color profile. O(bytes).
+    /// Returns the selected parts of EXIF, XMP, IPTC, the texts and the resolution, without the color profile.
+    /// O(bytes).
     ///
     /// A part that cannot be parsed is omitted, except that all EXIF and IPTC is selected unchanged.
     package func selected(_ selection: MetadataSelection) -> ImageMetadata {
-        var result = ImageMetadata(xmp: xmp.flatMap { XMPFilter.filtered($0, selection) })
+        var result = ImageMetadata(
+            xmp: xmp.flatMap { XMPFilter.filtered($0, selection) }, texts: selectedTexts(selection))
         switch selection {
         case .copyright:
             result.exif = exifWithCopyright

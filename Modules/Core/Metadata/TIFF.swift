@@ -126,13 +126,22 @@ enum TIFF {
         var value: Int
         /// The values that do not fit into the entry, two LONGs.
         var rational: (numerator: Int, denominator: Int)?
+        /// The bytes of a text with its final zero. Nil for other types.
+        var text: [UInt8]?
 
         static func short(_ tag: Int, _ value: Int) -> Self { Self(tag: tag, type: 3, count: 1, value: value) }
 
         static func rational(_ tag: Int, _ numerator: Int, _ denominator: Int) -> Self {
             Self(tag: tag, type: 5, count: 1, value: 0, rational: (numerator, denominator))
         }
+
+        static func text(_ tag: Int, _ bytes: [UInt8]) -> Self {
+            Self(tag: tag, type: 2, count: bytes.count, value: 0, text: bytes)
+        }
     }
+
+    /// Data without tags: a header and a directory without entries.
+    static let empty = Array("MM\0*".utf8) + [0, 0, 0, 8, 0, 0, 0, 0, 0, 0]
 
     /// Returns the data with new tags in its first directory. They replace existing tags of the same numbers. The
     /// directory is copied to the end of the data, because offsets are absolute and the other values must not move.
@@ -161,6 +170,11 @@ enum TIFF {
             if let rational = entry.rational {
                 field = bytes(values + content.count, 4)
                 content += bytes(rational.numerator, 4) + bytes(rational.denominator, 4)
+            }
+            if let text = entry.text {
+                field = text.count > 4 ? bytes(values + content.count, 4) : text
+                // Values begin at even offsets.
+                if text.count > 4 { content += text + Array(repeating: 0, count: text.count % 2) }
             }
             field += Array(repeating: 0, count: 4 - field.count)
             // The tags of a directory are in ascending order.

@@ -17,9 +17,7 @@ extension ImageMetadata {
         } else if holdsResolution {
             return bytes
         }
-        // A header, and a directory without entries.
-        let base = bytes.isEmpty ? Array("MM\0*".utf8) + [0, 0, 0, 8, 0, 0, 0, 0, 0, 0] : bytes
-        return TIFF.inserting(resolution.exifEntries, into: base) ?? bytes
+        return TIFF.inserting(resolution.exifEntries, into: bytes.isEmpty ? TIFF.empty : bytes) ?? bytes
     }
 }
 

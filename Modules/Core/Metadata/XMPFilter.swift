@@ -1,4 +1,4 @@
-import FoundationEssentials
+package import FoundationEssentials
 
 /// A filter of XMP packets. It does not edit text, but parses a packet and writes a new one that contains only the
 /// properties that are kept, so that nothing else can pass.
@@ -15,16 +15,19 @@ struct XMPFilter {
         return Self(selection: selection, document: document).packet()
     }
 
-    private func packet() -> Data? {
+    /// Returns the elements that hold the properties of the resource, or an empty array if there is none.
+    static func descriptions(of document: XMPDocument) -> [XMPElement] {
         let root = document.root
-        guard let rdf = root.name == .rdf("RDF") ? root : root.children.first(where: { $0.name == .rdf("RDF") }) else {
-            return nil
-        }
+        let rdf = root.name == .rdf("RDF") ? root : root.children.first { $0.name == .rdf("RDF") }
+        return rdf?.children.filter { $0.name == .rdf("Description") } ?? []
+    }
+
+    private func packet() -> Data? {
         var result = XMPElement(name: .rdf("Description"))
         result.attributes.append((.rdf("about"), ""))
         var written: Set<XMPName> = []
         // The properties of one resource may be divided among several elements.
-        for description in rdf.children where description.name == .rdf("Description") {
+        for description in Self.descriptions(of: document) {
             for (name, value) in description.attributes
             where name.namespace != XMPName.rdf && isKept(name) && written.insert(name).inserted {
                 result.attributes.append((name, timeless(value, of: name)))
@@ -93,6 +96,12 @@ struct XMPFilter {
         photoshop: ["Credit"],
         tiff: ["Artist", "Copyright"],
         "http://creativecommons.org/ns#": ["license"],
+        // The owner of the copyright, and who grants licenses and where, as search engines show it. Source: PLUS
+        // License Data Format 2.0.1.
+        "http://ns.useplus.org/ldf/xmp/1.0/": [
+            "CopyrightOwner", "CopyrightOwnerID", "CopyrightOwnerName", "Licensor", "LicensorID", "LicensorName",
+            "LicensorURL",
+        ],
     ]
 
     /// The properties that correspond to the tags of EXIF that are kept without a location.
@@ -129,6 +138,46 @@ struct XMPFilter {
         "http://ns.adobe.com/hdr-gain-map/1.0/": ["*"],
         "http://ns.google.com/photos/1.0/container/": ["*"],
     ]
+}
+
+/// The properties of a packet that JPEG stores beside it, because a segment holds at most 65,502 bytes of a packet.
+/// Source: XMP specification part 3, section 1.1.3.1.
+package enum ExtendedXMP {
+    private static let name = XMPName(namespace: "http://ns.adobe.com/xmp/note/", local: "HasExtendedXMP")
+
+    /// Returns the identifier of the rest of a packet, or nil if the packet has none or is damaged. O(bytes).
+    package static func identifier(of packet: Data) -> String? {
+        // Few packets have a rest, and the others are not parsed.
+        guard packet.firstRange(of: Data(name.local.utf8)) != nil, let document = XMPDocument([UInt8](packet)) else {
+            return nil
+        }
+        for description in XMPFilter.descriptions(of: document) {
+            if let value = description.attributes.first(where: { $0.name == name })?.value { return value }
+            for property in description.children where property.name == name {
+                if case .text(let text) = property.content.first { return text }
+            }
+        }
+        return nil
+    }
+
+    /// Returns a packet with the properties of two packets, of which the first takes precedence. Nil when one of them
+    /// is damaged or exceeds the limits of ``XMPDocument``. O(bytes).
+    package static func joined(_ packet: Data, _ rest: Data) -> Data? {
+        guard let first = XMPDocument([UInt8](packet)), let second = XMPDocument([UInt8](rest)) else { return nil }
+        var result = XMPElement(name: .rdf("Description"))
+        result.attributes.append((.rdf("about"), ""))
+        var written: Set<XMPName> = [name]
+        for description in XMPFilter.descriptions(of: first) + XMPFilter.descriptions(of: second) {
+            for (name, value) in description.attributes
+            where name.namespace != XMPName.rdf && !name.namespace.isEmpty && written.insert(name).inserted {
+                result.attributes.append((name, value))
+            }
+            for property in description.children where written.insert(property.name).inserted {
+                result.content.append(.element(property))
+            }
+        }
+        return XMPWriter(prefixes: second.prefixes.merging(first.prefixes) { $1 }).packet(result)
+    }
 }
 
 /// A writer of XMP packets.

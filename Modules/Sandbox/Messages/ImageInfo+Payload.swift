@@ -24,6 +24,11 @@
                 payload.append(Int64(bitPattern: resolution.horizontal.bitPattern))
                 payload.append(Int64(bitPattern: resolution.vertical.bitPattern))
             }
+            payload.append(metadata.texts.count)
+            for (keyword, text) in metadata.texts {
+                payload.append(keyword)
+                payload.append(Data(text.utf8))
+            }
             payload.append(metadata.hasIgnoredColorProfile ? 1 : 0)
             payload.append(colorDescription == nil ? 0 : 1)
             colorDescription?.write(to: &payload)
@@ -53,6 +58,10 @@
                     colorProfile: try payload.metadata(limits), exif: try payload.metadata(limits),
                     xmp: try payload.metadata(limits), iptc: try payload.metadata(limits),
                     resolution: try payload.resolution()))
+            for _ in 0..<(try payload.number(in: 0...ImageMetadata.maximumTextCount)) {
+                let keyword = try payload.message()
+                metadata.texts[keyword] = try payload.metadata(limits).map { String(decoding: $0, as: UTF8.self) }
+            }
             metadata.hasIgnoredColorProfile = try payload.isPresent()
             colorDescription = try payload.isPresent() ? ColorDescription(from: &payload) : nil
         }

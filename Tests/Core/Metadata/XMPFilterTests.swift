@@ -62,6 +62,21 @@ import Testing
         #expect(result.contains("<dc:rights><rdf:Alt><rdf:li xml:lang=\"de\">R</rdf:li></rdf:Alt></dc:rights>"))
     }
 
+    @Test func `the owner of the copyright and the licensor are rights`() throws {
+        let source = packet(
+            attributes: "xmlns:plus='http://ns.useplus.org/ldf/xmp/1.0/' plus:LicensorURL='https://a.example/license'",
+            "<plus:Licensor><rdf:Seq><rdf:li rdf:parseType='Resource'><plus:LicensorName>Agency</plus:LicensorName>"
+                + "<plus:LicensorCity>Zurich</plus:LicensorCity></rdf:li></rdf:Seq></plus:Licensor>"
+                + "<plus:CopyrightOwner><rdf:Seq><rdf:li plus:CopyrightOwnerName='Ada' plus:Other='x'/></rdf:Seq>"
+                + "</plus:CopyrightOwner><plus:Version>1.2</plus:Version>")
+
+        for selection in [MetadataSelection.copyright, .withoutLocation] {
+            let result = try #require(filtered(source, selection))
+            for part in ["https://a.example/license", ">Agency<", "\"Ada\""] { #expect(result.contains(part)) }
+            for part in ["Zurich", "\"x\"", "1.2"] { #expect(!result.contains(part)) }
+        }
+    }
+
     @Test func `a property counts by its namespace and not by its prefix`() throws {
         let renamed =
             Data(

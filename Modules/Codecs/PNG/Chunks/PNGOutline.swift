@@ -11,6 +11,8 @@ struct PNGOutline {
     private(set) var rawProfile: PNGChunk?
     /// A text chunk with IPTC data, written by ImageMagick. PNG defines no chunk for IPTC.
     private(set) var rawIPTC: PNGChunk?
+    /// The first texts of other kinds.
+    private(set) var texts: [PNGChunk] = []
     /// The chunk of the resolution, which counts only before the pixels.
     private(set) var resolution: PNGChunk?
     /// The palette and transparency chunks before the pixels, which apply to every frame of an animation.
@@ -42,7 +44,10 @@ struct PNGOutline {
                 rawProfile = rawProfile ?? chunk
             } else if Self.has(anyOf: ["Raw profile type iptc", "Raw profile type 8bim"], chunk, bytes) {
                 rawIPTC = rawIPTC ?? chunk
+            } else {
+                addText(chunk)
             }
+        case PNGChunk.Name.itxt: addText(chunk)
         case PNGChunk.Name.phys: if pixels == nil { resolution = resolution ?? chunk }
         case PNGChunk.Name.cicp, PNGChunk.Name.iccp, PNGChunk.Name.srgb, PNGChunk.Name.gama, PNGChunk.Name.chrm:
             if pixels == nil, colors.isEmpty { colorSpace[chunk.name] = colorSpace[chunk.name] ?? chunk }
@@ -55,6 +60,10 @@ struct PNGOutline {
         case PNGChunk.Name.fctl: frameCount += 1
         default: break
         }
+    }
+
+    private mutating func addText(_ chunk: PNGChunk) {
+        if texts.count < ImageMetadata.maximumTextCount { texts.append(chunk) }
     }
 
     private static func has(anyOf names: [String], _ chunk: PNGChunk, _ bytes: PNGBytes) -> Bool {

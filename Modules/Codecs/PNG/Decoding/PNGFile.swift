@@ -77,6 +77,8 @@ struct PNGFile {
 struct PNGMetadata {
     private(set) var metadata = ImageMetadata()
     private let bytes: PNGBytes
+    /// Whether EXIF or XMP within the limits cannot be read.
+    private(set) var isDamaged = false
     private let limits: DecodingLimits
 
     /// Reads the metadata.
@@ -105,6 +107,43 @@ struct PNGMetadata {
     }
 
     /// The orientation from EXIF, or from XMP when there is no EXIF, as in older files. Default: `.up`.
+        for chunk in outline.texts {
+            guard let (keyword, content) = text(chunk), metadata.texts[keyword] == nil else { continue }
+            metadata.texts[keyword] = content
+        }
+    }
+
+    /// Returns the keyword and the text of a chunk, or nil when the chunk is damaged or the limits do not allow it.
+    /// Source: W3C PNG specification, third edition, section 11.3.3.
+    private func text(_ chunk: PNGChunk) -> (String, String)? {
+        guard chunk.body.count <= budget, chunk.isIntact(in: bytes) else { return nil }
+        let body = bytes.part(chunk.body)
+        guard let end = body.prefix(80).firstIndex(of: 0), end > 0 else { return nil }
+        let keyword = Self.latin1(body[..<end])
+        var rest = body[(end + 1)...]
+        switch chunk.name {
+        case PNGChunk.Name.text: return (keyword, Self.latin1(rest))
+        case PNGChunk.Name.ztxt: return unpackedText(chunk).map { (keyword, Self.latin1($0)) }
+        default:
+            guard rest.count >= 2 else { return nil }
+            let isCompressed = rest[rest.startIndex] != 0
+            rest = rest.dropFirst(2)
+            // The language and the translated keyword.
+            for _ in 0..<2 {
+                guard let end = rest.firstIndex(of: 0) else { return nil }
+                rest = rest[(end + 1)...]
+            }
+            return isCompressed
+                ? unpackedText(chunk).map { (keyword, String(decoding: $0, as: UTF8.self)) }
+                : (keyword, String(decoding: rest, as: UTF8.self))
+        }
+    }
+
+    /// Returns the decompressed text of a chunk, which may be much shorter than metadata in other forms.
+    private func unpackedText(_ chunk: PNGChunk) -> Data? { unpacked(chunk, limit: min(budget, 64 << 10)) }
+
+    private static func latin1(_ bytes: some Sequence<UInt8>) -> String {
+        String(String.UnicodeScalarView(bytes.lazy.map { Unicode.Scalar($0) }))
     var orientation: ImageOrientation {
         if let exif = metadata.exif { return exif.withUnsafeBytes { ImageOrientation(exif: $0.bytes) } }
         return metadata.xmp?.withUnsafeBytes { ImageOrientation(xmp: $0.bytes) } ?? .up
@@ -113,19 +152,25 @@ struct PNGMetadata {
     /// The maximum number of bytes of the next metadata item that is kept.
     private var budget: Int {
         let kept = [metadata.colorProfile, metadata.exif, metadata.xmp, metadata.iptc].compactMap { $0?.count }
-        return min(limits.maximumMetadataByteCount - kept.reduce(0, +), limits.maximumChunkByteCount)
+        let texts = metadata.texts.reduce(0) { $0 + $1.value.utf8.count }
+        return min(limits.maximumMetadataByteCount - kept.reduce(texts, +), limits.maximumChunkByteCount)
     }
 
     /// Returns the decompressed text of a chunk, or nil when libpng cannot read it or the limits do not allow it.
     /// libpng reads a file that contains only this chunk and the required ones, so no other text is read or
     /// decompressed.
-    private func unpacked(_ chunk: PNGChunk) -> Data? {
-        guard budget > 0, chunk.body.count <= limits.maximumChunkByteCount else { return nil }
+    ///
+    /// - Parameters:
+    ///   - chunk: The chunk.
+    ///   - limit: The maximum number of bytes of the text; nil for what the limits allow. Default: nil.
+    private func unpacked(_ chunk: PNGChunk, limit: Int? = nil) -> Data? {
+        let limit = limit ?? budget
+        guard limit > 0, chunk.body.count <= limits.maximumChunkByteCount else { return nil }
         let size = [UInt8](repeating: 0, count: 3) + [1]
         let before = PNGChunk.signature + PNGFrameFile.chunk("IHDR", size + size + [8, 0, 0, 0, 0])
         let after = PNGFrameFile.chunk("IDAT", [])
         // One byte more than may be kept distinguishes a text that is too long from one that just fits.
-        let chunkLimit = max(budget, chunk.body.count)
+        let chunkLimit = max(limit, chunk.body.count)
         let text = before.withUnsafeBufferPointer { before in
             after.withUnsafeBufferPointer { after in
                 try? PNGReader(
@@ -134,7 +179,7 @@ struct PNGMetadata {
                 ).text
             }
         }
-        return text.flatMap { $0.count <= budget ? $0 : nil }
+        return text.flatMap { $0.count <= limit ? $0 : nil }
     }
 
     /// Returns the resolution in a `pHYs` chunk, or nil when the chunk is damaged, has no unit or is not positive.
