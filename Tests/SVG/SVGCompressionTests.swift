@@ -40,6 +40,26 @@
             }
         }
 
+        @Test func `a document in several compressed members is drawn, within one limit`() throws {
+            let whole = document(cover(#"fill="red""#))
+            for sizes in [[0, 9, whole.count], [20, 40, 90], [1, 2, 3]] {
+                var (file, start) = (Data(), 0)
+                for end in sizes + [whole.count] {
+                    // A member without data has no stored part.
+                    file += end == start ? GzipSample.empty : gzip(whole.dropFirst(start).prefix(end - start))
+                    start = end
+                }
+                let image = try CodecRegistry([.svg]).decode(file + Data(count: 30))
+                #expect(image.pixels.rgba(9, 9) == [255, 0, 0, 255] && image.damage == nil, "\(sizes)")
+                let cut = Data(file.dropLast(whole.count / 2))
+                #expect(decoder.errorCode(cut) == .truncated)
+            }
+            // Members share the limit.
+            let half = Data(repeating: 0x20, count: SVGDocument.maximumByteCount / 2 + 9)
+            #expect(decoder.errorCode(gzip(whole) + gzip(half)) == nil)
+            #expect(decoder.errorCode(gzip(whole) + gzip(half) + gzip(half)) == .exceedsLimit)
+        }
+
         @Test func `other compressed files are not documents`() throws {
             let registry = CodecRegistry([.svg])
 

@@ -31,6 +31,12 @@
             ("", 300, 150), (#"width="40""#, 40, 150), (#"width="20.4" height="20.6""#, 20, 21),
             (#"width="0.2" height="7""#, 1, 7), (#"width="auto" height="9" viewBox="0 0 2 3""#, 6, 9),
             (#"viewBox="0 0 -5 5""#, 300, 150), (#"width="1e2" height="+.5e1""#, 100, 5),
+            (#"width="calc(10px + 2 * 1in)" height="CALC( (3em - 8px) / 2 )""#, 202, 20),
+            (#"style="width:calc(1rem*2);height: calc( 10mm + 0px )" width="9" height="9""#, 32, 38),
+            (#"width="calc(100% - 10px)" height="30" viewBox="0 0 2 1""#, 60, 30),
+            (#"width="calc(10px+20px)" height="30" viewBox="0 0 2 1""#, 60, 30),
+            (#"width="calc(10px * 2px)" height="calc(1px / 0)" viewBox="0 0 2 1""#, 2, 1),
+            (#"width="calc(sin(1) * 9px)" height="calc(((1px)" viewBox="0 0 2 1""#, 2, 1),
         ])
         func `the natural size follows width, height and view box`(attributes: String, width: Int, height: Int) throws {
             let data = document(cover(#"fill="red""#), attributes: attributes)
@@ -141,7 +147,7 @@
             (#"style="width:40;height:-3px" width="8" height="9""#, 8, 9),
             (#"style="width:100%;height:auto" width="8" height="9" viewBox="0 0 30 20""#, 30, 20),
             (#"style="height:2rem;fill:url(a;width:9px)" viewBox="0 0 30 20""#, 48, 32),
-            (#"style="width:calc(9px);height:20px" width="8""#, 8, 20),
+            (#"style="width:calc(9px);height:20px" width="8""#, 9, 20),
             (#"style="max-width:9px;width:0" width="8" height="9""#, 0, 0),
         ])
         func `the style of the root element determines the size as in browsers`(

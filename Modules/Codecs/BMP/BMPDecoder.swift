@@ -59,7 +59,8 @@ extension CodecRegistry.Entry {
     ///
     /// The codec supports all headers of Microsoft (core, info, versions 4 and 5), the headers of OS/2, pixels of 1, 2,
     /// 4, 8, 16, 24 and 32 bits, run lengths (RLE4, RLE8) and bit fields. The format is recognized by `BM` and the
-    /// number of bytes of its second header.
+    /// number of bytes of its second header. A bitmap without the first header is recognized by a second header of 40
+    /// bytes with one plane.
     ///
     /// The result is RGBA8, or RGBA16 when it is requested and samples have more than 8 bits. Bits without a mask are
     /// unused: pixels have alpha only if the header has an alpha mask. Without bit fields, the mask applies when a
@@ -76,7 +77,8 @@ extension CodecRegistry.Entry {
         // The number of bytes of the second header follows after 14 bytes; it is below 256.
         let unknown = [UInt8?](repeating: nil, count: 13)
         return Self(
-            format: .bmp, decoder: BMPDecoder(), signatures: [[0x42, 0x4D] + unknown + [0, 0, 0]])
+            format: .bmp, decoder: BMPDecoder(),
+            signatures: [[0x42, 0x4D] + unknown + [0, 0, 0], BMPFile.signatureWithoutFileHeader])
     }
 }
 

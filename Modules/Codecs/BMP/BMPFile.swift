@@ -3,8 +3,10 @@ import FoundationEssentials
 
 /// The headers of a BMP file and the ranges of its parts.
 struct BMPFile {
-    private static let fileHeaderByteCount = 14
     private static let name = "BMP"
+    /// The beginning of a bitmap without a file header, as it is in memory and in some files with the extension `dib`:
+    /// a header of 40 bytes, and one plane after the size.
+    static let signatureWithoutFileHeader: [UInt8?] = [40, 0, 0, 0] + Array(repeating: nil, count: 8) + [1, 0]
 
     let header: BitmapHeader
     /// The range of an embedded color profile that is within the bytes and the limits.
@@ -12,6 +14,8 @@ struct BMPFile {
     /// The damage of the headers and of the color profile, which changes no pixel; nil when none was found.
     private var damage: ImageDamage?
 
+    /// The number of bytes before the header.
+    private let fileHeaderByteCount: Int
     private let bytes: UnsafeBufferPointer<UInt8>
     private let palette: Range<Int>
     private let pixelStart: Int
@@ -20,14 +24,16 @@ struct BMPFile {
     ///
     /// - Throws: `truncated`, `corrupt`, `unsupportedVariant`.
     init(_ bytes: UnsafeBufferPointer<UInt8>, limits: DecodingLimits) throws(ImageDecodingError) {
-        guard bytes.first == 0x42, bytes.count < 2 || bytes[1] == 0x4D else {
+        let isWithoutFileHeader = zip(bytes, Self.signatureWithoutFileHeader).allSatisfy { $1 == nil || $0 == $1 }
+        guard isWithoutFileHeader || bytes.first == 0x42 && (bytes.count < 2 || bytes[1] == 0x4D) else {
             throw ImageDecodingError(.corrupt, "BMP: the signature is missing")
         }
         let reader = ByteReader(bytes: bytes, format: Self.name)
-        let offset = try reader.number(at: 10, byteCount: 4)
-        header = try BitmapHeader(reader, at: Self.fileHeaderByteCount, isIcon: false)
+        fileHeaderByteCount = isWithoutFileHeader ? 0 : 14
+        let offset = try isWithoutFileHeader ? 0 : reader.number(at: 10, byteCount: 4)
+        header = try BitmapHeader(reader, at: fileHeaderByteCount, isIcon: false)
         self.bytes = bytes
-        let start = Self.fileHeaderByteCount + header.byteCount + header.maskByteCount
+        let start = fileHeaderByteCount + header.byteCount + header.maskByteCount
         let entry = header.paletteEntryByteCount
         // Files without an offset, and those of writers that do not count the palette or the masks, store the pixels
         // after them.
@@ -47,7 +53,7 @@ struct BMPFile {
 
     /// Finds the profile of a header of version 5.
     private mutating func findProfile(_ reader: ByteReader, _ limits: DecodingLimits) throws(ImageDecodingError) {
-        let start = Self.fileHeaderByteCount
+        let start = fileHeaderByteCount
         // PROFILE_EMBEDDED, "MBED".
         guard header.byteCount == 124, try reader.number(at: start + 56, byteCount: 4) == 0x4D42_4544 else { return }
         let offset = try reader.number(at: start + 112, byteCount: 4)

@@ -5,8 +5,8 @@
 #include <gio/gio.h>
 
 alcedo_svg_status alcedo_svg_inflate(
-    const uint8_t *bytes, size_t count, uint8_t *out, size_t capacity, size_t *written) {
-    *written = 0;
+    const uint8_t *bytes, size_t count, uint8_t *out, size_t capacity, size_t *written, size_t *used) {
+    *written = *used = 0;
     // librsvg needs GLib, which brings zlib.
     GZlibDecompressor *decompressor = g_zlib_decompressor_new(G_ZLIB_COMPRESSOR_FORMAT_RAW);
     if (!decompressor) return ALCEDO_SVG_OUT_OF_MEMORY;
@@ -24,6 +24,7 @@ alcedo_svg_status alcedo_svg_inflate(
         }
         bytes += read_count;
         count -= read_count;
+        *used += read_count;
         *written += written_count;
         if (result == G_CONVERTER_FINISHED) {
             status = ALCEDO_SVG_OK;

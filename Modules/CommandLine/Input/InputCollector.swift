@@ -199,10 +199,15 @@ private struct FileBeginning {
     var isImage: Bool {
         switch CodecRegistry.programs.entry(for: bytes)?.format.rawValue {
         case nil: false
-        // Any XML may begin like an SVG, and any compressed file like a compressed SVG.
+        // Any compressed file may begin like a compressed SVG. The beginning of one has a root element.
+        case "svg" where bytes.starts(with: [0x1F, 0x8B]): (try? CodecRegistry.programs.inspect(bytes)) != nil
+        // Any XML may begin like an SVG.
         case "svg": bytes.firstRange(of: Data("<svg".utf8)) != nil || bytes.firstRange(of: Data(":svg".utf8)) != nil
         // Two letters are the signature. The size of the header follows.
-        case "bmp": bytes.count >= 18 && bytes[15..<18].allSatisfy { $0 == 0 } && 12...124 ~= bytes[14]
+        case "bmp" where bytes.starts(with: "BM".utf8):
+            bytes.count >= 18 && bytes[15..<18].allSatisfy { $0 == 0 } && 12...124 ~= bytes[14]
+        // Without a file header, the bit count follows the signature.
+        case "bmp": bytes.count >= 40 && [1, 4, 8, 16, 24, 32].contains(bytes[14]) && bytes[15] == 0
         default: true
         }
     }

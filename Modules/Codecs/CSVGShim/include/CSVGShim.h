@@ -69,10 +69,12 @@ void alcedo_svg_release(alcedo_svg_drawing *_Nonnull drawing);
 
 /// Decompresses a stream of DEFLATE (RFC 1951). Bytes after its end are ignored.
 ///
-/// Writes at most `capacity` bytes, and their number to `written`, also for damaged data. Returns ALCEDO_SVG_LIMIT when
+/// Writes at most `capacity` bytes, and their number to `written`, also for damaged data, and the number of bytes that
+/// the stream has to `used`. Returns ALCEDO_SVG_LIMIT when
 /// they may not be all, ALCEDO_SVG_TRUNCATED when the stream has no end, and ALCEDO_SVG_CORRUPT when it is invalid.
 alcedo_svg_status alcedo_svg_inflate(
-    const uint8_t *_Nonnull bytes, size_t count, uint8_t *_Nonnull out, size_t capacity, size_t *_Nonnull written);
+    const uint8_t *_Nonnull bytes, size_t count, uint8_t *_Nonnull out, size_t capacity, size_t *_Nonnull written,
+    size_t *_Nonnull used);
 
 /// Returns the number of fonts in fontconfig's list. Several fonts can be in one file.
 size_t alcedo_svg_font_count(void);

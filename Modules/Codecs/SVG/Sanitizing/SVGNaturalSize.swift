@@ -17,7 +17,9 @@
             width widthText: [UInt8]?, height heightText: [UInt8]?, viewBox: SVGViewBox?
         ) throws(ImageDecodingError) {
             func side(_ text: [UInt8]?) -> Double? {
-                text.flatMap { SVGLength($0[...]) }.flatMap { $0.isPercentage ? nil : $0.value }
+                guard let text else { return nil }
+                if let calculation = SVGCalculation(text[...]) { return calculation.pixels }
+                return SVGLength(text[...]).flatMap { $0.isPercentage ? nil : $0.value }
             }
             let box = viewBox.flatMap { $0.width > 0 && $0.height > 0 ? $0 : nil }
             switch (side(widthText), side(heightText)) {
@@ -68,7 +70,7 @@
         /// Returns whether a value of the properties `width` and `height` is valid. Other than in attributes, a number
         /// needs a unit unless it is zero, and must not be negative.
         private static func isLength(_ value: String) -> Bool {
-            if value == "auto" { return true }
+            if value == "auto" || SVGCalculation(Array(value.utf8)[...]) != nil { return true }
             guard let length = SVGLength(Array(value.utf8)[...]), let last = value.last else { return false }
             return length.value == 0 || length.value > 0 && !last.isNumber && last != "."
         }

@@ -2,7 +2,8 @@
     import AlcedoCore
     import CSVGShim
 
-    /// A document that is compressed by gzip, as in SVGZ files. Sources: SVG 2, section 1.3; RFC 1952.
+    /// A document that is compressed by gzip, as in SVGZ files, in one or several members. Sources: SVG 2, section 1.3;
+    /// RFC 1952.
     struct GzipText {
         /// The first bytes of a file: the identification, and the only compression method.
         static let signature: [UInt8] = [0x1F, 0x8B, 8]
@@ -18,27 +19,56 @@
 
         static func matches(_ data: UnsafeBufferPointer<UInt8>) -> Bool { data.starts(with: signature) }
 
-        /// Decompresses a file. Its checksum is not checked, because the parser of the document finds damage.
+        /// The maximum number of compressed members that are read. Programs that append to a file write several.
+        private static let maximumMemberCount = 1_000
+        /// The number of bytes after the compressed data: the checksum and the number of bytes.
+        private static let trailerByteCount = 8
+
+        /// Decompresses a file, which may have several members. Checksums are not checked, because the parser of the
+        /// document finds damage. Other bytes after a member are ignored.
         ///
         /// - Throws: `exceedsLimit` when there are more than `maximumByteCount` bytes, `truncated` when the data ends
         ///   within the header, and `corrupt`.
         init(_ data: UnsafeBufferPointer<UInt8>, maximumByteCount: Int) throws(ImageDecodingError) {
             self.init(header: data)
-            guard start < data.count, let source = data.baseAddress.map({ $0 + start }) else {
+            guard start < data.count else {
                 throw ImageDecodingError(.truncated, "SVG: the data ends within the header of gzip")
             }
-            // The last four bytes usually state the number of bytes.
-            let stated = data.suffix(4).reversed().reduce(0) { $0 << 8 | Int($1) }
-            let sourceCount = data.count - start
-            var status = ALCEDO_SVG_LIMIT
-            for capacity in [min(stated + 1, maximumByteCount), maximumByteCount] where status == ALCEDO_SVG_LIMIT {
-                bytes = Array(unsafeUninitializedCapacity: capacity) { memory, count in
-                    guard let out = memory.baseAddress else { return }
-                    status = alcedo_svg_inflate(source, sourceCount, out, capacity, &count)
+            var offset = start
+            for _ in 0..<Self.maximumMemberCount {
+                let used = try inflate(data, from: offset, maximumByteCount: maximumByteCount - bytes.count)
+                let next = offset + used + Self.trailerByteCount
+                guard damage == nil, next < data.count else { return }
+                let rest = UnsafeBufferPointer(rebasing: data[next...])
+                guard GzipText.matches(rest) else { return }
+                offset = next + GzipText(header: rest).start
+                guard offset < data.count else {
+                    damage = ImageDecodingError(.truncated, "SVG: the compressed data ends too early")
+                    return
                 }
             }
+        }
+
+        /// Decompresses the data of one member, which begins at an offset. Returns the number of compressed bytes.
+        private mutating func inflate(
+            _ data: UnsafeBufferPointer<UInt8>, from offset: Int, maximumByteCount: Int
+        ) throws(ImageDecodingError) -> Int {
+            guard let source = data.baseAddress.map({ $0 + offset }) else { return 0 }
+            // The last four bytes of the file usually state the number of bytes.
+            let stated = data.suffix(4).reversed().reduce(0) { $0 << 8 | Int($1) }
+            let sourceCount = data.count - offset
+            var status = ALCEDO_SVG_LIMIT
+            var used = 0
+            var member: [UInt8] = []
+            for capacity in [min(stated + 1, maximumByteCount), maximumByteCount] where status == ALCEDO_SVG_LIMIT {
+                member = Array(unsafeUninitializedCapacity: capacity) { memory, count in
+                    guard let out = memory.baseAddress else { return }
+                    status = alcedo_svg_inflate(source, sourceCount, out, capacity, &count, &used)
+                }
+            }
+            if bytes.isEmpty { bytes = member } else { bytes += member }
             switch status {
-            case ALCEDO_SVG_OK: return
+            case ALCEDO_SVG_OK: break
             case ALCEDO_SVG_LIMIT:
                 throw ImageDecodingError(
                     .exceedsLimit, "SVG: the decompressed bytes exceed the limit of \(maximumByteCount)")
@@ -48,6 +78,7 @@
                 damage = ImageDecodingError(.truncated, "SVG: the compressed data ends too early")
             default: damage = ImageDecodingError(.corrupt, "SVG: the compressed data is invalid")
             }
+            return used
         }
 
         /// Reads the header only.
@@ -83,8 +114,8 @@
             let gzip = GzipText(header: head)
             if gzip.start < head.count, let source = head.baseAddress.map({ $0 + gzip.start }) {
                 var text = [UInt8](repeating: 0, count: CodecRegistry.sniffedByteCount)
-                var count = 0
-                _ = alcedo_svg_inflate(source, head.count - gzip.start, &text, text.count, &count)
+                var (count, used) = (0, 0)
+                _ = alcedo_svg_inflate(source, head.count - gzip.start, &text, text.count, &count, &used)
                 if count >= 16 { return text.withUnsafeBufferPointer { isDocument($0.extracting(..<count)) } }
             }
             guard let name = gzip.name, let dot = name.lastIndex(of: UInt8(ascii: ".")) else { return true }

@@ -1,0 +1,101 @@
+#if SVG
+    /// The value of the function `calc` for a length: sums, products and quotients of numbers and lengths. Other
+    /// functions are invalid. Source: CSS Values and Units 3, section 8.1.
+    struct SVGCalculation {
+        /// The number of pixels, or nil when it depends on a percentage.
+        let pixels: Double?
+
+        /// The maximum number of nested parentheses.
+        private static let maximumDepth = 16
+
+        /// Reads a function. Returns nil for anything else.
+        init?(_ text: ArraySlice<UInt8>) {
+            let name = Array("calc(".utf8)
+            let text = text.drop(while: XMLCharacter.isSpace)
+            guard text.prefix(name.count).elementsEqual(name, by: { $0 == $1 || $0 | 0x20 == $1 }) else { return nil }
+            var parser = Parser(text: text.dropFirst(name.count - 1))
+            guard let value = parser.group(depth: 0), value.isLength, parser.isAtEnd, value.number.isFinite else {
+                return nil
+            }
+            pixels = value.isRelative ? nil : value.number
+        }
+
+        private struct Value {
+            var number: Double
+            /// Whether the value is a length instead of a number.
+            var isLength: Bool
+            var isRelative = false
+        }
+
+        private struct Parser {
+            var text: ArraySlice<UInt8>
+
+            /// Whether nothing but white space is left.
+            var isAtEnd: Bool { text.allSatisfy(XMLCharacter.isSpace) }
+
+            /// Reads a sum in parentheses.
+            mutating func group(depth: Int) -> Value? {
+                guard depth < SVGCalculation.maximumDepth, take(UInt8(ascii: "(")),
+                    var result = product(depth: depth)
+                else { return nil }
+                while true {
+                    let hadSpace = skipSpace()
+                    if take(UInt8(ascii: ")")) { return result }
+                    let isSum = take(UInt8(ascii: "+"))
+                    // White space around the sign tells it from that of a number.
+                    guard hadSpace, isSum || take(UInt8(ascii: "-")), skipSpace(), let next = product(depth: depth),
+                        next.isLength == result.isLength
+                    else { return nil }
+                    result.number += isSum ? next.number : -next.number
+                    result.isRelative = result.isRelative || next.isRelative
+                }
+            }
+
+            private mutating func product(depth: Int) -> Value? {
+                guard var result = operand(depth: depth) else { return nil }
+                while true {
+                    let rest = text
+                    skipSpace()
+                    if take(UInt8(ascii: "*")) {
+                        guard let next = operand(depth: depth), !(result.isLength && next.isLength) else { return nil }
+                        result = Value(
+                            number: result.number * next.number, isLength: result.isLength || next.isLength,
+                            isRelative: result.isRelative || next.isRelative)
+                    } else if take(UInt8(ascii: "/")) {
+                        guard let next = operand(depth: depth), !next.isLength, next.number != 0 else { return nil }
+                        result.number /= next.number
+                    } else {
+                        text = rest
+                        return result
+                    }
+                }
+            }
+
+            private mutating func operand(depth: Int) -> Value? {
+                skipSpace()
+                if text.first == UInt8(ascii: "(") { return group(depth: depth + 1) }
+                let ends = Array("()*/".utf8)
+                let word = text.prefix { !XMLCharacter.isSpace($0) && !ends.contains($0) }
+                text = text.dropFirst(word.count)
+                // The font of the root element is that of the document.
+                let isRoot = word.suffix(3).elementsEqual("rem".utf8, by: { $0 | 0x20 == $1 })
+                let length = isRoot ? SVGLength((word.dropLast(3) + Array("em".utf8))[...]) : SVGLength(word)
+                guard let length, let last = word.last else { return nil }
+                let isNumber = 0x30...0x39 ~= last || last == UInt8(ascii: ".")
+                return Value(number: length.value, isLength: !isNumber, isRelative: length.isPercentage)
+            }
+
+            private mutating func take(_ byte: UInt8) -> Bool {
+                guard text.first == byte else { return false }
+                text = text.dropFirst()
+                return true
+            }
+
+            @discardableResult private mutating func skipSpace() -> Bool {
+                let count = text.prefix(while: XMLCharacter.isSpace).count
+                text = text.dropFirst(count)
+                return count > 0
+            }
+        }
+    }
+#endif
