@@ -49,8 +49,53 @@ import Testing
             let icon = try decoder.decode(ICOWriter.file(images), options: DecodingOptions(tolerance: .harmless))
 
             #expect(icon.pixels.tightBytes == (0..<4).flatMap { _ in [100, 100, 100, 255] as [UInt8] })
-            #expect((icon.damage?.kind == .harmless) == (bits == 24 || images.count == 2))
+            #expect(icon.damage?.kind == .harmless)
         }
+    }
+
+    @Test(arguments: [8, 4]) func `a missing or cut mask of an icon with alpha is harmless`(missing: Int) throws {
+        let bytes = [UInt8](bitmap(bits: 32, alpha: 9))
+        let whole = try decoder.decode(ICOWriter.file([(2, 32, bytes)]), options: DecodingOptions())
+
+        let icon = try decoder.decode(
+            ICOWriter.file([(2, 32, [UInt8](bytes.dropLast(missing)))]), options: DecodingOptions(tolerance: .harmless))
+
+        #expect(icon.pixels == whole.pixels && icon.damage?.kind == .harmless && whole.damage == nil)
+    }
+
+    @Test func `a wrong size in the directory is harmless`() throws {
+        let (small, large): (ICOWriter.Image, ICOWriter.Image) = (
+            (2, 24, bitmap(bits: 24)), (0, 8, try png(side: 300, level: 3))
+        )
+        for (images, isRight) in [
+            ([small], true), ([small, large], true), ([(3, 24, small.bytes)], false),
+            ([small, (44, 8, large.bytes)], false), ([(0, 24, small.bytes)], false),
+        ] as [([ICOWriter.Image], Bool)] {
+            let options = DecodingOptions(tolerance: .harmless)
+            let image = try decoder.decode(ICOWriter.file(images), options: options)
+
+            #expect(image.size.width == (images.count == 1 ? 2 : 300))
+            #expect(image.damage?.kind == (isRight ? nil : .harmless))
+        }
+    }
+
+    @Test(arguments: [2, 7, 255]) func `a directory with fewer images than it declares gives those`(count: Int) throws {
+        var file = ICOWriter.file([(2, 24, bitmap(bits: 24))])
+        file[4] = UInt8(count)
+
+        let image = try decoder.decode(file, options: DecodingOptions(tolerance: .harmless))
+
+        #expect(image.pixels.tightBytes == masked + masked && image.damage?.kind == .harmless)
+        #expect(try decoder.inspect(file, limits: DecodingLimits()).size == image.size)
+    }
+
+    @Test func `a cut image beside a whole one is reported`() throws {
+        let cut: ICOWriter.Image = (9, 8, [UInt8](try png(side: 9, level: 9).dropLast(20)))
+
+        let image = try decoder.decode(
+            ICOWriter.file([(2, 24, bitmap(bits: 24)), cut]), options: DecodingOptions(tolerance: .harmless))
+
+        #expect(image.size.width == 2 && image.damage?.kind == .harmless)
     }
 
     @Test func `an incomplete mask gives wrong pixels`() throws {

@@ -1,6 +1,7 @@
 import TestSupport
 import AlcedoCore
 import AlcedoJPEG
+import AlcedoTesting
 import Foundation
 import Testing
 
@@ -136,7 +137,6 @@ import Testing
         #expect(pieces.info == info)
     }
 
-    @Test func `a profile over the limit is omitted`() throws {
     /// Returns a packet with properties of a namespace.
     private func packet(_ properties: String) -> String {
         "<x:xmpmeta xmlns:x='adobe:ns:meta/'><r:RDF xmlns:r='http://www.w3.org/1999/02/22-rdf-syntax-ns#'>"
@@ -236,6 +236,7 @@ import Testing
         try DecoderChecks(decoder).checkPieces(damaged)
     }
 
+    @Test func `a profile over the limit is omitted`() throws {
         #expect(try profile(fixture("profile.jpg"), limit: 588)?.count == 588)
         #expect(try profile(fixture("profile.jpg"), limit: 587) == nil)
         #expect(try profile(fixture("profile.jpg"), limit: -1) == nil)

@@ -82,7 +82,8 @@ struct BMPFile {
         var bitmap = Bitmap(
             bytes, header, paletteRange: palette, pixelStart: pixelStart, options: options, name: Self.name)
         bitmap.colorProfile = ICCProfile.ofSamples(profile.map { Data(bytes[$0]) }, isGray: false)
-        bitmap.damage = ImageDamage.worst(bitmap.damage, damage)
+        let info = header.info(format: .bmp, colorProfile: profile.map { Data(bytes[$0]) })
+        bitmap.damage = .worst(.worst(bitmap.damage, damage), info.metadataDamage)
         return bitmap
     }
 }

@@ -82,7 +82,11 @@ static void on_message(j_common_ptr cinfo, int level) {
         if (damage == ALCEDO_JPEG_MISSING_PIXELS) limit_rows(d);
         break;
     case JWRN_EXTRANEOUS_DATA:
-        if (!d->is_started) return;
+        if (!d->is_started) {
+            // Bytes between the segments of the header are skipped.
+            damage = ALCEDO_JPEG_HARMLESS;
+            break;
+        }
         // The data of the scan is longer than its MCUs. After the only scan, other markers than the end mark show that
         // it is no data of a scan.
         if (d->ran_out || (ends_image(&d->cinfo) && cinfo->err->msg_parm.i[1] != JPEG_EOI)) {

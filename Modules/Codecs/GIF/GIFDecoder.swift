@@ -76,7 +76,7 @@ package struct GIFDecoder: ImageDecoding {
             var parser = GIFParser(limits: limits)
             try parser.advance(bytes)
             let structure = try parser.finish(bytes)
-            return (structure, parser.damage)
+            return (structure, .worst(parser.damage, structure.info.metadataDamage))
         }
     }
 }

@@ -75,7 +75,8 @@ extension CodecRegistry.Entry {
     ///
     /// The kinds of ``/AlcedoCore/DamageTolerance`` mean:
     ///
-    /// - `harmless`: Nothing is missing but the end mark, or something else follows the last block of pixels.
+    /// - `harmless`: Nothing is missing but the end mark, something else follows the last block of pixels, other bytes
+    ///   lie between the segments of the header, or metadata cannot be used.
     /// - `wrongPixels`: libjpeg found wrong data and continued, with gray blocks where it had no data. An error in a
     ///   later scan of a progressive file ends the image before that scan.
     /// - `missingPixels`: The file ends before the last block of pixels, or rows have no data although there is an end

@@ -11,6 +11,7 @@ final class JPEGReader {
     /// The bytes of the file, or those that have been passed last.
     private var bytes: UnsafeBufferPointer<UInt8>
     private(set) var info: ImageInfo?
+    private var metadataDamage: ImageDamage?
     /// Whether the image has several scans. libjpeg then keeps all coefficients until decoding ends.
     private(set) var hasSeveralScans = false
     /// Whether the image can be decoded while its bytes arrive.
@@ -37,8 +38,8 @@ final class JPEGReader {
         self.shim = shim
         self.limits = limits
         self.keepsMetadata = keepsMetadata
-        isStream = false
         self.bytes = bytes
+        isStream = false
         _ = try readHeader()
     }
 
@@ -48,8 +49,8 @@ final class JPEGReader {
         self.shim = shim
         self.limits = limits
         keepsMetadata = true
-        isStream = true
         bytes = UnsafeBufferPointer(start: nil, count: 0)
+        isStream = true
     }
 
     deinit { alcedo_jpeg_destroy(shim) }
@@ -61,12 +62,14 @@ final class JPEGReader {
     /// Passes all bytes received so far. When they have moved, this method must be called again before other methods.
     func feed(_ bytes: UnsafeBufferPointer<UInt8>) {
         guard let base = bytes.baseAddress else { return }
-        alcedo_jpeg_feed(shim, base, bytes.count)
         self.bytes = bytes
+        alcedo_jpeg_feed(shim, base, bytes.count)
     }
 
-    /// The worst damage found so far.
-    var damage: ImageDamage? {
+    /// The worst damage found so far, also of the metadata.
+    var damage: ImageDamage? { .worst(pixelDamage, metadataDamage) }
+
+    private var pixelDamage: ImageDamage? {
         var status = ALCEDO_JPEG_OK
         let kind: DamageTolerance
         switch alcedo_jpeg_found_damage(shim, &status) {
@@ -87,13 +90,20 @@ final class JPEGReader {
         coefficientByteCount = header.coefficient_bytes
         canSuspend = header.can_suspend != 0
         hasSeveralScans = header.has_several_scans != 0
-        let metadata = metadata(header)
-        info = ImageInfo(
+        let exif = RawSpan(_unsafeElements: UnsafeBufferPointer(start: header.exif, count: header.exif_size))
+        let xmp = RawSpan(_unsafeElements: UnsafeBufferPointer(start: header.xmp, count: header.xmp_size))
+        var info = ImageInfo(
             format: .jpeg,
             size: PixelSize(width: Int(header.width), height: Int(header.height)),
-            orientation: ImageOrientation(
-                exif: RawSpan(_unsafeElements: UnsafeBufferPointer(start: header.exif, count: header.exif_size))),
-            bitDepth: Int(header.bit_depth), colorModel: Self.colorModel(header.color), metadata: metadata)
+            orientation: ImageOrientation(exif: exif),
+            bitDepth: Int(header.bit_depth), colorModel: Self.colorModel(header.color), metadata: metadata(header))
+        // The data that is not kept is checked, too.
+        info.hasDamagedMetadata =
+            !keepsMetadata
+            && (exif.byteCount > 0 && !ImageMetadata.isReadable(exif: exif)
+                || xmp.byteCount > 0 && !ImageMetadata.isReadable(xmp: xmp))
+        metadataDamage = info.metadataDamage
+        self.info = info
         return true
     }
 

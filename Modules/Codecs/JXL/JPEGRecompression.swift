@@ -72,7 +72,7 @@
         ) throws(ImageDecodingError) -> Data {
             try data.withDecoderInput(of: "JPEG XL") { bytes throws(ImageDecodingError) in
                 let file = try JXLFile(bytes, limits: limits)
-                if let damage = file.damage { throw damage.error }
+                if let damage = file.structureDamage { throw damage.error }
                 try JXLContainer(bytes).checkCompressedMetadata(bytes, limits: limits)
                 let reader = try file.makeReader(ALCEDO_JXL_RECONSTRUCTION)
                 let maximum = limits.maximumByteCount

@@ -35,6 +35,24 @@ package enum ICCProfile {
     /// Whether the header of a profile declares the CMYK color space.
     package static func describesInks(_ profile: Data) -> Bool { describes("CMYK", profile) }
 
+    /// Whether a profile can be used for a file of a color model: its header and its table of tags are valid, its color
+    /// space is that of the file, and it has the tags of the conversion. The tags' contents are not read.
+    ///
+    /// Source: ICC.1:2022, sections 8.2 to 8.4.
+    package static func fits(_ profile: Data, _ model: ColorModel) -> Bool {
+        guard let table = ICCTagTable(profile) else { return false }
+        let names = Set(table.tags.map(\.name))
+        let hasTable = !names.isDisjoint(with: ["A2B0", "A2B1", "A2B2", "D2B0", "D2B1", "D2B2"])
+        let hasMatrix = names.isSuperset(of: ["rXYZ", "gXYZ", "bXYZ", "rTRC", "gTRC", "bTRC"])
+        let isRGB = describes(gray: false, profile) && (hasTable || hasMatrix)
+        switch model {
+        case .cmyk, .ycck: return describesInks(profile) && hasTable
+        // An RGB profile also describes gray.
+        case .gray, .grayAlpha: return isRGB || describes(gray: true, profile) && (hasTable || names.contains("kTRC"))
+        default: return isRGB
+        }
+    }
+
     private static func describes(_ space: String, _ profile: Data) -> Bool {
         profile.count >= 128 && profile.dropFirst(16).prefix(4).elementsEqual(space.utf8)
     }

@@ -29,6 +29,8 @@ public struct ImageInfo: Sendable, Hashable {
     public var delays: [Duration]
     /// The ICC profile, EXIF, XMP and IPTC, as far as the limits allow, and the resolution.
     public var metadata: ImageMetadata
+    /// Whether the file has metadata, other than the ICC profile, that its decoder cannot read. Default: false.
+    package var hasDamagedMetadata = false
     /// The color space that the file declares in another way than by an ICC profile, and that takes precedence over it;
     /// nil when the profile in the metadata counts. Default: nil.
     package var colorDescription: ColorDescription?

@@ -63,7 +63,7 @@
                         } else {
                             nil
                         }
-                    damage = found
+                    damage = .worst(found, header.info.metadataDamage)
                     return
                 } catch {
                     if error.code == .outOfMemory || error.code == .exceedsLimit { throw error }

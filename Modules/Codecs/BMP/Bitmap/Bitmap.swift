@@ -51,7 +51,10 @@ struct Bitmap {
         if !isComplete {
             damage = ImageDamage(
                 hasAllPixels ? .harmless : .missingPixels,
-                ImageDecodingError(.truncated, "\(name): the data ends within the pixels"))
+                ImageDecodingError(
+                    .truncated,
+                    runs != nil && hasAllPixels
+                        ? "\(name): the end code is missing" : "\(name): the data ends within the pixels"))
         }
     }
 

@@ -35,7 +35,7 @@ struct RunLengths {
     private var rows: [Row]
     /// The number of pixels that the codes set.
     private(set) var coveredPixelCount = 0
-    /// Whether the codes end as the format requires, and not because there are no more bytes.
+    /// Whether the codes end with the end code, as the format requires, and not because there are no more bytes.
     private(set) var isComplete = false
     /// Whether the codes reach the end of the last row, or end as the format requires.
     private(set) var hasAllRows = false
@@ -47,18 +47,15 @@ struct RunLengths {
         size = header.size
         hasNibbles = header.bitsPerPixel == 4
         rows = Array(repeating: .skipped, count: header.size.height)
-        readRows(declaredByteCount: header.pixelByteCount)
+        readRows()
     }
 
-    private mutating func readRows(declaredByteCount: Int) {
-        // Writers may omit the end code when they declare the number of bytes and set all pixels.
-        let hasDeclaredBytes = declaredByteCount > 0 && bytes.count >= declaredByteCount
+    private mutating func readRows() {
         var (offset, column, row) = (0, 0, 0)
         rows[0] = Row(offset: 0, column: 0)
         while row < size.height {
             guard let code = next(&offset) else {
                 hasAllRows = row == size.height - 1 && column == size.width
-                isComplete = hasDeclaredBytes && hasAllRows
                 return
             }
             switch code {
@@ -83,7 +80,7 @@ struct RunLengths {
         }
         hasAllRows = true
         // Only the end code follows the last row.
-        isComplete = hasDeclaredBytes || next(&offset) != nil
+        if case .endOfBitmap = next(&offset) { isComplete = true }
     }
 
     /// Reads a code and advances the offset. Returns nil when the bytes end within the code.

@@ -179,7 +179,8 @@ extension CodecRegistry.Entry {
     /// animations.
     ///
     /// Damage of the directory and of other images, and a missing mask, are harmless. If the best image is damaged, up
-    /// to seven others are tried before its damage is tolerated. An incomplete mask means wrong pixels.
+    /// to seven others are tried before its damage is tolerated. An incomplete mask means wrong pixels, unless the
+    /// image has alpha.
     ///
     /// The format is recognized by its first six bytes: the type, and a number of images below 256. Cursors are not
     /// decoded.

@@ -48,26 +48,42 @@ struct IconDirectory {
             }
         }
         let count = try reader.number(at: 4, byteCount: 2)
-        let end = Self.headerByteCount + count * Self.entryByteCount
         guard count > 0 else { throw ImageDecodingError(.corrupt, "ICO: the file has no image") }
         var (entries, offsets): ([Entry], [Int]) = ([], [])
         var failures: [ImageDecodingError] = []
         var unsupported: ImageDecodingError?
+        // The first image begins where the directory ends, which may have fewer entries than it declares.
+        var end = Self.headerByteCount + count * Self.entryByteCount
         for index in 0..<count {
             let start = Self.headerByteCount + index * Self.entryByteCount
+            guard start + Self.entryByteCount <= end else {
+                failures.append(ImageDecodingError(.corrupt, "ICO: the directory has fewer images than it declares"))
+                break
+            }
             do throws(ImageDecodingError) {
                 let byteCount = try reader.number(at: start + 8, byteCount: 4)
                 let offset = try reader.number(at: start + 12, byteCount: 4)
                 if offset + byteCount > reader.bytes.count {
                     failures.append(ImageDecodingError(.truncated, "ICO: the data ends within an image"))
                 }
-                guard offset >= end, byteCount > 0 else {
+                guard offset >= start + Self.entryByteCount, byteCount > 0 else {
                     throw ImageDecodingError(.corrupt, "ICO: image \(index) has an invalid range")
                 }
                 offsets.append(offset)
                 let entry = try Self.entry(offset, byteCount: byteCount, reader, limits)
+                end = min(end, offset)
                 if readsPNG || !entry.isPNG {
                     entries.append(entry)
+                    let stored = PixelSize(
+                        width: try reader.number(at: start, byteCount: 1),
+                        height: try reader.number(at: start + 1, byteCount: 1))
+                    // A side of 256 is stored as 0, which also stands for a larger one.
+                    let isRight = [(stored.width, entry.size.width), (stored.height, entry.size.height)].allSatisfy {
+                        $0 == 0 ? $1 >= 256 : $0 == $1
+                    }
+                    if !isRight {
+                        failures.append(ImageDecodingError(.corrupt, "ICO: image \(index) has a wrong size"))
+                    }
                 } else {
                     unsupported = ImageDecodingError(
                         .unsupportedVariant, "ICO: a PNG image, which cannot be decoded without a codec of PNG")
@@ -90,7 +106,10 @@ struct IconDirectory {
             return entry
         }
         self.entries = Self.sorted(best)
-        if let failure { damage = ImageDamage(.harmless, failure) }
+        let cut = ImageDecodingError(.truncated, "ICO: the data ends within an image")
+        if let failure = failure ?? (best.allSatisfy { $0.isWhole || !$0.isWithinLimits } ? nil : cut) {
+            damage = ImageDamage(.harmless, failure)
+        }
     }
 
     /// Returns the entries, the best one first, and equal ones in their order.

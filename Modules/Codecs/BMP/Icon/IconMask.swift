@@ -54,15 +54,14 @@ extension Bitmap {
         self.init(
             bytes, header, paletteRange: start..<start + entry * colorCount, pixelStart: pixelStart, options: options,
             name: "ICO")
-        guard header.fields?.alpha == nil else { return }
         let mask = IconMask(UnsafeBufferPointer(rebasing: bytes[min(pixelEnd, bytes.count)...]), header)
-        self.mask = mask
-        // Some writers of 32-bit icons omit the mask.
-        if !mask.isComplete, !hasAlphaBits {
+        if header.fields?.alpha == nil { self.mask = mask }
+        // Some writers of 32-bit icons omit the mask, which alpha replaces.
+        if !mask.isComplete {
             damage = ImageDamage.worst(
                 damage,
                 ImageDamage(
-                    mask.isMissing ? .harmless : .wrongPixels,
+                    mask.isMissing || hasAlphaBits ? .harmless : .wrongPixels,
                     ImageDecodingError(.truncated, "ICO: the data ends within the mask")))
         }
     }

@@ -80,7 +80,7 @@ final class GIFDecodingState: IncrementalDecodingState {
         if first == nil { decodeFirst() }
         if let pixelError { throw pixelError }
         guard let first else { throw ImageDecodingError(.corrupt, "GIF: the file has no image") }
-        let damage = ImageDamage.worst(first.damage, parser.damage)
+        let damage = ImageDamage.worst(.worst(first.damage, parser.damage), structure.info.metadataDamage)
         try options.check(damage)
         // A partial image needs at least one row.
         if let damage, first.rowCount == 0, !first.isEmpty { throw damage.error }

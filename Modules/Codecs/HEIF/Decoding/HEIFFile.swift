@@ -25,7 +25,7 @@
                 damage = ImageDamage(.missingPixels, truncation)
             } else {
                 let endDamage = container.isTruncated ? ImageDamage(.harmless, truncation) : nil
-                damage = .worst(header.damage, endDamage)
+                damage = .worst(.worst(header.damage, endDamage), header.info.metadataDamage)
             }
         }
     }

@@ -4,22 +4,31 @@
     import FoundationEssentials
 
     extension JXLContainer {
-        /// Returns EXIF and XMP within the limits. Damaged and larger metadata is omitted.
-        func metadata(_ bytes: UnsafeBufferPointer<UInt8>, limits: DecodingLimits) -> ImageMetadata {
+        /// Returns EXIF and XMP within the limits, and whether some of it is damaged. Damaged and larger metadata is
+        /// omitted.
+        func metadata(
+            _ bytes: UnsafeBufferPointer<UInt8>, limits: DecodingLimits
+        ) -> (kept: ImageMetadata, isDamaged: Bool) {
             var result = ImageMetadata()
+            var isDamaged = false
             var rest = limits.maximumMetadataByteCount
-            for box in metadata {
-                guard let contents = box.read(bytes, maximumByteCount: min(rest, limits.maximumChunkByteCount)) else {
+            for box in metadata where box.isEXIFOrXMP {
+                let contents: Data
+                switch box.read(bytes, maximumByteCount: min(rest, limits.maximumChunkByteCount)) {
+                case .success(let data): contents = data
+                case .failure(let failure):
+                    isDamaged = isDamaged || failure == .damaged
                     continue
                 }
-                switch box.type {
-                case JXLBox.type("Exif"): result.exif = Self.tiff(contents)
-                case JXLBox.type("xml "): result.xmp = contents
-                default: continue
+                if box.type == JXLBox.type("Exif") {
+                    result.exif = Self.tiff(contents)
+                    isDamaged = isDamaged || result.exif == nil
+                } else {
+                    result.xmp = contents
                 }
                 rest -= contents.count
             }
-            return result
+            return (result, isDamaged)
         }
 
         /// Checks that compressed EXIF and XMP can be decompressed within the limits. libjxl decompresses them without
@@ -31,7 +40,7 @@
         ) throws(ImageDecodingError) {
             let maximum = min(limits.maximumMetadataByteCount, limits.maximumChunkByteCount)
             for box in metadata where box.isCompressed && box.isEXIFOrXMP {
-                guard box.read(bytes, maximumByteCount: maximum) != nil else {
+                guard case .success = box.read(bytes, maximumByteCount: maximum) else {
                     throw ImageDecodingError(
                         .exceedsLimit,
                         "JPEG XL: compressed metadata is damaged or exceeds the limit of \(maximum) bytes")
@@ -60,27 +69,33 @@
     extension JXLMetadataBox {
         var isEXIFOrXMP: Bool { type == JXLBox.type("Exif") || type == JXLBox.type("xml ") }
 
-        /// Returns the decompressed contents of a box with EXIF or XMP, or nil when they are empty, damaged or larger
-        /// than the maximum.
-        func read(_ bytes: UnsafeBufferPointer<UInt8>, maximumByteCount: Int) -> Data? {
-            guard isEXIFOrXMP, !contents.isEmpty, contents.count <= maximumByteCount else { return nil }
+        /// The reason why contents are not read.
+        enum Failure: Error { case damaged, tooLarge }
+
+        /// Returns the decompressed contents of a box with EXIF or XMP. Empty contents count as damaged.
+        func read(_ bytes: UnsafeBufferPointer<UInt8>, maximumByteCount: Int) -> Result<Data, Failure> {
+            guard !contents.isEmpty else { return .failure(.damaged) }
+            guard contents.count <= maximumByteCount else { return .failure(.tooLarge) }
             let source = UnsafeBufferPointer(rebasing: bytes[contents])
-            return isCompressed ? Self.decompress(source, maximumByteCount: maximumByteCount) : Data(source)
+            return isCompressed
+                ? Self.decompress(source, maximumByteCount: maximumByteCount) : .success(Data(source))
         }
 
-        private static func decompress(_ source: UnsafeBufferPointer<UInt8>, maximumByteCount: Int) -> Data? {
-            guard let base = source.baseAddress else { return nil }
+        private static func decompress(
+            _ source: UnsafeBufferPointer<UInt8>, maximumByteCount: Int
+        ) -> Result<Data, Failure> {
+            guard let base = source.baseAddress else { return .failure(.damaged) }
             // Most metadata is short, so the maximum is tried last.
             for capacity in [min(64 << 10, maximumByteCount), maximumByteCount] {
                 var output = [UInt8](repeating: 0, count: capacity)
                 var count = 0
                 switch alcedo_jxl_decompress_box(base, source.count, &output, capacity, &count) {
-                case ALCEDO_JXL_OK: return count == 0 ? nil : Data(output.prefix(count))
+                case ALCEDO_JXL_OK: return count == 0 ? .failure(.damaged) : .success(Data(output.prefix(count)))
                 case ALCEDO_JXL_EXCEEDS_LIMIT: continue
-                default: return nil
+                default: return .failure(.damaged)
                 }
             }
-            return nil
+            return .failure(.tooLarge)
         }
     }
 #endif

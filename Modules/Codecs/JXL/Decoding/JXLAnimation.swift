@@ -41,7 +41,8 @@
             let missingEnd =
                 file.hasAllFrames
                 ? try Self.missingEnd(bytes, frameCount: header.frameCount, limits: options.limits) : nil
-            damage = file.damage ?? missingEnd.map { ImageDamage(.harmless, $0) }
+            damage = .worst(
+                file.structureDamage ?? missingEnd.map { ImageDamage(.harmless, $0) }, file.damage)
             // The bytes of a frame are present when the header of the next one is.
             let count = file.hasAllFrames && missingEnd == nil ? header.frameCount : header.frameCount - 1
             guard count > 0 else {

@@ -5,8 +5,10 @@
     /// A file whose properties have been read, and whose frames can be decoded.
     struct JXLFile {
         let header: JXLHeader
-        /// The damage that is known before pixels are decoded; nil when none was found.
+        /// The damage that is known before pixels are decoded, also of the metadata; nil when none was found.
         let damage: ImageDamage?
+        /// The damage of the boxes and of the codestream.
+        let structureDamage: ImageDamage?
         /// Whether the properties are those of the whole file.
         let isComplete: Bool
         /// Whether the headers of all frames were read.
@@ -33,7 +35,8 @@
             var header = try JXLHeader(reader.readInfo())
             try limits.check(header.size, format: header.format(for: format))
             let layers = try JXLLayers(reader, limits: limits)
-            header.add(layers, metadata: container.metadata(bytes, limits: limits))
+            let metadata = container.metadata(bytes, limits: limits)
+            header.add(layers, metadata: metadata.kept, isDamaged: metadata.isDamaged)
             header.metadataByteCount = container.decompressionByteCount(limits)
             try header.checkChannels(limits)
             try JXLFrameCheck(header, limits).check(bytes, in: container)
@@ -42,10 +45,11 @@
             let boxDamage = container.isTruncated ? ImageDamage(.harmless, boxError) : nil
             // The frames before the damage can be shown.
             let hasFrames = header.isAnimated && layers.durations.count > 1
-            damage = layers.damage.map { ImageDamage(hasFrames ? .harmless : .missingPixels, $0) } ?? boxDamage
+            structureDamage = layers.damage.map { ImageDamage(hasFrames ? .harmless : .missingPixels, $0) } ?? boxDamage
+            damage = .worst(structureDamage, header.info.metadataDamage)
             hasAllFrames = layers.damage == nil
             // The metadata of a file with boxes, and the frames of an animation, may be among missing bytes.
-            isComplete = damage == nil || !container.hasBoxes && !header.isAnimated
+            isComplete = structureDamage == nil || !container.hasBoxes && !header.isAnimated
             self.bytes = bytes
             self.limits = limits
             self.threadCount = threadCount

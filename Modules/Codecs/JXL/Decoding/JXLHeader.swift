@@ -27,6 +27,7 @@
         /// The durations of the frames that have been found, or empty for a still image.
         private(set) var delays: [Duration] = []
         private(set) var metadata = ImageMetadata()
+        private var hasDamagedMetadata = false
         /// The maximum number of bytes that reading the metadata holds beside the image.
         var metadataByteCount = 0
         /// The size of the layer with the most pixels.
@@ -58,7 +59,8 @@
         }
 
         /// Adds the frames, and EXIF and XMP.
-        mutating func add(_ layers: JXLLayers, metadata: ImageMetadata) {
+        mutating func add(_ layers: JXLLayers, metadata: ImageMetadata, isDamaged: Bool) {
+            hasDamagedMetadata = isDamaged
             delays = isAnimated && layers.durations.count > 1 ? layers.durations.map(duration) : []
             if layers.largest.pixelCount > size.pixelCount { largestLayer = layers.largest }
             // More layers may be among bytes that are missing.
@@ -91,6 +93,7 @@
                 format: .jxl, size: size, orientation: orientation, hasAlpha: hasAlpha, bitDepth: bitDepth,
                 colorModel: model, frameCount: frameCount, loopCount: loopCount, delays: delays, metadata: metadata)
             info.colorDescription = colorDescription
+            info.hasDamagedMetadata = hasDamagedMetadata
             return info
         }
 

@@ -25,6 +25,7 @@ struct PNGFile {
             format: .png, size: header.size, orientation: metadata.orientation, hasAlpha: header.hasAlpha,
             bitDepth: header.bitDepth, colorModel: header.colorModel, frameCount: outline.animation?.frameCount ?? 1,
             loopCount: outline.animation?.playCount, metadata: metadata.metadata)
+        info.hasDamagedMetadata = metadata.isDamaged
         info.colorDescription = PNGColorSpace(outline, in: bytes).description(
             profile: metadata.metadata.colorProfile, isGray: header.isGray)
         self.info = info
@@ -76,9 +77,9 @@ struct PNGFile {
 /// The metadata of a file. Metadata beyond the limits is dropped.
 struct PNGMetadata {
     private(set) var metadata = ImageMetadata()
-    private let bytes: PNGBytes
     /// Whether EXIF or XMP within the limits cannot be read.
     private(set) var isDamaged = false
+    private let bytes: PNGBytes
     private let limits: DecodingLimits
 
     /// Reads the metadata.
@@ -94,8 +95,10 @@ struct PNGMetadata {
         if let profile = colorProfile, profile.count <= budget { metadata.colorProfile = profile }
         metadata.hasIgnoredColorProfile =
             metadata.colorProfile == nil && outline.colorSpace[PNGChunk.Name.iccp] != nil
-        if let chunk = outline.exif, chunk.body.count <= budget, chunk.isIntact(in: bytes) {
-            metadata.exif = ImageMetadata.tiff(bytes.part(chunk.body))
+        let exif = outline.exif.flatMap { $0.body.count <= budget ? $0 : nil }
+        isDamaged = exif.map { !$0.isIntact(in: bytes) } ?? false
+        if let exif, !isDamaged {
+            metadata.exif = ImageMetadata.tiff(bytes.part(exif.body))
         } else if let chunk = outline.rawProfile, let text = unpacked(chunk) {
             metadata.exif = Self.bytes(ofRawProfile: text).map(ImageMetadata.tiff)
         }
@@ -104,9 +107,6 @@ struct PNGMetadata {
             metadata.iptc = profile.starts(with: "8BIM".utf8) ? PhotoshopResources.iptc(in: profile) : profile
         }
         metadata.resolution = outline.resolution.flatMap { Self.resolution($0, bytes) }
-    }
-
-    /// The orientation from EXIF, or from XMP when there is no EXIF, as in older files. Default: `.up`.
         for chunk in outline.texts {
             guard let (keyword, content) = text(chunk), metadata.texts[keyword] == nil else { continue }
             metadata.texts[keyword] = content
@@ -144,6 +144,9 @@ struct PNGMetadata {
 
     private static func latin1(_ bytes: some Sequence<UInt8>) -> String {
         String(String.UnicodeScalarView(bytes.lazy.map { Unicode.Scalar($0) }))
+    }
+
+    /// The orientation from EXIF, or from XMP when there is no EXIF, as in older files. Default: `.up`.
     var orientation: ImageOrientation {
         if let exif = metadata.exif { return exif.withUnsafeBytes { ImageOrientation(exif: $0.bytes) } }
         return metadata.xmp?.withUnsafeBytes { ImageOrientation(xmp: $0.bytes) } ?? .up

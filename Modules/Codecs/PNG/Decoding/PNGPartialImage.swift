@@ -112,6 +112,7 @@ final class PNGPartialImage {
         }
         var complete = info
         complete.metadata = metadata.metadata
+        complete.hasDamagedMetadata = metadata.isDamaged
         complete.orientation = metadata.orientation
         plan = PNGPlan(plan.header, complete, plan.options)
         try plan.check()

@@ -88,7 +88,8 @@ struct PNGPlan {
     ) throws(ImageDecodingError) -> DecodedImage {
         DecodedImage(
             pixels: try pixels.upright(from: pendingOrientation), colorProfile: info.sampleProfile,
-            orientation: options.appliesOrientation ? .up : info.orientation, format: .png, damage: damage)
+            orientation: options.appliesOrientation ? .up : info.orientation, format: .png,
+            damage: .worst(damage, info.metadataDamage))
     }
 }
 

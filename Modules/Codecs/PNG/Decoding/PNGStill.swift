@@ -45,7 +45,7 @@ struct PNGStill {
             try plan.check(damage, pushed.error)
         }
         try reducer.finish()
-        return damage
+        return .worst(damage, plan.info.metadataDamage)
     }
 
     /// Decodes the file again from the beginning with ``PNGPushReader``, whose error is final. Allocates no memory for

@@ -58,7 +58,8 @@ private struct PNGAnimation {
         return DecodedImage(
             pixels: pixels, colorProfile: file.info.sampleProfile,
             orientation: options.appliesOrientation ? .up : file.info.orientation, format: .png,
-            frames: frames.count > 1 && options.includesAnimation ? animation : nil, damage: damage)
+            frames: frames.count > 1 && options.includesAnimation ? animation : nil,
+            damage: .worst(damage, file.info.metadataDamage))
     }
 
     private func makeAnimation(_ frames: [PNGFrame]) -> CompositedAnimation<PNGFrameDecoder>? {

@@ -99,6 +99,7 @@ struct WebPContainer: Sendable {
             throw isComplete ? ImageDecodingError(.corrupt, "WebP: the file has no image") : truncated
         }
         if !isComplete, damage == nil { report(truncated) }
+        damage = .worst(damage, info?.metadataDamage)
     }
 
     private static let wrongSize = ImageDecodingError(.corrupt, "WebP: the file is larger than it declares")
