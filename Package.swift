@@ -300,7 +300,7 @@ package.targets += [
         name: "mixed-run",
         dependencies: [
             "Alcedo", "AlcedoBMP", "AlcedoCore", "AlcedoDiskCache", "AlcedoHTTP", "AlcedoTesting",
-            "AlcedoURLResponseCache",
+            "AlcedoURLResponseCache", "CMalloc",
         ],
         path: "Tests/MixedRun", exclude: ["run"]),
     // A test target, although it has no tests: `swift build` with a static standard library has no module Testing.

@@ -1,5 +1,6 @@
 import AlcedoLibc
 import AlcedoTesting
+import CMalloc
 import FoundationEssentials
 
 /// The processes of the script `run`: `mixed-run origin EPOCH`, and
@@ -25,6 +26,11 @@ struct MixedRun {
             guard let port = Int(words[2]), let number = Int(words[3]), let epoch = Double(words[5]),
                 let seconds = Int(words[6])
             else { break }
+            // The bytes of images go back to the system, as in the thumbnail server. Otherwise, glibc keeps three times
+            // the memory that is in use, and a leak would not show.
+            #if canImport(Glibc)
+                mallopt(M_MMAP_THRESHOLD, 128 << 10)
+            #endif
             let worker = Worker(port: port, number: number, directory: URL(filePath: words[4]), epoch: epoch)
             return try await worker.run(for: .seconds(seconds))
         default: break
