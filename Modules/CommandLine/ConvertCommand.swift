@@ -149,7 +149,7 @@ private struct ConversionMaker: FileMaking {
         }
         return WrittenImage(
             size: image.size, layer: original.layer, bytesIn: original.byteCount, bytesOut: count, losses: losses,
-            damage: loaded.damage)
+            damage: .worst(loaded.damage, loaded.frames?.damage))
     }
 
     /// Encodes the image. If the frames were stopped, throws `CancellationError` instead of the encoder's error.

@@ -117,6 +117,8 @@ private struct PixelMaker: FileMaking {
         var losesAlpha = false
         // Frames are decoded one at a time, so that memory use does not grow with the number of frames.
         for frame in try frames(of: image) {
+            // A damaged frame ends the animation before it.
+            if let frame, frame >= image.frames?.frameCount ?? 1 { break }
             do {
                 let (count, isTransparent) = try await tools.files.run {
                     let pixels = try frame.flatMap { try image.frames?.frame(at: $0) } ?? image.pixels
@@ -131,8 +133,12 @@ private struct PixelMaker: FileMaking {
                 // The files written so far are complete, so the result reports them.
                 written.isComplete = false
                 break
+            } catch {
+                guard self.frame == nil, frame ?? 0 >= image.frames?.frameCount ?? 1 else { throw error }
+                break
             }
         }
+        written.damage = .worst(image.damage, image.frames?.damage)
         let losesDepth = isShallow && original.info.exactFormat.isDeep
         written.losses = (losesAlpha ? [.alpha] : []) + (losesDepth ? [.depth] : [])
         return written

@@ -164,13 +164,17 @@ private struct Inspector: Sendable {
         report.take(image.damage)
         guard let animation = image.frames else { return [FrameDigest(image.pixels)] }
         var digests: [FrameDigest] = []
-        for index in 0..<animation.frameCount {
+        // A damaged frame ends the animation before it.
+        while digests.count < animation.frameCount {
             do {
-                digests.append(FrameDigest(try animation.frame(at: index)))
+                digests.append(FrameDigest(try animation.frame(at: digests.count)))
             } catch {
-                throw error as? ImageDecodingError ?? ImageDecodingError(.corrupt, "frame \(index): \(error)")
+                guard digests.count < animation.frameCount else { break }
+                throw error as? ImageDecodingError
+                    ?? ImageDecodingError(.corrupt, "frame \(digests.count): \(error)")
             }
         }
+        report.take(animation.damage)
         return digests
     }
 }

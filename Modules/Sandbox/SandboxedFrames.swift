@@ -15,6 +15,7 @@
         private let options: DecodingOptions
         private let sandbox: Sandbox
         private let session: UInt64
+        private let found: FrameDamage
         private let lastWorker = Locked<WorkerProcess?>(nil)
 
         init(
@@ -26,20 +27,26 @@
             self.options = options
             self.sandbox = sandbox
             session = sandbox.makeSession()
+            found = FrameDamage(frameCount: list.delays.count)
         }
 
         deinit { use(nil) }
 
         var canvasSize: PixelSize { list.canvasSize }
-        var frameCount: Int { list.delays.count }
+        var frameCount: Int { found.frameCount }
         var playCount: Int? { list.playCount }
         var cost: Int { data.count }
+        var damage: ImageDamage? { found.worst }
 
         func delay(at index: Int) -> Duration { list.delays[index] }
 
         func rawDelay(at index: Int) -> Duration { list.rawDelays[index] }
 
         func frame(at index: Int) throws -> PixelBuffer {
+            try found.check(index)
+            guard list.delays.indices.contains(index) else {
+                throw ImageDecodingError(.corrupt, "the animation has no frame \(index)")
+            }
             let last = lastWorker.withLock { $0?.id }
             return try sandbox.pool.withWorker(preferring: last) { worker in
                 // A worker that has not had the animation needs the file.
@@ -51,7 +58,16 @@
                 }
                 switch ReplyKind(rawValue: reply.kind) {
                 case .image: break
-                case .failure: throw try worker.decodingError(reply)
+                case .failure:
+                    let error = try worker.decodingError(reply)
+                    found.record(error, at: index)
+                    throw error
+                case .ended:
+                    var payload = try worker.payload(of: reply)
+                    let count = try payload.number(in: 1...max(1, index))
+                    let error = try ImageDecodingError(from: &payload)
+                    found.record(error, at: count)
+                    throw error
                 default: throw WorkerFailure.violation("an unexpected message")
                 }
                 var receiver = PixelReceiver(options.limits)
@@ -59,6 +75,8 @@
                 guard pixels.size == canvasSize else {
                     throw WorkerFailure.violation("a frame of \(pixels.size) pixels")
                 }
+                var payload = try worker.payload(of: reply)
+                found.record(try payload.damage(options))
                 use(worker)
                 return pixels
             }

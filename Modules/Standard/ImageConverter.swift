@@ -27,7 +27,8 @@ public import FoundationEssentials
 /// - Gray with alpha is processed and written as PNG, which stays gray.
 ///
 /// **Animations.** An animation stays an animation when the encoder and all processors support animations, and its
-/// frames are decoded one at a time. Otherwise its first frame is converted.
+/// frames are decoded one at a time. Otherwise its first frame is converted. An animation ends before a frame that is
+/// damaged; if only one frame is left, the result is a still image.
 ///
 /// **Color.** The pixels are converted to sRGB, or to the color space of `colorSpace`, whose profile is written if the
 /// encoder supports it. An unusable profile is ignored.
@@ -83,8 +84,8 @@ public struct ImageConverter: Sendable {
     ///   - encoder: The encoder of the result, such as `.webp(quality: 80)`.
     ///   - size: The maximum width and height of the displayed result in pixels, or nil to keep the size. The aspect
     ///     ratio is kept, and a smaller image is not enlarged. Default: nil.
-    ///   - onDamage: Receives the damage of the source image that was tolerated, if there is any. Default: does
-    ///     nothing.
+    ///   - onDamage: Receives the worst damage of the source image that was tolerated, if there is any, including that
+    ///     of later frames that the result has or should have. It is called once, at the end. Default: does nothing.
     /// - Returns: The encoded result.
     /// - Throws: `ImageDecodingError` for data that is damaged beyond the tolerance, truncated, in an unknown or
     ///   unsupported format, or beyond the limits. `ImageProcessingError` for a size with a side below one, and from
@@ -111,8 +112,10 @@ public struct ImageConverter: Sendable {
                 .applied(to: image, by: Self.colorConverter, colorSpace)
             for processor in processors { image = try processor.process(image) }
             image.colorProfile = metadata.colorProfile(of: image.colorProfile)
-            if let damage = image.damage { onDamage(damage) }
-            return try encoder.encode(image)
+            let result = try encoder.encode(image)
+            // The damage of later frames is known after they were read.
+            if let damage = ImageDamage.worst(image.damage, image.frames?.damage) { onDamage(damage) }
+            return result
         }
         var result = Data()
         var consumer = encoder.makeRowEncoder { bytes in bytes.withUnsafeBytes { result.append(contentsOf: $0) } }
@@ -145,8 +148,8 @@ public struct ImageConverter: Sendable {
     ///   - encoder: The encoder of the result, such as `.webp(quality: 80)`.
     ///   - size: The maximum width and height of the displayed result in pixels, or nil to keep the size. The aspect
     ///     ratio is kept, and a smaller image is not enlarged. Default: nil.
-    ///   - onDamage: Receives the damage of the source image that was tolerated, if there is any, on the thread of the
-    ///     conversion. Default: does nothing.
+    ///   - onDamage: Receives the worst damage of the source image that was tolerated, as in the blocking method, on
+    ///     the thread of the conversion. Default: does nothing.
     /// - Returns: The encoded result.
     /// - Throws: The errors of the blocking method, and `CancellationError` when the task is canceled before the
     ///   conversion begins. A conversion that has begun is not interrupted.

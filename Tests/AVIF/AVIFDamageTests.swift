@@ -223,6 +223,28 @@
             #expect(decoder.errorCode(Data(data.prefix(data.count / 4))) != nil)
         }
 
+        @Test(arguments: DamageTolerance.allCases)
+        func `the sequence ends before a later frame that cannot be decoded`(tolerance: DamageTolerance) throws {
+            var data = try sequenceFile(frameCount: 4)
+            // The last frames are at the end of the file.
+            for index in data.count * 9 / 10..<data.count { data[index] = 0xFF }
+
+            let image = try decoder.decode(data, options: DecodingOptions(tolerance: tolerance))
+            let frames = try #require(image.frames)
+            var count = 0
+            while count < frames.frameCount, let frame = try? frames.frame(at: count) {
+                #expect(try frame == sequenceFrame(count))
+                count += 1
+            }
+
+            #expect(count > 0)
+            #expect(count < 4)
+            #expect(frames.frameCount == count)
+            #expect(frames.damage?.kind == .harmless)
+            #expect(throws: ImageDecodingError.self) { try frames.frame(at: 3) }
+            #expect(try frames.frame(at: 0) == sequenceFrame(0))
+        }
+
         @Test func `a missing end of the file after the pixels is harmless`() throws {
             let image = try CodedImage(samplePixels(PixelSize(width: 8, height: 8)))
             var builder = AVIFBuilder()

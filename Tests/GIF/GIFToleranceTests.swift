@@ -32,37 +32,64 @@ import Testing
         }
     }
 
-    @Test func `a broken later frame ends the animation or is skipped`() throws {
+    @Test func `a broken later frame ends the animation before it`() throws {
         let empty = GIFWriter.image(width: 0, height: 0, indices: [])
         let outside = GIFWriter.image(left: 9, top: 9, width: 1, height: 1, indices: [1])
         let huge = GIFWriter.image(width: 65_535, height: 65_535, indices: [])
         let cut = Array(other.dropLast(4))
 
-        for (blocks, frameCount) in [
-            ([pixel, other, empty], 2), ([pixel, empty, other], 2), ([pixel, outside, other], 3),
-            ([pixel, other, huge], 2), ([pixel, other, cut], 2),
-        ] {
-            let data = file(blocks, trailer: blocks.last != cut)
-            let image = try decoder.decode(data, options: strict)
-            let frames = try #require(image.frames)
+        for broken in [empty, outside, huge, cut] {
+            for count in 1...2 {
+                let blocks = Array([pixel, other].prefix(count)) + [broken]
+                let data = file(broken == cut ? blocks : blocks + [other], trailer: broken != cut)
+                let image = try decoder.decode(data, options: strict)
 
-            #expect(frames.frameCount == frameCount)
-            #expect(try frames.frame(at: 0).tightBytes == [1, 2, 3, 255])
-            #expect(try frames.frame(at: 1).tightBytes == (blocks[1] == outside ? [1, 2, 3, 255] : [4, 5, 6, 255]))
-            #expect((image.damage?.kind == .harmless) == (blocks[1] != outside))
+                #expect(image.frames?.frameCount ?? 1 == count && image.damage?.kind == .harmless)
+                #expect(image.pixels.tightBytes == [1, 2, 3, 255])
+                #expect(try decoder.inspect(data, limits: DecodingLimits()).frameCount == count)
+            }
         }
     }
 
-    @Test func `a later frame with missing pixels is drawn as far as it goes`() throws {
-        let short = GIFWriter.image(width: 2, height: 4, indices: [1, 1])
-        let data = file(
-            width: 2, height: 4, [GIFWriter.image(width: 2, height: 4, indices: Array(repeating: 0, count: 8)), short])
+    @Test func `a later frame that lies partly on the screen is clipped`() throws {
+        let partly = GIFWriter.image(left: 1, top: 0, width: 5, height: 3, indices: Array(repeating: 1, count: 15))
+        let first = GIFWriter.image(width: 2, height: 1, indices: [0, 0])
 
-        let frame = try #require(try decoder.decode(data, options: DecodingOptions()).frames?.frame(at: 1))
+        let image = try decoder.decode(file(width: 2, height: 1, [first, partly]), options: strict)
 
-        #expect(frame.rgba(1, 0) == [4, 5, 6, 255])
-        let frames = try decoder.decode(data, options: strict).frames
-        #expect(throws: ImageDecodingError.self) { try frames?.frame(at: 1) }
+        #expect(try image.frames?.frame(at: 1).tightBytes == [1, 2, 3, 255, 4, 5, 6, 255] && image.damage == nil)
+    }
+
+    @Test(arguments: DamageTolerance.allCases)
+    func `a later frame without all its pixels ends the animation`(tolerance: DamageTolerance) throws {
+        let whole = GIFWriter.image(width: 2, height: 4, indices: Array(repeating: 0, count: 8))
+        // Half of the rows; no rows; codes of too many bits.
+        for indices in [[1, 1, 1, 1], [], nil] as [[UInt8]?] {
+            let codeSize: UInt8 = indices == nil ? 12 : 7
+            let broken = GIFWriter.image(width: 2, height: 4, codeSize: codeSize, indices: indices ?? [1])
+            let data = file(width: 2, height: 4, [whole, whole, broken, whole])
+            let image = try decoder.decode(data, options: DecodingOptions(tolerance: tolerance))
+            let frames = try #require(image.frames)
+
+            #expect(image.damage == nil && frames.frameCount == 4)
+            _ = try frames.frame(at: 1)
+            #expect(throws: ImageDecodingError.self) { try frames.frame(at: 2) }
+            #expect(frames.frameCount == 2 && frames.damage?.kind == .harmless)
+        }
+    }
+
+    @Test func `wrong pixels of a later frame are shown if they are tolerated, and are reported`() throws {
+        let whole = GIFWriter.image(width: 2, height: 16, indices: Array(repeating: 0, count: 32))
+        let short = GIFWriter.image(width: 2, height: 16, indices: Array(repeating: 1, count: 31))
+        let data = file(width: 2, height: 16, [whole, short])
+
+        let frames = try #require(try decoder.decode(data, options: DecodingOptions()).frames)
+        let refused = try #require(try decoder.decode(data, options: strict).frames)
+
+        #expect(try frames.frame(at: 1).rgba(0, 15) == [4, 5, 6, 255])
+        #expect(frames.damage?.kind == .wrongPixels && frames.frameCount == 2)
+        #expect(throws: ImageDecodingError.self) { try refused.frame(at: 1) }
+        #expect(refused.damage?.kind == .harmless && refused.frameCount == 1)
     }
 
     @Test func `an empty screen has the size of the first frame`() throws {

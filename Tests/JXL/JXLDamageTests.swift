@@ -175,6 +175,27 @@
             #expect(try decoder.inspect(data, limits: DecodingLimits()).frameCount == 4)
         }
 
+        @Test(arguments: DamageTolerance.allCases)
+        func `the animation ends before a later frame that cannot be decoded`(tolerance: DamageTolerance) throws {
+            var data = try animationFile(frameCount: 4)
+            // The last frame is at the end of the file, after its header.
+            for index in data.count - 40..<data.count { data[index] = 0xFF }
+
+            let image = try decoder.decode(data, options: DecodingOptions(tolerance: tolerance))
+            let frames = try #require(image.frames)
+            var count = 0
+            while count < frames.frameCount, let frame = try? frames.frame(at: count) {
+                #expect(try frame == animationFrame(count))
+                count += 1
+            }
+
+            #expect(count > 0)
+            #expect(count < 4)
+            #expect(frames.frameCount == count)
+            #expect(ImageDamage.worst(image.damage, frames.damage)?.kind == .harmless)
+            #expect(try frames.frame(at: 0) == animationFrame(0))
+        }
+
         @Test func `a truncated lossy image is shown with less detail`() throws {
             let pixels = try smoothPixels(PixelSize(width: 600, height: 400))
             let data = try JXLEncoder(effort: 3).encode(DecodedImage(pixels: pixels))

@@ -46,6 +46,28 @@
                 }
             }
 
+            @Test func `a damaged frame ends the animation as without sandbox`() throws {
+                let sandbox = try Sandbox.testing(workers: 2)
+                defer { sandbox.shutDown() }
+                var data = try Self.file()
+                // The Huffman codes of the last frame become invalid.
+                let last = try #require(data.range(of: Data("VP8L".utf8), options: .backwards)).upperBound
+                for offset in last + 9..<data.count { data[offset] = 0xFF }
+                let plain = try #require(try CodecRegistry.standard.decode(data).frames)
+
+                let frames = try #require(try CodecRegistry.standard.sandboxed(in: sandbox).decode(data).frames)
+
+                for index in 0..<Self.count - 1 { #expect(try frames.frame(at: index) == plain.frame(at: index)) }
+                #expect(frames.frameCount == Self.count)
+                #expect(frames.damage == nil)
+                for _ in 0..<2 {
+                    #expect(throws: ImageDecodingError.self) { try frames.frame(at: Self.count - 1) }
+                    #expect(throws: ImageDecodingError.self) { try plain.frame(at: Self.count - 1) }
+                }
+                #expect(frames.frameCount == Self.count - 1)
+                #expect(frames.damage == plain.damage)
+            }
+
             @Test func `a worker switches between more animations than it keeps`() throws {
                 let sandbox = try Sandbox.testing()
                 defer { sandbox.shutDown() }

@@ -24,6 +24,57 @@ struct ImageConverterTests {
         return try GIFEncoder().encode(DecodedImage(pixels: cut[0], frames: frames))
     }
 
+    /// An animation of different frames of which one cannot be decoded.
+    private func animation(broken: Int) throws -> Data {
+        let size = PixelSize(width: 40, height: 20)
+        var random = SeededGenerator(seed: 8)
+        let levels = try (0..<3).map { _ in
+            try #require(
+                PixelBuffer(size: size, format: .rgba8, alphaMode: .opaque) { memory, _ in
+                    for index in memory.indices {
+                        memory[index] = index % 4 == 3 ? 255 : .random(in: 0...255, using: &random)
+                    }
+                })
+        }
+        let frames = MadeFrames(size, playCount: 2, levels.map { ($0, .milliseconds(200)) })
+        var data = try ImageEncoder.webp(lossless: true).encode(DecodedImage(pixels: levels[0], frames: frames))
+        var start = data.startIndex
+        for _ in 0..<broken {
+            start = try #require(data.range(of: Data("VP8L".utf8), in: start..<data.endIndex)).upperBound
+        }
+        let image = try #require(data.range(of: Data("VP8L".utf8), in: start..<data.endIndex)).upperBound
+        let count = Int(data[image]) | Int(data[image + 1]) << 8
+        // The codes after the header of the bitstream.
+        for index in image + 9..<image + 4 + count { data[index] = 0xFF }
+        return data
+    }
+
+    @Test(arguments: DamageTolerance.allCases, 1..<3)
+    func `an animation is converted up to a damaged frame, which is reported`(
+        tolerance: DamageTolerance, broken: Int
+    ) async throws {
+        let data = try animation(broken: broken)
+        for encoder in [ImageEncoder.gif(), .webp()] {
+            let found = Watched<[ImageDamage]>([])
+
+            let result = try await ImageConverter(tolerance: tolerance).convert(data, to: encoder) { damage in
+                found.update { $0.append(damage) }
+            }
+
+            #expect(found.value.map(\.kind) == [.harmless])
+            #expect(found.value.first?.message.contains("ends before frame \(broken)") == true)
+            let info = try CodecRegistry.standard.inspect(result)
+            #expect(info.frameCount == broken)
+            #expect(info.delays.count == (broken == 1 ? 0 : broken))
+            let plays = try CodecRegistry.standard.decode(result).frames.map(\.playCount)
+            #expect(plays == (broken == 1 ? nil : 2))
+        }
+        // A still result does not need the frame.
+        let found = Watched<[ImageDamage]>([])
+        _ = try await ImageConverter().convert(data, to: .png()) { damage in found.update { $0.append(damage) } }
+        #expect(found.value == [])
+    }
+
     private func code(_ body: () throws -> Data) -> ImageDecodingError.Code? {
         do {
             _ = try body()

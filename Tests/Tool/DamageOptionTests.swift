@@ -64,6 +64,36 @@ struct DamageOptionTests {
         }
     }
 
+    @Test(arguments: [[], ["--strict"], ["--partial"]])
+    func `an animation is written up to a damaged frame, which is reported`(options: [String]) async throws {
+        let image: [UInt8] = [0x2C, 0, 0, 0, 0, 2, 0, 1, 0, 0, 7]
+        let (first, second): ([UInt8], [UInt8]) = ([4, 0x80, 0, 1, 0x81, 0], [4, 0x80, 1, 0, 0x81, 0])
+        var gif = Data("GIF89a".utf8) + [2, 0, 1, 0, 0x80, 0, 0, 1, 2, 3, 4, 5, 6]
+        // The third frame has no pixels.
+        for pixels in [first, second, [0], first] { gif += image + pixels }
+        let url = directory.url.appending(path: "moving.gif")
+        try (gif + [0x3B]).write(to: url)
+
+        for command in [["convert", "--format", "webp", "-o"], ["decode", "-o"], ["inspect", "--pixels"]] {
+            let output = directory.url.appending(path: command[0] + options.joined())
+            let destination = command.last == "-o" ? [output.path + "/"] : []
+            let outcome = try await alcedo.run(command + destination + ["--json", url.path] + options)
+
+            let name = Comment(rawValue: "\(command[0]): \(outcome.output)\(outcome.problems)")
+            let object = try #require(try JSONLines.objects(outcome.output).first, name)
+            #expect(outcome.status == 0 && object["damage"] as? String == "harmless", name)
+            #expect((object["damageMessage"] as? String)?.contains("ends before frame 2") == true, name)
+            switch command[0] {
+            case "convert":
+                let data = try Data(contentsOf: output.appending(path: "moving.webp"))
+                #expect(try CodecRegistry.standard.inspect(data).frameCount == 2)
+            case "decode":
+                #expect(try FileManager.default.contentsOfDirectory(atPath: output.path).count == 2)
+            default: #expect((object["frames"] as? [Any])?.count == 2 && object["frameCount"] as? Int == 4)
+            }
+        }
+    }
+
     @Test func `people read what was wrong, and in quiet mode only if pixels are wrong`() async throws {
         let harmless = try file(.harmless)
         let wrong = try file(.wrongPixels)

@@ -155,6 +155,27 @@ import Testing
         try DecoderChecks(decoder).checkPieces(damaged)
     }
 
+    @Test func `a damaged alpha chunk makes a later frame opaque, or ends the animation`() throws {
+        let file = try fixture("lossy-alpha.webp")
+        let alpha = try #require(file.range(of: Data("ALPH".utf8)))
+        let image = Array(file[alpha.lowerBound...])
+        var damaged = image
+        // An unknown compression of alpha.
+        damaged[8] = 0x03
+        let frames = [image, damaged, image].map { RIFFWriter.frame(width: 14, height: 18, [$0]) }
+        let data = RIFFWriter.file([RIFFWriter.animation(width: 14, height: 18)] + frames)
+
+        let shown = try #require(decoder.decode(data, options: DecodingOptions()).frames)
+        let strict = try #require(decoder.decode(data, options: DecodingOptions(tolerance: .harmless)).frames)
+
+        #expect(try shown.frame(at: 1).rgba(0, 0)[3] == 255)
+        #expect(shown.damage?.kind == .wrongPixels)
+        #expect(shown.frameCount == 3)
+        #expect(throws: ImageDecodingError.self) { try strict.frame(at: 1) }
+        #expect(strict.damage?.kind == .harmless)
+        #expect(strict.frameCount == 1)
+    }
+
     @Test func `bytes after the file are ignored`() throws {
         #expect(errorCode(try fixture("lossless.webp") + Data([1, 2, 3])) == nil)
     }

@@ -228,11 +228,11 @@
         /// decoded.
         ///
         /// Unusable metadata, a missing end of the file after the pixels, items outside of the file that are not
-        /// needed, and missing later frames of a sequence, which ends before them, are harmless damage. So is alpha
-        /// that is empty, outside of the file or cannot be decoded; the image is opaque. Other damage of the image that
-        /// libavif detects means missing pixels: complete layers and rows of tiles are shown. The format has no
-        /// checksums, so wrong samples are usually not detected. A later frame of a sequence that cannot be decoded is
-        /// an error when it is requested.
+        /// needed, and missing or broken later frames of a sequence, which ends before them, are harmless damage. So is
+        /// alpha that is empty, outside of the file or cannot be decoded; the image is opaque. Other damage of the
+        /// image that libavif detects means missing pixels: complete layers and rows of tiles are shown. The format has
+        /// no checksums, so wrong samples are usually not detected. Damage in the pixels of a later frame is found when
+        /// the frame is decoded.
         ///
         /// - Parameter usesThreads: Whether a second thread may be used to decode an image. This does not change the
         ///   pixels.

@@ -66,34 +66,30 @@
             let exif = isValid ? written : []
             let xmp = metadata.xmp.map { [UInt8]($0) } ?? []
             // Absent data is empty instead of nil, so both addresses are valid during the call.
+            let frames = try FrameSequence(image, format: "AVIF")
             return try profile.bytes.withUnsafeBytes { profile throws(ImageEncodingError) in
                 try exif.withUnsafeBufferPointer { exif throws(ImageEncodingError) in
                     try xmp.withUnsafeBufferPointer { xmp throws(ImageEncodingError) in
-                        var settings = settings(image, isGray: isGray)
+                        var settings = settings(image, isGray: isGray, isSequence: frames.isAnimated)
                         (settings.icc, settings.icc_size) = Self.pointer(profile)
                         (settings.exif, settings.exif_size) = Self.pointer(UnsafeRawBufferPointer(exif))
                         (settings.xmp, settings.xmp_size) = Self.pointer(UnsafeRawBufferPointer(xmp))
-                        return try encode(image, settings)
+                        return try encode(image, frames, settings)
                     }
                 }
             }
         }
 
         private func encode(
-            _ image: DecodedImage, _ settings: alcedo_avif_encoder_settings
+            _ image: DecodedImage, _ frames: FrameSequence, _ settings: alcedo_avif_encoder_settings
         ) throws(ImageEncodingError) -> Data {
             let writer = try AVIFWriter(settings)
-            guard let frames = image.frames, frames.frameCount > 1 else {
+            guard frames.isAnimated else {
                 try writer.add(image.pixels, duration: .zero)
                 return try writer.finish()
             }
-            for index in 0..<frames.frameCount {
-                let pixels: PixelBuffer
-                do {
-                    pixels = try frames.frame(at: index)
-                } catch {
-                    throw ImageEncodingError(.failed, "AVIF: cannot read frame \(index): \(error)")
-                }
+            var frames = frames
+            while let (index, pixels, _) = try frames.next() {
                 guard pixels.size == image.size else {
                     throw ImageEncodingError(
                         .unsupportedImage, "AVIF: frame \(index) does not have the size of the canvas")
@@ -103,12 +99,12 @@
             }
             let file = try writer.finish()
             // Without an edit list, a sequence plays forever.
-            guard let playCount = frames.playCount else { return file }
+            guard let playCount = image.frames?.playCount else { return file }
             return AVIFEditList(playCount: min(max(playCount, 1), Int(Int32.max))).added(to: file)
         }
 
         /// Returns the settings of libavif, without metadata.
-        private func settings(_ image: DecodedImage, isGray: Bool) -> alcedo_avif_encoder_settings {
+        private func settings(_ image: DecodedImage, isGray: Bool, isSequence: Bool) -> alcedo_avif_encoder_settings {
             let pixels = image.pixels
             var settings = alcedo_avif_encoder_settings()
             settings.width = UInt32(pixels.size.width)
@@ -138,7 +134,7 @@
             settings.threads = Int32(min(max(threads, 1), 64))
             let (quarterTurns, mirror) = image.orientation.transforms
             (settings.rotation, settings.mirror) = (Int32(quarterTurns), Int32(mirror))
-            if let frames = image.frames, frames.frameCount > 1 {
+            if isSequence, let frames = image.frames {
                 settings.is_sequence = 1
                 settings.timescale = 1000
                 settings.play_count = UInt32(clamping: frames.playCount.map { min(max($0, 1), Int(Int32.max)) } ?? 0)

@@ -97,13 +97,12 @@ extension CodecRegistry.Entry {
     /// samples are equal, because GIF has no partial transparency. For a target size, the image is averaged down by a
     /// whole-number factor, so the result can be larger than the target.
     ///
-    /// A missing trailer and other bytes after a frame are harmless damage, and so is a broken later frame: an empty
-    /// one is skipped, and one that exceeds the limits or has no end ends the animation before it. A file that ends
-    /// before the pixels of its only frame begin is an image of one transparent pixel if the frame has one pixel.
-    /// Invalid codes, up to an eighth of missing rows in data with an end mark, and a missing palette are wrong pixels.
-    /// Other missing rows of the first frame are missing pixels. Damage in the pixels of a later frame is found only
-    /// when the frame is drawn. It is not reported: missing rows are transparent, or if only harmless damage is
-    /// tolerated, the frame is an error.
+    /// A missing trailer and other bytes after a frame are harmless damage, and so is a broken later frame, which ends
+    /// the animation before it: one that is empty, lies outside of the screen, exceeds the limits or has no end. A file
+    /// that ends before the pixels of its only frame begin is an image of one transparent pixel if the frame has one
+    /// pixel. Invalid codes, up to an eighth of missing rows in data with an end mark, and a missing palette are wrong
+    /// pixels. Other missing rows of the first frame are missing pixels. Damage in the pixels of a later frame is found
+    /// when the frame is drawn: more missing rows, or wrong pixels that are not tolerated, end the animation too.
     public static var gif: Self {
         Self(
             format: .gif, decoder: GIFDecoder(),

@@ -37,23 +37,24 @@ package struct GIFEncoder: MetadataEncoding {
     /// - Throws: ``/AlcedoCore/ImageEncodingError``: `unsupportedImage` for sides above 65,535 pixels and for frames of
     ///   different sizes; `failed` when a frame of the animation cannot be read or giflib fails; `outOfMemory`.
     package func encode(_ image: DecodedImage) throws(ImageEncodingError) -> Data {
-        let first = try GIFImage(image.frames == nil ? image.pixels : frame(0, of: image), image.orientation)
+        var frames = try FrameSequence(image, format: "GIF")
+        let first = try GIFImage(frames.next()?.pixels ?? image.pixels, image.orientation)
         let output = try GIFOutput(
-            size: first.size, loopCount: Self.loopCount(of: image.frames), colorProfile: image.colorProfile,
-            xmp: metadata.xmp)
-        guard let frames = image.frames, frames.frameCount > 1 else {
+            size: first.size, loopCount: frames.isAnimated ? Self.loopCount(of: image.frames) : nil,
+            colorProfile: image.colorProfile, xmp: metadata.xmp)
+        guard frames.isAnimated else {
             try output.add(indexed(first, in: first.bounds), at: first.bounds, delay: 0, clears: false)
             return try output.finish()
         }
         var shown: GIFImage?
         var current = first
-        for index in 0..<frames.frameCount {
-            var next: GIFImage?
-            if index + 1 < frames.frameCount {
-                next = try GIFImage(frame(index + 1, of: image), image.orientation)
-                guard next?.size == first.size else {
-                    throw ImageEncodingError(.unsupportedImage, "GIF: the frames have different sizes")
-                }
+        var index = 0
+        while true {
+            let next = try frames.next().map { (frame) throws(ImageEncodingError) in
+                try GIFImage(frame.pixels, image.orientation)
+            }
+            guard next == nil || next?.size == first.size else {
+                throw ImageEncodingError(.unsupportedImage, "GIF: the frames have different sizes")
             }
             // Drawing cannot make a pixel transparent again. If the next frame requires this, the canvas is cleared.
             let clears = next.map(current.hasHoles(in:)) ?? false
@@ -63,9 +64,10 @@ package struct GIFEncoder: MetadataEncoding {
                 delay: Self.hundredths(image.writtenDelay(at: index, keepsShortDelays: keepsShortDelays)),
                 clears: clears)
             shown = clears ? nil : current
-            if let next { current = next }
+            guard let next else { return try output.finish() }
+            current = next
+            index += 1
         }
-        return try output.finish()
     }
 
     private func indexed(_ source: GIFImage, in area: PixelRect) -> GIFIndexedImage {
@@ -73,18 +75,10 @@ package struct GIFEncoder: MetadataEncoding {
             source, in: area, maximumColorCount: min(max(maximumColorCount, 2), 256), dithers: dithers)
     }
 
-    private func frame(_ index: Int, of image: DecodedImage) throws(ImageEncodingError) -> PixelBuffer {
-        do {
-            return try image.frames?.frame(at: index) ?? image.pixels
-        } catch {
-            throw ImageEncodingError(.failed, "GIF: cannot read frame \(index): \(error)")
-        }
-    }
-
-    /// Returns the number of repeats after the first play, at most 65,535: 0 for endless repeats, or `nil` for a still
-    /// image or one play, which need no extension.
+    /// Returns the number of repeats after the first play, at most 65,535: 0 for endless repeats, or `nil` for one
+    /// play, which needs no extension.
     private static func loopCount(of frames: (any ImageFrameSource)?) -> Int? {
-        guard let frames, frames.frameCount > 1 else { return nil }
+        guard let frames else { return nil }
         guard let plays = frames.playCount else { return 0 }
         return plays > 1 ? min(plays - 1, 65_535) : nil
     }

@@ -82,7 +82,7 @@
                 return image
             }
             let animation = try JXLAnimation(bytes, options: options, threadCount: threadCount)
-            try options.forRows.check(animation.damage)
+            try options.forRows.check(animation.imageDamage)
             return try animation.image()
         }
 
@@ -122,11 +122,11 @@
         /// floating-point samples are then clamped to the range from 0 to 1. XYB images with an ICC profile are decoded
         /// to sRGB, other images to the color space of the file. A target size averages pixels after they are decoded.
         ///
-        /// Unusable metadata, a missing end of the file after the pixels, and missing later frames of an animation,
-        /// which ends before them, are harmless damage. Other damage that libjxl detects means missing pixels: complete
-        /// passes and groups of pixels are shown. libjxl decodes all channels together, so damaged alpha cannot be left
-        /// out. The format has no checksums, so wrong samples are usually not detected. A later frame that cannot be
-        /// decoded is an error when it is requested.
+        /// Unusable metadata, a missing end of the file after the pixels, and missing or broken later frames of an
+        /// animation, which ends before them, are harmless damage. Other damage that libjxl detects means missing
+        /// pixels: complete passes and groups of pixels are shown. libjxl decodes all channels together, so damaged
+        /// alpha cannot be left out. The format has no checksums, so wrong samples are usually not detected. Damage in
+        /// the pixels of a later frame is found when the frame is decoded.
         ///
         /// - Parameter usesThreads: Whether a second thread may be used to decode an image. This does not change the
         ///   pixels.

@@ -75,49 +75,45 @@
             let exif = metadata.writtenEXIF(
                 metadata.exif == nil ? .up : image.orientation, image.size, holdsResolution: false)
             let xmp = metadata.xmp.map { [UInt8]($0) } ?? []
+            let frames = try FrameSequence(image, format: "JPEG XL")
             // Absent data is empty instead of nil, so both addresses are valid during the call.
             return try profile.bytes.withUnsafeBytes { profile throws(ImageEncodingError) in
                 try exif.withUnsafeBufferPointer { exif throws(ImageEncodingError) in
                     try xmp.withUnsafeBufferPointer { xmp throws(ImageEncodingError) in
-                        var settings = settings(image, isGray: isGray)
+                        var settings = settings(image, isGray: isGray, isAnimated: frames.isAnimated)
                         (settings.icc, settings.icc_size) = Self.pointer(profile)
                         (settings.exif, settings.exif_size) = Self.pointer(UnsafeRawBufferPointer(exif))
                         (settings.xmp, settings.xmp_size) = Self.pointer(UnsafeRawBufferPointer(xmp))
-                        return try encode(image, settings)
+                        return try encode(image, frames, settings)
                     }
                 }
             }
         }
 
         private func encode(
-            _ image: DecodedImage, _ settings: alcedo_jxl_encoder_settings
+            _ image: DecodedImage, _ frames: FrameSequence, _ settings: alcedo_jxl_encoder_settings
         ) throws(ImageEncodingError) -> Data {
             let writer = try JXLWriter(threads: settings.threads)
             try writer.begin(settings)
-            guard let frames = image.frames, frames.frameCount > 1 else {
+            guard frames.isAnimated else {
                 try writer.add(image.pixels, duration: .zero, isLast: true)
                 return try writer.data()
             }
-            for index in 0..<frames.frameCount {
-                let pixels: PixelBuffer
-                do {
-                    pixels = try frames.frame(at: index)
-                } catch {
-                    throw ImageEncodingError(.failed, "JPEG XL: cannot read frame \(index): \(error)")
-                }
+            var frames = frames
+            while let (index, pixels, isLast) = try frames.next() {
                 guard pixels.size == image.size else {
                     throw ImageEncodingError(
                         .unsupportedImage, "JPEG XL: frame \(index) does not have the size of the canvas")
                 }
                 try writer.add(
                     pixels, duration: image.writtenDelay(at: index, keepsShortDelays: keepsShortDelays),
-                    isLast: index == frames.frameCount - 1)
+                    isLast: isLast)
             }
             return try writer.data()
         }
 
         /// Returns the settings of libjxl, without metadata.
-        private func settings(_ image: DecodedImage, isGray: Bool) -> alcedo_jxl_encoder_settings {
+        private func settings(_ image: DecodedImage, isGray: Bool, isAnimated: Bool) -> alcedo_jxl_encoder_settings {
             let pixels = image.pixels
             var settings = alcedo_jxl_encoder_settings()
             settings.width = UInt32(pixels.size.width)
@@ -133,7 +129,7 @@
             settings.effort = Int32(min(max(effort, 1), 9))
             settings.threads = Int32(min(max(threads, 1), 64))
             settings.orientation = Int32(image.orientation.rawValue)
-            if let frames = image.frames, frames.frameCount > 1 {
+            if isAnimated, let frames = image.frames {
                 settings.is_animated = 1
                 settings.play_count = UInt32(clamping: frames.playCount.map { max($0, 1) } ?? 0)
             }

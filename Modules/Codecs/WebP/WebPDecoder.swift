@@ -125,9 +125,8 @@ extension CodecRegistry.Entry {
     /// A wrong size of the file, and damage after the first complete image, are harmless: missing or unusable metadata,
     /// and a broken later frame, which ends the animation before it. A damaged alpha chunk means wrong pixels, and the
     /// image is opaque. Other damage of the first image that libwebp detects means missing pixels. The format has no
-    /// checksums, so wrong samples are usually not detected. Damage in the pixels of a later frame is found only when
-    /// the frame is drawn. It is not reported: the frame is transparent, or if only harmless damage is tolerated, an
-    /// error.
+    /// checksums, so wrong samples are usually not detected. Damage in the pixels of a later frame is found when the
+    /// frame is drawn, and means the same: the animation ends before the frame, or the frame is opaque.
     ///
     /// - Parameter usesThreads: Whether a second thread may be used for a large lossy image or frame whose bytes are
     ///   complete. This does not change the pixels.

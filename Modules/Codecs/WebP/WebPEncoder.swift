@@ -62,11 +62,11 @@ package struct WebPEncoder: MetadataEncoding {
     ///   copies of the encoded file can be in memory.
     package func encode(_ image: DecodedImage) throws(ImageEncodingError) -> Data {
         let file: Data
-        if let frames = image.frames, frames.frameCount > 1 {
-            let delays = (0..<frames.frameCount).map { index in
+        let frames = try FrameSequence(image, format: "WebP")
+        if frames.isAnimated, let source = image.frames {
+            file = try WebPAnimationWriter(config: configuration(), canvas: source.canvasSize) { index in
                 image.writtenDelay(at: index, keepsShortDelays: keepsShortDelays)
-            }
-            file = try WebPAnimationWriter(config: configuration(), delays: delays).encode(frames)
+            }.encode(frames, playCount: source.playCount)
         } else {
             file = try WebPSource(image.pixels, usesARGB: compression == .lossless).encode(configuration())
         }
@@ -137,21 +137,22 @@ extension WebPEncoder {
     }
 }
 
-/// A writer that encodes an animation with libwebp's `WebPAnimEncoder`. It reads one frame at a time, while libwebp
+/// A writer that encodes an animation with libwebp's `WebPAnimEncoder`. It reads two frames at a time, while libwebp
 /// keeps the encoded frames.
 private struct WebPAnimationWriter {
     let config: WebPConfig
-    /// The durations of the frames.
-    let delays: [Duration]
+    let canvas: PixelSize
+    /// Returns the duration of a frame.
+    let delay: (_ index: Int) -> Duration
 
-    func encode(_ frames: any ImageFrameSource) throws(ImageEncodingError) -> Data {
-        try WebPSource.check(frames.canvasSize)
+    func encode(_ frames: FrameSequence, playCount: Int?) throws(ImageEncodingError) -> Data {
+        try WebPSource.check(canvas)
         var options = WebPAnimEncoderOptions()
         guard WebPAnimEncoderOptionsInit(&options) != 0 else {
             throw ImageEncodingError(.failed, "WebP: cannot initialize libwebp: the library version does not match")
         }
-        options.anim_params.loop_count = Int32(frames.playCount.map { min(max($0, 1), 0xFFFF) } ?? 0)
-        let (width, height) = (Int32(frames.canvasSize.width), Int32(frames.canvasSize.height))
+        options.anim_params.loop_count = Int32(playCount.map { min(max($0, 1), 0xFFFF) } ?? 0)
+        let (width, height) = (Int32(canvas.width), Int32(canvas.height))
         guard let writer = WebPAnimEncoderNew(width, height, &options) else {
             throw ImageEncodingError(.outOfMemory, "WebP: cannot encode: out of memory")
         }
@@ -165,21 +166,16 @@ private struct WebPAnimationWriter {
     }
 
     /// Adds all frames. Returns the time in milliseconds at which the last frame ends.
-    private func add(_ frames: any ImageFrameSource, to writer: OpaquePointer) throws(ImageEncodingError) -> Int32 {
+    private func add(_ frames: FrameSequence, to writer: OpaquePointer) throws(ImageEncodingError) -> Int32 {
+        var frames = frames
         var start = Int32(0)
-        for index in 0..<frames.frameCount {
-            let pixels: PixelBuffer
-            do {
-                pixels = try frames.frame(at: index)
-            } catch {
-                throw ImageEncodingError(.failed, "WebP: cannot read frame \(index): \(error)")
-            }
-            guard pixels.size == frames.canvasSize else {
+        while let (index, pixels, _) = try frames.next() {
+            guard pixels.size == canvas else {
                 throw ImageEncodingError(.unsupportedImage, "WebP: frame \(index) does not have the size of the canvas")
             }
             let source = try WebPSource(pixels, usesARGB: true)
             guard source.add(to: writer, at: start, config) else { throw Self.error(writer) }
-            let (next, overflow) = start.addingReportingOverflow(Self.milliseconds(delays[index]))
+            let (next, overflow) = start.addingReportingOverflow(Self.milliseconds(delay(index)))
             guard !overflow else {
                 throw ImageEncodingError(.unsupportedImage, "WebP: the animation's duration exceeds the format's limit")
             }

@@ -14,7 +14,7 @@ public protocol ImageEncoding: Sendable {
     func canEncode(_ image: DecodedImage) -> Bool
 
     /// Encodes the image. Encodes all frames of an animation when the format supports animations, otherwise the first
-    /// frame.
+    /// frame. An animation ends before a frame that turns out to be damaged: see ``ImageFrameSource/frameCount``.
     ///
     /// - Throws: ``ImageEncodingError`` when the format cannot represent the image, the codec library fails, or memory
     ///   is exhausted.

@@ -6,6 +6,9 @@ import AlcedoRuntime
 /// `restore` is shown, and the pixels of one frame while it is drawn. Advancing to the next frame draws one frame. A
 /// jump to another frame draws at most the frames from the key frame of the requested frame to the requested frame.
 /// Concurrent calls wait for each other while they draw.
+///
+/// The animation ends before a frame after the first that is damaged: one that cannot be decoded, misses pixels, or has
+/// more damage than the options tolerate.
 package final class CompositedAnimation<Decoder: FrameDecoding>: ImageFrameSource {
     private struct State {
         var canvas: FrameCanvas?
@@ -14,8 +17,6 @@ package final class CompositedAnimation<Decoder: FrameDecoding>: ImageFrameSourc
         /// The index of the first frame that was drawn on the canvas. The canvas cannot be used for a frame whose key
         /// frame has a lower index.
         var start = 0
-        /// The number of frames before the first one that is known to be damaged.
-        var end = Int.max
     }
 
     package let layout: AnimationLayout
@@ -23,7 +24,7 @@ package final class CompositedAnimation<Decoder: FrameDecoding>: ImageFrameSourc
     private let options: DecodingOptions
     private let orientation: ImageOrientation
     private let reduction: BoxReduction
-    private let endsAtDamage: Bool
+    private let found: FrameDamage
     private let state = Locked(State())
 
     /// Creates the frames of an animation.
@@ -32,15 +33,12 @@ package final class CompositedAnimation<Decoder: FrameDecoding>: ImageFrameSourc
     ///   - layout: The frames and the canvas.
     ///   - decoder: The decoder of single frames.
     ///   - orientation: The orientation of the file's rows. It is applied when the options request it.
-    ///   - options: The alpha mode, orientation and target size of the frames. The codec has already checked the
-    ///     limits.
-    ///   - endsAtDamage: Whether a damaged frame after the first, and each frame after it, shows the frame before the
-    ///     damage. Otherwise, a damaged frame is an error. Default: false.
+    ///   - options: The alpha mode, orientation, target size and tolerance of the frames. The codec has already checked
+    ///     the limits.
     package init(
-        _ layout: AnimationLayout, decoder: Decoder, orientation: ImageOrientation = .up, options: DecodingOptions,
-        endsAtDamage: Bool = false
+        _ layout: AnimationLayout, decoder: Decoder, orientation: ImageOrientation = .up, options: DecodingOptions
     ) {
-        self.endsAtDamage = endsAtDamage
+        found = FrameDamage(frameCount: layout.frames.count)
         self.layout = layout
         self.decoder = decoder
         self.options = options
@@ -53,7 +51,9 @@ package final class CompositedAnimation<Decoder: FrameDecoding>: ImageFrameSourc
         return orientation.swapsSides ? size.transposed : size
     }
 
-    package var frameCount: Int { layout.frames.count }
+    package var frameCount: Int { found.frameCount }
+
+    package var damage: ImageDamage? { found.worst }
 
     package var playCount: Int? { layout.playCount }
 
@@ -69,19 +69,11 @@ package final class CompositedAnimation<Decoder: FrameDecoding>: ImageFrameSourc
     package func frame(at index: Int) throws -> PixelBuffer { try composited(index) }
 
     /// Returns the canvas with frame `index` drawn, converted as the options request. Throws the error of the decoder,
-    /// or `outOfMemory`. Traps unless `0 <= index < frameCount`.
+    /// the error that ended the animation before the frame, or `outOfMemory`. Traps unless the layout has the frame.
     package func composited(_ index: Int) throws(ImageDecodingError) -> PixelBuffer {
         precondition(layout.frames.indices.contains(index), "the animation has no frame \(index)")
         let canvas = try state.withLock { state throws(ImageDecodingError) in
-            // Each attempt that fails shortens the animation, so at most as many attempts as frames follow.
-            while endsAtDamage, index > 0 {
-                let last = min(index, state.end - 1)
-                do throws(ImageDecodingError) {
-                    return try draw(last, &state)
-                } catch {
-                    guard state.end <= last else { throw error }
-                }
-            }
+            try found.check(index)
             return try draw(index, &state)
         }
         return try finished(canvas)
@@ -102,18 +94,26 @@ package final class CompositedAnimation<Decoder: FrameDecoding>: ImageFrameSourc
         }
         state.canvas = nil
         while next <= index {
-            do throws(ImageDecodingError) {
-                canvas.draw(try decoder.decodeFrame(next), as: layout.frames[next])
-            } catch {
-                let isDamage = error.code == .corrupt || error.code == .truncated
-                if isDamage, next > 0 { state.end = min(state.end, next) }
-                throw error
-            }
+            canvas.draw(try decoded(next), as: layout.frames[next])
             next += 1
         }
         state.canvas = canvas
         state.index = index
         return canvas.pixels
+    }
+
+    private func decoded(_ index: Int) throws(ImageDecodingError) -> PixelBuffer {
+        do throws(ImageDecodingError) {
+            let (pixels, damage) = try decoder.decodeFrame(index)
+            // The damage of the first frame is that of the image, which has been tolerated.
+            guard index > 0, let damage else { return pixels }
+            if damage.kind > min(options.tolerance, .wrongPixels) { throw damage.error }
+            found.record(damage)
+            return pixels
+        } catch {
+            found.record(error, at: index)
+            throw error
+        }
     }
 
     private func finished(_ canvas: PixelBuffer) throws(ImageDecodingError) -> PixelBuffer {
@@ -125,9 +125,9 @@ package final class CompositedAnimation<Decoder: FrameDecoding>: ImageFrameSourc
 
 /// A decoder of the single frames of an animation, which ``CompositedAnimation`` composites.
 package protocol FrameDecoding: Sendable {
-    /// Returns the pixels of frame `index` without the canvas: straight RGBA8 with the size of the frame's area. Calls
-    /// run one at a time.
-    func decodeFrame(_ index: Int) throws(ImageDecodingError) -> PixelBuffer
+    /// Returns the pixels of frame `index` without the canvas, straight RGBA8 with the size of the frame's area, and
+    /// the damage of its data, of any kind, if it was decoded nevertheless. Calls run one at a time.
+    func decodeFrame(_ index: Int) throws(ImageDecodingError) -> (pixels: PixelBuffer, damage: ImageDamage?)
 
     /// The number of bytes that the decoder keeps in memory, including the encoded file.
     var byteCount: Int { get }

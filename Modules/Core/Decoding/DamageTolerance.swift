@@ -13,7 +13,8 @@ public enum DamageTolerance: Int, Sendable, Hashable, Comparable, CaseIterable {
     ///
     /// Examples are a missing end mark, a wrong checksum of correct pixels, an unusable profile or unusable metadata,
     /// a broken later frame, which ends the animation before it, and a broken auxiliary image, such as the alpha of an
-    /// AVIF or HEIF file, without which the image is opaque.
+    /// AVIF or HEIF file, without which the image is opaque. Damage in the pixels of a later frame is found when the
+    /// frame is requested: see ``ImageFrameSource/damage``.
     case harmless
     /// Wrong pixels: every row was decoded, but from data that was damaged in part. The default.
     case wrongPixels

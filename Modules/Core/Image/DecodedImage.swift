@@ -21,7 +21,8 @@ public struct DecodedImage: Sendable {
     public var frames: (any ImageFrameSource)?
     /// The worst damage of the file that was tolerated, or nil when no damage was found.
     ///
-    /// Its kind is at most ``DecodingOptions/tolerance``. Processors keep it.
+    /// Its kind is at most ``DecodingOptions/tolerance``. Processors keep it. Damage in the pixels of later frames is
+    /// not known before they are requested: see ``ImageFrameSource/damage``.
     public var damage: ImageDamage?
 
     /// The position of the pixels in the full image, when a decoder reduced the image; nil in all other cases. Default:

@@ -18,6 +18,8 @@
         case finishedRows
         /// The rows that were finished belong to an attempt that the decoder has given up.
         case noFinishedRows
+        /// A damaged frame ended the animation before the requested frame.
+        case ended
     }
 
     /// The arrangement of the memory that carries names and encoded images to a worker.

@@ -94,10 +94,19 @@
             guard let frames = try self.frames(request, decoder, options) else {
                 return alcedo_sandbox_reply(.unknownSession)
             }
-            guard (0..<frames.frameCount).contains(Int(request.index)) else {
-                throw ImageDecodingError(.corrupt, "the animation has no frame \(request.index)")
+            // The app has checked the index. The animation may have ended before it since.
+            let index = Int(request.index)
+            var payload = PayloadWriter(output.payload)
+            do {
+                let pixels = try frames.frame(at: index)
+                payload.append(frames.damage)
+                return try complete(try reply(pixels: pixels, orientation: .up), payload)
+            } catch let error as ImageDecodingError {
+                guard index >= frames.frameCount else { throw error }
+                payload.append(frames.frameCount)
+                error.write(to: &payload)
+                return try complete(alcedo_sandbox_reply(.ended), payload)
             }
-            return try reply(pixels: try frames.frame(at: Int(request.index)), orientation: .up)
         }
 
         /// Returns the animation of a request, or nil if it is unknown and the request has no file.

@@ -30,6 +30,9 @@ final class FrameBuffer: Sendable {
         state = Locked(State(buffer: FrameBufferState(frameCount: source.frameCount, first: first)))
     }
 
+    /// The number of frames, which becomes smaller when a frame turns out to be damaged.
+    var frameCount: Int { state.withLock { $0.buffer.frameCount } }
+
     var storedCount: Int { state.withLock { $0.buffer.storedCount } }
 
     var failure: (any Error)? { state.withLock { $0.buffer.failure } }
@@ -127,6 +130,7 @@ final class FrameBuffer: Sendable {
             let capacity = capacity
             let wakers: [@Sendable () -> Void]
             (wakers, next) = state.withLock { state in
+                state.buffer.end(before: source.frameCount)
                 let waiting = state.buffer.endDecoding(frame, result, capacity: capacity)
                 return (waiting.compactMap { state.wakers[$0] }, state.buffer.beginDecoding(capacity: capacity))
             }
@@ -154,7 +158,7 @@ struct FrameBufferState: Sendable {
         var isWaiting: Bool
     }
 
-    let frameCount: Int
+    private(set) var frameCount: Int
     private let first: PixelBuffer
     private var frames: [Int: PixelBuffer] = [:]
     private var failures: [Int: any Error] = [:]
@@ -183,6 +187,15 @@ struct FrameBufferState: Sendable {
 
     /// Whether a frame could not be decoded. It is not tried again.
     func hasFailed(_ frame: Int) -> Bool { failures[frame] != nil }
+
+    /// Removes the frames after the end that a damaged frame puts to the animation.
+    mutating func end(before count: Int) {
+        guard count > 0, count < frameCount else { return }
+        frameCount = count
+        frames = frames.filter { $0.key < count }
+        // They return to the first frame when they advance.
+        for (viewer, position) in viewers where position.frame >= count { viewers[viewer]?.frame = 0 }
+    }
 
     mutating func makeViewer() -> Int {
         lastViewer += 1
@@ -237,7 +250,7 @@ struct FrameBufferState: Sendable {
         isDecoding = false
         guard !viewers.isEmpty else { return [] }
         switch result {
-        case .success(let pixels): frames[frame] = pixels
+        case .success(let pixels): if frame < frameCount { frames[frame] = pixels }
         case .failure(let error): failures[frame] = error
         }
         trim(to: capacity)

@@ -17,6 +17,9 @@ public import AlcedoCore
 /// While a due frame is not decoded yet, or if it cannot be decoded, the last available frame between the shown frame
 /// and the due one is shown. After a jump, this excludes frames before the target. If there is no such frame, the shown
 /// frame stays.
+///
+/// A play ends before a frame that turns out to be damaged: the next play begins there, and the frame is not requested
+/// again.
 @MainActor public final class ImageAnimator {
     private let image: DecodedImage
     private let buffer: FrameBuffer
@@ -155,6 +158,7 @@ public import AlcedoCore
     ///   stopped by its rate.
     public func advance(to time: Duration) -> DecodedImage? {
         playback.advance(to: time)
+        endAtDamage()
         guard !playback.isHidden else { return nil }
         let playhead = playback.playhead
         let frame = buffer.frame(
@@ -166,6 +170,14 @@ public import AlcedoCore
         shownImage.pixels = frame.pixels
         shownImage.frames = nil
         return shownImage
+    }
+
+    /// Ends each play before a frame that turned out to be damaged.
+    private func endAtDamage() {
+        let count = buffer.frameCount
+        guard count < playback.timeline.frameCount else { return }
+        playback.end(before: count)
+        (shown, limit) = (min(shown, count), min(limit, count - 1))
     }
 
     /// Excludes the frames before the new position as replacements for a late frame.

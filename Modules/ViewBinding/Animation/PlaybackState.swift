@@ -16,7 +16,7 @@ struct PlaybackState: Sendable {
     /// fastest animation can still be represented.
     private static let lastTime = Duration.seconds(1 << 40)
 
-    let timeline: AnimationTimeline
+    private(set) var timeline: AnimationTimeline
     /// The number of times the animation plays; nil to repeat forever. Values below one are treated as one.
     var playCount: Int?
     /// The position at the last change or at the first tick; nil before the first tick, and before the first tick after
@@ -84,6 +84,15 @@ struct PlaybackState: Sendable {
 
     /// Jumps to the start of a frame of the current play. An index out of range is treated as the nearest valid index.
     mutating func seek(to frame: Int) { jump(to: timeline.start(of: frame, play: playhead.play)) }
+
+    /// Ends each play before a frame. A position at or after that frame becomes the end of the play.
+    mutating func end(before frameCount: Int) {
+        let (play, moment) = timeline.parts(of: currentPosition)
+        let shorter = timeline.prefix(frameCount)
+        position = min(shorter.length * play + min(moment, shorter.length), AnimationTimeline.lastMoment)
+        timeline = shorter
+        if let rate = anchor?.rate { anchor = Anchor(time: now, position: position, rate: rate) }
+    }
 
     /// Jumps to the start of the first play.
     mutating func restart() { jump(to: .zero) }
@@ -161,6 +170,19 @@ struct AnimationTimeline: Sendable {
 
     var frameCount: Int { ends.count }
 
+    /// Returns the timeline of the first frames, at least one.
+    func prefix(_ frameCount: Int) -> AnimationTimeline {
+        AnimationTimeline(ends: Array(ends.prefix(max(1, frameCount))))
+    }
+
+    private init(ends: [Duration]) { (self.ends, length) = (ends, ends.last ?? Self.shortestDelay) }
+
+    /// Returns the number of complete plays before a position, and the time since the start of the current one.
+    func parts(of position: Duration) -> (play: Int, moment: Duration) {
+        let play = Int(clamping: position.attoseconds / length.attoseconds)
+        return (play, position - length * play)
+    }
+
     /// Returns the start of `frame` after `play` completed plays. A frame out of range is treated as the nearest valid
     /// one, and a negative `play` as zero. Traps if the result overflows.
     func start(of frame: Int, play: Int = 0) -> Duration {
@@ -183,14 +205,14 @@ struct AnimationTimeline: Sendable {
     ///     one.
     func playhead(at position: Duration, playCount: Int?) -> Playhead {
         let position = min(max(.zero, position), Self.lastMoment)
-        let play = Int(clamping: position.attoseconds / length.attoseconds)
+        let (play, moment) = parts(of: position)
         if let playCount, play >= max(1, playCount) {
             return Playhead(play: max(1, playCount) - 1, frame: frameCount - 1, next: nil)
         }
         let start = length * play
-        let frame = firstEnding(after: position - start)
-        let isLast = frame == frameCount - 1 && playCount.map { play + 1 >= $0 } == true
-        // The end of the very last frame causes no visible change, so it is not reported.
+        let frame = firstEnding(after: moment)
+        let isLast = frameCount == 1 || frame == frameCount - 1 && playCount.map { play + 1 >= $0 } == true
+        // The end of the very last frame, and of an only frame, causes no visible change, so it is not reported.
         return Playhead(play: play, frame: frame, next: isLast ? nil : start + ends[frame])
     }
 

@@ -96,43 +96,73 @@ struct CompositedAnimationTests {
         }
     }
 
-    @Test func `a damaged frame is an error, and the other frames remain`() throws {
+    @Test func `a damaged frame ends the animation, and is not decoded again`() throws {
         let synthetic = SyntheticAnimation(random: 42, count: 12)
         let whole = animation(synthetic)
         let frames = try (0..<12).map { try whole.frame(at: $0) }
         let animation = animation(synthetic)
-        let broken = 6
-        synthetic.broken.update { $0 = [broken] }
-        let damage = ImageDecodingError(.corrupt, "frame 6 is damaged")
+        synthetic.broken.update { $0 = [6, 9] }
+        let error = ImageDecodingError(.corrupt, "frame 6 is damaged")
 
-        for index in 0..<12 {
-            if synthetic.layout.keyFrame(for: index)...index ~= broken {
-                #expect(throws: damage) { try animation.frame(at: index) }
-            } else {
-                #expect(try animation.frame(at: index) == frames[index])
-            }
-            // The previous frame is still available.
-            #expect(try animation.frame(at: broken - 1) == frames[broken - 1])
-        }
-        synthetic.broken.update { $0 = [] }
-        for index in 0..<12 { #expect(try animation.frame(at: index) == frames[index]) }
+        #expect(animation.frameCount == 12)
+        #expect(animation.damage == nil)
+        for index in 0..<6 { #expect(try animation.frame(at: index) == frames[index]) }
+        #expect(throws: error) { try animation.frame(at: 6) }
+
+        #expect(animation.frameCount == 6)
+        let message = "the animation ends before frame 6: frame 6 is damaged"
+        #expect(animation.damage == ImageDamage(.harmless, ImageDecodingError(.corrupt, message)))
+        let calls = synthetic.calls.value.count
+        for index in 6..<12 { #expect(throws: error) { try animation.frame(at: index) } }
+        #expect(synthetic.calls.value.count == calls)
+        for index in (0..<6).reversed() { #expect(try animation.frame(at: index) == frames[index]) }
     }
 
-    @Test func `an animation that ends at damage shows the frame before it from there on`() throws {
-        let synthetic = SyntheticAnimation(random: 42, count: 12)
-        let whole = animation(synthetic)
-        let frames = try (0..<12).map { try whole.frame(at: $0) }
-        let animation = CompositedAnimation(
-            synthetic.layout, decoder: synthetic, options: DecodingOptions(), endsAtDamage: true)
-        synthetic.broken.update { $0 = [6, 9] }
+    @Test func `a jump finds the damage of the frames that it draws`() throws {
+        let area = PixelRect(x: 0, y: 0, width: 2, height: 2)
+        let frame = AnimationFrame(area: area, rawDelay: .zero, disposal: .keep, blend: .over)
+        let synthetic = SyntheticAnimation(
+            canvas: PixelSize(width: 2, height: 2), frames: Array(repeating: frame, count: 6))
+        let animation = animation(synthetic)
+        synthetic.broken.update { $0 = [2] }
 
-        for index in Array(0..<12) + (0..<12).reversed() {
-            #expect(try animation.frame(at: index) == frames[min(index, 5)], "\(index)")
-        }
+        #expect(throws: ImageDecodingError.self) { try animation.frame(at: 5) }
+
+        #expect(animation.frameCount == 2)
+        _ = try animation.frame(at: 1)
+    }
+
+    @Test func `the first frame does not end the animation, and neither does a lack of memory`() throws {
+        let synthetic = SyntheticAnimation(random: 42, count: 3)
+        let animation = animation(synthetic)
         synthetic.broken.update { $0 = [0] }
-        let unseen = CompositedAnimation(
-            synthetic.layout, decoder: synthetic, options: DecodingOptions(), endsAtDamage: true)
-        #expect(throws: ImageDecodingError(.corrupt, "frame 0 is damaged")) { try unseen.frame(at: 0) }
+        #expect(throws: ImageDecodingError.self) { try animation.frame(at: 0) }
+        synthetic.broken.update { $0 = [] }
+        let found = FrameDamage(frameCount: 3)
+        found.record(ImageDecodingError(.outOfMemory, "none"), at: 1)
+
+        #expect(animation.frameCount == 3)
+        #expect(animation.damage == nil)
+        #expect(found.frameCount == 3)
+        #expect(found.worst == nil)
+        for index in 0..<3 { _ = try animation.frame(at: index) }
+    }
+
+    @Test(arguments: DamageTolerance.allCases, DamageTolerance.allCases)
+    func `a later frame is shown with damage up to wrong pixels, if that is tolerated`(
+        kind: DamageTolerance, tolerance: DamageTolerance
+    ) throws {
+        let synthetic = SyntheticAnimation(random: 42, count: 4)
+        // The damage of the first frame is that of the image.
+        synthetic.damage.update { $0 = [0: .missingPixels, 2: kind] }
+        let animation = animation(synthetic) { $0.tolerance = tolerance }
+        let isShown = kind <= tolerance && kind < .missingPixels
+
+        let frame = try? animation.frame(at: 2)
+
+        #expect((frame != nil) == isShown)
+        #expect(animation.frameCount == (isShown ? 4 : 2))
+        #expect(animation.damage?.kind == (isShown ? kind : .harmless))
     }
 
     @Test(arguments: ImageOrientation.allCases)

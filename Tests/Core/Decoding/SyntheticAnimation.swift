@@ -9,6 +9,8 @@ final class SyntheticAnimation: FrameDecoding {
     let calls = Watched<[Int]>([])
     /// Frames that cannot be decoded.
     let broken = Watched<Set<Int>>([])
+    /// The damage of frames that can be decoded.
+    let damage = Watched<[Int: DamageTolerance]>([:])
     private let frames: [[SIMD4<UInt8>]]
 
     init(canvas: PixelSize, frames: [AnimationFrame], playCount: Int? = nil, seed: UInt64 = 1) {
@@ -52,7 +54,7 @@ final class SyntheticAnimation: FrameDecoding {
 
     var byteCount: Int { 77 }
 
-    func decodeFrame(_ index: Int) throws(ImageDecodingError) -> PixelBuffer {
+    func decodeFrame(_ index: Int) throws(ImageDecodingError) -> (pixels: PixelBuffer, damage: ImageDamage?) {
         calls.update { $0.append(index) }
         guard !broken.value.contains(index) else { throw ImageDecodingError(.corrupt, "frame \(index) is damaged") }
         let pixels = frames[index]
@@ -66,7 +68,8 @@ final class SyntheticAnimation: FrameDecoding {
             }
         }
         guard let buffer else { throw ImageDecodingError(.outOfMemory, "no frame") }
-        return buffer
+        let error = ImageDecodingError(.corrupt, "frame \(index) is damaged in part")
+        return (buffer, damage.value[index].map { ImageDamage($0, error) })
     }
 
     /// Returns the canvas at every frame. The color of blended transparent pixels may be anything.

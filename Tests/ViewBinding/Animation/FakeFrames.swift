@@ -8,28 +8,38 @@ import Dispatch
 final class FakeFrames: ImageFrameSource {
     private let delays: [Duration]
     private let broken: Set<Int>
+    private let end: Int
+    private let shownCount: Locked<Int>
     private let gate: DispatchSemaphore?
     private let requested = Locked<[Int]>([])
 
     let playCount: Int?
 
-    /// - Parameter isHeld: Whether each frame waits for ``release(_:)``.
-    init(delays: [Duration], playCount: Int? = nil, broken: Set<Int> = [], isHeld: Bool = false) {
+    /// - Parameters:
+    ///   - end: The index of a damaged frame that ends the animation.
+    ///   - isHeld: Whether each frame waits for ``release(_:)``.
+    init(
+        delays: [Duration], playCount: Int? = nil, broken: Set<Int> = [], end: Int = .max, isHeld: Bool = false
+    ) {
         self.delays = delays
+        self.end = end
+        shownCount = Locked(delays.count)
         self.playCount = playCount
         self.broken = broken
         gate = isHeld ? DispatchSemaphore(value: 0) : nil
     }
 
     /// Frames of 100 ms.
-    convenience init(count: Int, playCount: Int? = nil, broken: Set<Int> = [], isHeld: Bool = false) {
+    convenience init(
+        count: Int, playCount: Int? = nil, broken: Set<Int> = [], end: Int = .max, isHeld: Bool = false
+    ) {
         self.init(
-            delays: Array(repeating: .milliseconds(100), count: count), playCount: playCount, broken: broken,
+            delays: Array(repeating: .milliseconds(100), count: count), playCount: playCount, broken: broken, end: end,
             isHeld: isHeld)
     }
 
     let canvasSize = PixelSize(width: 1, height: 1)
-    var frameCount: Int { delays.count }
+    var frameCount: Int { shownCount.withLock { $0 } }
     var cost: Int { 0 }
     /// The decoded frames, in order.
     var decoded: [Int] { requested.withLock { $0 } }
@@ -42,7 +52,8 @@ final class FakeFrames: ImageFrameSource {
     func frame(at index: Int) throws -> PixelBuffer {
         gate?.wait()
         requested.withLock { $0.append(index) }
-        if broken.contains(index) { throw ImageDecodingError(.corrupt, "frame \(index) is damaged") }
+        if index >= end { shownCount.withLock { $0 = end } }
+        if broken.contains(index) || index >= end { throw ImageDecodingError(.corrupt, "frame \(index) is damaged") }
         return DecodedImage.gray(UInt8(truncatingIfNeeded: index)).pixels
     }
 

@@ -180,6 +180,51 @@ import Testing
         #expect((animator.failure as? ImageDecodingError)?.code == .corrupt)
     }
 
+    @Test func `each play ends before a damaged frame, which is requested once`() async throws {
+        let frames = FakeFrames(count: 5, playCount: 3, end: 3)
+        let animator = try animator(frames)
+        var values: [UInt8] = []
+        for step in 0..<14 {
+            if let value = shown(by: animator, after: step == 0 ? 0 : 100) { values.append(value) }
+            await animator.decodingEnds()
+        }
+
+        #expect(values == [1, 2, 0, 1, 2, 0, 1, 2])
+        #expect(animator.isFinished)
+        #expect(animator.nextDeadline == nil)
+        #expect(frames.decoded.filter { $0 >= 3 } == [3])
+        #expect(frames.decoded.count == 3)
+    }
+
+    @Test func `a late view learns that the due frame is damaged, and begins the next play`() async throws {
+        let frames = FakeFrames(count: 5, end: 2, isHeld: true)
+        let animator = try animator(frames)
+        _ = shown(by: animator, after: 0)
+        // The third frame is due before any is decoded.
+        #expect(shown(by: animator, after: 250) == nil)
+        frames.release(2)
+        await animator.decodingEnds()
+
+        #expect(animator.shows(at: clock.uptime) == nil)
+        #expect(animator.frameIndex == 0)
+        #expect(animator.nextDeadline == clock.uptime + .ms(100))
+        frames.release(9)
+        #expect(shown(by: animator, after: 100) == 1)
+    }
+
+    @Test func `an animation with one good frame stops`() async throws {
+        let frames = FakeFrames(count: 3, end: 1)
+        let animator = try animator(frames)
+        _ = shown(by: animator, after: 0)
+        await animator.decodingEnds()
+
+        #expect(shown(by: animator, after: 150) == nil)
+        #expect(animator.nextDeadline == nil)
+        #expect(animator.frameIndex == 0)
+        #expect(frames.decoded == [1])
+        #expect(ImageAnimator(frames.image, pool: pool) == nil)
+    }
+
     @Test func `views of one image share its frames`() async throws {
         let frames = FakeFrames(count: 6)
         let first = try animator(frames)

@@ -17,6 +17,7 @@
         private let bytes: AVIFBytes
         private let options: DecodingOptions
         private let delays: [Duration]
+        private let found: FrameDamage
         let canvasSize: PixelSize
         let cost: Int
 
@@ -36,11 +37,14 @@
             let count = !file.isTruncated ? header.frameCount : file.availableFrameCount(byteCount: data.count)
             guard count > 0 else { throw ImageDecodingError(.truncated, "AVIF: the data ends within the first frame") }
             delays = Array(header.delays.prefix(count))
+            found = FrameDamage(frameCount: delays.count)
             canvasSize = header.decodedSize(options)
             cost = data.count + 9 * header.planeByteCount
         }
 
-        var frameCount: Int { delays.count }
+        var frameCount: Int { found.frameCount }
+
+        var damage: ImageDamage? { found.worst }
 
         /// The size of the frames in the file.
         var storedSize: PixelSize { file.header.codedSize }
@@ -56,17 +60,27 @@
 
         func frame(at index: Int) throws -> PixelBuffer { try pixels(at: index) }
 
-        /// Returns a frame as the options request. Traps unless `0 <= index < frameCount`.
+        /// Returns a frame as the options request. Traps unless the file has the frame.
         func pixels(at index: Int) throws(ImageDecodingError) -> PixelBuffer {
             precondition(delays.indices.contains(index), "the animation has no frame \(index)")
             return try lock.withLock { _ throws(ImageDecodingError) in
-                guard try file.reader.readFrame(index) else {
-                    throw ImageDecodingError(.truncated, "AVIF: the data ends within frame \(index)")
+                try found.check(index)
+                do throws(ImageDecodingError) {
+                    return try decodedPixels(at: index)
+                } catch {
+                    found.record(error, at: index)
+                    throw error
                 }
-                let isOpaque = file.reader.isOpaque(file.header)
-                let pixels = try AVIFRows(file.reader, file.header, options: options).pixels(isOpaque: isOpaque)
-                return options.appliesOrientation ? try pixels.upright(from: file.header.orientation) : pixels
             }
+        }
+
+        private func decodedPixels(at index: Int) throws(ImageDecodingError) -> PixelBuffer {
+            guard try file.reader.readFrame(index) else {
+                throw ImageDecodingError(.truncated, "AVIF: the data ends within frame \(index)")
+            }
+            let isOpaque = file.reader.isOpaque(file.header)
+            let pixels = try AVIFRows(file.reader, file.header, options: options).pixels(isOpaque: isOpaque)
+            return options.appliesOrientation ? try pixels.upright(from: file.header.orientation) : pixels
         }
     }
 

@@ -102,8 +102,7 @@ final class GIFDecodingState: IncrementalDecodingState {
             // Later frames may be transparent, so the first frame gets the alpha mode that they have.
             image.pixels = image.pixels.reinterpreted(as: alphaMode)
             image.frames = CompositedAnimation(
-                layout, decoder: GIFFrameDecoder(data: data, structure: structure, tolerance: options.tolerance),
-                options: options)
+                layout, decoder: GIFFrameDecoder(data: data, structure: structure), options: options)
         }
         return image
     }
@@ -125,7 +124,9 @@ final class GIFDecodingState: IncrementalDecodingState {
     private struct KnownFrame: FrameDecoding {
         var pixels: PixelBuffer
         var byteCount: Int { pixels.byteCount }
-        func decodeFrame(_ index: Int) throws(ImageDecodingError) -> PixelBuffer { pixels }
+        func decodeFrame(_ index: Int) throws(ImageDecodingError) -> (pixels: PixelBuffer, damage: ImageDamage?) {
+            (pixels, nil)
+        }
     }
 }
 
@@ -187,26 +188,18 @@ private struct GIFFrameImage {
     }
 }
 
-/// A decoder of single images for the compositor. If damage is tolerated, pixels that cannot be decoded are
-/// transparent, as in browsers.
+/// A decoder of single images for the compositor. Pixels that cannot be decoded are transparent.
 private struct GIFFrameDecoder: FrameDecoding {
     let data: Data
     let structure: GIFStructure
-    let tolerance: DamageTolerance
 
     var byteCount: Int { data.count + structure.frames.count * MemoryLayout<GIFFrame>.stride }
 
-    func decodeFrame(_ index: Int) throws(ImageDecodingError) -> PixelBuffer {
-        let frame = structure.frames[index]
-        var image = try GIFFrameImage(frame)
-        do throws(ImageDecodingError) {
-            try data.withDecoderInput(of: "GIF") { bytes throws(ImageDecodingError) in
-                try image.advance(bytes, structure)
-            }
-            if let damage = image.damage, damage.kind > .harmless { throw damage.error }
-        } catch {
-            if tolerance == .harmless { throw error }
+    func decodeFrame(_ index: Int) throws(ImageDecodingError) -> (pixels: PixelBuffer, damage: ImageDamage?) {
+        var image = try GIFFrameImage(structure.frames[index])
+        try data.withDecoderInput(of: "GIF") { bytes throws(ImageDecodingError) in
+            try image.advance(bytes, structure)
         }
-        return image.pixels
+        return (image.pixels, image.damage)
     }
 }

@@ -136,17 +136,18 @@ struct GIFParser {
         guard var frame = nextFrame(bytes), bytes.count > frame.dataStart else { return false }
         let isFirst = structure?.frames.isEmpty != false
         if isFirst { frame = try placed(frame) }
-        // The image may be larger than the canvas to which it is clipped, and its rows are decoded anyway.
-        if frame.size.isPositive {
-            do throws(ImageDecodingError) {
-                try limits.check(frame.size, format: .rgba8)
-            } catch {
-                try end(before: error)
-                return true
+        do throws(ImageDecodingError) {
+            // The image may be larger than the canvas to which it is clipped, and its rows are decoded anyway.
+            try limits.check(frame.size, format: .rgba8)
+            if !isFirst, let canvas = structure?.canvas, frame.area.clipped(to: canvas) == nil {
+                throw ImageDecodingError(.corrupt, "GIF: an image is outside of the screen")
             }
-            try limits.check(frameCount: (structure?.frames.count ?? 0) + 1)
-            unfinished = frame
+        } catch {
+            try end(before: error)
+            return true
         }
+        try limits.check(frameCount: (structure?.frames.count ?? 0) + 1)
+        unfinished = frame
         control = GraphicControl()
         offset = frame.dataStart + 1
         state = .pixels(frame)
@@ -192,11 +193,7 @@ struct GIFParser {
         guard let block = bytes.subBlock(at: offset) else { return false }
         offset = block.upperBound
         if block.isEmpty {
-            if frame.size.isPositive {
-                structure?.frames.append(frame)
-            } else {
-                report(ImageDecodingError(.corrupt, "GIF: an image is empty"))
-            }
+            structure?.frames.append(frame)
             unfinished = nil
             state = .block
         }

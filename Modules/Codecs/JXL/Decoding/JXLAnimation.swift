@@ -18,13 +18,14 @@
         private let file: JXLFile
         private let options: DecodingOptions
         private let delays: [Duration]
+        private let found: FrameDamage
         private var reader: JXLReader?
         /// The index of the frame that the reader decodes next.
         private var nextIndex = 0
         let canvasSize: PixelSize
         let cost: Int
         /// The damage of a file whose end is missing or damaged, which ends the animation; nil when none was found.
-        let damage: ImageDamage?
+        let imageDamage: ImageDamage?
 
         /// Creates the frames whose bytes are present.
         ///
@@ -41,16 +42,17 @@
             let missingEnd =
                 file.hasAllFrames
                 ? try Self.missingEnd(bytes, frameCount: header.frameCount, limits: options.limits) : nil
-            damage = .worst(
+            imageDamage = .worst(
                 file.structureDamage ?? missingEnd.map { ImageDamage(.harmless, $0) }, file.damage)
             // The bytes of a frame are present when the header of the next one is.
             let count = file.hasAllFrames && missingEnd == nil ? header.frameCount : header.frameCount - 1
             guard count > 0 else {
-                throw damage?.error
+                throw imageDamage?.error
                     ?? ImageDecodingError(.truncated, "JPEG XL: the data ends within the first frame")
             }
             try options.limits.check(frameCount: count, of: header.size)
             delays = header.delays.isEmpty ? [.zero] : Array(header.delays.prefix(count))
+            found = FrameDamage(frameCount: delays.count)
             canvasSize = header.decodedSize(options)
             cost = data.count + 6 * header.planeByteCount
         }
@@ -74,7 +76,9 @@
             return ImageDecodingError(.truncated, "JPEG XL: the data ends within frame \(frameCount - 1)")
         }
 
-        var frameCount: Int { delays.count }
+        var frameCount: Int { found.frameCount }
+
+        var damage: ImageDamage? { found.worst }
 
         /// The number of plays; nil means forever.
         var playCount: Int? { file.header.loopCount.flatMap { $0 == 0 ? nil : $0 } }
@@ -87,26 +91,36 @@
 
         func frame(at index: Int) throws -> PixelBuffer { try pixels(at: index) }
 
-        /// Returns a frame as the options request. Traps unless `0 <= index < frameCount`.
+        /// Returns a frame as the options request. Traps unless the file has the frame.
         func pixels(at index: Int) throws(ImageDecodingError) -> PixelBuffer {
             precondition(delays.indices.contains(index), "the animation has no frame \(index)")
             return try lock.withLock { _ throws(ImageDecodingError) in
-                let reader: JXLReader
-                if let current = self.reader, nextIndex <= index {
-                    reader = current
-                } else {
-                    let buffers = file.header.bufferByteCount(options, isIncremental: false)
-                    reader = try file.makeReader(ALCEDO_JXL_PIXELS, beside: buffers)
-                    nextIndex = 0
+                try found.check(index)
+                do throws(ImageDecodingError) {
+                    return try decodedPixels(at: index)
+                } catch {
+                    found.record(error, at: index)
+                    throw error
                 }
-                // After an error, the next call begins again with the first frame.
-                self.reader = nil
-                reader.skipFrames(index - nextIndex)
-                let pixels = try file.header.pixels(of: reader, options)
-                self.reader = reader
-                nextIndex = index + 1
-                return options.appliesOrientation ? try pixels.upright(from: file.header.orientation) : pixels
             }
+        }
+
+        private func decodedPixels(at index: Int) throws(ImageDecodingError) -> PixelBuffer {
+            let reader: JXLReader
+            if let current = self.reader, nextIndex <= index {
+                reader = current
+            } else {
+                let buffers = file.header.bufferByteCount(options, isIncremental: false)
+                reader = try file.makeReader(ALCEDO_JXL_PIXELS, beside: buffers)
+                nextIndex = 0
+            }
+            // After an error, the next call begins again with the first frame.
+            self.reader = nil
+            reader.skipFrames(index - nextIndex)
+            let pixels = try file.header.pixels(of: reader, options)
+            self.reader = reader
+            nextIndex = index + 1
+            return options.appliesOrientation ? try pixels.upright(from: file.header.orientation) : pixels
         }
 
         /// Returns the image whose pixels are those of the first frame.
@@ -116,7 +130,7 @@
                 pixels: try pixels(at: 0), colorProfile: header.sampleProfile,
                 orientation: options.appliesOrientation ? .up : header.orientation, format: .jxl)
             if frameCount > 1 { image.frames = self }
-            image.damage = damage
+            image.damage = imageDamage
             return image
         }
     }

@@ -70,7 +70,7 @@ private struct PNGAnimation {
                 canvas: file.info.size, frames: frames.map(\.control), playCount: plays == 0 ? nil : plays),
             decoder: PNGFrameDecoder(
                 data: data, header: file.reader.header, colors: file.outline.colors, frames: frames),
-            orientation: file.info.orientation, options: options, endsAtDamage: true)
+            orientation: file.info.orientation, options: options)
     }
 
     private func stillImage(_ damage: ImageDamage?) throws(ImageDecodingError) -> DecodedImage {
@@ -89,9 +89,9 @@ private struct PNGFrameDecoder: FrameDecoding {
 
     var byteCount: Int { data.count }
 
-    func decodeFrame(_ index: Int) throws(ImageDecodingError) -> PixelBuffer {
+    func decodeFrame(_ index: Int) throws(ImageDecodingError) -> (pixels: PixelBuffer, damage: ImageDamage?) {
         let frame = frames[index]
-        return try data.withDecoderInput(of: "PNG") { bytes throws(ImageDecodingError) in
+        let pixels = try data.withDecoderInput(of: "PNG") { bytes throws(ImageDecodingError) in
             let file = PNGFrameFile(frame, start: bytes.part(0..<33), colors: colors)
             return try file.withParts(of: bytes) { parts throws(ImageDecodingError) in
                 let reader = try PNGReader(parts, chunkLimit: 1, purpose: ALCEDO_PNG_CHECKED_FILE)
@@ -114,5 +114,6 @@ private struct PNGFrameDecoder: FrameDecoding {
                 return pixels
             }
         }
+        return (pixels, nil)
     }
 }

@@ -49,6 +49,10 @@ struct WebPFrame: Sendable {
         isLossless = header.isLossless
     }
 
+    /// The damage of a frame that is opaque because its alpha cannot be decoded.
+    static let alphaDamage = ImageDamage(
+        .wrongPixels, ImageDecodingError(.corrupt, "WebP: the alpha is damaged"))
+
     /// The frame without its alpha chunk; nil when it has none.
     var withoutAlpha: WebPFrame? {
         guard let opaqueBitstream else { return nil }

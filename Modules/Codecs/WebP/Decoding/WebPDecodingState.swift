@@ -112,7 +112,7 @@ final class WebPDecodingState: IncrementalDecodingState {
                 throw error
             }
             image = result
-            damage = ImageDamage(.wrongPixels, ImageDecodingError(.corrupt, "WebP: the alpha is damaged"))
+            damage = WebPFrame.alphaDamage
             try options.check(damage)
         }
         image.damage = damage
@@ -134,8 +134,7 @@ final class WebPDecodingState: IncrementalDecodingState {
     private func animation(_ first: WebPFrame?) -> CompositedAnimation<WebPFrameDecoder>? {
         guard let layout = container.layout, let first else { return nil }
         let frames = [first] + container.frames.dropFirst()
-        let decoder = WebPFrameDecoder(
-            data: data, frames: frames, settings: settings, tolerance: options.tolerance)
+        let decoder = WebPFrameDecoder(data: data, frames: frames, settings: settings)
         return CompositedAnimation(layout, decoder: decoder, orientation: container.orientation, options: options)
     }
 
@@ -189,25 +188,21 @@ final class WebPDecodingState: IncrementalDecodingState {
     }
 }
 
-/// A decoder of single frames for the compositor. If damage is tolerated, a damaged frame after the first is opaque if
-/// only its alpha is damaged, and transparent otherwise.
+/// A decoder of single frames for the compositor. A frame after the first of which only the alpha is damaged is opaque;
+/// the state has decided that of the first frame.
 private struct WebPFrameDecoder: FrameDecoding {
     let data: Data
     let frames: [WebPFrame]
     let settings: WebPSettings
-    let tolerance: DamageTolerance
 
     var byteCount: Int { data.count + frames.count * MemoryLayout<WebPFrame>.stride }
 
-    func decodeFrame(_ index: Int) throws(ImageDecodingError) -> PixelBuffer {
-        do throws(ImageDecodingError) { return try pixels(of: frames[index]) } catch {
-            guard index > 0, tolerance > .harmless, error.code != .outOfMemory else { throw error }
-            if let opaque = frames[index].withoutAlpha, let pixels = try? pixels(of: opaque) { return pixels }
-            let size = frames[index].area.size
-            guard let empty = PixelBuffer(size: size, format: .rgba8, alphaMode: .straight) else {
-                throw ImageDecodingError.noMemory(for: size)
-            }
-            return empty
+    func decodeFrame(_ index: Int) throws(ImageDecodingError) -> (pixels: PixelBuffer, damage: ImageDamage?) {
+        do throws(ImageDecodingError) { return (try pixels(of: frames[index]), nil) } catch {
+            guard index > 0, let opaque = frames[index].withoutAlpha, error.code != .outOfMemory,
+                let pixels = try? pixels(of: opaque)
+            else { throw error }
+            return (pixels, WebPFrame.alphaDamage)
         }
     }
 
