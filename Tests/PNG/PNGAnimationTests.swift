@@ -190,7 +190,9 @@ import Testing
 
         let frames = try #require(image.frames)
         #expect(throws: ImageDecodingError.self) { try frames.frame(at: 1) }
-        #expect(frames.frameCount == 1 && frames.damage?.kind == .harmless && image.isAnimated == false)
+        #expect(frames.frameCount == 1)
+        #expect(frames.damage?.kind == .harmless)
+        #expect(image.isAnimated == false)
         #expect(visible(try frames.frame(at: 0)) == visible(image.pixels))
     }
 

@@ -33,7 +33,8 @@ package struct PNGDecoder: ImageDecoding {
             guard file.outline.animation == nil, still.plan.streams, still.plan.pendingOrientation == .up else {
                 return nil
             }
-            return .some(try still.sendRows(to: consumer))
+            let damage = try still.sendRows(to: consumer)
+            return .some(file.outline.ignoresAnimation ? .worst(damage, PNGOutline.ignoredAnimation) : damage)
         }
         return try streamed ?? decode(data, options: strict).sendRows(to: consumer)
     }

@@ -2,12 +2,13 @@ import AlcedoCore
 
 /// A parser that finds the frames of an animated PNG and validates their chunks. It does not decompress pixels.
 ///
-/// The frames end before the first one that is broken. If a chunk that controls the animation is wrong, such as by its
-/// sequence number or the number of frames, there are none, and the file is a still image.
+/// The frames end before the first one whose data is missing or damaged. If a chunk that controls the animation is
+/// wrong, such as by its sequence number or by the size of a frame, there are none, and the file is a still image. This
+/// holds for every frame, because the animation that the file describes is then unknown.
 ///
-/// Source: W3C PNG specification, third edition, sections 4.9 and 11.3.6.
+/// Source: W3C PNG specification, third edition, sections 4.9 and 11.3.6; APNG specification 1.0, "Error Handling".
 struct PNGAnimationParser {
-    /// The frames that are known to have all their data.
+    /// The frames whose data can be complete.
     private(set) var frames: [PNGFrame] = []
     /// The error that ended parsing, or nil when the animation is complete.
     private(set) var problem: ImageDecodingError?
@@ -35,7 +36,6 @@ struct PNGAnimationParser {
     }
 
     private mutating func parse(checksums: Bool) throws(ImageDecodingError) {
-        let numbered = [PNGChunk.Name.actl, PNGChunk.Name.fctl, PNGChunk.Name.fdat]
         var walk = PNGChunkWalk(bytes)
         var end = 0
         while let chunk = walk.next() {
@@ -46,9 +46,9 @@ struct PNGAnimationParser {
                 if !isData, current?.data.isEmpty == false { try endFrame() }
                 break
             }
-            if !chunk.isAncillary || numbered.contains(chunk.name), checksums || chunk.name == PNGChunk.Name.fctl {
+            let isControl = chunk.name == PNGChunk.Name.actl || chunk.name == PNGChunk.Name.fctl
+            if isControl || checksums && (!chunk.isAncillary || chunk.name == PNGChunk.Name.fdat) {
                 guard chunk.isIntact(in: bytes) else {
-                    let isControl = chunk.name == PNGChunk.Name.actl || chunk.name == PNGChunk.Name.fctl
                     let message = "the checksum of a chunk does not match"
                     throw isControl ? invalidControl(message) : Self.corrupt(message)
                 }
@@ -57,9 +57,8 @@ struct PNGAnimationParser {
             if chunk.name == PNGChunk.Name.iend { return }
             end = chunk.range.upperBound
         }
-        // At the end of the file instead of an end mark, the data of the last frame may be complete.
-        let isLast = end == bytes.count && frames.count + 1 == control.frameCount
-        if isLast, current?.data.isEmpty == false { try endFrame() }
+        // Between two chunks, the data of the frame may be complete, which is seen when it is decoded.
+        if end == bytes.count, current?.data.isEmpty == false { try endFrame() }
         throw ImageDecodingError(.truncated, "PNG: the file is truncated")
     }
 
@@ -77,8 +76,14 @@ struct PNGAnimationParser {
                     "the file has more than the declared \(control.frameCount) frames, or a frame without an fcTL chunk"
                 )
             }
-            let frame = try PNGFrame(
-                chunk, in: bytes, canvas: header.size, isFirst: frames.isEmpty, isOpaque: !header.hasAlpha)
+            let frame: PNGFrame
+            do throws(ImageDecodingError) {
+                frame = try PNGFrame(
+                    chunk, in: bytes, canvas: header.size, isFirst: frames.isEmpty, isOpaque: !header.hasAlpha)
+            } catch {
+                (frames, current) = ([], nil)
+                throw error
+            }
             // The image for programs without APNG support can be the first frame, which must then cover the canvas.
             guard hasPixels || frame.control.area.covers(header.size) else {
                 throw invalidControl("the first frame does not have the size of the canvas")
@@ -105,7 +110,7 @@ struct PNGAnimationParser {
 
     private mutating func endFrame() throws(ImageDecodingError) {
         guard let frame = current else { return }
-        guard !frame.data.isEmpty else { throw Self.corrupt("a frame has no pixel data") }
+        guard !frame.data.isEmpty else { throw invalidControl("a frame has no chunk of pixel data") }
         frames.append(frame)
         current = nil
     }

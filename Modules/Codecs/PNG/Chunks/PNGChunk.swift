@@ -55,6 +55,10 @@ struct PNGChunk {
 
     /// Whether decoders may ignore the chunk: bit 5 of the first letter. Section 5.4.
     var isAncillary: Bool { name & 0x2000_0000 != 0 }
+
+    var isOfAnimation: Bool { Self.isOfAnimation(name) }
+
+    static func isOfAnimation(_ name: UInt32) -> Bool { name == Name.actl || name == Name.fctl || name == Name.fdat }
 }
 
 /// An iterator over the chunks of a file. O(chunks); reads only the first eight bytes of each chunk.

@@ -18,6 +18,8 @@ struct PNGOutline {
     /// The palette and transparency chunks before the pixels, which apply to every frame of an animation.
     private(set) var colors: [PNGChunk] = []
     private(set) var animation: PNGAnimationControl?
+    /// Whether the file has chunks of an animation.
+    private(set) var hasAnimationChunks = false
     /// The number of `fcTL` chunks.
     private(set) var frameCount = 0
     /// The chunks that describe the color space, by name. They count only before the palette and the pixels.
@@ -35,7 +37,16 @@ struct PNGOutline {
         }
     }
 
+    /// Whether chunks of an animation are ignored, because no valid `acTL` chunk precedes the pixels.
+    var ignoresAnimation: Bool { hasAnimationChunks && animation == nil }
+
+    /// The damage of a file whose animation is ignored.
+    static let ignoredAnimation = ImageDamage(
+        .harmless,
+        ImageDecodingError(.corrupt, "PNG: the animation is ignored: no valid acTL chunk precedes the pixels"))
+
     private mutating func add(_ chunk: PNGChunk, _ bytes: PNGBytes) {
+        if chunk.isOfAnimation { hasAnimationChunks = true }
         switch chunk.name {
         case PNGChunk.Name.exif: exif = exif ?? chunk
         case PNGChunk.Name.itxt where Self.has("XML:com.adobe.xmp\0", chunk, bytes): xmp = xmp ?? chunk

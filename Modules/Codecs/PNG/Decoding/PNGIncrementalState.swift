@@ -17,6 +17,8 @@ final class PNGIncrementalState: IncrementalDecodingState {
     /// The partial image, which `begin` creates.
     private var partialImage: PNGPartialImage?
     private var isAnimation = false
+    /// Whether chunks of an animation without a valid `acTL` chunk precede the pixels.
+    private var ignoresAnimation = false
     /// The number of bytes of an animation that were passed to the preview.
     private var previewedByteCount = 0
     private(set) var info: ImageInfo?
@@ -55,7 +57,10 @@ final class PNGIncrementalState: IncrementalDecodingState {
             if isAnimation { info = try? PNGWholeImage.inspect(data, limits: options.limits) }
             return try PNGWholeImage.decode(data, options: options)
         }
-        let image = try partialImage.finish()
+        var image = try partialImage.finish()
+        if ignoresAnimation || partialImage.hasAnimationChunks {
+            image.damage = .worst(image.damage, PNGOutline.ignoredAnimation)
+        }
         info = partialImage.info
         return image
     }
@@ -77,11 +82,12 @@ final class PNGIncrementalState: IncrementalDecodingState {
     /// Reads everything that precedes the pixels. Allocates no memory for pixels.
     private func readHeader(before pixels: Int) throws(ImageDecodingError) {
         var stillOptions = options
-        let (header, found, control) = try data.withDecoderInput(of: "PNG") { input throws(ImageDecodingError) in
+        let (header, found, outline) = try data.withDecoderInput(of: "PNG") { input throws(ImageDecodingError) in
             let file = try PNGFile(input.part(0..<pixels + PNGChunk.headerByteCount), limits: options.limits)
-            return (file.reader.header, file.info, file.outline.animation)
+            return (file.reader.header, file.info, file.outline)
         }
-        isAnimation = control != nil
+        isAnimation = outline.animation != nil
+        ignoresAnimation = outline.ignoresAnimation
         if isAnimation {
             stillOptions.pixelFormat = .rgba8
             stillOptions.allowsPartial = true

@@ -12,6 +12,9 @@ final class PNGPartialImage {
 
     var info: ImageInfo { plan.info }
 
+    /// Whether a complete chunk of an animation follows the first chunk of pixels.
+    var hasAnimationChunks: Bool { reader.hasAnimationChunks }
+
     /// Creates a partial image.
     ///
     /// - Parameters:

@@ -42,6 +42,9 @@ final class PNGPushReader {
     /// incomplete.
     var lateChunks: Data { filter.late }
 
+    /// Whether a complete chunk of an animation follows the first chunk of pixels.
+    var hasAnimationChunks: Bool { filter.hasAnimationChunks }
+
     /// The damage of the file, assuming that it ends here; nil when the file is complete.
     var damage: ImageDamage? {
         let end = progress.is_whole != 0 ? nil : ImageDecodingError(.truncated, "PNG: the file is truncated")
@@ -114,6 +117,8 @@ private struct PNGChunkFilter {
     private var isPastEnd = false
     /// Whether the checksum of a complete chunk that libpng does not get is wrong.
     private(set) var hasWrongChecksum = false
+    /// Whether a complete chunk belongs to an animation.
+    private(set) var hasAnimationChunks = false
     /// The state of a chunk that libpng does not get: its name, the checksum of the bytes so far, and the stored
     /// checksum.
     private var replaced = (name: Data(), checksum: UInt32(0), end: Data())
@@ -158,6 +163,7 @@ private struct PNGChunkFilter {
         let isIntact = replaced.end.reduce(UInt32(0)) { $0 << 8 | UInt32($1) } == replaced.checksum
         if treatment == .replace { return replacement(isIntact: isIntact) }
         hasWrongChecksum = hasWrongChecksum || !isIntact
+        if PNGChunk.isOfAnimation(replaced.name.reduce(0) { $0 << 8 | UInt32($1) }) { hasAnimationChunks = true }
         return nil
     }
 

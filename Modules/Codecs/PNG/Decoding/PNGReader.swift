@@ -69,11 +69,14 @@ final class PNGReader {
 
     /// Reads the pixels and the rest of the file. Returns the error, or nil.
     func readAll(into memory: UnsafeMutableRawBufferPointer, stride: Int) -> ImageDecodingError? {
-        guard header.isInterlaced else {
-            return readRows(header.size.height, into: memory, stride: stride) ?? finish()
-        }
+        readPixels(into: memory, stride: stride) ?? finish()
+    }
+
+    /// Reads the pixels. Returns the error, or nil.
+    func readPixels(into memory: UnsafeMutableRawBufferPointer, stride: Int) -> ImageDecodingError? {
+        guard header.isInterlaced else { return readRows(header.size.height, into: memory, stride: stride) }
         guard let out = memory.baseAddress?.assumingMemoryBound(to: UInt8.self) else { return nil }
-        return Self.error(alcedo_png_read_interlaced(shim, out, stride, memory.count), shim) ?? finish()
+        return Self.error(alcedo_png_read_interlaced(shim, out, stride, memory.count), shim)
     }
 
     /// Reads the chunks after the pixels. Returns the error, or nil. Any damage is an error.

@@ -13,7 +13,11 @@ enum PNGWholeImage {
     static func decode(_ data: Data, options: DecodingOptions) throws(ImageDecodingError) -> DecodedImage {
         try data.withDecoderInput(of: "PNG") { bytes throws(ImageDecodingError) in
             let file = try PNGFile(bytes, limits: options.limits)
-            guard let control = file.outline.animation else { return try PNGStill.decode(file, options) }
+            guard let control = file.outline.animation else {
+                var image = try PNGStill.decode(file, options)
+                if file.outline.ignoresAnimation { image.damage = .worst(image.damage, PNGOutline.ignoredAnimation) }
+                return image
+            }
             return try PNGAnimation(file, data, control, options).decode()
         }
     }
@@ -41,8 +45,8 @@ private struct PNGAnimation {
         parser = PNGAnimationParser(file.bytes, control, file.reader.header, checksums: true)
     }
 
-    /// Returns the animation up to its first broken frame, or the still image if there is no frame or the control
-    /// chunks are wrong. Source: APNG specification 1.0, "Error Handling".
+    /// Returns the animation up to its first frame with missing or damaged data, or the still image if there is no
+    /// frame or a control chunk is wrong.
     func decode() throws(ImageDecodingError) -> DecodedImage {
         let frames = parser.frames
         let damage = parser.problem.map { ImageDamage(.harmless, $0) }
@@ -91,7 +95,7 @@ private struct PNGFrameDecoder: FrameDecoding {
 
     func decodeFrame(_ index: Int) throws(ImageDecodingError) -> (pixels: PixelBuffer, damage: ImageDamage?) {
         let frame = frames[index]
-        let pixels = try data.withDecoderInput(of: "PNG") { bytes throws(ImageDecodingError) in
+        return try data.withDecoderInput(of: "PNG") { bytes throws(ImageDecodingError) in
             let file = PNGFrameFile(frame, start: bytes.part(0..<33), colors: colors)
             return try file.withParts(of: bytes) { parts throws(ImageDecodingError) in
                 let reader = try PNGReader(parts, chunkLimit: 1, purpose: ALCEDO_PNG_CHECKED_FILE)
@@ -101,19 +105,15 @@ private struct PNGFrameDecoder: FrameDecoding {
                 let pixels = PixelBuffer(
                     size: size, format: .rgba8, alphaMode: header.hasAlpha ? .straight : .opaque
                 ) { memory, stride in
-                    // What follows the rows changes no pixel.
-                    problem =
-                        header.isInterlaced
-                        ? reader.readAll(into: memory, stride: stride)
-                        : reader.readRows(size.height, into: memory, stride: stride)
+                    problem = reader.readPixels(into: memory, stride: stride)
                 }
                 if let problem { throw problem }
                 guard let pixels else {
                     throw ImageDecodingError.noMemory(for: size)
                 }
-                return pixels
+                // What follows the rows changes no pixel.
+                return (pixels, reader.finish().map { ImageDamage(.harmless, $0) })
             }
         }
-        return (pixels, nil)
     }
 }
