@@ -50,7 +50,7 @@ enum JPEGEditor {
 
     /// Returns the file with another size in its frame header.
     static func resizing(_ file: Data, to width: UInt16, _ height: UInt16) -> Data {
-        guard let frame = range(of: 0xC0, in: file) else { return file }
+        guard let frame = range(of: 0xC0, in: file) ?? range(of: 0xC2, in: file) else { return file }
         var changed = file
         let sides = [height >> 8, height & 0xFF, width >> 8, width & 0xFF].map { UInt8($0) }
         changed.replaceSubrange(frame.lowerBound + 5..<frame.lowerBound + 9, with: sides)

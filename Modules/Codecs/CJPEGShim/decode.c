@@ -13,6 +13,8 @@ enum { MAXIMUM_CACHED_BYTES = 1 << 22 };
 
 static void check_scans(j_common_ptr cinfo) {
     alcedo_jpeg_decoder *d = cinfo->client_data;
+    // libjpeg calls this function before it reads from the first of several scans.
+    if (!d->is_stream) alcedo_jpeg_count_mcus(d);
     const int scan = d->cinfo.input_scan_number;
     if (scan <= ALWAYS_ALLOWED_SCANS) return;
     const uint64_t pixels = (uint64_t)d->cinfo.image_width * d->cinfo.image_height;
@@ -194,13 +196,16 @@ alcedo_jpeg_status alcedo_jpeg_start(alcedo_jpeg_decoder *d, alcedo_jpeg_rows ro
     d->keeps_inks = rows == ALCEDO_JPEG_ROWS_INKS;
     if (setjmp(d->escape)) return alcedo_jpeg_failure(d);
     d->is_started = 1;
+    d->first_scan = d->source.next_input_byte;
     c->out_color_space = is_cmyk(c) ? JCS_CMYK : is_gray ? JCS_GRAYSCALE : JCS_EXT_RGBA;
     c->buffered_image = d->is_stream && jpeg_has_multiple_scans(c);
     jpeg_calc_output_dimensions(c);
     alcedo_jpeg_omit_details(d);
     if (c->jpeg_color_space == JCS_YCbCr && !is_gray) make_row(d);
     if (!d->is_stream && jpeg_has_multiple_scans(c)) return read_scans(d);
-    return jpeg_start_decompress(c) ? ALCEDO_JPEG_OK : ALCEDO_JPEG_SUSPENDED;
+    if (!jpeg_start_decompress(c)) return ALCEDO_JPEG_SUSPENDED;
+    if (!d->is_stream) alcedo_jpeg_count_mcus(d);
+    return ALCEDO_JPEG_OK;
 }
 
 /// Returns how many of the rows that libjpeg has just produced were decoded from data.

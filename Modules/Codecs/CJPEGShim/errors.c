@@ -30,41 +30,53 @@ alcedo_jpeg_status alcedo_jpeg_verdict(alcedo_jpeg_decoder *d) {
     return d->damage_status;
 }
 
-/// Ends the rows of an image in one scan above the row of MCUs that libjpeg is reading. An image in several scans has
-/// all rows if its first scan has any.
+/// Whether libjpeg reads the scan that begins the first component. Later scans refine its rows, or add color.
+static int begins_image(const struct jpeg_decompress_struct *c) {
+    if (c->Ss != 0 || c->Ah != 0) return 0;
+    for (int i = 0; i < c->comps_in_scan; i++) {
+        if (c->cur_comp_info[i]->component_index == 0) return 1;
+    }
+    return 0;
+}
+
+/// Ends the rows of the image above the row of MCUs that libjpeg is reading. If that is the first row, it counts if a
+/// part of it was decoded.
 static void limit_rows(alcedo_jpeg_decoder *d) {
     struct jpeg_decompress_struct *c = &d->cinfo;
-    if (d->damage == ALCEDO_JPEG_MISSING_PIXELS) return;
-    if (jpeg_has_multiple_scans(c)) {
-        if (c->input_scan_number < 2 && c->input_iMCU_row == 0) d->real_rows = 0;
-        return;
-    }
+    if (d->damage == ALCEDO_JPEG_MISSING_PIXELS || !begins_image(c)) return;
 #if JPEG_LIB_VERSION >= 70
     const int side = c->min_DCT_v_scaled_size;
 #else
     const int side = c->min_DCT_scaled_size;
 #endif
-    const JDIMENSION rows = c->input_iMCU_row * (JDIMENSION)(c->max_v_samp_factor * side);
+    const JDIMENSION height = (JDIMENSION)(c->max_v_samp_factor * side), rows = c->input_iMCU_row * height;
     // Upsampling of chrominance reads the row below.
     const JDIMENSION context = c->max_v_samp_factor > 1 ? (JDIMENSION)c->max_v_samp_factor : 0;
-    d->real_rows = rows > context ? rows - context : 0;
+    d->real_rows = rows > context ? rows - context : d->mcu_count > 0 ? height : 0;
 }
 
 /// Returns the damage of a scan whose data has ended before its last MCU: at the end of the file, or at a marker.
 ///
 /// A wrong bit can change the number of MCUs that the decoder reads from the data before it finds the next code again.
-/// It then reads a few MCUs fewer than there are, almost always within the last row of MCUs. A wrong bit can also look
-/// like a marker. In both cases, the data of the rows is there. But when an end mark is where rows should be, the data
-/// was cut off before the mark was added.
-static alcedo_jpeg_damage damage_of_short_scan(const alcedo_jpeg_decoder *d) {
-    const struct jpeg_decompress_struct *c = &d->cinfo;
+/// It then reads fewer MCUs than there are: in photos up to 20, but many more in drawings with even areas. A wrong bit
+/// can also look like a marker. In both cases, the data of the rows is there. But when an end mark, or the marker of
+/// another scan, is where many more MCUs should be, the data was cut off before the mark was added. When it is exactly
+/// at the beginning of a row, the image was declared higher than it is.
+static alcedo_jpeg_damage damage_of_short_scan(alcedo_jpeg_decoder *d) {
+    struct jpeg_decompress_struct *c = &d->cinfo;
     if (d->ran_out) return ALCEDO_JPEG_MISSING_PIXELS;
     const int is_first = c->Ss == 0 && c->Ah == 0;
-    if (!is_first || c->unread_marker != JPEG_EOI || d->gave_up) return ALCEDO_JPEG_WRONG_PIXELS;
-    const JDIMENSION rows = c->total_iMCU_rows, row = c->input_iMCU_row;
-    const JDIMENSION allowed = rows / 16 > 1 ? rows / 16 : 1;
-    if (row + 1 + allowed < rows || (row == 0 && rows > 1)) return ALCEDO_JPEG_MISSING_PIXELS;
-    return ALCEDO_JPEG_WRONG_PIXELS;
+    const int ends_scan = c->unread_marker == JPEG_EOI ||
+                          (jpeg_has_multiple_scans(c) && alcedo_jpeg_separates_scans(c->unread_marker));
+    if (!is_first || !ends_scan || d->gave_up) return ALCEDO_JPEG_WRONG_PIXELS;
+    if (d->mcu_count == 0 && d->source.next_input_byte <= d->first_scan + 2) return ALCEDO_JPEG_MISSING_PIXELS;
+    enum { LONG_ROW = 16 };
+    const uint64_t total = (uint64_t)c->MCUs_per_row * c->MCU_rows_in_scan;
+    const uint64_t missing = total > d->mcu_count ? total - d->mcu_count : 0;
+    if (missing > 0 && missing % c->MCUs_per_row == 0 && c->MCUs_per_row >= LONG_ROW) return ALCEDO_JPEG_MISSING_PIXELS;
+    // The MCU that is being read has some data.
+    const uint64_t few = total / 16 > 8 ? total / 16 : 8, allowed = 1 + (few < total / 8 ? few : total / 8);
+    return missing > allowed ? ALCEDO_JPEG_MISSING_PIXELS : ALCEDO_JPEG_WRONG_PIXELS;
 }
 
 /// Whether the only scan of the image has been read.

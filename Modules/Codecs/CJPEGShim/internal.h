@@ -69,6 +69,10 @@ struct alcedo_jpeg_decoder {
     alcedo_jpeg_status damage_status;
     char damage_message[JMSG_LENGTH_MAX];
     JDIMENSION real_rows;  // the number of output rows that can be decoded from data
+    const uint8_t *first_scan;  // the first byte of the data of the first scan
+    uint64_t mcu_count;  // the number of MCUs of the current scan that were decoded
+    void (*start_pass)(j_decompress_ptr);
+    boolean (*decode_mcu)(j_decompress_ptr, JBLOCKROW *);
     char message[JMSG_LENGTH_MAX];
 };
 
@@ -87,6 +91,11 @@ void alcedo_jpeg_omit_details(alcedo_jpeg_decoder *d);
 /// Makes a scaled image independent of what its blocks contain outside of the image. Must be called after the scale has
 /// been set and decoding has started.
 void alcedo_jpeg_hide_padding(alcedo_jpeg_decoder *d);
+/// Counts the MCUs of each scan from now on. Must be called after libjpeg has selected its entropy decoder, and before
+/// it decodes the first MCU. Later calls have no effect.
+void alcedo_jpeg_count_mcus(alcedo_jpeg_decoder *d);
+/// Whether a marker can be between two scans.
+int alcedo_jpeg_separates_scans(int marker);
 /// Whether blocks of a component lie partly outside of the image.
 int alcedo_jpeg_has_cut_blocks(const struct jpeg_decompress_struct *c, const jpeg_component_info *component);
 /// Returns the number of samples per side to which each block of a component is decoded.

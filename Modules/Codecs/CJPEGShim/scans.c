@@ -31,8 +31,7 @@ static const uint8_t *next_marker(const uint8_t *bytes, const uint8_t *end) {
     return NULL;
 }
 
-/// Whether the segments of a marker can be between two scans.
-static int is_allowed(uint8_t code) {
+int alcedo_jpeg_separates_scans(int code) {
     enum { HUFFMAN_TABLES = 0xC4, CONDITIONING = 0xCC, QUANTIZATION = 0xDB, INTERVAL = 0xDD, COMMENT = 0xFE };
     const int is_application = code >= 0xE0 && code <= 0xEF;
     return code == HUFFMAN_TABLES || code == CONDITIONING || code == QUANTIZATION || code == INTERVAL ||
@@ -97,7 +96,7 @@ void alcedo_jpeg_omit_details(alcedo_jpeg_decoder *d) {
         bytes = next_marker(bytes, end);
         if (!bytes) return;
         if (bytes[1] == END_OF_IMAGE) break;
-        if (end - bytes < 4 || !is_allowed(bytes[1])) return;
+        if (end - bytes < 4 || !alcedo_jpeg_separates_scans(bytes[1])) return;
         const size_t size = (size_t)bytes[2] << 8 | bytes[3];
         if (size < 2 || size > (size_t)(end - bytes - 2)) return;
         const uint8_t *const marker = bytes;

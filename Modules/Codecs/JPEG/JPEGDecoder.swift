@@ -77,11 +77,13 @@ extension CodecRegistry.Entry {
     ///
     /// - `harmless`: Nothing is missing but the end mark, something else follows the last block of pixels, other bytes
     ///   lie between the segments of the header, or metadata cannot be used.
-    /// - `wrongPixels`: libjpeg found wrong data and continued, with gray blocks where it had no data. An error in a
-    ///   later scan of a progressive file ends the image before that scan.
-    /// - `missingPixels`: The file ends before the last block of pixels, or rows have no data although there is an end
-    ///   mark. A partial image of a file with one scan has the rows above; missing rows are transparent in RGBA8 and
-    ///   black in gray8. With several scans, it is the whole image at a lower quality.
+    /// - `wrongPixels`: libjpeg found wrong data and continued, with gray blocks where it had no data: up to a
+    ///   sixteenth of the blocks at the end of the image. An error in a later scan of a progressive file ends the image
+    ///   before that scan.
+    /// - `missingPixels`: The file ends before the last block of pixels, or more blocks have no data although there is
+    ///   an end mark, as in a file that declares too great a height. A partial image has the rows above; missing rows
+    ///   are transparent in RGBA8 and black in gray8. If a file with several scans ends after the first one, it is the
+    ///   whole image at a lower quality.
     ///
     /// A progressive file with an end mark may lack scans after the first. The properties of extended XMP are joined
     /// with those of the packet.
