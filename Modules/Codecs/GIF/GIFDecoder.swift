@@ -57,14 +57,16 @@ package struct GIFDecoder: ImageDecoding {
         IncrementalDecoder(GIFDecodingState(options: options))
     }
 
-    /// Returns the number of bytes of the canvas, the pixels of the largest frame and the buffers that the options
-    /// require, plus those of two more canvases for an animation that the options include.
+    /// Returns the number of bytes of the canvas, the pixels of the first frame and the buffers that the options
+    /// require. For an animation that the options include, the largest frame counts, and two more canvases.
     ///
     /// - Throws: ``/AlcedoCore/ImageDecodingError``, like ``inspect(_:limits:)``.
     package func decodingByteCount(_ data: Data, options: DecodingOptions) throws(ImageDecodingError) -> Int {
         let structure = try structure(of: data, limits: options.limits).structure
+        guard structure.frames.count > 1, options.includesAnimation else {
+            return structure.byteCount(of: structure.frames[0], options, isOnly: true)
+        }
         let frame = structure.frames.map { structure.byteCount(of: $0, options) }.max() ?? 0
-        guard structure.frames.count > 1, options.includesAnimation else { return frame }
         return frame + 2 * (PixelBuffer.byteCount(size: structure.canvas, format: .rgba8) ?? 0)
     }
 
@@ -101,8 +103,9 @@ extension CodecRegistry.Entry {
     /// the animation before it: one that is empty, lies outside of the screen, exceeds the limits or has no end. A file
     /// that ends before the pixels of its only frame begin is an image of one transparent pixel if the frame has one
     /// pixel. Invalid codes, up to an eighth of missing rows in data with an end mark, and a missing palette are wrong
-    /// pixels. Other missing rows of the first frame are missing pixels. Damage in the pixels of a later frame is found
-    /// when the frame is drawn: more missing rows, or wrong pixels that are not tolerated, end the animation too.
+    /// pixels. Other missing rows of the first frame are missing pixels, and so is a first frame of more than one pixel
+    /// without any data. Damage in the pixels of a later frame is found when the frame is drawn: more missing rows, or
+    /// wrong pixels that are not tolerated, end the animation too.
     public static var gif: Self {
         Self(
             format: .gif, decoder: GIFDecoder(),

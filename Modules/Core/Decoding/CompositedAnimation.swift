@@ -89,14 +89,18 @@ package final class CompositedAnimation<Decoder: FrameDecoding>: ImageFrameSourc
             state.canvas = nil
         }
         // The state has no canvas until the frame is complete, so a damaged frame leaves no half-drawn canvas in it.
-        guard var canvas = state.canvas ?? FrameCanvas(size: layout.canvas) else {
-            throw ImageDecodingError.noMemory(for: layout.canvas)
-        }
+        var canvas = state.canvas
         state.canvas = nil
         while next <= index {
-            canvas.draw(try decoded(next), as: layout.frames[next])
+            let rows = try decoded(next)
+            if canvas == nil {
+                canvas = FrameCanvas(size: layout.canvas, showing: rows, as: layout.frames[next])
+            } else {
+                canvas?.draw(rows, as: layout.frames[next])
+            }
             next += 1
         }
+        guard let canvas else { throw ImageDecodingError.noMemory(for: layout.canvas) }
         state.canvas = canvas
         state.index = index
         return canvas.pixels
@@ -141,10 +145,17 @@ private struct FrameCanvas {
     private var saved: PixelBuffer?
     private var last: AnimationFrame?
 
-    /// Creates a transparent canvas. Returns nil when its memory cannot be allocated.
-    init?(size: PixelSize) {
+    /// Creates a canvas with its first frame, which becomes the canvas if it fills it exactly. Returns nil when the
+    /// memory of a canvas cannot be allocated.
+    init?(size: PixelSize, showing rows: PixelBuffer, as frame: AnimationFrame) {
+        if frame.hidesEverything(of: size), rows.size == size, frame.disposal != .restore {
+            pixels = rows.reinterpreted(as: .straight)
+            last = frame
+            return
+        }
         guard let pixels = PixelBuffer(size: size, format: .rgba8, alphaMode: .straight) else { return nil }
         self.pixels = pixels
+        draw(rows, as: frame)
     }
 
     /// Disposes of the previous frame and draws the next one.

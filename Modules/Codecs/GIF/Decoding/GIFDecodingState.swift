@@ -38,7 +38,7 @@ final class GIFDecodingState: IncrementalDecodingState {
     private func decodeFirst() {
         guard pixelError == nil, let structure = parser.structure, let frame = parser.firstFrame else { return }
         do throws(ImageDecodingError) {
-            if first == nil { first = try GIFFrameImage(frame) }
+            if first == nil { first = GIFFrameImage(frame) }
             try data.withDecoderInput(of: "GIF") { bytes throws(ImageDecodingError) -> Void in
                 try first?.advance(bytes, structure)
             }
@@ -55,7 +55,7 @@ final class GIFDecodingState: IncrementalDecodingState {
         previewedRows = first.rowCount
         var firstOnly = structure
         firstOnly.frames = [frame]
-        let image = try still(first.pixels, firstOnly)
+        let image = try still(first.pixels(), firstOnly)
         guard frame.isInterlaced else { return ImagePreview(image: image, rowCount: first.rowCount) }
         let pass = Self.pass(of: first.rowCount, height: frame.size.height)
         return ImagePreview(image: image, pass: pass.number, rowCount: pass.rows)
@@ -82,8 +82,9 @@ final class GIFDecodingState: IncrementalDecodingState {
         guard let first else { throw ImageDecodingError(.corrupt, "GIF: the file has no image") }
         let damage = ImageDamage.worst(.worst(first.damage, parser.damage), structure.info.metadataDamage)
         try options.check(damage)
-        // A partial image needs at least one row.
-        if let damage, first.rowCount == 0, !first.isEmpty { throw damage.error }
+        // A partial image needs at least one row, or another frame.
+        let isOnly = structure.frames.count == 1 || !first.isEmpty
+        if let damage, damage.kind > .harmless, first.rowCount == 0, isOnly { throw damage.error }
         var image = try image(first, structure)
         if !first.isComplete { image.pixels = image.pixels.reinterpreted(as: alphaMode) }
         image.damage = damage
@@ -96,7 +97,7 @@ final class GIFDecodingState: IncrementalDecodingState {
     private func image(_ first: GIFFrameImage, _ structure: GIFStructure) throws(ImageDecodingError) -> DecodedImage {
         var firstOnly = structure
         firstOnly.frames = Array(structure.frames.prefix(1))
-        var image = try still(first.pixels, firstOnly)
+        var image = try still(first.pixels(), firstOnly)
         if structure.frames.count > 1, options.includesAnimation, let layout = structure.layout {
             try options.limits.check(layout)
             // Later frames may be transparent, so the first frame gets the alpha mode that they have.
@@ -136,29 +137,36 @@ private struct GIFFrameImage {
     private var decoder: GIFRowDecoder?
     private var palette: GIFPalette?
     private var hasPalette = true
-    /// The pixels in straight RGBA8. Missing rows are transparent.
-    private(set) var pixels: PixelBuffer
+    /// The rows; nil until the first one is decoded, so that a frame without data takes no memory.
+    private var rows: PixelBuffer?
 
-    /// Creates the buffer. Throws `outOfMemory` when there is no memory for it. The caller must have checked the
-    /// limits.
-    init(_ frame: GIFFrame) throws(ImageDecodingError) {
-        self.frame = frame
+    /// Creates an image without rows. The caller must have checked the limits.
+    init(_ frame: GIFFrame) { self.frame = frame }
+
+    /// Returns the pixels in straight RGBA8. Missing rows are transparent. Throws `outOfMemory`.
+    func pixels() throws(ImageDecodingError) -> PixelBuffer {
+        if let rows { return rows }
         guard let pixels = PixelBuffer(size: frame.size, format: .rgba8, alphaMode: .straight) else {
             throw ImageDecodingError.noMemory(for: frame.size)
         }
-        self.pixels = pixels
+        return pixels
     }
 
     var rowCount: Int { decoder?.rowCount ?? 0 }
 
     var isComplete: Bool { decoder?.isComplete == true }
 
-    /// Whether the data of the image, if there is any, has ended without a pixel. The image is then transparent.
+    /// Whether the data of the image, if there is any, has ended without a pixel.
     var isEmpty: Bool { decoder?.isEmpty ?? true }
 
     /// The damage of the image, if no more bytes follow.
     var damage: ImageDamage? {
-        if isEmpty { return ImageDamage(.harmless, ImageDecodingError(.corrupt, "GIF: the image has no pixels")) }
+        if isEmpty {
+            // One pixel without data is a placeholder, which is meant to be transparent.
+            let isPlaceholder = frame.size == PixelSize(width: 1, height: 1)
+            let error = ImageDecodingError(.corrupt, "GIF: the image has no pixels")
+            return ImageDamage(isPlaceholder ? .harmless : .missingPixels, error)
+        }
         if let damage = decoder?.damage { return damage }
         return hasPalette
             ? nil : ImageDamage(.wrongPixels, ImageDecodingError(.corrupt, "GIF: the image has no color table"))
@@ -176,13 +184,19 @@ private struct GIFFrameImage {
         if self.decoder == nil, frame.dataStart < bytes.count {
             self.decoder = GIFRowDecoder(frame, codeSize: bytes[frame.dataStart])
         }
-        guard let decoder else { return }
+        guard let decoder, var row = try decoder.next(bytes) else { return }
+        var pixels = try self.pixels()
+        // No other variable may hold the buffer, because writing would then copy it.
+        rows = nil
+        defer { rows = pixels }
         let stride = pixels.bytesPerRow
         let width = frame.size.width
         try pixels.withUnsafeMutableBytes { memory throws(ImageDecodingError) in
             guard let base = memory.baseAddress else { return }
-            while let row = try decoder.next(bytes) {
+            while true {
                 palette.write(row.indices, count: width, to: base + row.y * stride)
+                guard let next = try decoder.next(bytes) else { return }
+                row = next
             }
         }
     }
@@ -196,10 +210,13 @@ private struct GIFFrameDecoder: FrameDecoding {
     var byteCount: Int { data.count + structure.frames.count * MemoryLayout<GIFFrame>.stride }
 
     func decodeFrame(_ index: Int) throws(ImageDecodingError) -> (pixels: PixelBuffer, damage: ImageDamage?) {
-        var image = try GIFFrameImage(structure.frames[index])
+        var image = GIFFrameImage(structure.frames[index])
         try data.withDecoderInput(of: "GIF") { bytes throws(ImageDecodingError) in
             try image.advance(bytes, structure)
         }
-        return (image.pixels, image.damage)
+        let damage = image.damage
+        // An empty frame after the first ends the animation, so its pixels are not needed.
+        if index > 0, let damage, damage.kind == .missingPixels { throw damage.error }
+        return (try image.pixels(), damage)
     }
 }

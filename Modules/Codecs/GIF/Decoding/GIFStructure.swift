@@ -62,12 +62,15 @@ struct GIFStructure: Sendable {
     }
 
     /// Returns the number of bytes for displaying one frame: the canvas, the pixels of the frame, which can be larger
-    /// than the canvas, and the buffers that the options require.
-    func byteCount(of frame: GIFFrame, _ options: DecodingOptions) -> Int {
+    /// than the canvas, and the buffers that the options require. If the frame is the only one to be displayed, and
+    /// fills the canvas exactly, its pixels are the canvas.
+    func byteCount(of frame: GIFFrame, _ options: DecodingOptions, isOnly: Bool = false) -> Int {
+        let isCanvas = isOnly && frame.area == PixelRect(x: 0, y: 0, width: canvas.width, height: canvas.height)
         let reduction = BoxReduction(from: canvas, towards: options.averagingTarget)
         let shown = PixelBuffer.byteCount(size: reduction.size(of: canvas), format: .rgba8) ?? 0
         // The limits were checked, so the sum does not overflow.
-        return [frame.size, canvas].reduce(0) { $0 + (PixelBuffer.byteCount(size: $1, format: .rgba8) ?? 0) }
+        let held = isCanvas ? [canvas] : [frame.size, canvas]
+        return held.reduce(0) { $0 + (PixelBuffer.byteCount(size: $1, format: .rgba8) ?? 0) }
             + (reduction.factor > 1 ? shown : 0) + (options.alphaMode == .premultiplied ? shown : 0)
     }
 }
