@@ -96,6 +96,24 @@ import Testing
         #expect(pieces.info?.metadata.colorProfile?.count == 500)
     }
 
+    @Test func `a file without an image that declares too small a size throws the same error in pieces`() throws {
+        let header = RIFFWriter.extendedHeader(flags: 0, width: 14, height: 18)
+        // A chunk behind the declared end, which ends too early.
+        let chunk = RIFFWriter.chunk("JUNK", [UInt8](repeating: 0, count: 100)).dropLast(50)
+        let file = RIFFWriter.file([header]) + chunk
+        let pieces = decoder.makeIncrementalDecoder(options: DecodingOptions())
+
+        let whole = #expect(throws: ImageDecodingError.self) {
+            try decoder.decode(file, options: DecodingOptions())
+        }
+        let error = #expect(throws: ImageDecodingError.self) {
+            for byte in file { try pieces.append(Data([byte])) }
+            return try pieces.finish()
+        }
+
+        #expect(whole?.code == .truncated && error?.code == .truncated)
+    }
+
     @Test func `the first frame of an animation is a preview`() throws {
         var random = SeededGenerator(seed: 2)
         let data = try randomAnimation(PixelSize(width: 8, height: 8), frameCount: 3, using: &random)

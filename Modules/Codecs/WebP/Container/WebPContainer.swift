@@ -82,8 +82,9 @@ struct WebPContainer: Sendable {
             isComplete = true
             return
         }
-        // The declared size is too small.
+        // The declared size is too small. The bytes up to it may have arrived before the others.
         report(Self.wrongSize)
+        isComplete = false
         chunks.open()
         self.end = Int.max / 2
         try advance(bytes)
