@@ -34,24 +34,30 @@ enum ThumbnailServer {
     }
 
     /// Serves until a signal requests termination, then stops the server. Throws `HTTPServer.CannotListen` if the
-    /// server cannot listen, or `ServerCodecs.SandboxUnavailable` if the sandbox is required and cannot start.
+    /// server cannot listen, ``OpenFiles/TooFew``, or `ServerCodecs.SandboxUnavailable` if the sandbox is required and
+    /// cannot start.
     private static func serve(_ options: ServerOptions) async throws {
         var options = options
         let (signals, sink) = AsyncStream.makeStream(of: Void.self)
         let interruption = Interruption { sink.yield() }
         var listening = options.listening
-        listening.maxConcurrentConnections = OpenFiles.raiseLimit(
+        let files = try OpenFiles.raiseLimit(
             for: listening.maxConcurrentConnections,
             workers: ServerCodecs.workerCount(options.sandbox, options.stack),
             originals: options.stack.limits.maxConcurrentOriginals)
-        if listening.maxConcurrentConnections < options.listening.maxConcurrentConnections {
+        if files.connections < listening.maxConcurrentConnections
+            || files.originals < options.stack.limits.maxConcurrentOriginals
+        {
             Console.notice(
-                "thumbnail-server: accepting at most \(listening.maxConcurrentConnections) connections instead of "
-                    + "\(options.listening.maxConcurrentConnections): raise the limit of open files (ulimit -n)")
+                "thumbnail-server: accepting at most \(files.connections) connections and fetching at most "
+                    + "\(files.originals) originals at once: raise the limit of open files (ulimit -n)")
         }
+        listening.maxConcurrentConnections = files.connections
         let problem = options.makeCacheDirectory()
-        let codecs = try ServerCodecs.start(options.sandbox, options.stack)
-        let server = try RunningServer(options.stack, listening, codecs: codecs)
+        var stack = options.stack
+        stack.limits.maxConcurrentOriginals = files.originals
+        let codecs = try ServerCodecs.start(options.sandbox, stack)
+        let server = try RunningServer(stack, listening, codecs: codecs)
         if let notice = codecs.notice { Console.notice("thumbnail-server: \(notice)") }
         if let problem { Console.notice("thumbnail-server: \(problem)") }
         let host = options.listening.host
@@ -62,39 +68,60 @@ enum ThumbnailServer {
     }
 }
 
-/// The limit of open files of this process. Each client connection uses one file, and each worker of the sandbox five.
+/// The limit of open files of this process, and its use by client connections, originals and workers.
 enum OpenFiles {
-    /// The number of files for purposes other than client connections: connections to origins and stores, and files on
-    /// disk.
-    static let reserve: UInt = 256
-    /// The number of originals that the reserve suffices for. Each further one uses one file more.
-    static let originalsInReserve = 128
+    /// The numbers of connections and originals for which there are files.
+    struct Plan: Equatable {
+        /// The limit of open files to set.
+        var limit: UInt
+        var connections: Int
+        var originals: Int
+    }
+
+    struct TooFew: Error, CustomStringConvertible {
+        var limit: UInt
+        var needed: UInt
+
+        var description: String {
+            "the limit of open files is \(limit), and the server needs at least \(needed): raise it (ulimit -n)"
+        }
+    }
+
+    /// The number of files for everything else: sockets of the server and of stores, files of the caches, and files
+    /// that the runtime opens for a moment. libdispatch reads the state of its threads in `/proc`, and ends the process
+    /// if it cannot open a file.
+    static let base: UInt = 64
+    /// The number of files for an original: its connection, and the lookup of its host.
+    static let filesPerOriginal = 2
     /// The number of files for a worker: its socket, two blocks of shared memory, the process and its statistics.
     static let filesPerWorker: UInt = 5
 
-    /// Raises the limit to the number of files that the connections and workers need, as far as the system permits.
-    /// Returns the number of connections that the limit allows, from 1 to `connections`.
-    static func raiseLimit(for connections: Int, workers: Int = 0, originals: Int = 0) -> Int {
-        guard let limit = ResourceLimit.openFiles.current else { return connections }
-        let plan = plan(
-            for: connections, workers: workers, originals: originals, soft: limit.soft, hard: limit.hard)
-        guard plan.soft > limit.soft else { return plan.connections }
-        guard ResourceLimit.openFiles.set(soft: plan.soft, hard: limit.hard) else {
-            return Self.plan(
-                for: connections, workers: workers, originals: originals, soft: limit.soft, hard: limit.soft
-            ).connections
+    /// Raises the limit to the number of files that the connections, originals and workers need, as far as the system
+    /// permits. Returns the numbers that the limit allows. Throws ``TooFew`` if it allows not even a few.
+    static func raiseLimit(for connections: Int, workers: Int = 0, originals: Int = 0) throws(TooFew) -> Plan {
+        guard let limit = ResourceLimit.openFiles.current else {
+            return Plan(limit: .max, connections: connections, originals: originals)
         }
-        return plan.connections
+        let plan = try plan(
+            for: connections, workers: workers, originals: originals, soft: limit.soft, hard: limit.hard)
+        if plan.limit <= limit.soft || ResourceLimit.openFiles.set(soft: plan.limit, hard: limit.hard) { return plan }
+        return try Self.plan(
+            for: connections, workers: workers, originals: originals, soft: limit.soft, hard: limit.soft)
     }
 
-    /// Returns the limit to set, and the number of connections that it allows, from 1 to `connections`.
+    /// Returns the limit to set, and the numbers that it allows. Connections and originals share the files if there are
+    /// too few for all.
     static func plan(
         for connections: Int, workers: Int = 0, originals: Int = 0, soft: UInt, hard: UInt
-    ) -> (soft: UInt, connections: Int) {
-        let reserve =
-            Self.reserve + filesPerWorker * UInt(clamping: workers) + UInt(clamping: originals - originalsInReserve)
-        let limit = max(soft, min(hard, UInt(clamping: connections) + reserve))
-        let capacity = limit - min(reserve, limit / 2)
-        return (limit, max(1, min(connections, Int(clamping: capacity))))
+    ) throws(TooFew) -> Plan {
+        let own = base + filesPerWorker * UInt(clamping: workers)
+        let wanted = own + UInt(clamping: connections) + UInt(clamping: filesPerOriginal * originals)
+        let limit = max(soft, min(hard, wanted))
+        guard limit >= own + 8 else { throw TooFew(limit: limit, needed: own + 8) }
+        let spare = Int(clamping: limit - own)
+        let connections = min(connections, max(spare / 2, spare - filesPerOriginal * originals))
+        return Plan(
+            limit: limit, connections: connections,
+            originals: min(originals, (spare - connections) / filesPerOriginal))
     }
 }

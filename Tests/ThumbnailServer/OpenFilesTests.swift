@@ -7,38 +7,46 @@ import Testing
 struct OpenFilesTests {
     @Test(
         arguments: [
-            (soft: 1_048_576, hard: 1_048_576, set: 1_048_576, connections: 1_024),
-            (soft: 1_024, hard: 1_048_576, set: 1_280, connections: 1_024),
-            (soft: 1_024, hard: 1_100, set: 1_100, connections: 844),
-            (soft: 1_024, hard: 1_024, set: 1_024, connections: 768), (soft: 100, hard: 100, set: 100, connections: 50),
-            (soft: 1, hard: 1, set: 1, connections: 1),
-        ] as [(soft: UInt, hard: UInt, set: UInt, connections: Int)])
-    func `connections may use all file descriptors except a reserve`(
-        soft: UInt, hard: UInt, set: UInt, connections: Int
-    ) {
-        let plan = OpenFiles.plan(for: 1_024, soft: soft, hard: hard)
-        #expect(plan.soft == set && plan.connections == connections)
+            (limit: (1_048_576, 1_048_576), set: 1_048_576, connections: 1_024, originals: 128),
+            (limit: (1_024, 1_048_576), set: 1_344, connections: 1_024, originals: 128),
+            (limit: (1_024, 1_344), set: 1_344, connections: 1_024, originals: 128),
+            (limit: (1_024, 1_343), set: 1_343, connections: 1_023, originals: 128),
+            (limit: (1_024, 1_024), set: 1_024, connections: 704, originals: 128),
+            (limit: (100, 100), set: 100, connections: 18, originals: 9),
+            (limit: (72, 72), set: 72, connections: 4, originals: 2),
+            (limit: (.max, .max), set: .max, connections: 1_024, originals: 128),
+        ] as [(limit: (soft: UInt, hard: UInt), set: UInt, connections: Int, originals: Int)])
+    func `connections and originals share the files that the server does not need`(
+        limit: (soft: UInt, hard: UInt), set: UInt, connections: Int, originals: Int
+    ) throws {
+        let plan = try OpenFiles.plan(for: 1_024, originals: 128, soft: limit.soft, hard: limit.hard)
+        #expect(plan == OpenFiles.Plan(limit: set, connections: connections, originals: originals))
+        // libdispatch ends the process when it finds no free file.
+        #expect(UInt(clamping: plan.connections + 2 * plan.originals) <= set - OpenFiles.base)
     }
 
-    @Test func `each worker of the sandbox has five more files in reserve`() {
-        let raised = OpenFiles.plan(for: 1_024, workers: 8, soft: 1_024, hard: 1_048_576)
-        let limited = OpenFiles.plan(for: 1_024, workers: 8, soft: 1_024, hard: 1_024)
-        #expect(raised.soft == 1_320 && raised.connections == 1_024)
-        #expect(limited.soft == 1_024 && limited.connections == 728)
+    @Test(arguments: [0, 1, 71] as [UInt])
+    func `a limit that allows only few files is an error`(limit: UInt) throws {
+        let error = #expect(throws: OpenFiles.TooFew.self) {
+            try OpenFiles.plan(for: 1_024, originals: 128, soft: limit, hard: limit)
+        }
+        #expect(error?.needed == 72)
     }
 
-    @Test func `an unlimited descriptor limit stays unchanged`() {
-        let plan = OpenFiles.plan(for: 1_024, soft: .max, hard: .max)
-        #expect(plan.soft == .max && plan.connections == 1_024)
+    @Test func `each worker of the sandbox has five more files`() throws {
+        let raised = try OpenFiles.plan(for: 1_024, workers: 8, soft: 1_024, hard: 1_048_576)
+        let limited = try OpenFiles.plan(for: 1_024, workers: 8, soft: 1_024, hard: 1_024)
+        #expect(raised.limit == 1_128 && raised.connections == 1_024)
+        #expect(limited.limit == 1_024 && limited.connections == 920)
     }
 
     @Test(.spawnsProcesses) func `the descriptor limit is raised to what the connections need`() async {
         await #expect(processExitsWith: .success) {
             let isSet = ResourceLimit.openFiles.set(soft: 300, hard: 2_000)
-            let connections = OpenFiles.raiseLimit(for: 1_024)
-            let isRaised = ResourceLimit.openFiles.current.map { $0 == (1_280, 2_000) } ?? false
-            let rest = OpenFiles.raiseLimit(for: 100_000)
-            exit(isSet && isRaised && connections == 1_024 && rest == 1_744 ? 0 : 1)
+            let connections = try OpenFiles.raiseLimit(for: 1_024).connections
+            let isRaised = ResourceLimit.openFiles.current.map { $0 == (1_088, 2_000) } ?? false
+            let rest = try OpenFiles.raiseLimit(for: 100_000).connections
+            exit(isSet && isRaised && connections == 1_024 && rest == 1_936 ? 0 : 1)
         }
     }
 }
