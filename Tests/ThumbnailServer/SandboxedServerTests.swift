@@ -155,7 +155,7 @@ struct SandboxedServerTests {
                 let path = try ChildProcess.path(of: "thumbnail-server")
                 // A worker reserves 64 descriptors for purposes other than fonts.
                 let running = try Program(name: "/bin/sh").start([
-                    "-c", "ulimit -n 64 && exec \"$0\" --listen 127.0.0.1:0 --no-cache --sandbox --jobs 1", path,
+                    "-c", "ulimit -n 72 && exec \"$0\" --listen 127.0.0.1:0 --no-cache --sandbox --jobs 1", path,
                 ])
                 try await running.waitUntil("the server listens") { try running.outputSoFar.hasSuffix("\n") }
                 running.process.send(SIGTERM)

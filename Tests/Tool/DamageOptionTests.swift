@@ -68,7 +68,7 @@ struct DamageOptionTests {
     func `an animation is written up to a damaged frame, which is reported`(options: [String]) async throws {
         let image: [UInt8] = [0x2C, 0, 0, 0, 0, 2, 0, 1, 0, 0, 7]
         let (first, second): ([UInt8], [UInt8]) = ([4, 0x80, 0, 1, 0x81, 0], [4, 0x80, 1, 0, 0x81, 0])
-        var gif = Data("GIF89a".utf8) + [2, 0, 1, 0, 0x80, 0, 0, 1, 2, 3, 4, 5, 6]
+        var gif = Data("GIF89a".utf8) + [2, 0, 1, 0, 0x80, 0, 0, 0, 0, 0, 255, 255, 255]
         // The third frame has no pixels.
         for pixels in [first, second, [0], first] { gif += image + pixels }
         let url = directory.url.appending(path: "moving.gif")
