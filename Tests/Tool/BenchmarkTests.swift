@@ -234,7 +234,7 @@ struct BenchmarkTests {
         #expect(outcome.status == 0)
         let lines = outcome.output.split(separator: "\n")
         #expect(lines.first == "800 requests, footprint 400")
-        #expect(lines.count == 1 + 2 * 8)
+        #expect(lines.count == 1 + 2 * 4)
         #expect(lines.filter { $0.hasPrefix("300 lru 0.00 0.00") }.count == 2)
         let adaptive = try #require(lines.first { $0.hasPrefix("300 adaptive ") }?.split(separator: " "))
         #expect(try #require(Double(adaptive[2])) > 30)
