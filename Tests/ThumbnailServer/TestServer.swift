@@ -32,9 +32,6 @@ struct TestServer: Sendable {
         return settings
     }
 
-    /// A lookup by which 127.0.0.1 and `localhost` are two machines.
-    static let twoMachines: HostAddresses.Lookup = { [$0 == "localhost" ? 1 : 2] }
-
     /// Runs a test on a server with these settings.
     static func run(
         clientTimeout: Duration = .seconds(300), responseTimeout: Duration = .seconds(300),

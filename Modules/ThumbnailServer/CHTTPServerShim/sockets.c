@@ -43,32 +43,6 @@ uint16_t alcedo_http_port(int listener) {
                                       : ((struct sockaddr_in *)&address)->sin_port);
 }
 
-// Returns the number of an IPv4 address, or of the network of an IPv6 address, its first 64 bits.
-static uint64_t number_of(const struct sockaddr *address) {
-    uint64_t number = 0;
-    if (address->sa_family == AF_INET6) {
-        const struct in6_addr *all = &((const struct sockaddr_in6 *)address)->sin6_addr;
-        if (IN6_IS_ADDR_V4MAPPED(all))
-            memcpy(&number, all->s6_addr + 12, 4);
-        else
-            memcpy(&number, all->s6_addr, sizeof number);
-    } else {
-        memcpy(&number, &((const struct sockaddr_in *)address)->sin_addr, 4);
-    }
-    return number;
-}
-
-size_t alcedo_http_addresses(const char *host, uint64_t *numbers, size_t limit) {
-    const struct addrinfo wanted = {.ai_socktype = SOCK_STREAM};
-    struct addrinfo *found = NULL;
-    if (getaddrinfo(host, NULL, &wanted, &found)) return 0;
-    size_t count = 0;
-    for (const struct addrinfo *each = found; each && count < limit; each = each->ai_next)
-        if (each->ai_family == AF_INET || each->ai_family == AF_INET6) numbers[count++] = number_of(each->ai_addr);
-    freeaddrinfo(found);
-    return count;
-}
-
 int alcedo_http_accept(int listener, uint64_t *client) {
     struct sockaddr_storage address;
     socklen_t size = sizeof address;
@@ -77,7 +51,16 @@ int alcedo_http_accept(int listener, uint64_t *client) {
     // A response is sent at once, so there is nothing to collect.
     const int one = 1;
     setsockopt(socket, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
-    *client = number_of((const struct sockaddr *)&address);
+    *client = 0;
+    if (address.ss_family == AF_INET6) {
+        const struct in6_addr *all = &((struct sockaddr_in6 *)&address)->sin6_addr;
+        if (IN6_IS_ADDR_V4MAPPED(all))
+            memcpy(client, all->s6_addr + 12, 4);
+        else
+            memcpy(client, all->s6_addr, sizeof *client);
+    } else {
+        memcpy(client, &((struct sockaddr_in *)&address)->sin_addr, 4);
+    }
     return socket;
 }
 

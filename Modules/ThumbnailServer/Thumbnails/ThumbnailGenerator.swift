@@ -18,10 +18,8 @@ final class ThumbnailGenerator: Sendable {
         /// The maximum number of originals that are fetched at once. Decoding has limits of its own, so that originals
         /// that wait for the network do not delay those that have arrived.
         var maxConcurrentOriginals = 128
-        /// The maximum number of originals that are fetched at once from one host, by its name and by its addresses.
+        /// The maximum number of originals that are fetched at once from one host.
         var maxConcurrentOriginalsPerHost = 6
-        /// The function that looks up the addresses of a host.
-        var lookUp = HostAddresses.system
         /// The maximum time for which an origin may send nothing.
         var idleTimeout = Duration.seconds(20)
         var decoding = DecodingLimits(maximumPixelCount: 50_000_000, maximumByteCount: 256 << 20)
@@ -54,8 +52,7 @@ final class ThumbnailGenerator: Sendable {
         tracker = OriginPolicyTracker(
             configuration.downloader,
             limiter: OriginLimiter(
-                limit: limits.maxConcurrentOriginals, hostLimit: limits.maxConcurrentOriginalsPerHost,
-                lookUp: limits.lookUp, clock: clock),
+                limit: limits.maxConcurrentOriginals, hostLimit: limits.maxConcurrentOriginalsPerHost),
             clock: clock)
         var configuration = configuration
         configuration.downloader = tracker

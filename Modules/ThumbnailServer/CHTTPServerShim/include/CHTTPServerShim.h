@@ -26,9 +26,6 @@ uint16_t alcedo_http_port(int listener);
 /// Accepts a connection. Returns its nonblocking socket, or the negative errno value. `client` receives a number for
 /// the client: that of its IPv4 address, or of its IPv6 network, the first 64 bits.
 int alcedo_http_accept(int listener, uint64_t *_Nonnull client);
-/// Looks up a host with the system's resolver, and returns the number of its addresses, at most `limit`, or 0 if the
-/// lookup fails. `numbers` receives the numbers of the addresses, as `alcedo_http_accept` returns them.
-size_t alcedo_http_addresses(const char *_Nonnull host, uint64_t *_Nonnull numbers, size_t limit);
 /// Sends bytes, first those of the head. Returns their number, or the negative errno value.
 ptrdiff_t alcedo_http_send(
     int socket, const void *_Nullable head, size_t head_count, const void *_Nullable body, size_t body_count);
