@@ -170,6 +170,7 @@ private struct Inspector: Sendable {
                 digests.append(FrameDigest(try animation.frame(at: digests.count)))
             } catch {
                 guard digests.count < animation.frameCount else { break }
+                // A source of frames may throw the error of a processor, too, of which there is none here.
                 throw error as? ImageDecodingError
                     ?? ImageDecodingError(.corrupt, "frame \(digests.count): \(error)")
             }

@@ -227,9 +227,9 @@
         /// for files with 10 and 12 bits when the options request it. A target size averages pixels after they are
         /// decoded.
         ///
-        /// Unusable metadata, a missing end of the file after the pixels, items outside of the file that are not
-        /// needed, and missing or broken later frames of a sequence, which ends before them, are harmless damage. So is
-        /// alpha that is empty, outside of the file or cannot be decoded; the image is opaque. Other damage of the
+        /// Unusable metadata, a missing end of the file after the pixels, and items outside of the file that are not
+        /// needed are harmless damage. So are missing or broken later frames: the sequence ends before them. So is
+        /// alpha that is empty, outside of the file or cannot be decoded: the image is opaque. Other damage of the
         /// image that libavif detects means missing pixels: complete layers and rows of tiles are shown. The format has
         /// no checksums, so wrong samples are usually not detected. Damage in the pixels of a later frame is found when
         /// the frame is decoded.

@@ -4,8 +4,8 @@ import FoundationEssentials
 /// The headers of a BMP file and the ranges of its parts.
 struct BMPFile {
     private static let name = "BMP"
-    /// The beginning of a bitmap without a file header, as it is in memory and in some files with the extension `dib`:
-    /// a header of 40 bytes, and one plane after the size.
+    /// The beginning of a bitmap without a file header, as in memory and in some files with the extension `dib`: a
+    /// header of 40 bytes, and one plane after the size.
     static let signatureWithoutFileHeader: [UInt8?] = [40, 0, 0, 0] + Array(repeating: nil, count: 8) + [1, 0]
 
     let header: BitmapHeader

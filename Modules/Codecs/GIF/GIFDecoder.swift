@@ -99,8 +99,8 @@ extension CodecRegistry.Entry {
     /// samples are equal, because GIF has no partial transparency. For a target size, the image is averaged down by a
     /// whole-number factor, so the result can be larger than the target.
     ///
-    /// A missing trailer and other bytes after a frame are harmless damage, and so is a broken later frame, which ends
-    /// the animation before it: one that is empty, lies outside of the screen, exceeds the limits or has no end. A file
+    /// A missing trailer and other bytes after a frame are harmless damage. A later frame that is empty, lies outside
+    /// of the screen, exceeds the limits or has no end is harmless as well: the animation ends before it. A file
     /// that ends before the pixels of its only frame begin is an image of one transparent pixel if the frame has one
     /// pixel. Invalid codes, up to an eighth of missing rows in data with an end mark, and a missing palette are wrong
     /// pixels. Other missing rows of the first frame are missing pixels, and so is a first frame of more than one pixel

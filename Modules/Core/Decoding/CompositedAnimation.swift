@@ -107,16 +107,13 @@ package final class CompositedAnimation<Decoder: FrameDecoding>: ImageFrameSourc
     }
 
     private func decoded(_ index: Int) throws(ImageDecodingError) -> PixelBuffer {
-        do throws(ImageDecodingError) {
+        try found.frame(index) { () throws(ImageDecodingError) in
             let (pixels, damage) = try decoder.decodeFrame(index)
             // The damage of the first frame is that of the image, which has been tolerated.
             guard index > 0, let damage else { return pixels }
             if damage.kind > min(options.tolerance, .wrongPixels) { throw damage.error }
             found.record(damage)
             return pixels
-        } catch {
-            found.record(error, at: index)
-            throw error
         }
     }
 

@@ -31,6 +31,20 @@ package final class FrameDamage: Sendable {
         }
     }
 
+    /// Returns a decoded frame, and ends the animation before it if `decode` throws an error that means damage. Throws
+    /// the error of `decode`, or that which ended the animation before the frame.
+    package func frame<Frame>(
+        _ index: Int, _ decode: () throws(ImageDecodingError) -> Frame
+    ) throws(ImageDecodingError) -> Frame {
+        try check(index)
+        do throws(ImageDecodingError) {
+            return try decode()
+        } catch {
+            record(error, at: index)
+            throw error
+        }
+    }
+
     /// Throws the error that ended the animation, if it ended before a frame.
     package func check(_ index: Int) throws(ImageDecodingError) {
         let error = state.withLock { index < $0.frameCount ? nil : $0.end }

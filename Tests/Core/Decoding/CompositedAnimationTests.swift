@@ -139,7 +139,9 @@ struct CompositedAnimationTests {
         #expect(throws: ImageDecodingError.self) { try animation.frame(at: 0) }
         synthetic.broken.update { $0 = [] }
         let found = FrameDamage(frameCount: 3)
-        found.record(ImageDecodingError(.outOfMemory, "none"), at: 1)
+        #expect(throws: ImageDecodingError.self) {
+            try found.frame(1) { () throws(ImageDecodingError) in throw ImageDecodingError(.outOfMemory, "none") }
+        }
 
         #expect(animation.frameCount == 3)
         #expect(animation.damage == nil)

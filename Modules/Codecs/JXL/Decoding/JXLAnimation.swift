@@ -95,13 +95,7 @@
         func pixels(at index: Int) throws(ImageDecodingError) -> PixelBuffer {
             precondition(delays.indices.contains(index), "the animation has no frame \(index)")
             return try lock.withLock { _ throws(ImageDecodingError) in
-                try found.check(index)
-                do throws(ImageDecodingError) {
-                    return try decodedPixels(at: index)
-                } catch {
-                    found.record(error, at: index)
-                    throw error
-                }
+                try found.frame(index) { () throws(ImageDecodingError) in try decodedPixels(at: index) }
             }
         }
 
