@@ -156,6 +156,24 @@ import Testing
             }
     }
 
+    @Test func `of XMP that is too long for a segment, the statements of rights are written`() throws {
+        let space = "http://purl.org/dc/elements/1.1/"
+        let packet = """
+            <x:xmpmeta xmlns:x="adobe:ns:meta/"><rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#">\
+            <rdf:Description rdf:about="" xmlns:dc="\(space)" xmlns:o="http://example.com/o/">\
+            <dc:rights><rdf:Alt><rdf:li xml:lang="x-default">Ada</rdf:li></rdf:Alt></dc:rights>\
+            <o:d>\(String(repeating: "5", count: 100_000))</o:d></rdf:Description></rdf:RDF></x:xmpmeta>
+            """
+        let metadata = ImageMetadata(xmp: Data(packet.utf8))
+        let image = try decoder.decode(try fixture("420.jpg"), options: DecodingOptions())
+
+        let file = try JPEGEncoder().embedding(metadata).encode(image)
+
+        let xmp = try #require(try decoder.inspect(file, limits: DecodingLimits()).metadata.xmp)
+        #expect(String(decoding: xmp, as: UTF8.self).contains("Ada"))
+        #expect(xmp.count < 65_504)
+    }
+
     @Test func `XMP in several segments is read as one packet`() throws {
         let identifier = String(repeating: "0A", count: 16)
         let main = packet("n:HasExtendedXMP='\(identifier)' o:a='1' o:b='2'>")

@@ -18,6 +18,8 @@ final class JPEGDecodingState: IncrementalDecodingState {
     private var completeScans: UInt32 = 0
     /// The number of rows or scans in the last preview.
     private var previewed = 0
+    /// The damage of a finished image, of its metadata only.
+    private var damage: ImageDamage?
     private(set) var info: ImageInfo?
     private(set) var decodingByteCount: Int?
 
@@ -95,10 +97,12 @@ final class JPEGDecodingState: IncrementalDecodingState {
         }
     }
 
-    /// Reads to the end of the image. With any damage, the state waits for ``finish()``, which decodes all bytes again.
+    /// Reads to the end of the image. With damage of the pixels, the state waits for ``finish()``, which decodes all
+    /// bytes again.
     private func end(_ reader: JPEGReader) throws(ImageDecodingError) {
         guard try reader.finish() else { return }
-        stage = reader.damage == nil ? .finished : .waiting
+        damage = reader.damage
+        stage = reader.pixelDamage == nil ? .finished : .waiting
     }
 
     /// Reads all rows, at least at the quality of the scans up to `scan`.
@@ -132,7 +136,11 @@ final class JPEGDecodingState: IncrementalDecodingState {
     }
 
     func finish() throws(ImageDecodingError) -> DecodedImage {
-        if stage == .finished { return try image() }
+        if stage == .finished {
+            var image = try image()
+            image.damage = damage
+            return image
+        }
         // Decoding starts again with all bytes.
         (reader, partialImage) = (nil, nil)
         return try JPEGPartialImage.decode(data, options)

@@ -208,7 +208,9 @@ private final class JPEGRowEncoder: PixelRowConsumer {
         if profile.count > 255 * 65_519 || !ICCProfile.describes(gray: isGray, profile) { profile = Data() }
         var exif = metadata.writtenEXIF(header.orientation, header.size, holdsResolution: true)
         if exif.count > Self.exifLimit { exif = header.orientation.written(in: nil) }
-        var xmp = metadata.xmp.map { [UInt8]($0) } ?? []
+        var xmp = [UInt8](metadata.xmp ?? Data())
+        // Of a packet that is too long, the statements of rights stay.
+        if xmp.count > Self.xmpLimit { xmp = [UInt8](metadata.selected(.copyright).xmp ?? Data()) }
         if xmp.count > Self.xmpLimit { xmp = [] }
         var resources = metadata.iptc.map(PhotoshopResources.resources) ?? []
         if resources.count > Self.resourceLimit { resources = [] }

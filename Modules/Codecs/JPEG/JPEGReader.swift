@@ -69,7 +69,8 @@ final class JPEGReader {
     /// The worst damage found so far, also of the metadata.
     var damage: ImageDamage? { .worst(pixelDamage, metadataDamage) }
 
-    private var pixelDamage: ImageDamage? {
+    /// The damage that libjpeg found.
+    var pixelDamage: ImageDamage? {
         var status = ALCEDO_JPEG_OK
         let kind: DamageTolerance
         switch alcedo_jpeg_found_damage(shim, &status) {
