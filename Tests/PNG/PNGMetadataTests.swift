@@ -242,6 +242,16 @@ import Testing
         #expect(try decoder.inspect(file, limits: short).metadata.texts.values.reduce(0) { $0 + $1.utf8.count } <= 20)
     }
 
+    @Test func `a text that grows beyond the limits in UTF-8 is left out`() throws {
+        let text = PNGWriter.chunk("tEXt", Array("Author\0".utf8) + [UInt8](repeating: 0xE9, count: 60))
+        let file = PNGWriter.inserting(text, into: try fixture("rgb.png"))
+
+        for (limit, isRead) in [(119, false), (120, true)] {
+            let limits = DecodingLimits(maximumMetadataByteCount: limit)
+            #expect(try decoder.inspect(file, limits: limits).metadata.texts.isEmpty != isRead)
+        }
+    }
+
     @Test func `the number of texts is bounded`() throws {
         let text = (0..<1_000).flatMap { PNGWriter.chunk("tEXt", Array("Key\($0)\0value".utf8)) }
         let file = PNGWriter.inserting(text, into: try fixture("rgb.png"))

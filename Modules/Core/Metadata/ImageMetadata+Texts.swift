@@ -25,11 +25,18 @@ extension ImageMetadata {
         }
     }
 
-    /// Moves the texts that EXIF has tags for into EXIF, and removes the others.
+    /// The maximum number of bytes of EXIF in JPEG.
+    private static let maximumEXIFByteCount = 65_527
+
+    /// Moves the texts that EXIF has tags for into EXIF, and removes the others. Texts with which EXIF would no longer
+    /// fit in JPEG are removed as well.
     mutating func moveTextsToEXIF() {
         let base = exif.map { [UInt8]($0) } ?? TIFF.empty
-        let entries = texts.compactMap { keyword, text in
-            Self.tags[keyword.lowercased()].map { TIFF.NewEntry.text($0, Array(text.utf8) + [0]) }
+        var tags: Set<Int> = []
+        // Keywords that differ only in case have one tag, for the first of them.
+        let entries = texts.sorted { $0.key < $1.key }.compactMap { keyword, text -> TIFF.NewEntry? in
+            guard let tag = Self.tags[keyword.lowercased()], tags.insert(tag).inserted else { return nil }
+            return .text(tag, Array(text.utf8) + [0])
         }
         texts = [:]
         guard let bigEndian = TIFF.isBigEndian(base.span.bytes),
@@ -38,7 +45,9 @@ extension ImageMetadata {
         let new = entries.sorted { $0.tag < $1.tag }.filter {
             TIFF.entry($0.tag, of: image, in: base.span.bytes, bigEndian: bigEndian) == nil
         }
-        guard !new.isEmpty, let bytes = TIFF.inserting(new, into: base) else { return }
+        guard !new.isEmpty, let bytes = TIFF.inserting(new, into: base),
+            bytes.count <= max(Self.maximumEXIFByteCount, base.count)
+        else { return }
         exif = Data(bytes)
     }
 

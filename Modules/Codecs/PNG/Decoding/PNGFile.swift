@@ -108,18 +108,20 @@ struct PNGMetadata {
         }
         metadata.resolution = outline.resolution.flatMap { Self.resolution($0, bytes) }
         for chunk in outline.texts {
-            guard let (keyword, content) = text(chunk), metadata.texts[keyword] == nil else { continue }
+            guard let (keyword, content) = text(chunk), content.utf8.count <= budget else { continue }
             metadata.texts[keyword] = content
         }
     }
 
-    /// Returns the keyword and the text of a chunk, or nil when the chunk is damaged or the limits do not allow it.
+    /// Returns the keyword and the text of a chunk, or nil when the keyword has a text, the chunk is damaged, or the
+    /// limits do not allow it.
     /// Source: W3C PNG specification, third edition, section 11.3.3.
     private func text(_ chunk: PNGChunk) -> (String, String)? {
         guard chunk.body.count <= budget, chunk.isIntact(in: bytes) else { return nil }
         let body = bytes.part(chunk.body)
         guard let end = body.prefix(80).firstIndex(of: 0), end > 0 else { return nil }
         let keyword = Self.latin1(body[..<end])
+        guard metadata.texts[keyword] == nil else { return nil }
         var rest = body[(end + 1)...]
         switch chunk.name {
         case PNGChunk.Name.text: return (keyword, Self.latin1(rest))
@@ -142,8 +144,10 @@ struct PNGMetadata {
     /// Returns the decompressed text of a chunk, which may be much shorter than metadata in other forms.
     private func unpackedText(_ chunk: PNGChunk) -> Data? { unpacked(chunk, limit: min(budget, 64 << 10)) }
 
-    private static func latin1(_ bytes: some Sequence<UInt8>) -> String {
-        String(String.UnicodeScalarView(bytes.lazy.map { Unicode.Scalar($0) }))
+    private static func latin1(_ bytes: some Collection<UInt8>) -> String {
+        // Most texts are ASCII, which is read much faster.
+        if bytes.allSatisfy({ $0 < 0x80 }) { return String(decoding: bytes, as: UTF8.self) }
+        return String(String.UnicodeScalarView(bytes.lazy.map { Unicode.Scalar($0) }))
     }
 
     /// The orientation from EXIF, or from XMP when there is no EXIF, as in older files. Default: `.up`.
