@@ -30,6 +30,7 @@
                 payload.append(Data(text.utf8))
             }
             payload.append(metadata.hasIgnoredColorProfile ? 1 : 0)
+            payload.append(hasDamagedMetadata ? 1 : 0)
             payload.append(colorDescription == nil ? 0 : 1)
             colorDescription?.write(to: &payload)
         }
@@ -59,10 +60,11 @@
                     xmp: try payload.metadata(limits), iptc: try payload.metadata(limits),
                     resolution: try payload.resolution()))
             for _ in 0..<(try payload.number(in: 0...ImageMetadata.maximumTextCount)) {
-                let keyword = try payload.message()
+                let keyword = String(decoding: try payload.data().prefix(1_000), as: UTF8.self)
                 metadata.texts[keyword] = try payload.metadata(limits).map { String(decoding: $0, as: UTF8.self) }
             }
             metadata.hasIgnoredColorProfile = try payload.isPresent()
+            hasDamagedMetadata = try payload.isPresent()
             colorDescription = try payload.isPresent() ? ColorDescription(from: &payload) : nil
         }
     }
