@@ -34,6 +34,8 @@
             (#"width="calc(10px + 2 * 1in)" height="CALC( (3em - 8px) / 2 )""#, 202, 20),
             (#"style="width:calc(1rem*2);height: calc( 10mm + 0px )" width="9" height="9""#, 32, 38),
             (#"width="calc(100% - 10px)" height="30" viewBox="0 0 2 1""#, 60, 30),
+            (#"width="calc(10px - 20px)" height="30" viewBox="0 0 2 1""#, 60, 30),
+            (#"style="width:calc(1px - 5px)" width="20" height="10""#, 20, 10),
             (#"width="calc(10px+20px)" height="30" viewBox="0 0 2 1""#, 60, 30),
             (#"width="calc(10px * 2px)" height="calc(1px / 0)" viewBox="0 0 2 1""#, 2, 1),
             (#"width="calc(sin(1) * 9px)" height="calc(((1px)" viewBox="0 0 2 1""#, 2, 1),

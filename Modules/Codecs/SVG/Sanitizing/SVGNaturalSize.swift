@@ -18,7 +18,9 @@
         ) throws(ImageDecodingError) {
             func side(_ text: [UInt8]?) -> Double? {
                 guard let text else { return nil }
-                if let calculation = SVGCalculation(text[...]) { return calculation.pixels }
+                if let calculation = SVGCalculation(text[...]) {
+                    return calculation.pixels.flatMap { $0 > 0 ? $0 : nil }
+                }
                 return SVGLength(text[...]).flatMap { $0.isPercentage ? nil : $0.value }
             }
             let box = viewBox.flatMap { $0.width > 0 && $0.height > 0 ? $0 : nil }
@@ -70,7 +72,8 @@
         /// Returns whether a value of the properties `width` and `height` is valid. Other than in attributes, a number
         /// needs a unit unless it is zero, and must not be negative.
         private static func isLength(_ value: String) -> Bool {
-            if value == "auto" || SVGCalculation(Array(value.utf8)[...]) != nil { return true }
+            if value == "auto" { return true }
+            if let calculation = SVGCalculation(Array(value.utf8)[...]) { return calculation.pixels ?? 0 >= 0 }
             guard let length = SVGLength(Array(value.utf8)[...]), let last = value.last else { return false }
             return length.value == 0 || length.value > 0 && !last.isNumber && last != "."
         }
