@@ -118,7 +118,9 @@
                 guard next(numberSize) != nil, let method = next(version == 0 ? 0 : 2), let reference = next(2),
                     let base = next(baseSize), let extentCount = next(2)
                 else { return }
-                for _ in 0..<extentCount {
+                // Extents without any bytes are equal.
+                let extentSize = indexSize + offsetSize + lengthSize
+                for _ in 0..<(extentSize == 0 ? min(1, extentCount) : extentCount) {
                     guard next(indexSize) != nil, let offset = next(offsetSize), let length = next(lengthSize) else {
                         return
                     }
