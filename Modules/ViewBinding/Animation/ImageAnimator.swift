@@ -160,10 +160,9 @@ public import AlcedoCore
         playback.advance(to: time)
         endAtDamage()
         guard !playback.isHidden else { return nil }
-        let playhead = playback.playhead
-        let frame = buffer.frame(
-            playhead.frame, isShown: playhead.frame == shown, after: limit, remaining: remaining(from: playhead),
-            viewer: viewer)
+        var frame = frameOfPlayhead()
+        // A frame may turn out to be damaged before the request.
+        while endAtDamage() { frame = frameOfPlayhead() }
         guard let frame, frame.index != shown else { return nil }
         (shown, limit) = (frame.index, frame.index)
         var shownImage = image
@@ -172,12 +171,22 @@ public import AlcedoCore
         return shownImage
     }
 
-    /// Ends each play before a frame that turned out to be damaged.
-    private func endAtDamage() {
+    /// Requests the frame of the playhead, and returns it or, if it is late, an earlier one.
+    private func frameOfPlayhead() -> (index: Int, pixels: PixelBuffer)? {
+        let playhead = playback.playhead
+        return buffer.frame(
+            playhead.frame, isShown: playhead.frame == shown, after: limit, remaining: remaining(from: playhead),
+            viewer: viewer)
+    }
+
+    /// Ends each play before a frame that turned out to be damaged. Returns whether there is such a frame.
+    @discardableResult
+    private func endAtDamage() -> Bool {
         let count = buffer.frameCount
-        guard count < playback.timeline.frameCount else { return }
+        guard count < playback.timeline.frameCount else { return false }
         playback.end(before: count)
         (shown, limit) = (min(shown, count), min(limit, count - 1))
+        return true
     }
 
     /// Excludes the frames before the new position as replacements for a late frame.
