@@ -79,7 +79,10 @@ final class EntryChanges {
             WHERE id = 1
             """)
         writeUse = try connection.prepare(
-            "UPDATE entry SET recency = ?1, used = ?2, expiry = ?3, checksum = ?4 WHERE id = ?5 AND recency < ?1")
+            """
+            UPDATE entry SET recency = ?1, used = ?2, expiry = ?3, checksum = ?4 \
+            WHERE id = ?5 AND recency < ?1 AND stored = ?6
+            """)
     }
 
     /// Stores an entry in one transaction, replacing an existing one. Returns the new totals.
@@ -238,7 +241,8 @@ final class EntryChanges {
         try connection.prepare("PRAGMA freelist_count").firstRow { $0.integer(0) } ?? 0
     }
 
-    /// Writes the uses of entries in one transaction.
+    /// Writes the uses of entries in one transaction. A use of an entry that was replaced while it was read is dropped:
+    /// the new entry may have its row identifier.
     func write(_ uses: [Int64: PendingUses.Use]) throws(SQLiteFailure) {
         guard !uses.isEmpty else { return }
         try connection.transaction { () throws(SQLiteFailure) in
@@ -246,7 +250,7 @@ final class EntryChanges {
                 try writeUse.run(
                     .integer(use.recency), .integer(use.times.used.milliseconds),
                     .optional(use.times.expiry?.milliseconds), .integer(use.checksum.value(with: use.times)),
-                    .integer(id))
+                    .integer(id), .integer(use.times.stored.milliseconds))
             }
         }
     }
