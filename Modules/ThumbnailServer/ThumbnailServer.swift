@@ -90,9 +90,12 @@ enum OpenFiles {
     /// The number of files for everything else: sockets of the server and of stores, files of the caches, and files
     /// that the runtime opens for a moment. libdispatch reads the state of its threads in `/proc`, and ends the process
     /// if it cannot open a file.
-    static let base: UInt = 64
-    /// The number of files for an original: its connection, and the lookup of its host.
-    static let filesPerOriginal = 2
+    ///
+    /// Eight of them are for connections beyond the maximum.
+    static let base: UInt = 72
+    /// The number of files for an original: two while libcurl tries both kinds of addresses, and two for the lookup of
+    /// its host.
+    static let filesPerOriginal = 4
     /// The number of files for a worker: its socket, two blocks of shared memory, the process and its statistics.
     static let filesPerWorker: UInt = 5
 
