@@ -132,8 +132,9 @@ struct ResponseWriter: Sendable {
             variants.nameLists.insert(names, at: isLatest ? 0 : variants.nameLists.count)
             variants.nameLists.removeLast(max(0, variants.nameLists.count - Self.nameListLimit))
         }
-        // A server may give the images of two users one tag, and would then confirm the image of the other one.
-        if let tag = response.entityTag, names.allSatisfy(FieldNormalization.isPreference) {
+        // A server may give the images of two users one tag, and would then confirm the image of the other one. A weak
+        // tag may also name the forms of an image in several formats (RFC 9110 section 8.8.1).
+        if let tag = response.entityTag, !tag.isWeak, names.allSatisfy(FieldNormalization.isPreference) {
             variants.tagged.removeAll { $0.variant == key.variant }
             variants.tagged.insert(ResponseVariants.Tagged(variant: key.variant, entityTag: tag.text), at: 0)
             variants.tagged.removeLast(max(0, variants.tagged.count - Self.taggedLimit))
