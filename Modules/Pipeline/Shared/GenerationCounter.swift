@@ -129,8 +129,8 @@ private struct GenerationState: Sendable {
         var end: End
     }
 
-    /// The number of resources whose last change is known. If more of them change while an image is loaded, the image
-    /// is not stored.
+    /// The number of resources at which the older half of their changes is forgotten. An image is not stored if its
+    /// load began before a change that was forgotten.
     private static let resourceLimit = 4096
 
     private var lastID = 0

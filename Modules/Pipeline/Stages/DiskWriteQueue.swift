@@ -9,7 +9,7 @@ import Synchronization
 final class DiskWriteQueue: Sendable {
     private struct State: Sendable {
         var byteCount = 0
-        var writes: [Int: Task<Void, Never>] = [:]
+        var writes: [Int: (key: ImageKey, task: Task<Void, Never>)] = [:]
         /// The ID of the last write under each key.
         var latest: [ImageKey: Int] = [:]
         var lastID = 0
@@ -70,12 +70,11 @@ final class DiskWriteQueue: Sendable {
     /// - Parameter resource: The resource whose writes are waited for; nil for all.
     func flush(_ resource: ResourceKey? = nil) async {
         let writes = state.withLock { state in
-            // Only the last write under each key: it waits for those before it.
-            state.latest.filter { resource == nil || $0.key.resource == resource }.compactMap { state.writes[$0.value] }
+            state.writes.filter { resource == nil || $0.value.key.resource == resource }.sorted { $0.key < $1.key }
         }
         for write in writes {
             guard !state.withLock({ $0.isStalled }) else { return }
-            await wait(for: write)
+            await wait(for: write.value.task)
         }
     }
 
@@ -84,7 +83,7 @@ final class DiskWriteQueue: Sendable {
         let write = state.withLock { state in
             state.isStalled ? nil : state.latest[key].flatMap { state.writes[$0] }
         }
-        if let write { await wait(for: write) }
+        if let write { await wait(for: write.task) }
     }
 
     private func admit(
@@ -94,7 +93,7 @@ final class DiskWriteQueue: Sendable {
         state.withLock { state in
             let isFull = state.byteCount + byteCount > limit
             guard !isFull || !state.isStalled else { return .rejected }
-            let previous = state.latest[key].flatMap { state.writes[$0] }
+            let previous = state.latest[key].flatMap { state.writes[$0]?.task }
             state.byteCount += byteCount
             state.lastID += 1
             let id = state.lastID
@@ -105,7 +104,7 @@ final class DiskWriteQueue: Sendable {
                 self.finish(id, key, byteCount: byteCount)
             }
             state.latest[key] = id
-            state.writes[id] = task
+            state.writes[id] = (key, task)
             return isFull ? .startedOverLimit(task) : .started
         }
     }
