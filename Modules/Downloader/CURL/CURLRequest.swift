@@ -73,7 +73,8 @@ struct CURLRequest: Sendable {
         decodesContent =
             settings.decodesContent && request.fields["Accept-Encoding"] == nil && request.fields["Range"] == nil
         if decodesContent { lines.append(Array("Accept-Encoding: \(ContentDecoder.supportedCodings)".utf8CString)) }
-        let size = lines.reduce(sentURL.utf8.count) { $0 + $1.count }
+        // The final zero of a line and one more byte stand for the line break.
+        let size = lines.reduce(sentURL.utf8.count) { $0 + $1.count + 1 }
         guard size <= Self.maximumHeadSize else {
             throw HTTPTransportError(
                 .invalidRequest,
