@@ -73,7 +73,8 @@ public final class ImagePipeline: ImageLoading {
         resolver = RequestResolver(downloader: configuration.downloader, versions: versions)
         loads = Coalescer(taskExecutor: taskExecutor, isOfSource: PipelineError.isOfSource)
         report = Reporter(observers: configuration.observers, clock: configuration.clock)
-        memory = MemoryStage(configuration.memoryCache, generations: generations)
+        let unusable = UnusableResponses(clock: configuration.clock)
+        memory = MemoryStage(configuration.memoryCache, generations: generations, unusable: unusable)
         let encodedBudget = EncodedByteBudget(limit: configuration.maximumEncodedByteCount)
         disk = DiskStage(
             configuration.diskCache, generations: generations,
@@ -83,8 +84,8 @@ public final class ImagePipeline: ImageLoading {
             report: report)
         download = DownloadStage(
             downloader: configuration.downloader, disk: disk, hasResponseCache: configuration.responseCache != nil,
-            encodedBudget: encodedBudget, waits: waits, versions: versions, resolver: resolver, report: report,
-            taskExecutor: taskExecutor)
+            encodedBudget: encodedBudget, waits: waits, versions: versions, resolver: resolver, unusable: unusable,
+            report: report, taskExecutor: taskExecutor)
         threads = DecodingThreads(
             codecs: codecs, maxConcurrentDecodes: configuration.maxConcurrentDecodes,
             byteBudget: configuration.maximumDecodingByteCount, taskExecutor: taskExecutor)
@@ -259,6 +260,9 @@ public final class ImagePipeline: ImageLoading {
         } catch let marker as VaryMarker {
             // The disk has the image under another key.
             return try await run(resolver.learning(marker, request), priority, update)
+        } catch let error where PipelineError.isOfSource(error) {
+            guard let image = memory.damagedImage(request) else { throw error }
+            return ImageResponse(image: image, layer: .memory)
         }
         return await keep(loaded, request, since: generation)
     }
@@ -378,11 +382,12 @@ public final class ImagePipeline: ImageLoading {
             throw error
         }
         // A partial image does not replace a whole one.
-        if let damage = loaded.image.partialError {
-            _ = download.reject(original, of: request, after: damage.code)
-            return cached
+        if let damage = loaded.image.damage, !loaded.image.isIntact {
+            _ = download.reject(original, of: request, after: damage.error.code, isImage: true)
+            if loaded.image.isPartial { return cached }
+        } else {
+            download.accept(original, of: request)
         }
-        download.accept(original, of: request)
         if let before = generation, generations.isUnchanged(resource, since: before) {
             // Other sizes of the old image are outdated, too.
             generation = await forget(resource)

@@ -107,6 +107,9 @@ struct FailureTests {
         #expect(lines.value.allSatisfy { $0.hasPrefix("damaged original \(url): ") && $0.hasSuffix("a wrong bit") })
         let isStored = response.fields["Cache-Control"] != "no-store"
         #expect(isStored == (kind <= tolerance && kind != .missingPixels))
+        guard isStored else { return }
+        let age = try #require(response.fields["Cache-Control"]?.split(separator: "max-age=").last.flatMap { Int($0) })
+        #expect(kind == .wrongPixels ? age <= 30 : age > 30)
     }
 
     @Test func `servers that tolerate different damage share no thumbnail in one store`() async throws {

@@ -64,6 +64,12 @@ final class WriteToken: Sendable {
     func use() -> Bool { !wasUsed.exchange(true, ordering: .relaxed) }
 }
 
+extension DecodedImage {
+    /// Whether the decoder found no missing and no wrong pixels. Other images are not stored on disk, because the
+    /// source may be mended.
+    var isIntact: Bool { (damage?.kind ?? .harmless) == .harmless }
+}
+
 extension Data {
     /// The XXH64 digest, used to detect whether a source has changed. A collision-resistant hash is not needed, because
     /// only the source itself could make two contents collide.

@@ -2,7 +2,8 @@ import AlcedoCore
 import AlcedoHTTP
 import AlcedoRuntime
 
-/// The resources whose last response could not be used as an image, such as the page of a captive portal.
+/// The resources whose last response could not be used as an image, such as the page of a captive portal, or only as a
+/// damaged one.
 ///
 /// A response cache may hold such a response as fresh for hours, and a server may confirm it without sending the bytes.
 /// Such a resource is therefore requested again without any cache: at first after a second, and then after intervals
@@ -16,6 +17,14 @@ final class UnusableResponses: Sendable {
         var delay: Duration
         /// The uptime at which the last reload began.
         var lastReload: Duration?
+        /// Whether the response is a damaged image that a request accepts.
+        var isImage: Bool
+    }
+
+    /// A request that bypasses all caches.
+    struct Reload {
+        /// Whether the response that it shall replace is a damaged image that a request accepts.
+        let replacesImage: Bool
     }
 
     /// The interval until the first reload, if the response came from the network.
@@ -27,17 +36,26 @@ final class UnusableResponses: Sendable {
 
     init(clock: any TimeSource) { self.clock = clock }
 
-    /// Returns whether a request that is sent now must bypass all caches. If so, the next reload is due after an
+    /// Returns a reload if a request that is sent now must bypass all caches. The next reload is then due after an
     /// interval.
-    func beginReload(of key: ImageKey) -> Bool {
+    func beginReload(of key: ImageKey) -> Reload? {
         let now = clock.uptime
         return table.withLock { table in
-            guard var entry = table[key] ?? nil, entry.due <= now else { return false }
+            guard var entry = table[key] ?? nil, entry.due <= now else { return nil }
             entry.due = now + entry.delay
             entry.delay = min(entry.delay * 2, Self.maximumDelay)
             entry.lastReload = now
             table.set(entry, for: key)
-            return true
+            return Reload(replacesImage: entry.isImage)
+        }
+    }
+
+    /// Returns whether the last response is a damaged image, and the next reload is not due yet.
+    func isCurrent(damagedImageOf key: ImageKey) -> Bool {
+        let now = clock.uptime
+        return table.withLock { table in
+            guard let entry = table[key] ?? nil else { return false }
+            return entry.isImage && now < entry.due
         }
     }
 
@@ -47,22 +65,29 @@ final class UnusableResponses: Sendable {
     ///   - key: The key of the original.
     ///   - source: The origin of the response, or nil when it is not known.
     ///   - start: The uptime at which the response was requested.
+    ///   - isImage: Whether the response is a damaged image that the request accepts.
     /// - Returns: Whether the same request, sent again now, may receive another response.
-    func record(_ key: ImageKey, from source: ResponseSource?, requestedAt start: Duration) -> Bool {
+    func record(
+        _ key: ImageKey, from source: ResponseSource?, requestedAt start: Duration, isImage: Bool = false
+    ) -> Bool {
         let now = clock.uptime
         let isStored = source != nil && source != .new
         return table.withLock { table in
-            guard let entry = table[key] ?? nil else {
+            guard var entry = table[key] ?? nil else {
                 let wait = isStored ? .zero : Self.minimumDelay
-                table.set(Entry(due: now + wait, delay: Self.minimumDelay + wait), for: key)
+                table.set(Entry(due: now + wait, delay: Self.minimumDelay + wait, isImage: isImage), for: key)
                 return isStored
+            }
+            if entry.isImage != isImage {
+                entry.isImage = isImage
+                table.set(entry, for: key)
             }
             // A reload of another load that began since may have replaced the stored response.
             return isStored && (entry.due <= now || entry.lastReload.map { $0 >= start } == true)
         }
     }
 
-    /// Records that the last response was a whole image.
+    /// Records that the last response was an image without damage to its pixels.
     func remove(_ key: ImageKey) {
         table.withLock { table in
             if (table[key] ?? nil) != nil { table.set(nil, for: key) }

@@ -35,10 +35,10 @@ struct DecodeStage: Sendable {
         return digest == last
     }
 
-    /// Loads and decodes the bytes of a request. When bytes from disk are damaged or give only a partial image, they
-    /// are removed from disk and loaded again from the source. When such bytes are from a response cache, they are
-    /// requested again without the cache, unless ``UnusableResponses`` delays that. If the source then has no image, a
-    /// partial image is returned.
+    /// Loads and decodes the bytes of a request. When bytes from disk give no image or one with wrong or missing
+    /// pixels, they are removed from disk and loaded again from the source. When such bytes are from a response cache,
+    /// they are requested again without the cache, unless ``UnusableResponses`` delays that. If the source then has no
+    /// image, the damaged image is returned.
     ///
     /// When the request has a derived target, the result is the image after the first processor, to which the rows are
     /// passed as they are decoded.
@@ -79,32 +79,37 @@ struct DecodeStage: Sendable {
             return try await loadAgain(
                 request, insteadOf: original, removesIt: !error.meansNoCodec, isRepeated, priority, update)
         }
-        guard let damage = loaded.image.partialError else {
+        guard !loaded.image.isIntact, let damage = loaded.image.damage?.error else {
             download.accept(original, of: request)
             return loaded
         }
         let error = PipelineError(.decoding(damage.code), damage.message)
-        guard rejects(original, after: error, of: request, isRepeated: isRepeated) else { return loaded }
+        guard rejects(original, after: error, of: request, isImage: true, isRepeated: isRepeated) else {
+            return loaded
+        }
         do {
             return try await loadAgain(request, insteadOf: original, isRepeated, priority, update)
         } catch let error as PipelineError where PipelineError.isOfSource(error) {
-            // The source is unavailable, so the partial image is the best result.
+            // The source is unavailable, so the damaged image is the best result.
             return loaded
         }
     }
 
-    /// Records that bytes did not decode to a whole image. Returns whether they are worth loading again.
+    /// Records that bytes did not decode to an image, or only to one with damaged pixels. Returns whether they are worth
+    /// loading again.
     func rejects(
-        _ original: Original, after error: PipelineError, of request: ImageRequest, isRepeated: Bool = false
+        _ original: Original, after error: PipelineError, of request: ImageRequest, isImage: Bool = false,
+        isRepeated: Bool = false
     ) -> Bool {
         guard case .decoding(let code) = error.code, error.meansDamage else { return false }
         // Bytes that another request has decoded, with codecs of its own, are not damaged.
         if error.meansNoCodec, digest(of: request) == original.data.digest { return false }
-        return original.layer == .disk || download.reject(original, of: request, after: code) && !isRepeated
+        return original.layer == .disk
+            || download.reject(original, of: request, after: code, isImage: isImage) && !isRepeated
     }
 
-    /// Removes bytes from disk that do not decode to a whole image, although their checksum may be valid, and loads the
-    /// source. Bytes of an unknown format are kept until others replace them, because another request may know it.
+    /// Removes bytes from disk that do not decode to an intact image, although their checksum may be valid, and loads
+    /// the source. Bytes of an unknown format are kept until others replace them, because another request may know it.
     private func loadAgain(
         _ request: ImageRequest, insteadOf damaged: Original, removesIt: Bool = true, _ isRepeated: Bool,
         _ priority: PriorityHandle, _ update: @escaping @Sendable (LoadUpdate) -> Void

@@ -19,8 +19,8 @@ struct DownloadStage: Sendable {
 
     init(
         downloader: any Downloading, disk: DiskStage, hasResponseCache: Bool, encodedBudget: EncodedByteBudget,
-        waits: ProviderWaits, versions: FileVersions, resolver: RequestResolver, report: Reporter,
-        taskExecutor: (any TaskExecutor)?
+        waits: ProviderWaits, versions: FileVersions, resolver: RequestResolver, unusable: UnusableResponses,
+        report: Reporter, taskExecutor: (any TaskExecutor)?
     ) {
         self.downloader = downloader
         self.disk = disk
@@ -30,7 +30,7 @@ struct DownloadStage: Sendable {
         self.versions = versions
         self.resolver = resolver
         self.report = report
-        unusable = UnusableResponses(clock: report.clock)
+        self.unusable = unusable
         loads = Coalescer(taskExecutor: taskExecutor, isOfSource: PipelineError.isOfSource)
     }
 
@@ -71,21 +71,28 @@ struct DownloadStage: Sendable {
         await disk.remove(request.originalKey)
     }
 
-    /// Records that the bytes of a request's source are not an image, or only a partial one. A response is then
+    /// Records that the bytes of a request's source are not an image, or only a damaged one. A response is then
     /// requested again without any cache at the next load. Does nothing for an image of a format for which the request
     /// has no codec.
     ///
+    /// - Parameters:
+    ///   - original: The bytes.
+    ///   - request: The request.
+    ///   - error: The reason.
+    ///   - isImage: Whether the request accepts the bytes as a damaged image. Default: false.
     /// - Returns: Whether the bytes came from a response cache, and a load that begins now may receive others.
-    func reject(_ original: Original, of request: ImageRequest, after error: ImageDecodingError.Code) -> Bool {
+    func reject(
+        _ original: Original, of request: ImageRequest, after error: ImageDecodingError.Code, isImage: Bool = false
+    ) -> Bool {
         guard original.layer == .network, error.meansDamage, case .http(let http) = request.source,
             error != .unknownFormat || ForeignFormat.name(of: original.data) == nil
         else { return false }
         let isWorthRepeating = unusable.record(
-            request.originalKey, from: original.responseSource, requestedAt: original.requestedAt)
+            request.originalKey, from: original.responseSource, requestedAt: original.requestedAt, isImage: isImage)
         return isWorthRepeating && ImageSource.http(Self.applying(request.cachePolicy, to: http)).mayReload
     }
 
-    /// Records that the bytes of a request's source are a whole image.
+    /// Records that the bytes of a request's source are an image without damage to its pixels.
     func accept(_ original: Original, of request: ImageRequest) {
         if original.layer == .network { unusable.remove(request.originalKey) }
     }
@@ -116,8 +123,8 @@ struct DownloadStage: Sendable {
         let reservation = isInMemory ? nil : EncodedByteReservation(of: encodedBudget)
         var source = try await source(of: request)
         let start = report.clock.uptime
-        let reloads = source.mayReload && unusable.beginReload(of: request.originalKey)
-        if reloads { source.bypassCaches() }
+        let reload = source.mayReload ? unusable.beginReload(of: request.originalKey) : nil
+        if reload != nil { source.bypassCaches() }
         let download: Download
         do {
             var downloadRequest = DownloadRequest(source, following: priority)
@@ -132,7 +139,7 @@ struct DownloadStage: Sendable {
             }
             downloadRequest.fileVersion = request.fileVersion
             downloadRequest.retry = request.retry
-            downloadRequest.renewal = renewal(of: request, reloads: reloads)
+            downloadRequest.renewal = renewal(of: request, reloads: reload != nil)
             if request.deliversPreviews { downloadRequest.onBytes = { update(.bytes(offset: $0, $1)) } }
             download = try await downloader.download(downloadRequest) { update(.progress($0)) }
         } catch is CancellationError {
@@ -146,8 +153,8 @@ struct DownloadStage: Sendable {
                 reservation?.release()
                 return try await self.download(request, priority, isRepeated: true, update)
             }
-            if reloads, request.decoding.allowsPartial, policy.allowsNetwork {
-                // The stored response may be a partial image, which is better than none.
+            if reload?.replacesImage == true, policy.allowsNetwork {
+                // The stored response may be a damaged image, which is better than none.
                 reservation?.release()
                 var stored = request
                 stored.cachePolicy.allowsNetwork = false

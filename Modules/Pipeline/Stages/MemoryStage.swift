@@ -7,18 +7,21 @@ struct MemoryStage: Sendable {
     private let cache: any MemoryCaching
     private let hasCache: Bool
     private let generations: GenerationCounter
+    private let unusable: UnusableResponses
     private let sizes = StoredSizes()
     /// The digests of the bytes from which the images in memory were made.
     private let origins = SourceDigests()
 
-    init(_ cache: (any MemoryCaching)?, generations: GenerationCounter) {
+    init(_ cache: (any MemoryCaching)?, generations: GenerationCounter, unusable: UnusableResponses) {
         self.cache = cache ?? EmptyMemoryCache()
         hasCache = cache != nil
         self.generations = generations
+        self.unusable = unusable
     }
 
     /// Returns the finished image of a request from memory, or a larger one if the request accepts that. Returns nil
-    /// when memory has neither, or the request's cache policy forbids reading it.
+    /// when memory has neither, or the request's cache policy forbids reading it. An image with damaged pixels is
+    /// returned until its source is to be loaded again.
     ///
     /// - Parameters:
     ///   - request: The request.
@@ -27,17 +30,29 @@ struct MemoryStage: Sendable {
     func image(_ request: ImageRequest, isRepeated: Bool = false) -> DecodedImage? {
         guard hasCache, request.cachePolicy.memory.reads else { return nil }
         if isRepeated, !request.withKey({ cache.contains($0) }) { return nil }
-        guard request.acceptsLargerCachedImage else { return request.withKey { cache.image(for: $0) } }
-        return request.withKey { cache.image(for: $0) } ?? largerImage(request)
+        let image = request.withKey { cache.image(for: $0) }.flatMap { current($0, request) }
+        return image == nil && request.acceptsLargerCachedImage ? largerImage(request) : image
+    }
+
+    /// Returns the image unless its pixels are damaged and its source is to be loaded again.
+    private func current(_ image: DecodedImage, _ request: ImageRequest) -> DecodedImage? {
+        guard !image.isIntact, request.cachePolicy.allowsNetwork, case .http = request.source else { return image }
+        return unusable.isCurrent(damagedImageOf: request.originalKey) ? image : nil
+    }
+
+    /// Returns the damaged image of a request from memory, for a load whose source is unavailable.
+    func damagedImage(_ request: ImageRequest) -> DecodedImage? {
+        guard hasCache, request.cachePolicy.memory.reads else { return nil }
+        return request.withKey { cache.image(for: $0) }
     }
 
     /// Returns a larger image from memory for a request with a target size.
     private func largerImage(_ request: ImageRequest) -> DecodedImage? {
         guard let (target, full) = Self.size(of: request) else { return nil }
         for key in sizes.keys(of: full, atLeast: target) {
-            if let image = cache.image(for: key) { return image }
+            if let image = cache.image(for: key) { return current(image, request) }
         }
-        return cache.image(for: full)
+        return cache.image(for: full).flatMap { current($0, request) }
     }
 
     /// Returns the digest of the bytes of the image last stored under a key, or nil when it is not known.
@@ -58,7 +73,9 @@ struct MemoryStage: Sendable {
         earlier.scale = 1
         let key = earlier.key
         if isRepeated, !cache.contains(key) { return nil }
-        return cache.image(for: key).map { LoadedImage(image: $0, layer: .memory, origin: origins[key]) }
+        return cache.image(for: key).flatMap { current($0, request) }.map {
+            LoadedImage(image: $0, layer: .memory, origin: origins[key])
+        }
     }
 
     func contains(_ key: ImageKey) -> Bool { cache.contains(key) }

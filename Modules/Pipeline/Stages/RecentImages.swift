@@ -58,8 +58,8 @@ final class RecentImages: Sendable {
             image: found.image, layer: .memory, original: found.entry.original, origin: found.entry.origin)
     }
 
-    /// Stores an intermediate image. Does nothing for a partial image, an image that is not keepable, or an image
-    /// without a ``/AlcedoCore/DecodedImage/weakReference``.
+    /// Stores an intermediate image. Does nothing for an image with damaged pixels, an image that is not keepable, or
+    /// an image without a ``/AlcedoCore/DecodedImage/weakReference``.
     ///
     /// - Parameters:
     ///   - loaded: The image.
@@ -68,7 +68,7 @@ final class RecentImages: Sendable {
     ///   - generation: The generation when the work on the image began, or nil when the image must not be stored.
     func remember(_ loaded: LoadedImage, for key: StepKey, _ request: ImageRequest, since generation: Generation?) {
         let image = loaded.image
-        guard let generation, !image.isPartial, loaded.isKeepable, let find = image.weakReference else { return }
+        guard let generation, image.isIntact, loaded.isKeepable, let find = image.weakReference else { return }
         var unstored = loaded.original.flatMap { $0.writeToken?.isUsed == false ? $0 : nil }
         // The bytes no longer wait for a decoder. They count with the image.
         unstored?.reservation = nil

@@ -40,7 +40,7 @@ struct StoreStage: Sendable {
         let response = response(loaded, request)
         guard request.shouldCache?(response) != false else { return response }
         let policy = policy(for: request)
-        if let original = loaded.original, !loaded.image.isPartial,
+        if let original = loaded.original, loaded.image.isIntact,
             policy.keepsOriginal(isVariant: request.isVariant)
         {
             await download.keep(original, for: request, since: generation)
@@ -50,7 +50,7 @@ struct StoreStage: Sendable {
             await processedImages.keep(loaded, for: request, since: generation)
             // A stored original has its own marker.
             if !policy.keepsOriginal(isVariant: true), request.cachePolicy.disk.writes, loaded.isKeepable,
-                loaded.origin?.allowsStoring == true
+                loaded.image.isIntact, loaded.origin?.allowsStoring == true
             {
                 await disk.mark(request, since: generation)
             }

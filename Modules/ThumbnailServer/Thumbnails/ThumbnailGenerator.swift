@@ -27,6 +27,9 @@ final class ThumbnailGenerator: Sendable {
         var tolerance = DamageTolerance.wrongPixels
     }
 
+    /// The maximum age of a thumbnail with wrong pixels. The pipeline requests its original as often.
+    private static let maximumDamagedAge = Duration.seconds(30)
+
     private let pipeline: ImagePipeline
     private let tracker: OriginPolicyTracker
     private let cache: ThumbnailCache
@@ -124,9 +127,10 @@ final class ThumbnailGenerator: Sendable {
         let (response, policy) = try await tracker.observing(request.source) { try await pipeline.load(request) }
         let damage = response.image.damage
         if let damage { log("damaged original \(query.source.url.absoluteString): \(damage.text)") }
-        // A thumbnail with missing pixels is not stored, here or by clients, because the original may become complete.
-        let freshness =
-            damage?.kind == .missingPixels ? nil : policy.freshness(from: clock.now, atMost: limits.maximumAge)
+        // The original may be mended. A thumbnail with missing pixels is not stored, here or by clients.
+        let maximumAge =
+            damage?.kind == .wrongPixels ? min(limits.maximumAge, Self.maximumDamagedAge) : limits.maximumAge
+        let freshness = damage?.kind == .missingPixels ? nil : policy.freshness(from: clock.now, atMost: maximumAge)
         let encoder = query.format.encoder(for: response.image, quality: query.quality)
         let data = try await pipeline.encode(response.image, to: encoder)
         return Thumbnail(data: data, type: "image/\(encoder.format)", freshness: freshness)

@@ -38,7 +38,7 @@ struct UnusableResponseTests {
     /// Begins a process: memory is empty, and the disk stays.
     private func pipeline(
         _ server: FakeTransport, _ place: Place = .memory, knowsCache: Bool = true, codecs: CodecRegistry? = nil,
-        failures: FailureCache? = nil
+        failures: FailureCache? = nil, memory: (any MemoryCaching)? = nil, disk: FakeDataCache? = nil
     ) -> ImagePipeline {
         let responses = URLResponseCache(
             memoryLimit: place == .memory ? 1 << 20 : 0, disk: place == .disk ? storage : nil, clock: clock)
@@ -49,7 +49,8 @@ struct UnusableResponseTests {
                 downloader: Downloader(
                     transport: CachingTransport(wrapping: server, cache: responses), configuration: configuration,
                     clock: clock),
-                codecs: codecs ?? FakeCodec().registry, responseCache: knowsCache ? responses : nil, clock: clock))
+                codecs: codecs ?? FakeCodec().registry, memoryCache: memory, diskCache: disk,
+                responseCache: knowsCache ? responses : nil, clock: clock))
     }
 
     private func set(_ text: String?) { body.update { $0 = text.map { Data($0.utf8) } } }
@@ -201,6 +202,57 @@ struct UnusableResponseTests {
         clock.advance(by: .seconds(60))
         set("level:5")
         #expect(try await level(pipeline, request) == 5)
+    }
+
+    @Test(arguments: [true, false], Place.allCases)
+    func `an image with wrong pixels is shown, and requested again after a second`(hasMemory: Bool, place: Place)
+        async throws
+    {
+        let server = server()
+        let disk = FakeDataCache()
+        let pipeline = pipeline(server, place, memory: hasMemory ? DictionaryMemoryCache() : nil, disk: disk)
+        let small = try web("a") { $0.processors = [Brighten(step: 1)] }
+        set("wrong:4")
+        for _ in 0..<2 { #expect(try await level(pipeline) == 4) }
+        #expect(try await level(pipeline, small) == 5)
+        #expect(server.requests.count == 1)
+        #expect(try (pipeline.cachedImage(for: web("a")) != nil) == hasMemory)
+
+        clock.advance(by: .seconds(1))
+        #expect(try pipeline.cachedImage(for: web("a")) == nil)
+        let cacheOnly = try web("a") { $0.cachePolicy = .cacheOnly }
+        #expect(try await level(pipeline, cacheOnly) == 4)
+        set(nil)
+        #expect(try await level(pipeline) == 4)
+        #expect(server.requests.count == 2)
+
+        clock.advance(by: .seconds(2))
+        set("level:6")
+        #expect(try await level(pipeline) == 6)
+        #expect(try await level(pipeline, small) == 7)
+        #expect(server.requests.count == 3)
+        clock.advance(by: .seconds(60))
+        #expect(try await level(pipeline) == 6)
+        #expect(server.requests.count == 3)
+        #expect(try (pipeline.cachedImage(for: web("a")) != nil) == hasMemory)
+        await pipeline.shutDown()
+    }
+
+    @Test func `an image with wrong pixels is not kept for the next process`() async throws {
+        let server = server()
+        let disk = FakeDataCache()
+        set("wrong:4")
+        let first = pipeline(server, .disk, disk: disk)
+        #expect(try await level(first) == 4)
+        await first.shutDown()
+        set(nil)
+        #expect(try await level(pipeline(server, .disk, disk: disk)) == 4)
+        set("level:5")
+        let next = pipeline(server, .disk, disk: disk)
+        #expect(try await level(next) == 5)
+        await next.shutDown()
+        set(nil)
+        #expect(try await level(pipeline(server, .disk, disk: disk)) == 5)
     }
 
     @Test(arguments: ["II*\0", "\u{0}\u{0}\u{0}\u{18}ftypavif\u{0}\u{0}\u{0}\u{0}avifmif1"])
