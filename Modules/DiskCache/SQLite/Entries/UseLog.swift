@@ -67,10 +67,10 @@ struct PendingUses: Sendable {
 
     /// Returns the times of an entry, including unwritten uses.
     func times(of id: Int64, recency: Int64, times: EntryTimes) -> EntryTimes {
-        // SQLite may reuse the row identifier of a removed entry. The recency of the new row is then higher than that
-        // of the old use. It may be lower only if a cache with an earlier clock stored the new row.
-        guard let use = uses[id], use.recency > recency else { return times }
-        return EntryTimes(stored: times.stored, used: use.times.used, expiry: use.times.expiry)
+        // SQLite may reuse the row identifier of a removed entry, even before a read of that entry records its use. The
+        // date of storing tells the two entries apart, and the recency a use from a later one in the database.
+        guard let use = uses[id], use.recency > recency, use.times.stored == times.stored else { return times }
+        return use.times
     }
 
     /// Returns the unwritten uses, and clears them.
