@@ -92,6 +92,8 @@ let package = Package(
         .target(name: "AlcedoGIF", dependencies: ["AlcedoCore", "CGIFShim"], path: "Modules/Codecs/GIF"),
         .target(name: "AlcedoWebP", dependencies: ["AlcedoCore", "CWebP"], path: "Modules/Codecs/WebP"),
         .target(name: "AlcedoBMP", dependencies: ["AlcedoCore"], path: "Modules/Codecs/BMP"),
+        // The boxes of AVIF, HEIF and JPEG XL files, without public declarations
+        .target(name: "AlcedoBoxes", path: "Modules/Codecs/Boxes"),
 
         // Pixels, pipeline, views
         .target(
@@ -207,7 +209,9 @@ let package = Package(
 package.targets += traitCodecs.flatMap { trait, library -> [Target] in
     [
         .target(
-            name: "Alcedo\(trait)", dependencies: ["AlcedoCore", dependency(on: "C\(trait)Shim", with: trait)],
+            name: "Alcedo\(trait)",
+            dependencies: ["AlcedoCore", dependency(on: "C\(trait)Shim", with: trait)]
+                + (trait == "SVG" ? [] : ["AlcedoBoxes"]),
             path: "Modules/Codecs/\(trait)"),
         .target(
             name: "C\(trait)Shim", dependencies: [dependency(on: library, with: trait)],
@@ -244,7 +248,8 @@ package.targets += libraries.map { name, directory, pkgConfig, apt, yum, brew in
 
 // Each module has one test target, in a directory with the module's short name. The values are further dependencies.
 let tests: KeyValuePairs<String, [Target.Dependency]> = [
-    "AVIF": [], "BMP": ["AlcedoPNG"], "CURL": ["CCURL"], "Color": ["AlcedoCodecs", "AlcedoPipeline"], "Core": [],
+    "AVIF": [], "BMP": ["AlcedoPNG"], "Boxes": [], "CURL": ["CCURL"], "Color": ["AlcedoCodecs", "AlcedoPipeline"],
+    "Core": [],
     "DiskCache": ["CFileSystemShim", "CXXHashShim"],
     "Downloader": ["AlcedoCURL", "AlcedoDiskCache", "AlcedoMemoryCache", "AlcedoURLResponseCache"],
     "GIF": [], "GTK": ["AlcedoViewBinding", "gallery", gtkLibrary], "HEIF": [], "HTTP": [], "JPEG": [],

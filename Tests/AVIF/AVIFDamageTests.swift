@@ -96,14 +96,18 @@
             #expect(errorCode(tileSize: PixelSize(width: 1_125, height: 1_800)) == nil)
         }
 
-        @Test func `extents that take no bytes are refused before they are listed`() throws {
+        @Test(arguments: [false, true])
+        func `extents that take no bytes are refused before they are listed`(haveIndices: Bool) throws {
             var builder = AVIFBuilder()
             builder.add(try CodedImage(samplePixels(PixelSize(width: 8, height: 8))))
             var data = builder.data
             let table = try #require(data.range(of: Data("iloc".utf8))).upperBound
-            // The sizes of offsets and lengths, and the number of extents of the only item.
-            data[table + 4] = 0
-            data.replaceSubrange(table + 12..<table + 14, with: [0xFF, 0xFF])
+            // The version, the sizes of offsets, lengths and indices, and the only item with its number of extents.
+            // libavif does not read the indices.
+            data[table] = haveIndices ? 1 : 0
+            data.replaceSubrange(table + 4..<table + 6, with: [0, haveIndices ? 15 : 0])
+            let item: [UInt8] = [0, 1] + (haveIndices ? [0, 0] : []) + [0, 0, 0xFF, 0xFF]
+            data.replaceSubrange(table + 8..<table + 8 + item.count, with: item)
 
             #expect(decoder.errorCode(data) == .exceedsLimit)
         }

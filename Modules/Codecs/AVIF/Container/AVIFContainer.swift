@@ -1,4 +1,5 @@
 #if AVIF
+    import AlcedoBoxes
     import AlcedoCore
 
     /// The boxes of an AVIF file that libavif does not report, read as bytes arrive.
@@ -11,18 +12,16 @@
         /// The approximate memory for each coded item. libavif 0.11 creates an AV1 decoder for each.
         static let itemByteCount = 450_000
 
-        /// The offset of the next box of the file.
-        private var offset = 0
+        private var boxes = FileBoxes()
         private var isSequence = false
         private var isStill = false
         private var hasMeta = false
         private var hasMovie = false
-        private var hasMediaData = false
         private var hasBrand: Bool { isStill || isSequence }
         /// Whether the file does not begin with a list of brands that contains one of AVIF.
         private(set) var isForeign = false
-        /// Whether the last box ends after the received bytes.
-        private(set) var isTruncated = true
+        /// Whether the last box ends after the received bytes, or a box that the brands require is missing.
+        var isTruncated: Bool { !isForeign && boxes.isTruncated }
         /// The size with the most pixels that an item or a track declares.
         private(set) var largestSize: PixelSize?
         /// The number of coded items.
@@ -40,31 +39,10 @@
         /// The tracks of a sequence.
         private(set) var tracks: [AVIFTrack] = []
 
-        private static let knownTypes: Set<UInt32> = Set(
-            (["ftyp", "meta", "moov", "mdat", "free", "skip", "uuid", "idat", "moof", "mfra", "wide"] as [StaticString])
-                .map(ISOBox.type))
-
         /// Reads the boxes that have arrived since the last call. `bytes` must begin at the start of the file.
         mutating func advance(_ bytes: UnsafeBufferPointer<UInt8>) {
-            while offset < bytes.count, !isForeign {
-                guard let box = ISOBox(bytes, at: offset, limit: nil) else {
-                    // Fewer bytes than a header may be the beginning of a further box, or other bytes after the image.
-                    isTruncated = bytes.count - offset < 16 && (isMissingBoxes || !hasMediaData)
-                    return
-                }
-                guard offset > 0 || box.type == ISOBox.type("ftyp") else {
-                    isForeign = true
-                    break
-                }
-                guard box.end <= bytes.count else {
-                    // Other bytes after the image are not a box, and are ignored.
-                    isTruncated = Self.knownTypes.contains(box.type) || !hasMediaData
-                    return
-                }
-                read(box, bytes)
-                offset = box.end
-            }
-            isTruncated = !isForeign && isMissingBoxes
+            while !isForeign, let box = boxes.next(bytes, hasHeader: !isMissingBoxes) { read(box) }
+            if boxes.isForeign { isForeign = true }
         }
 
         /// Whether a box is missing that the brands require.
@@ -89,24 +67,23 @@
         /// images, from which the memory for decoding is computed.
         var codedPixelLimit: Int { tiles.codedPixelCount > 0 ? tiles.codedPixelCount : declaredPixelLimit }
 
-        private mutating func read(_ box: ISOBox, _ bytes: UnsafeBufferPointer<UInt8>) {
+        private mutating func read(_ box: Box) {
             switch box.type {
-            case ISOBox.type("ftyp"): readBrands(box, bytes)
-            case ISOBox.type("meta"):
+            case "ftyp": readBrands(box)
+            case "meta":
                 hasMeta = true
-                tables.addItems(box, bytes)
-                readItems(box, bytes)
-            case ISOBox.type("moov"):
+                itemEnd = max(itemEnd, tables.addItems(box))
+                readItems(box)
+            case "moov":
                 hasMovie = true
                 declaresAlpha = false
-                let boxes = box.descendants(["trak"], bytes)
-                for track in boxes { tables.addTrack(track, bytes) }
-                tracks = boxes.map { AVIFTrack($0, bytes) }
+                let boxes = box.descendants("trak")
+                for track in boxes { tables.addTrack(track) }
+                tracks = boxes.map { AVIFTrack($0) }
                 for track in tracks {
                     include(track.size)
                     tiles.include(track.size)
                 }
-            case ISOBox.type("mdat"): hasMediaData = true
             default: break
             }
         }
@@ -116,25 +93,23 @@
         }
 
         /// Reads the major and the compatible brands. Source: AV1 Image File Format, sections 6 and 9.
-        private mutating func readBrands(_ box: ISOBox, _ bytes: UnsafeBufferPointer<UInt8>) {
-            let (still, sequence) = (UInt64(ISOBox.type("avif")), UInt64(ISOBox.type("avis")))
-            var position = 0
-            while let brand = box.number(bytes, at: position, 4) {
-                if brand == still { isStill = true }
-                if brand == sequence { isSequence = true }
+        private mutating func readBrands(_ box: Box) {
+            var reader = box.reader
+            while let brand = reader.unsigned(4).map(BoxType.init(code:)) {
+                if brand == "avif" { isStill = true }
+                if brand == "avis" { isSequence = true }
                 // The minor version follows the major brand.
-                position += position == 0 ? 8 : 4
+                if reader.position == box.payload.lowerBound + 4, !reader.advance(4) { break }
             }
             isForeign = !hasBrand
         }
 
         /// Counts the coded items and finds their sizes.
-        private mutating func readItems(_ meta: ISOBox, _ bytes: UnsafeBufferPointer<UInt8>) {
+        private mutating func readItems(_ meta: Box) {
             // A file with more entries is refused.
             guard tables.entryCount <= AVIFTables.maximumEntryCount else { return }
-            let items = AVIFItems(meta, bytes)
+            let items = AVIFItems(meta)
             itemCount += items.codedCount
-            itemEnd = max(itemEnd, items.end)
             if !hasMovie { declaresAlpha = items.declaresAlpha }
             for size in items.declaredSizes { include(size) }
             tiles.add(items.tiles)

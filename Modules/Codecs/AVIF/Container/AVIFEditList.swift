@@ -1,4 +1,5 @@
 #if AVIF
+    import AlcedoBoxes
     import FoundationEssentials
 
     /// The number of plays of a sequence, which libavif before 1.0 does not write.
@@ -65,50 +66,47 @@
 
         /// Returns nil for a file with edit lists, without tracks, or with another structure than that of libavif 0.11.
         init?(_ bytes: UnsafeBufferPointer<UInt8>) {
-            var offset = 0
-            while let box = ISOBox(bytes, at: offset, limit: bytes.count) {
-                if box.type == ISOBox.type("meta") {
-                    guard let list = box.child("iloc", bytes, skipping: 4), readItems(list, bytes) else { return nil }
+            for box in BoxSequence(bytes) {
+                if box.type == "meta" {
+                    guard let list = box.child("iloc", skipping: 4), readItems(list) else { return nil }
                 }
-                if box.type == ISOBox.type("moov") {
-                    movie = offset
-                    let tracks = box.children(bytes).filter { $0.type == ISOBox.type("trak") }
-                    for track in tracks where !readTrack(track, bytes) { return nil }
+                if box.type == "moov" {
+                    movie = box.payload.lowerBound - 8
+                    for track in box.descendants("trak") where !readTrack(track) { return nil }
                 }
                 // Data before the movie box does not move.
-                if box.type == ISOBox.type("mdat"), tracks.isEmpty { return nil }
-                offset = box.end
+                if box.type == "mdat", tracks.isEmpty { return nil }
             }
             guard !tracks.isEmpty else { return nil }
         }
 
-        private mutating func readTrack(_ track: ISOBox, _ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
-            guard track.child("edts", bytes) == nil, let header = track.child("tkhd", bytes),
-                let table = track.child("mdia", bytes)?.child("minf", bytes)?.child("stbl", bytes),
-                let chunks = table.child("stco", bytes), let count = chunks.number(bytes, at: 4, 4),
-                count <= UInt64((chunks.end - chunks.start - 8) / 4)
+        private mutating func readTrack(_ track: Box) -> Bool {
+            guard track.child("edts") == nil, let header = track.child("tkhd"),
+                let table = track.child("mdia")?.child("minf")?.child("stbl"),
+                let chunks = table.child("stco"), let count = chunks.number(at: 4, 4),
+                count <= UInt64((chunks.payload.count - 8) / 4)
             else { return false }
-            dataOffsets += (0..<Int(count)).map { chunks.start + 8 + 4 * $0 }
-            let isLong = header.number(bytes, at: 0, 1) == 1
+            dataOffsets += (0..<Int(count)).map { chunks.payload.lowerBound + 8 + 4 * $0 }
+            let isLong = header.number(at: 0, 1) == 1
             tracks.append(
                 Track(
-                    box: track.start - 8, headerEnd: header.end, duration: header.start + (isLong ? 28 : 20),
-                    durationSize: isLong ? 8 : 4))
+                    box: track.payload.lowerBound - 8, headerEnd: header.payload.upperBound,
+                    duration: header.payload.lowerBound + (isLong ? 28 : 20), durationSize: isLong ? 8 : 4))
             return true
         }
 
-        private mutating func readItems(_ list: ISOBox, _ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
+        private mutating func readItems(_ list: Box) -> Bool {
             // Version 0, offsets and lengths of four bytes, and no base offset.
-            guard list.number(bytes, at: 0, 1) == 0, list.number(bytes, at: 4, 2) == 0x4400,
-                let count = list.number(bytes, at: 6, 2)
+            guard list.number(at: 0, 1) == 0, list.number(at: 4, 2) == 0x4400,
+                let count = list.number(at: 6, 2)
             else { return false }
             var position = 8
             for _ in 0..<count {
-                guard let extents = list.number(bytes, at: position + 4, 2) else { return false }
-                dataOffsets += (0..<Int(extents)).map { list.start + position + 6 + 8 * $0 }
+                guard let extents = list.number(at: position + 4, 2) else { return false }
+                dataOffsets += (0..<Int(extents)).map { list.payload.lowerBound + position + 6 + 8 * $0 }
                 position += 6 + 8 * Int(extents)
             }
-            return position <= list.end - list.start
+            return position <= list.payload.count
         }
     }
 

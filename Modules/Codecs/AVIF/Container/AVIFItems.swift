@@ -1,4 +1,5 @@
 #if AVIF
+    import AlcedoBoxes
     import AlcedoCore
 
     /// The items of a box `meta`: which of them are coded images, and which of those libavif decodes.
@@ -7,7 +8,7 @@
     /// sections 6.6 and 9.3.
     struct AVIFItems {
         private struct Reference {
-            let type: UInt32
+            let type: BoxType
             let from: Int
             let to: [Int]
         }
@@ -23,19 +24,16 @@
         private var references: [Reference] = []
         /// The sizes that the properties declare, also those of no item.
         private(set) var declaredSizes: [PixelSize] = []
-        /// The offset after the last byte of all items that are stored in the file.
-        private(set) var end: UInt64 = 0
 
-        init(_ meta: ISOBox, _ bytes: UnsafeBufferPointer<UInt8>) {
-            for box in meta.children(bytes, skipping: 4) {
+        init(_ meta: Box) {
+            for box in meta.children(skipping: 4) {
                 switch box.type {
-                case ISOBox.type("pitm"):
-                    let isLong = box.number(bytes, at: 0, 1) != 0
-                    primary = box.number(bytes, at: 4, isLong ? 4 : 2).map { Int($0) }
-                case ISOBox.type("iinf"): readTypes(box, bytes)
-                case ISOBox.type("iloc"): readLocations(box, bytes)
-                case ISOBox.type("iprp"): readProperties(box, bytes)
-                case ISOBox.type("iref"): readReferences(box, bytes)
+                case "pitm":
+                    let isLong = box.number(at: 0, 1) != 0
+                    primary = box.number(at: 4, isLong ? 4 : 2).map { Int($0) }
+                case "iinf": readTypes(box)
+                case "iprp": readProperties(box)
+                case "iref": readReferences(box)
                 default: break
                 }
             }
@@ -50,7 +48,7 @@
             let color = union([primary], tilesOf: [primary])
             // Alpha belongs to the image, or to each of its tiles.
             let auxiliary = references.filter { reference in
-                reference.type == ISOBox.type("auxl") && alphas.contains(reference.from)
+                reference.type == "auxl" && alphas.contains(reference.from)
                     && reference.to.contains { color.contains($0) }
             }
             let alpha = union(Set(auxiliary.map(\.from)), tilesOf: Set(auxiliary.map(\.from)))
@@ -68,7 +66,7 @@
         var declaresAlpha: Bool {
             guard let primary else { return false }
             return references.contains { reference in
-                reference.type == ISOBox.type("auxl") && alphas.contains(reference.from)
+                reference.type == "auxl" && alphas.contains(reference.from)
                     && reference.to.contains(primary)
                     && !union([reference.from], tilesOf: [reference.from]).isDisjoint(with: coded)
             }
@@ -77,76 +75,42 @@
         /// Whether a tile of the shown image is a grid itself.
         var hasGridOfGrids: Bool {
             guard let primary else { return false }
-            let grid = ISOBox.type("dimg")
             let tiles = union([], tilesOf: [primary])
-            return references.contains { $0.type == grid && tiles.contains($0.from) && !coded.contains($0.from) }
+            return references.contains { $0.type == "dimg" && tiles.contains($0.from) && !coded.contains($0.from) }
         }
 
         private func union(_ items: Set<Int>, tilesOf images: Set<Int>) -> Set<Int> {
-            let grid = ISOBox.type("dimg")
+            let grid: BoxType = "dimg"
             return references.reduce(into: items) { result, reference in
                 if reference.type == grid, images.contains(reference.from) { result.formUnion(reference.to) }
             }
         }
 
-        private mutating func readTypes(_ list: ISOBox, _ bytes: UnsafeBufferPointer<UInt8>) {
-            let type = UInt64(ISOBox.type("av01"))
-            let countSize = (list.number(bytes, at: 0, 1) ?? 0) == 0 ? 2 : 4
-            for entry in list.children(bytes, skipping: 4 + countSize) {
-                let numberSize = (entry.number(bytes, at: 0, 1) ?? 0) < 3 ? 2 : 4
-                guard entry.number(bytes, at: 4 + numberSize + 2, 4) == type,
-                    let number = entry.number(bytes, at: 4, numberSize)
+        private mutating func readTypes(_ list: Box) {
+            let countSize = (list.number(at: 0, 1) ?? 0) == 0 ? 2 : 4
+            for entry in list.children(skipping: 4 + countSize) {
+                let numberSize = (entry.number(at: 0, 1) ?? 0) < 3 ? 2 : 4
+                guard entry.number(at: 4 + numberSize + 2, 4).map(BoxType.init(code:)) == "av01",
+                    let number = entry.number(at: 4, numberSize)
                 else { continue }
                 coded.insert(Int(number))
             }
         }
 
-        /// Reads where the items are. Source: ISO/IEC 14496-12, section 8.11.3.
-        private mutating func readLocations(_ list: ISOBox, _ bytes: UnsafeBufferPointer<UInt8>) {
-            guard let version = list.number(bytes, at: 0, 1), let sizes = list.number(bytes, at: 4, 2) else { return }
-            let (offsetSize, lengthSize) = (Int(sizes >> 12), Int(sizes >> 8 & 15))
-            let (baseSize, indexSize) = (Int(sizes >> 4 & 15), version == 0 ? 0 : Int(sizes & 15))
-            guard [offsetSize, lengthSize, baseSize, indexSize].allSatisfy({ $0 <= 8 }) else { return }
-            let numberSize = version < 2 ? 2 : 4
-            var position = 6
-            func next(_ count: Int) -> UInt64? {
-                defer { position += count }
-                return count == 0 ? 0 : list.number(bytes, at: position, count)
-            }
-            guard let count = next(numberSize) else { return }
-            for _ in 0..<count {
-                guard next(numberSize) != nil, let method = next(version == 0 ? 0 : 2), let reference = next(2),
-                    let base = next(baseSize), let extentCount = next(2)
-                else { return }
-                // Extents without any bytes are equal.
-                let extentSize = indexSize + offsetSize + lengthSize
-                for _ in 0..<(extentSize == 0 ? min(1, extentCount) : extentCount) {
-                    guard next(indexSize) != nil, let offset = next(offsetSize), let length = next(lengthSize) else {
-                        return
-                    }
-                    // Other items are in the box `idat`, in another item or in another file.
-                    guard method & 15 == 0, reference == 0 else { continue }
-                    let sum = base.addingReportingOverflow(offset)
-                    let last = sum.partialValue.addingReportingOverflow(length)
-                    end = max(end, sum.overflow || last.overflow ? .max : last.partialValue)
-                }
-            }
-        }
-
-        private mutating func readProperties(_ list: ISOBox, _ bytes: UnsafeBufferPointer<UInt8>) {
-            let properties = list.child("ipco", bytes)?.children(bytes) ?? []
-            let propertySizes = properties.map { Self.size($0, bytes) }
-            let isAlpha = properties.map { $0.type == ISOBox.type("auxC") && Self.namesAlpha($0, bytes) }
+        private mutating func readProperties(_ list: Box) {
+            let properties = list.child("ipco").map { Array($0.children()) } ?? []
+            let propertySizes = properties.map(Self.size)
+            let isAlpha = properties.map { $0.type == "auxC" && Self.namesAlpha($0) }
             declaredSizes += propertySizes.compactMap { $0 }
-            for table in list.children(bytes) where table.type == ISOBox.type("ipma") {
-                var numbers = ISOBoxNumbers(table, bytes)
-                guard let head = numbers.next(4), let count = numbers.next(4) else { continue }
+            for table in list.children() where table.type == "ipma" {
+                var reader = table.reader
+                guard let head = reader.integer(4), let count = reader.integer(4) else { continue }
                 let numberSize = head >> 24 == 0 ? 2 : 4
                 let indexSize = head & 1 == 0 ? 1 : 2
                 for _ in 0..<count {
-                    guard let item = numbers.next(numberSize), let length = numbers.next(1) else { break }
+                    guard let item = reader.integer(numberSize), let length = reader.integer(1) else { break }
                     for _ in 0..<length {
-                        guard let value = numbers.next(indexSize) else { break }
+                        guard let value = reader.integer(indexSize) else { break }
                         // The highest bit states whether the property is essential. Indices begin at 1.
                         let index = (value & (indexSize == 1 ? 0x7F : 0x7FFF)) - 1
                         guard properties.indices.contains(index) else { continue }
@@ -158,26 +122,26 @@
             }
         }
 
-        private mutating func readReferences(_ list: ISOBox, _ bytes: UnsafeBufferPointer<UInt8>) {
-            let numberSize = (list.number(bytes, at: 0, 1) ?? 0) == 0 ? 2 : 4
-            for box in list.children(bytes, skipping: 4) {
-                var numbers = ISOBoxNumbers(box, bytes)
-                guard let from = numbers.next(numberSize), let count = numbers.next(2) else { continue }
-                let targets = (0..<count).compactMap { _ in numbers.next(numberSize) }
+        private mutating func readReferences(_ list: Box) {
+            let numberSize = (list.number(at: 0, 1) ?? 0) == 0 ? 2 : 4
+            for box in list.children(skipping: 4) {
+                var reader = box.reader
+                guard let from = reader.integer(numberSize), let count = reader.integer(2) else { continue }
+                let targets = (0..<count).compactMap { _ in reader.integer(numberSize) }
                 references.append(Reference(type: box.type, from: from, to: targets))
             }
         }
 
         /// Returns the size that a property `ispe` declares, or nil for other properties.
-        private static func size(_ property: ISOBox, _ bytes: UnsafeBufferPointer<UInt8>) -> PixelSize? {
-            guard property.type == ISOBox.type("ispe"), let width = property.number(bytes, at: 4, 4),
-                let height = property.number(bytes, at: 8, 4)
+        private static func size(_ property: Box) -> PixelSize? {
+            guard property.type == "ispe", let width = property.number(at: 4, 4),
+                let height = property.number(at: 8, 4)
             else { return nil }
             return PixelSize(width: Int(width), height: Int(height))
         }
 
-        private static func namesAlpha(_ property: ISOBox, _ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
-            let name = bytes[min(property.start + 4, property.end)..<property.end]
+        private static func namesAlpha(_ property: Box) -> Bool {
+            let name = property.bytes[property.payload.dropFirst(4)]
             return AVIFTrack.alphaNames.contains { name.starts(with: $0.utf8) }
         }
     }
@@ -206,25 +170,6 @@
             alphaCount += other.alphaCount
             pixelCount = max(pixelCount, other.pixelCount)
             codedPixelCount = max(codedPixelCount, other.codedPixelCount)
-        }
-    }
-
-    /// The successive big-endian numbers of a box.
-    private struct ISOBoxNumbers {
-        private let box: ISOBox
-        private let bytes: UnsafeBufferPointer<UInt8>
-        private var position = 0
-
-        init(_ box: ISOBox, _ bytes: UnsafeBufferPointer<UInt8>) {
-            self.box = box
-            self.bytes = bytes
-        }
-
-        /// Returns the next number of at most four bytes, or nil at the end of the box.
-        mutating func next(_ count: Int) -> Int? {
-            guard let number = box.number(bytes, at: position, count) else { return nil }
-            position += count
-            return Int(number)
         }
     }
 #endif

@@ -1,4 +1,6 @@
 #if AVIF
+    import AlcedoBoxes
+
     /// The number of entries in the tables of a file.
     ///
     /// libavif builds a list from each table before it checks any limit. A small table can make a long list: an item
@@ -14,50 +16,73 @@
         private(set) var entryCount = 0
 
         /// Adds the entries of a box `meta`. Sources: ISO/IEC 14496-12, section 8.11; ISO/IEC 23008-12, section 9.3.
-        mutating func addItems(_ meta: ISOBox, _ bytes: UnsafeBufferPointer<UInt8>) {
-            for box in meta.children(bytes, skipping: 4) {
+        ///
+        /// - Returns: The offset after the last byte of all items that are stored in the file.
+        @discardableResult
+        mutating func addItems(_ meta: Box) -> UInt64 {
+            var end: UInt64 = 0
+            for box in meta.children(skipping: 4) {
                 switch box.type {
-                case ISOBox.type("iloc"): addLocations(box, bytes)
+                case "iloc": end = max(end, addLocations(box))
                 // The sizes are those of the smallest entries.
-                case ISOBox.type("iinf"): entryCount += (box.end - box.start) / 20
-                case ISOBox.type("iref"): entryCount += (box.end - box.start) / 2
-                case ISOBox.type("iprp"):
-                    for part in box.children(bytes) {
-                        let isList = part.type == ISOBox.type("ipco")
-                        entryCount += isList ? part.children(bytes).count : part.end - part.start
+                case "iinf": entryCount += box.payload.count / 20
+                case "iref": entryCount += box.payload.count / 2
+                case "iprp":
+                    for part in box.children() {
+                        entryCount += part.type == "ipco" ? part.children().count : part.payload.count
                     }
                 default: break
                 }
             }
+            return end
         }
 
         /// Adds the entries of a box `trak`. Source: ISO/IEC 14496-12, section 8.5.2.
-        mutating func addTrack(_ track: ISOBox, _ bytes: UnsafeBufferPointer<UInt8>) {
+        mutating func addTrack(_ track: Box) {
             entryCount += Self.entriesPerTrack
-            for meta in track.descendants(["meta"], bytes) { addItems(meta, bytes) }
-            for table in track.descendants(["mdia", "minf", "stbl", "stsd"], bytes) {
+            for meta in track.descendants("meta") { addItems(meta) }
+            for table in track.descendants("mdia", "minf", "stbl", "stsd") {
                 // For each description, libavif reads boxes of at least 8 bytes up to the end of the table. One
                 // description is read once, like other boxes. The minimum keeps the product from overflowing.
-                let count = min(table.children(bytes, skipping: 8).count, 1 << 20)
-                if count > 1 { entryCount += count * ((table.end - table.start) / 8) }
+                let count = min(table.children(skipping: 8).count, 1 << 20)
+                if count > 1 { entryCount += count * (table.payload.count / 8) }
             }
         }
 
-        /// Adds the items and extents of a box `iloc`. Ends where libavif does: when an item is incomplete.
-        private mutating func addLocations(_ list: ISOBox, _ bytes: UnsafeBufferPointer<UInt8>) {
-            guard let version = list.number(bytes, at: 0, 1), let sizes = list.number(bytes, at: 4, 2) else { return }
+        /// Adds the items and extents of a box `iloc`, and returns the offset after the last byte of the items. Ends
+        /// where libavif does: when an item is incomplete. Source: ISO/IEC 14496-12, section 8.11.3.
+        private mutating func addLocations(_ list: Box) -> UInt64 {
+            var end: UInt64 = 0
+            var reader = list.reader
+            guard let version = reader.unsigned(4).map({ $0 >> 24 }), let sizes = reader.integer(2) else { return end }
+            // libavif does not read the index of an extent.
+            let (offsetSize, lengthSize, baseSize) = (sizes >> 12, sizes >> 8 & 15, sizes >> 4 & 15)
+            let extentSize = offsetSize + lengthSize
             let numberSize = version < 2 ? 2 : 4
-            guard let itemCount = list.number(bytes, at: 6, numberSize) else { return }
-            let extentSize = Int(sizes >> 12) + Int(sizes >> 8 & 15)
-            // The identifier, the construction method, the data reference and the base offset.
-            let headSize = numberSize + (version == 0 ? 0 : 2) + 2 + Int(sizes >> 4 & 15)
-            var position = 6 + numberSize
+            guard let itemCount = reader.integer(numberSize) else { return end }
             for _ in 0..<itemCount {
-                guard let extentCount = list.number(bytes, at: position + headSize, 2) else { return }
-                position += headSize + 2 + Int(extentCount) * extentSize
-                guard position <= list.end - list.start else { return }
-                entryCount += 1 + Int(extentCount)
+                guard reader.advance(numberSize), let method = reader.unsigned(version == 0 ? 0 : 2),
+                    let reference = reader.unsigned(2), let base = reader.unsigned(baseSize),
+                    let extentCount = reader.integer(2), extentCount * extentSize <= reader.rest.count
+                else { return end }
+                entryCount += 1 + extentCount
+                // A file with more entries is refused, so their positions are not needed.
+                guard entryCount <= Self.maximumEntryCount else {
+                    _ = reader.advance(extentCount * extentSize)
+                    continue
+                }
+                for _ in 0..<extentCount {
+                    guard let offset = reader.unsigned(offsetSize), let length = reader.unsigned(lengthSize) else {
+                        return end
+                    }
+                    // Other items are in the box `idat`, in another item or in another file.
+                    guard method & 15 == 0, reference == 0 else { continue }
+                    let sum = base.addingReportingOverflow(offset)
+                    let last = sum.partialValue.addingReportingOverflow(length)
+                    end = max(end, sum.overflow || last.overflow ? .max : last.partialValue)
+                }
             }
+            return end
         }
     }
 #endif

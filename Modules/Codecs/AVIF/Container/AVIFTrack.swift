@@ -1,4 +1,5 @@
 #if AVIF
+    import AlcedoBoxes
     import AlcedoCore
 
     /// The properties of one track of a sequence that libavif does not report. Source: ISO/IEC 14496-12, section 8.
@@ -24,42 +25,41 @@
         /// The names of the type of alpha images.
         static let alphaNames = ["urn:mpeg:mpegB:cicp:systems:auxiliary:alpha", "urn:mpeg:hevc:2015:auxid:1"]
 
-        init(_ track: ISOBox, _ bytes: UnsafeBufferPointer<UInt8>) {
-            isAuxiliary = track.child("tref", bytes)?.child("auxl", bytes) != nil
-            if let header = track.child("tkhd", bytes) {
-                let isLong = header.number(bytes, at: 0, 1) == 1
+        init(_ track: Box) {
+            isAuxiliary = track.child("tref")?.child("auxl") != nil
+            if let header = track.child("tkhd") {
+                let isLong = header.number(at: 0, 1) == 1
                 // Fixed-point numbers with 16 bits after the point.
-                let width = header.number(bytes, at: isLong ? 88 : 76, 4) ?? 0
-                let height = header.number(bytes, at: isLong ? 92 : 80, 4) ?? 0
+                let width = header.number(at: isLong ? 88 : 76, 4) ?? 0
+                let height = header.number(at: isLong ? 92 : 80, 4) ?? 0
                 size = PixelSize(width: Int(width >> 16), height: Int(height >> 16))
-                if let list = track.child("edts", bytes)?.child("elst", bytes) {
-                    playCount = Self.playCount(list, header, bytes)
+                if let list = track.child("edts")?.child("elst") {
+                    playCount = Self.playCount(list, header)
                 }
             }
-            guard let table = track.descendants(["mdia", "minf", "stbl"], bytes).first else { return }
-            for name in ["stts", "stsc"] as [StaticString] {
-                let counts = table.descendants([name], bytes).map { Int($0.number(bytes, at: 4, 4) ?? 0) }
+            guard let table = track.descendants("mdia", "minf", "stbl").first else { return }
+            for type in ["stts", "stsc"] as [BoxType] {
+                let counts = table.descendants(type).map { Int($0.number(at: 4, 4) ?? 0) }
                 runCount = max(runCount, counts.reduce(0, +))
             }
-            if let times = table.child("stts", bytes), let count = times.number(bytes, at: 4, 4) {
+            if let times = table.child("stts"), let count = times.number(at: 4, 4) {
                 for index in 0..<Int(count) {
-                    guard let samples = times.number(bytes, at: 8 + 8 * index, 4),
-                        let units = times.number(bytes, at: 12 + 8 * index, 4)
+                    guard let samples = times.number(at: 8 + 8 * index, 4),
+                        let units = times.number(at: 12 + 8 * index, 4)
                     else { break }
                     durationRuns.append((Int(samples), units))
                 }
             }
-            if let sizes = table.child("stsz", bytes), let count = sizes.number(bytes, at: 8, 4) {
+            if let sizes = table.child("stsz"), let count = sizes.number(at: 8, 4) {
                 sampleCount = Int(count)
             }
             // libavif looks at every description. The limit of frames applies only to AV1.
-            let coded = ISOBox.type("av01")
-            let entries = table.descendants(["stsd"], bytes).flatMap { $0.children(bytes, skipping: 8) }
-            guard let entry = entries.first(where: { $0.type == coded }) else { return }
+            let entries = table.descendants("stsd").lazy.compactMap { $0.child("av01", skipping: 8) }
+            guard let entry = entries.first else { return }
             isAV1 = true
             // The fields of a visual sample entry precede its boxes.
-            guard let auxiliary = entry.child("auxi", bytes, skipping: 78) else { return }
-            let name = bytes[min(auxiliary.start + 4, auxiliary.end)..<auxiliary.end].prefix { $0 != 0 }
+            guard let auxiliary = entry.child("auxi", skipping: 78) else { return }
+            let name = auxiliary.bytes[auxiliary.payload.dropFirst(4)].prefix { $0 != 0 }
             isAlpha = Self.alphaNames.contains { name.elementsEqual($0.utf8) }
         }
 
@@ -91,14 +91,14 @@
         /// track.
         ///
         /// Source: ISO/IEC 14496-12, section 8.6.6; ISO/IEC 23008-12, section 9.6.1.
-        private static func playCount(_ list: ISOBox, _ header: ISOBox, _ bytes: UnsafeBufferPointer<UInt8>) -> Int? {
-            guard let listVersion = list.number(bytes, at: 0, 1), let flags = list.number(bytes, at: 1, 3),
-                list.number(bytes, at: 4, 4) == 1,
-                let edit = list.number(bytes, at: 8, listVersion == 1 ? 8 : 4), edit > 0
+        private static func playCount(_ list: Box, _ header: Box) -> Int? {
+            guard let listVersion = list.number(at: 0, 1), let flags = list.number(at: 1, 3),
+                list.number(at: 4, 4) == 1,
+                let edit = list.number(at: 8, listVersion == 1 ? 8 : 4), edit > 0
             else { return nil }
             guard flags & 1 == 1 else { return 1 }
-            let isLong = header.number(bytes, at: 0, 1) == 1
-            guard let whole = isLong ? header.number(bytes, at: 28, 8) : header.number(bytes, at: 20, 4) else {
+            let isLong = header.number(at: 0, 1) == 1
+            guard let whole = isLong ? header.number(at: 28, 8) : header.number(at: 20, 4) else {
                 return nil
             }
             guard whole != (isLong ? UInt64.max : UInt64(UInt32.max)) else { return 0 }

@@ -1,4 +1,5 @@
 #if HEIF
+    import AlcedoBoxes
     import AlcedoCore
 
     /// The boxes at the top of a file. Source: ISO/IEC 14496-12, section 4.
@@ -8,43 +9,22 @@
         /// The box with the tracks of a sequence, when all of its bytes are present.
         private(set) var movie: Box?
         /// Whether the file does not begin with a list of brands.
-        private(set) var isForeign = false
+        let isForeign: Bool
         /// Whether the last box ends after the bytes.
-        private(set) var isTruncated = false
-
-        private static let knownTypes: Set<BoxType> = [
-            "ftyp", "meta", "moov", "mdat", "free", "skip", "uuid", "idat", "moof", "mfra", "wide",
-        ]
+        let isTruncated: Bool
 
         /// Finds the boxes in the bytes of a file, or in the beginning of one.
         init(_ bytes: UnsafeBufferPointer<UInt8>) {
-            var offset = 0
-            var hasMediaData = false
-            while offset < bytes.count {
-                guard let box = Box(bytes, at: offset, limit: bytes.count) else {
-                    // Fewer bytes than a header may be the beginning of a further box, or other bytes after the image.
-                    isTruncated = bytes.count - offset < 16 && !(hasHeader && hasMediaData)
-                    isForeign = offset == 0 && !isTruncated
-                    return
-                }
-                guard offset > 0 || box.type == "ftyp" else {
-                    isForeign = true
-                    return
-                }
-                guard box.payload.upperBound <= bytes.count else {
-                    // Other bytes after the image are not a box, and are ignored.
-                    isTruncated = Self.knownTypes.contains(box.type) || !hasMediaData
-                    return
-                }
+            var boxes = FileBoxes()
+            while let box = boxes.next(bytes, hasHeader: meta != nil || movie != nil) {
                 switch box.type {
                 case "meta" where meta == nil: meta = box
                 case "moov" where movie == nil: movie = box
-                case "mdat": hasMediaData = true
                 default: break
                 }
-                offset = box.payload.upperBound
             }
-            isTruncated = !hasHeader
+            isTruncated = boxes.isTruncated
+            isForeign = boxes.isForeign || boxes.offset == 0 && !isTruncated
         }
 
         /// Whether a box with the properties of an image is present.
@@ -58,5 +38,28 @@
             }
             return ImageDecodingError(.corrupt, "HEIF: the file has no image")
         }
+    }
+
+    extension BoxReader {
+        /// Reads a big-endian number of at most eight bytes. A count of 0 is the number 0.
+        ///
+        /// - Throws: `corrupt` when the box ends before, or the number exceeds `Int.max`.
+        mutating func number(_ count: Int) throws(ImageDecodingError) -> Int {
+            guard let number = integer(count) else { throw Self.damaged }
+            return number
+        }
+
+        /// Reads a signed number of 32 bits.
+        mutating func signedNumber() throws(ImageDecodingError) -> Int {
+            Int(Int32(truncatingIfNeeded: try number(4)))
+        }
+
+        mutating func type() throws(ImageDecodingError) -> BoxType { BoxType(code: UInt64(try number(4))) }
+
+        mutating func skip(_ count: Int) throws(ImageDecodingError) {
+            guard advance(count) else { throw Self.damaged }
+        }
+
+        private static var damaged: ImageDecodingError { ImageDecodingError(.corrupt, "HEIF: a box is too short") }
     }
 #endif

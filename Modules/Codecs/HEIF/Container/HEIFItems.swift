@@ -1,4 +1,5 @@
 #if HEIF
+    import AlcedoBoxes
     import AlcedoCore
 
     /// The items of a file: images, tiles and metadata. Sources: ISO/IEC 14496-12, section 8.11; ISO/IEC 23008-12,
@@ -53,21 +54,21 @@
         /// Reads the tables of the box `meta`.
         ///
         /// - Throws: `corrupt`, and `exceedsLimit` for more items, parts or references than are read.
-        init(_ meta: Box, _ bytes: UnsafeBufferPointer<UInt8>) throws(ImageDecodingError) {
-            let boxes = meta.children(bytes, skipping: 4)
-            func first(_ type: BoxType) -> Box? { boxes.first { $0.type == type } }
-            if let box = first("iinf") { try readTypes(box, bytes) }
-            if let box = first("iloc") { try readLocations(box.reader(bytes), idat: first("idat")?.payload, bytes) }
+        init(_ meta: Box) throws(ImageDecodingError) {
+            func first(_ type: BoxType) -> Box? { meta.child(type, skipping: 4) }
+            if let box = first("iinf") { try readTypes(box) }
+            if let box = first("iloc") { try readLocations(box, idat: first("idat")?.payload) }
             if let box = first("pitm") {
-                var reader = box.reader(bytes)
+                var reader = box.reader
                 let version = try reader.number(4) >> 24
                 primary = try reader.number(version == 0 ? 2 : 4)
             }
             if let box = first("iprp") {
-                properties = box.child("ipco", bytes)?.children(bytes) ?? []
-                for box in box.children(bytes) where box.type == "ipma" { try readAssociations(box.reader(bytes)) }
+                // An index has at most 15 bits.
+                properties = box.child("ipco").map { Array($0.children().prefix(0x7FFF)) } ?? []
+                for box in box.children() where box.type == "ipma" { try readAssociations(box.reader) }
             }
-            if let box = first("iref") { try readReferences(box, bytes) }
+            if let box = first("iref") { try readReferences(box) }
         }
 
         /// Whether the payload of an item is not within this number of bytes.
@@ -89,15 +90,13 @@
                 .map(\.from)
         }
 
-        private mutating func readTypes(
-            _ box: Box, _ bytes: UnsafeBufferPointer<UInt8>
-        ) throws(ImageDecodingError) {
-            var reader = box.reader(bytes)
+        private mutating func readTypes(_ box: Box) throws(ImageDecodingError) {
+            var reader = box.reader
             let version = try reader.number(4) >> 24
-            let entries = box.children(bytes, skipping: version == 0 ? 6 : 8)
+            let entries = Array(box.children(skipping: version == 0 ? 6 : 8).prefix(Self.maximumCount + 1))
             guard entries.count <= Self.maximumCount else { throw Self.tooMany("items") }
             for entry in entries where entry.type == "infe" {
-                var reader = entry.reader(bytes)
+                var reader = entry.reader
                 let version = try reader.number(4) >> 24
                 // Earlier versions do not have a type.
                 guard version >= 2 else { continue }
@@ -114,10 +113,8 @@
 
         /// Reads where the payloads are. Further entries for an item, which the format forbids, are ignored. Source:
         /// ISO/IEC 14496-12, section 8.11.3.
-        private mutating func readLocations(
-            _ box: BoxReader, idat: Range<Int>?, _ bytes: UnsafeBufferPointer<UInt8>
-        ) throws(ImageDecodingError) {
-            var reader = box
+        private mutating func readLocations(_ box: Box, idat: Range<Int>?) throws(ImageDecodingError) {
+            var reader = box.reader
             let version = try reader.number(4) >> 24
             guard version <= 2 else { throw ImageDecodingError(.unsupportedVariant, "HEIF: unknown item locations") }
             let sizes = try reader.number(2)
@@ -152,7 +149,7 @@
                     let length = stored == 0 && isRest ? nil : stored
                     guard let area, extents != nil else { continue }
                     // The item may be one that is not needed.
-                    if let extent = Self.extent(base, offset, length, in: area, byteCount: bytes.count) {
+                    if let extent = Self.extent(base, offset, length, in: area, byteCount: box.bytes.count) {
                         extents?.append(extent)
                     } else {
                         isOutside = true
@@ -196,14 +193,12 @@
             }
         }
 
-        private mutating func readReferences(
-            _ box: Box, _ bytes: UnsafeBufferPointer<UInt8>
-        ) throws(ImageDecodingError) {
-            var reader = box.reader(bytes)
+        private mutating func readReferences(_ box: Box) throws(ImageDecodingError) {
+            var reader = box.reader
             let size = try reader.number(4) >> 24 == 0 ? 2 : 4
             var totalCount = 0
-            for entry in box.children(bytes, skipping: 4) {
-                var reader = entry.reader(bytes)
+            for entry in box.children(skipping: 4) {
+                var reader = entry.reader
                 let from = try reader.number(size)
                 let count = try reader.number(2)
                 totalCount += 1 + count

@@ -1,4 +1,5 @@
 #if HEIF
+    import AlcedoBoxes
     import AlcedoCore
 
     /// The properties of an image. Sources: ISO/IEC 23008-12, section 6.5; ISO/IEC 14496-12, section 12.1.
@@ -18,14 +19,12 @@
         /// Reads the properties of an item.
         ///
         /// - Throws: `corrupt`, and `unsupportedVariant` for an unknown property that a reader must know.
-        init(
-            _ item: HEIFItems.Item, of items: HEIFItems, _ bytes: UnsafeBufferPointer<UInt8>
-        ) throws(ImageDecodingError) {
+        init(_ item: HEIFItems.Item, of items: HEIFItems) throws(ImageDecodingError) {
             for (index, isEssential) in item.properties {
                 guard index <= items.properties.count else {
                     throw ImageDecodingError(.corrupt, "HEIF: an image has a property that is missing")
                 }
-                let isKnown = try read(items.properties[index - 1], bytes)
+                let isKnown = try read(items.properties[index - 1])
                 guard isKnown || !isEssential else {
                     throw ImageDecodingError(.unsupportedVariant, "HEIF: an essential property is unknown")
                 }
@@ -34,24 +33,22 @@
 
         /// Returns the name of the kind of an auxiliary image, or nil when it has none. Other properties, which may be
         /// unknown, are not read.
-        static func auxiliaryType(
-            of item: HEIFItems.Item, of items: HEIFItems, _ bytes: UnsafeBufferPointer<UInt8>
-        ) -> String? {
+        static func auxiliaryType(of item: HEIFItems.Item, of items: HEIFItems) -> String? {
             for (index, _) in item.properties where index <= items.properties.count {
                 let box = items.properties[index - 1]
                 guard box.type == "auxC" else { continue }
-                var reader = box.reader(bytes)
+                var reader = box.reader
                 guard (try? reader.number(4)) != nil else { return nil }
                 // The known names are shorter. Every item may have the same long name.
-                var name = BoxReader(bytes, reader.rest.prefix(64))
+                var name = BoxReader(box.bytes, reader.rest.prefix(64))
                 return name.text()
             }
             return nil
         }
 
         /// Reads a property. Returns false when it is unknown.
-        mutating func read(_ box: Box, _ bytes: UnsafeBufferPointer<UInt8>) throws(ImageDecodingError) -> Bool {
-            var reader = box.reader(bytes)
+        mutating func read(_ box: Box) throws(ImageDecodingError) -> Bool {
+            var reader = box.reader
             switch box.type {
             case "ispe":
                 try reader.skip(4)

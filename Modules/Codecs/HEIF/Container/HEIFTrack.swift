@@ -1,4 +1,5 @@
 #if HEIF
+    import AlcedoBoxes
     import AlcedoCore
 
     /// The first frame of a sequence. Source: ISO/IEC 14496-12, section 8; ISO/IEC 23008-12, section 7.
@@ -11,16 +12,16 @@
         ///
         /// - Returns: nil when there is no such track.
         /// - Throws: `corrupt`.
-        init?(_ movie: Box, _ bytes: UnsafeBufferPointer<UInt8>) throws(ImageDecodingError) {
-            for track in movie.children(bytes) where track.type == "trak" {
-                guard track.child("tref", bytes)?.child("auxl", bytes) == nil,
-                    let table = track.child("mdia", bytes)?.child("minf", bytes)?.child("stbl", bytes),
-                    let descriptions = table.child("stsd", bytes),
-                    let entry = descriptions.children(bytes, skipping: 8).first,
+        init?(_ movie: Box) throws(ImageDecodingError) {
+            for track in movie.children() where track.type == "trak" {
+                guard track.child("tref")?.child("auxl") == nil,
+                    let table = track.child("mdia")?.child("minf")?.child("stbl"),
+                    let descriptions = table.child("stsd"),
+                    let entry = descriptions.children(skipping: 8).first,
                     entry.type == "hvc1" || entry.type == "hev1",
-                    let start = try Self.firstChunk(table, bytes), let sizes = table.child("stsz", bytes)
+                    let start = try Self.firstChunk(table), let sizes = table.child("stsz")
                 else { continue }
-                var reader = sizes.reader(bytes)
+                var reader = sizes.reader
                 try reader.skip(4)
                 let common = try reader.number(4)
                 guard try reader.number(4) > 0 else { continue }
@@ -29,30 +30,26 @@
                 guard !overflow, end <= 1 << 40 else {
                     throw ImageDecodingError(.corrupt, "HEIF: a frame is outside the file")
                 }
-                properties = try Self.properties(of: entry, bytes)
+                properties = try Self.properties(of: entry)
                 frame = start..<end
                 return
             }
             return nil
         }
 
-        private static func firstChunk(
-            _ table: Box, _ bytes: UnsafeBufferPointer<UInt8>
-        ) throws(ImageDecodingError) -> Int? {
-            guard let offsets = table.children(bytes).first(where: { $0.type == "stco" || $0.type == "co64" }) else {
+        private static func firstChunk(_ table: Box) throws(ImageDecodingError) -> Int? {
+            guard let offsets = table.children().first(where: { $0.type == "stco" || $0.type == "co64" }) else {
                 return nil
             }
-            var reader = offsets.reader(bytes)
+            var reader = offsets.reader
             try reader.skip(4)
             return try reader.number(4) > 0 ? try reader.number(offsets.type == "stco" ? 4 : 8) : nil
         }
 
         /// Reads the properties in a sample entry. Its fields precede its boxes.
-        private static func properties(
-            of entry: Box, _ bytes: UnsafeBufferPointer<UInt8>
-        ) throws(ImageDecodingError) -> HEIFProperties {
+        private static func properties(of entry: Box) throws(ImageDecodingError) -> HEIFProperties {
             var properties = HEIFProperties()
-            for box in entry.children(bytes, skipping: 78) { _ = try properties.read(box, bytes) }
+            for box in entry.children(skipping: 78) { _ = try properties.read(box) }
             return properties
         }
     }

@@ -1,4 +1,5 @@
 #if HEIF
+    import AlcedoBoxes
     import AlcedoCore
     import FoundationEssentials
 
@@ -30,20 +31,20 @@
             _ container: HEIFContainer, _ bytes: UnsafeBufferPointer<UInt8>, limits: DecodingLimits
         ) throws(ImageDecodingError) {
             if let meta = container.meta {
-                let items = try HEIFItems(meta, bytes)
+                let items = try HEIFItems(meta)
                 if let primary = items.primary, let item = items.items[primary] {
                     try self.init(
                         primary, item, of: items, bytes, isTruncated: container.isTruncated, limits: limits)
                     return
                 }
             }
-            guard let movie = container.movie, let track = try HEIFTrack(movie, bytes) else {
+            guard let movie = container.movie, let track = try HEIFTrack(movie) else {
                 throw container.error()
             }
             var metadata = KeptMetadata(bytes, limits)
             metadata.result.colorProfile = metadata.kept(track.properties.profile)
             try self.init(
-                HEIFPicture([track.frame], track.properties, bytes), alpha: nil, isPremultiplied: false,
+                HEIFPicture([track.frame], track.properties), alpha: nil, isPremultiplied: false,
                 track.properties, metadata)
         }
 
@@ -51,7 +52,7 @@
             _ number: Int, _ item: HEIFItems.Item, of items: HEIFItems, _ bytes: UnsafeBufferPointer<UInt8>,
             isTruncated: Bool, limits: DecodingLimits
         ) throws(ImageDecodingError) {
-            let properties = try HEIFProperties(item, of: items, bytes)
+            let properties = try HEIFProperties(item, of: items)
             if let size = properties.size { try limits.check(size, format: .gray8) }
             let picture = try HEIFPicture(number, item, properties, of: items, bytes, limits)
             var alpha: HEIFPicture?
@@ -59,10 +60,10 @@
             var isPremultiplied = false
             for source in items.sources(of: number, "auxl") {
                 guard source != number, let item = items.items[source],
-                    let type = HEIFProperties.auxiliaryType(of: item, of: items, bytes), Self.alphaTypes.contains(type)
+                    let type = HEIFProperties.auxiliaryType(of: item, of: items), Self.alphaTypes.contains(type)
                 else { continue }
                 do throws(ImageDecodingError) {
-                    let properties = try HEIFProperties(item, of: items, bytes)
+                    let properties = try HEIFProperties(item, of: items)
                     let found = try HEIFPicture(source, item, properties, of: items, bytes, limits)
                     // If the image is whole and no box is cut off, the alpha is not among missing bytes.
                     guard isTruncated || picture.end > bytes.count || found.end <= bytes.count else {

@@ -1,4 +1,5 @@
 #if HEIF
+    import AlcedoBoxes
     import AlcedoCore
 
     /// The coded pictures of an image: one, or the tiles of a grid.
@@ -19,13 +20,11 @@
         /// Creates the image of one coded picture.
         ///
         /// - Throws: `corrupt` when the file declares another size, or none of the picture's configuration.
-        init(
-            _ extents: [Range<Int>], _ properties: HEIFProperties, _ bytes: UnsafeBufferPointer<UInt8>
-        ) throws(ImageDecodingError) {
+        init(_ extents: [Range<Int>], _ properties: HEIFProperties) throws(ImageDecodingError) {
             guard let box = properties.configuration else {
                 throw ImageDecodingError(.corrupt, "HEIF: a picture has no configuration")
             }
-            let configuration = try HEVCConfiguration(box, bytes)
+            let configuration = try HEVCConfiguration(box)
             size = configuration.sequence.size
             guard (properties.size ?? size) == size else {
                 throw ImageDecodingError(.corrupt, "HEIF: a picture does not have the size in the header")
@@ -71,7 +70,7 @@
         ) throws(ImageDecodingError) {
             let extents = try HEIFItems.location(of: item)
             switch item.type {
-            case "hvc1": try self.init(extents, properties, bytes)
+            case "hvc1": try self.init(extents, properties)
             case "grid":
                 let grid = try Grid(extents, bytes)
                 try limits.check(grid.size, format: .gray8)
@@ -79,14 +78,14 @@
                     throw ImageDecodingError(.corrupt, "HEIF: a grid does not have the size in the header")
                 }
                 let (tiles, color) = try Self.tiles(
-                    items.targets(of: number, "dimg"), count: grid.columnCount * grid.rowCount, of: items, bytes)
+                    items.targets(of: number, "dimg"), count: grid.columnCount * grid.rowCount, of: items)
                 try self.init(grid, tiles, properties.color ?? color)
             default: throw ImageDecodingError(.unsupportedVariant, "HEIF: the image is not coded with HEVC")
             }
         }
 
         private static func tiles(
-            _ numbers: [Int], count: Int, of items: HEIFItems, _ bytes: UnsafeBufferPointer<UInt8>
+            _ numbers: [Int], count: Int, of items: HEIFItems
         ) throws(ImageDecodingError) -> (tiles: [CodedPicture], color: ColorCodePoints) {
             guard count <= maximumTileCount else {
                 throw ImageDecodingError(
@@ -105,7 +104,7 @@
                     throw ImageDecodingError(.unsupportedVariant, "HEIF: a tile is not coded with HEVC")
                 }
                 let extents = try HEIFItems.location(of: item)
-                let properties = try HEIFProperties(item, of: items, bytes)
+                let properties = try HEIFProperties(item, of: items)
                 guard let box = properties.configuration else {
                     throw ImageDecodingError(.corrupt, "HEIF: a picture has no configuration")
                 }
@@ -113,7 +112,7 @@
                 if let known = configurations[box.payload.lowerBound] {
                     configuration = known
                 } else {
-                    configuration = try HEVCConfiguration(box, bytes)
+                    configuration = try HEVCConfiguration(box)
                     configurations[box.payload.lowerBound] = configuration
                 }
                 let tileSize = configuration.sequence.size

@@ -1,4 +1,5 @@
 #if HEIF
+    import AlcedoBoxes
     import AlcedoCore
 
     /// The parameter sets of coded pictures: the box `hvcC`. Source: ISO/IEC 14496-15, section 8.3.3.
@@ -22,8 +23,9 @@
         ///
         /// - Throws: `corrupt`, `exceedsLimit` for too many parameter sets, and the errors of
         ///   ``SequenceParameterSet``. All of its sequence parameter sets must be equal.
-        init(_ box: Box, _ bytes: UnsafeBufferPointer<UInt8>) throws(ImageDecodingError) {
-            var reader = box.reader(bytes)
+        init(_ box: Box) throws(ImageDecodingError) {
+            let bytes = box.bytes
+            var reader = box.reader
             try reader.skip(21)
             lengthSize = try reader.number(1) & 3 + 1
             var parameterSets: [UInt8] = []

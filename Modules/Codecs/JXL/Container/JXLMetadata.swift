@@ -1,4 +1,5 @@
 #if JXL
+    import AlcedoBoxes
     import AlcedoCore
     import CJXLShim
     import FoundationEssentials
@@ -20,7 +21,7 @@
                     isDamaged = isDamaged || failure == .damaged
                     continue
                 }
-                if box.type == JXLBox.type("Exif") {
+                if box.type == "Exif" {
                     result.exif = Self.tiff(contents)
                     isDamaged = isDamaged || result.exif == nil
                 } else {
@@ -67,7 +68,7 @@
     }
 
     extension JXLMetadataBox {
-        var isEXIFOrXMP: Bool { type == JXLBox.type("Exif") || type == JXLBox.type("xml ") }
+        var isEXIFOrXMP: Bool { type == "Exif" || type == "xml " }
 
         /// The reason why contents are not read.
         enum Failure: Error { case damaged, tooLarge }
