@@ -1,4 +1,5 @@
 import AlcedoHTTP
+import AlcedoRuntime
 import FoundationEssentials
 
 /// The images of the origin: bitmaps of noise. Every byte depends on everything that the origin may look at.
@@ -64,8 +65,5 @@ enum Content {
         return (0..<3).reduce(0) { $0 | Int(file[file.startIndex + 56 + $1]) << (8 * $1) }
     }
 
-    /// FNV-1a.
-    private static func hash(_ text: String) -> UInt64 {
-        text.utf8.reduce(0xCBF2_9CE4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }
-    }
+    private static func hash(_ text: String) -> UInt64 { XXH64.hash(text.utf8Span.span.bytes) }
 }

@@ -303,18 +303,6 @@ int alcedo_jxl_flush(alcedo_jxl_decoder *d) {
     return 1;
 }
 
-uint64_t alcedo_jxl_digest(const void *bytes, size_t count) {
-    const uint8_t *next = bytes;
-    uint64_t digest = count;
-    for (; count >= sizeof digest; count -= sizeof digest, next += sizeof digest) {
-        uint64_t word;
-        memcpy(&word, next, sizeof word);
-        digest = ((digest << 5 | digest >> 59) ^ word) * UINT64_C(0x9E3779B97F4A7C15);
-    }
-    for (; count > 0; count--, next++) digest = (digest ^ *next) * UINT64_C(0x100000001B3);
-    return digest;
-}
-
 int alcedo_jxl_is_opaque(
     const void *rows, uint32_t width, uint32_t height, size_t stride, alcedo_jxl_format format) {
     if (alcedo_jxl_is_gray(format)) return 1;

@@ -1,5 +1,6 @@
 import AlcedoMemoryCache
 import AlcedoProgramSupport
+import AlcedoTesting
 import FoundationEssentials
 
 /// Replays a trace on a memory cache. Each miss is stored with the size of its request.
@@ -8,12 +9,9 @@ struct TraceReplay {
     private struct Key: Hashable {
         let number: Int
 
-        /// The hash, by the finalizer of SplitMix64.
         var hashValue: Int {
-            var z = UInt64(truncatingIfNeeded: number) &+ 0x9E37_79B9_7F4A_7C15
-            z = (z ^ z >> 30) &* 0xBF58_476D_1CE4_E5B9
-            z = (z ^ z >> 27) &* 0x94D0_49BB_1331_11EB
-            return Int(truncatingIfNeeded: z ^ z >> 31)
+            var random = SplitMix64(seed: UInt64(truncatingIfNeeded: number))
+            return Int(truncatingIfNeeded: random.next())
         }
 
         func hash(into hasher: inout Hasher) { hasher.combine(hashValue) }

@@ -173,9 +173,6 @@ int alcedo_jxl_flush(alcedo_jxl_decoder *_Nonnull decoder);
 int alcedo_jxl_is_opaque(
     const void *_Nonnull rows, uint32_t width, uint32_t height, size_t stride, alcedo_jxl_format format);
 
-/// Returns a number that is, with high probability, different for different bytes.
-uint64_t alcedo_jxl_digest(const void *_Nonnull bytes, size_t count);
-
 /// Writes the reconstructed JPEG file, and sets `written` to its number of bytes. Returns ALCEDO_JXL_PASS when it has
 /// more than `capacity`. The call can then be repeated with a larger capacity. Returns ALCEDO_JXL_UNSUPPORTED when the
 /// file has no JPEG data.

@@ -1,6 +1,7 @@
 #if JXL
     import AlcedoCore
     import AlcedoLibc
+    import AlcedoRuntime
     import CJXLShim
 
     /// An image, or the first frame of an animation, that is decoded while its bytes arrive: pass by pass, and within a
@@ -17,7 +18,7 @@
         /// The number of bytes at the last call of ``advance(_:isEnd:)`` that produced pixels.
         private var shownByteCount = 0
         /// The digest of the pixels at that call, or that of the cleared memory.
-        private var shownDigest: UInt64
+        private var shownDigest: UInt64 = 0
         /// The number of complete passes.
         private var passCount = 0
 
@@ -38,10 +39,12 @@
             memory = UnsafeMutableRawBufferPointer(start: base, count: count)
             // libjxl reports success also when it has drawn nothing yet. Cleared memory can be a black gray image, but
             // no image with opaque pixels.
-            shownDigest = format.isGray ? 0 : alcedo_jxl_digest(base, count)
+            if !format.isGray { shownDigest = digest }
         }
 
         deinit { free(memory.baseAddress) }
+
+        private var digest: UInt64 { XXH64.hash(UnsafeRawBufferPointer(memory).bytes) }
 
         /// The number of the pass that the pixels show, from 1.
         var pass: Int { max(1, passCount) }
@@ -90,7 +93,7 @@
                     }
                     guard reader.flush() else { return false }
                     shownByteCount = byteCount
-                    let digest = memory.baseAddress.map { alcedo_jxl_digest($0, memory.count) } ?? 0
+                    let digest = digest
                     defer { shownDigest = digest }
                     return digest != shownDigest
                 }
