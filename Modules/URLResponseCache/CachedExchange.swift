@@ -226,7 +226,7 @@ struct CachedExchange: Sendable {
         let exchange = cache.writer.exchanges.begin(candidate.key.resource)
         let requestTime = cache.clock.now
         var response = try await cache.transport.send(
-            applyingPolicy(PartialContentRules.request(request, completing: stored)))
+            applyingPolicy(request.resumed(at: stored.body.count, ifUnchangedSince: stored.rangeCondition)))
         guard PartialContentRules.isRest(response.head, of: stored) else {
             // The caller's own request has neither a condition nor a range. The caller therefore has no copy that a 304
             // could confirm (RFC 9110 section 15.4.5). The transport may decode a content coding for that request, but

@@ -87,10 +87,7 @@ extension StoredResponse {
     /// The date of the content's last change; nil if the response has no valid one.
     var lastModified: Date? { head.fields.date("Last-Modified", now: responseTime) }
 
-    /// The date of the last change, if it is a strong validator; otherwise nil.
-    ///
-    /// The response must have been generated at least a minute after the change, so that the content cannot have
-    /// changed twice within the second of the date. RFC 9110 section 8.8.2.2.
+    /// The date of the last change, if it is a strong validator; otherwise nil. RFC 9110 section 8.8.2.2.
     var strongDate: Date? {
         lastModified.flatMap { $0.isStrongValidator(inResponseOf: terms.date) ? $0 : nil }
     }
@@ -105,11 +102,6 @@ extension StoredResponse {
     /// Whether byte offsets identify bytes of the content: the status is 200, and the content has no content coding,
     /// which the transport may have decoded.
     var hasOffsets: Bool { head.status == 200 && !head.fields.contains("Content-Encoding") }
-}
-
-extension Date {
-    /// Whether the date of a last change is a strong validator in a response that was generated at `date`.
-    func isStrongValidator(inResponseOf date: Date) -> Bool { date.timeIntervalSince(self) >= 60 }
 }
 
 /// The conditions under which a stale response may be used. Source: RFC 9111 section 4.2.4, RFC 5861.

@@ -31,23 +31,13 @@ enum PartialContentRules {
         stored.part?.offset == 0 && stored.rangeCondition != nil && stored.hasOffsets && !stored.body.isEmpty
     }
 
-    /// Returns the request for the rest of a content whose beginning is stored. If the content has changed, the server
-    /// sends all of it.
-    static func request(_ request: HTTPRequest, completing stored: StoredResponse) -> HTTPRequest {
-        var rest = request
-        rest.fields["Range"] = "bytes=\(stored.body.count)-"
-        rest.fields["If-Range"] = stored.rangeCondition
-        return rest
-    }
-
     /// Whether a response is the rest of the content whose beginning is stored.
     static func isRest(_ head: HTTPResponseHead, of stored: StoredResponse) -> Bool {
-        guard head.status == 206, isSameContent(head, stored), !head.fields.contains("Content-Encoding"),
-            let range = head.fields["Content-Range"].flatMap({ ContentRange($0) })
-        else { return false }
+        guard let count = head.completeCount(resumedAt: stored.body.count), isSameContent(head, stored) else {
+            return false
+        }
         // A different complete length means a different content, even if the tags match.
-        if let known = stored.part?.completeCount, known != range.completeCount { return false }
-        return range.bytes.lowerBound == stored.body.count && range.bytes.upperBound == range.completeCount
+        return stored.part?.completeCount ?? count == count
     }
 
     /// Returns the received bytes of an incomplete response as a part of the content. Section 3.3.

@@ -52,10 +52,7 @@ struct PartialContent: Sendable, Equatable {
 
     /// Returns a request for the bytes from `offset` on, on the condition that the content has not changed.
     func request(like request: HTTPRequest, from offset: Int) -> HTTPRequest {
-        var next = request
-        next.fields["Range"] = "bytes=\(offset)-"
-        next.fields["If-Range"] = validator.text
-        return next
+        request.resumed(at: offset, ifUnchangedSince: validator.text)
     }
 
     /// Returns how a response continues the content.
@@ -72,12 +69,8 @@ struct PartialContent: Sendable, Equatable {
     }
 
     private func total(from offset: Int, _ response: HTTPResponseHead) -> Int? {
-        let ranges = response.fields.values(of: "Content-Range")
-        guard ranges.count == 1, let range = ContentRange(ranges[0]), let total = range.completeCount,
-            // The range must extend to the end, because this response must complete the content.
-            range.bytes.lowerBound == offset, range.bytes.upperBound == total, self.total == nil || self.total == total,
-            response.declaredBodyLength ?? range.bytes.count == range.bytes.count,
-            response.fields.values(of: "Content-Encoding").isEmpty,
+        guard let total = response.completeCount(resumedAt: offset), self.total == nil || self.total == total,
+            response.declaredBodyLength ?? (total - offset) == total - offset,
             // An entity tag is valid for one resource; another URL may use the same tag for other content.
             response.url.withoutCredentials == head.url.withoutCredentials, validator.isSame(in: response.fields)
         else { return nil }
@@ -104,11 +97,6 @@ enum StrongValidator: Sendable, Hashable {
     /// The original text of `Last-Modified`.
     case date(String)
 
-    /// The minimum time between `Last-Modified` and `Date` in seconds. It ensures that no later change has the same
-    /// date, and tolerates small clock differences. RFC 9110 section 8.8.2.2 does not specify a number; RFC 7232
-    /// specified 60 seconds.
-    static let dateDistance: TimeInterval = 60
-
     /// Creates the validator of a response; nil if the response has no strong validator.
     init?(_ fields: HTTPFields, now: Date) {
         let tags = fields.values(of: "ETag")
@@ -122,7 +110,7 @@ enum StrongValidator: Sendable, Hashable {
         }
         let (dates, changes) = (fields.values(of: "Date"), fields.values(of: "Last-Modified"))
         guard dates.count == 1, changes.count == 1, let date = HTTPDate.parse(dates[0], now: now),
-            let change = HTTPDate.parse(changes[0], now: now), date.timeIntervalSince(change) >= Self.dateDistance
+            let change = HTTPDate.parse(changes[0], now: now), change.isStrongValidator(inResponseOf: date)
         else { return nil }
         self = .date(changes[0])
     }
