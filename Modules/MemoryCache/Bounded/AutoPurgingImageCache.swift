@@ -255,8 +255,13 @@ extension AutoPurgingImageCache: MaintainableMemoryCache {
         }
     }
 
-    /// Removes all images.
-    public func removeAll() { images.removeAll() }
+    /// Removes all images. Returns whether there were any.
+    @discardableResult
+    public func removeAll() -> Bool { images.removeEverything() > 0 }
+
+    /// Removes all images, as ``/AlcedoCore/MemoryCaching`` requires it.
+    @_disfavoredOverload
+    public func removeAll() { images.removeEverything() }
 
     /// Removes the least recently used images until the rest have at most `cost` bytes.
     public func trim(toCost cost: Int) { images.trim(toCost: cost) }
