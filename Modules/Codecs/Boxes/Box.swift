@@ -24,8 +24,8 @@ package struct Box {
     /// The received bytes of the file.
     package let bytes: UnsafeBufferPointer<UInt8>
 
-    /// Reads the header of a box of the file itself. Returns nil when it is incomplete, or the size is below that of the
-    /// header. A size of zero means that the box extends to the end of the bytes.
+    /// Reads the header of a box of the file itself. Returns nil when it is incomplete, or the size is below that of
+    /// the header. A size of zero means that the box extends to the end of the bytes.
     package init?(_ bytes: UnsafeBufferPointer<UInt8>, at offset: Int) {
         self.init(bytes, at: offset, limit: bytes.count)
     }
@@ -71,8 +71,8 @@ package struct Box {
     /// A reader of the fields in the payload.
     package var reader: BoxReader { BoxReader(bytes, payload) }
 
-    /// Returns the big-endian number of at most eight bytes at an offset from the payload's start, or nil when it is not
-    /// inside the box.
+    /// Returns the big-endian number of at most eight bytes at an offset from the payload's start, or nil when it is
+    /// not inside the box.
     package func number(at offset: Int, _ count: Int) -> UInt64? {
         var reader = reader
         return reader.advance(offset) ? reader.unsigned(count) : nil
