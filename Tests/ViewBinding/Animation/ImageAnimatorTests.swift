@@ -212,6 +212,26 @@ import Testing
         #expect(shown(by: animator, after: 100) == 1)
     }
 
+    @Test func `a view ends the play, or is called, when damage is found during its request`() async throws {
+        for attempt in 0..<1_000 {
+            let frames = FakeFrames(count: 3, end: 1, isHeld: true)
+            let animator = try animator(frames)
+            var late = 0
+            animator.onLateFrame = { late += 1 }
+            _ = animator.advance(to: .zero)
+
+            frames.release(2)
+            while frames.decoded.isEmpty { await Task.yield() }
+            // In each attempt, the decoding ends at another point of the call.
+            for _ in 0..<attempt % 40 { _ = animator.isLate }
+            _ = animator.advance(to: .ms(150))
+
+            await animator.decodingEnds()
+            await nextTurn()
+            try #require(animator.frameIndex == 0 || late == 1)
+        }
+    }
+
     @Test func `an animation with one good frame stops`() async throws {
         let frames = FakeFrames(count: 3, end: 1)
         let animator = try animator(frames)
