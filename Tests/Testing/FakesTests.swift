@@ -45,4 +45,61 @@ struct FakesTests {
         loader.setCachedImage(nil, for: request)
         #expect(loader.cachedImage(for: request) == nil && loader.requests.isEmpty)
     }
+    @Test func `a loader holds loads until they are released`() async throws {
+        let request = ImageRequest(source: .bytes(Data(), identity: "a"))
+        let calls = Watched(0)
+        let loader = FakeImageLoader { _, _ in
+            calls.update { $0 += 1 }
+            return ImageResponse(image: .gray(side: 2), layer: .network)
+        }
+
+        loader.hold()
+        async let first = loader.image(for: request)
+        async let second = loader.image(for: request)
+        try await loader.waitForHeldLoads(count: 2)
+        #expect(calls.value == 0)
+        #expect(loader.requests.count == 2)
+
+        loader.release()
+        #expect(try await first.size == PixelSize(width: 2, height: 2))
+        #expect(try await second.size == PixelSize(width: 2, height: 2))
+        #expect(try await loader.image(for: request).size == PixelSize(width: 2, height: 2))
+        #expect(calls.value == 3)
+    }
+
+    @Test func `a held load ends with its task and is no longer counted`() async throws {
+        let request = ImageRequest(source: .bytes(Data(), identity: "a"))
+        let loader = FakeImageLoader { _, _ in ImageResponse(image: .gray(side: 2), layer: .network) }
+
+        loader.hold()
+        let canceled = Task { try await loader.image(for: request) }
+        try await loader.waitForHeldLoads()
+        canceled.cancel()
+        await #expect(throws: CancellationError.self) { try await canceled.value }
+
+        let waiting = Task { try await loader.image(for: request) }
+        try await loader.waitForHeldLoads(count: 1)
+        let isShort = Task { try await loader.waitForHeldLoads(count: 2) }
+        isShort.cancel()
+        await #expect(throws: CancellationError.self) { try await isShort.value }
+        loader.release()
+        #expect(try await waiting.value.size == PixelSize(width: 2, height: 2))
+    }
+
+    @Test func `a release lets a load through that is held again at once`() async throws {
+        let request = ImageRequest(source: .bytes(Data(), identity: "a"))
+        let loader = FakeImageLoader { _, _ in ImageResponse(image: .gray(side: 2), layer: .network) }
+
+        loader.hold()
+        let earlier = Task { try await loader.image(for: request) }
+        try await loader.waitForHeldLoads()
+        loader.release()
+        loader.hold()
+        #expect(try await earlier.value.size == PixelSize(width: 2, height: 2))
+
+        let later = Task { try await loader.image(for: request) }
+        try await loader.waitForHeldLoads()
+        loader.release()
+        #expect(try await later.value.size == PixelSize(width: 2, height: 2))
+    }
 }
