@@ -1,5 +1,6 @@
 #if AVIF
     public import AlcedoCore
+    import AlcedoRuntime
     package import FoundationEssentials
 
     /// The decoder of `CodecRegistry.Entry.avif(usesThreads:)`.
@@ -181,7 +182,7 @@
             guard !isLarge || count <= options.limits.maximumByteCount else {
                 throw ImageDecodingError(
                     .exceedsLimit,
-                    "AVIF: the planes, the tiles and the result need \(count) bytes; the limit is "
+                    "AVIF: the planes, the tiles and the result need \(count.byteCountText); the limit is "
                         + "\(options.limits.maximumByteCount) bytes (DecodingLimits.maximumByteCount)")
             }
             return file

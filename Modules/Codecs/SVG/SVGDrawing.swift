@@ -64,7 +64,7 @@
             guard byteCount <= limits.maximumByteCount else {
                 throw ImageDecodingError(
                     .exceedsLimit,
-                    "SVG: \(byteCount) bytes of pixels, layers, patterns, images and elements exceed the limit of "
+                    "SVG: \(byteCount.byteCountText) of pixels, layers, patterns, images and elements exceed the limit of "
                         + "\(limits.maximumByteCount) bytes")
             }
             let time = document.cost.time(pixelCount: size.pixelCount, scale: scale)

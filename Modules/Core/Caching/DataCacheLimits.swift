@@ -60,6 +60,18 @@ public struct DataCacheLimits: Sendable, Hashable {
         self.trimTarget = trimTarget
     }
 
+    /// Checks that the cache may store an entry of `size` bytes.
+    ///
+    /// - Throws: ``DataCacheError`` with the code `tooLarge` if it may not.
+    package func check(_ size: Int) throws(DataCacheError) {
+        guard maximumCount > 0 else {
+            throw DataCacheError(.tooLarge, "the cache has a limit of \(maximumCount) entries")
+        }
+        guard size <= maximumSize else {
+            throw DataCacheError(.tooLarge, "an entry of \(size) bytes exceeds the limit of \(maximumSize) bytes")
+        }
+    }
+
     /// The maximum number of bytes after a trim that enforces the limits.
     package var sizeAfterTrim: Int { Self.share(trimTarget, of: maximumSize) }
 

@@ -1,4 +1,5 @@
 import AlcedoHTTP
+import AlcedoRuntime
 public import FoundationEssentials
 
 /// The formats that an app decodes and encodes, in order of preference.
@@ -171,7 +172,8 @@ public struct CodecRegistry: Sendable {
         }
         throw ImageDecodingError(
             .exceedsLimit,
-            "decoding the image needs \(byteCount) bytes of memory; the limit is \(limit) bytes (\(name))")
+            "decoding the image needs \(byteCount.byteCountText) of memory; the limit is \(limit.byteCountText) (\(name))"
+        )
     }
 
     /// Returns an encoder for a format, or nil when no entry can write the format.

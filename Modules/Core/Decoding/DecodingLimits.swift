@@ -1,3 +1,5 @@
+import AlcedoRuntime
+
 /// The limits on the size and the memory of an image.
 ///
 /// Decoders check the limits after the header, before they allocate memory for pixels. An image that exceeds a limit
@@ -87,8 +89,8 @@ public struct DecodingLimits: Sendable, Hashable {
         guard byteCount <= maximumByteCount else {
             throw ImageDecodingError(
                 .exceedsLimit,
-                "the animation of \(layout.canvas) pixels needs \(byteCount) bytes; the limit is \(maximumByteCount) "
-                    + "bytes (DecodingLimits.maximumByteCount)")
+                "the animation of \(layout.canvas) pixels needs \(byteCount.byteCountText); the limit is "
+                    + "\(maximumByteCount.byteCountText) (DecodingLimits.maximumByteCount)")
         }
         let canvas = layout.canvas.pixelCount
         try check(totalPixelCount: layout.frames.lazy.map { max(canvas, $0.area.size.pixelCount) }, layout.frames.count)
@@ -103,6 +105,8 @@ public struct DecodingLimits: Sendable, Hashable {
     private func check(
         totalPixelCount counts: some Sequence<Int>, _ frameCount: Int
     ) throws(ImageDecodingError) {
+        // `Int.max` stands for no limit, and the sum may exceed it.
+        guard maximumTotalPixelCount < .max else { return }
         var rest = maximumTotalPixelCount
         for count in counts {
             let (left, overflow) = rest.subtractingReportingOverflow(count)
@@ -142,15 +146,15 @@ public struct DecodingLimits: Sendable, Hashable {
             throw ImageDecodingError(
                 .exceedsLimit,
                 "\(size) pixels: the rows need \(Self.rowBytesPerPixel) bytes a pixel while they are processed; "
-                    + "the limit is \(maximumByteCount) bytes (DecodingLimits.maximumByteCount)")
+                    + "the limit is \(maximumByteCount.byteCountText) (DecodingLimits.maximumByteCount)")
         }
         let byteCount = PixelBuffer.byteCount(size: size, format: format)
         if let byteCount, byteCount <= maximumByteCount { return }
         // The count is nil if it overflows.
-        let needed = byteCount.map { "\($0)" } ?? "more than \(Int.max)"
+        let needed = byteCount?.byteCountText ?? "more than \(Int.max.byteCountText)"
         throw ImageDecodingError(
             .exceedsLimit,
-            "\(size) pixels need \(needed) bytes with row padding; the limit is \(maximumByteCount) bytes "
+            "\(size) pixels need \(needed) with row padding; the limit is \(maximumByteCount.byteCountText) "
                 + "(DecodingLimits.maximumByteCount)")
     }
 }

@@ -46,11 +46,7 @@ extension EntryStorage {
     private func checkSize(of entry: CachedData, for key: ImageKey) throws(DataCacheError) {
         // The space that the file of a large value occupies is known only after the file is written.
         let fileSize = entry.data.count > EntryChanges.maximumInlineByteCount ? entry.data.count : 0
-        let size = EntryRow.size(of: entry, for: key, fileSize: fileSize)
-        guard size <= limits.maximumSize, limits.maximumCount > 0 else {
-            let bounds = "\(limits.maximumSize) bytes and \(limits.maximumCount) entries"
-            throw DataCacheError(.tooLarge, "an entry of \(size) bytes exceeds the limits of \(bounds)")
-        }
+        try limits.check(EntryRow.size(of: entry, for: key, fileSize: fileSize))
     }
 
     /// Enqueues a write, and waits until the write is done. Returns the number in the write's ``WriteQueue/Outcome``,

@@ -77,6 +77,11 @@ extension Collection<UInt8> {
     }
 }
 
+extension Int {
+    /// The number of bytes for messages. `Int.max` stands for no limit, or for a sum that overflows.
+    package var byteCountText: String { self == .max ? "8 EiB" : "\(self) bytes" }
+}
+
 extension String {
     /// The text for messages: at most 200 characters of it, so that a message about untrusted input stays short.
     package var excerpt: String { utf8.count <= 200 ? self : String(prefix(200)) + "..." }

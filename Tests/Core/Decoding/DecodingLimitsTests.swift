@@ -42,6 +42,26 @@ import Testing
         #expect(code(PixelSize(width: .max, height: 1), none) == .exceedsLimit)
     }
 
+    @Test(arguments: [
+        PixelSize(width: .max, height: .max), PixelSize(width: 4_000_000_000, height: 4_000_000_000),
+        PixelSize(width: Int.max / 8, height: 1),
+    ])
+    func `a message shows no limit as the largest integer`(size: PixelSize) {
+        let none = DecodingLimits(maximumPixelCount: .max, maximumByteCount: .max)
+        let small = DecodingLimits(maximumPixelCount: .max, maximumByteCount: 1 << 20)
+        let animation = AnimationLayout(canvas: size, frames: [], playCount: nil)
+        let errors = [
+            #expect(throws: ImageDecodingError.self) { try none.check(size, format: .rgba16) },
+            #expect(throws: ImageDecodingError.self) { try small.check(size, format: .rgba16) },
+            #expect(throws: ImageDecodingError.self) { try small.check(animation) },
+        ]
+        for error in errors {
+            let message = (error?.message ?? "").replacing("\(size)", with: "")
+            #expect(message.contains("the limit is "))
+            #expect(!message.contains("\(Int.max)"))
+        }
+    }
+
     @Test func `the message names the size and the limit`() {
         let error = #expect(throws: ImageDecodingError.self) {
             try DecodingLimits(maximumPixelCount: 5).check(PixelSize(width: 3, height: 2), format: .gray8)

@@ -161,6 +161,8 @@ struct SizeAndCountTests {
         }
 
         #expect(error?.code == .tooLarge)
+        // The number of entries is not limited.
+        #expect(error?.message.hasSuffix(" bytes exceeds the limit of \(2 * block) bytes") == true)
         #expect(await cache.data(for: key("1")) == whole)
         #expect(directory.unfinished.isEmpty)
         try await cache.store(bytes(999), for: key("3"))

@@ -188,7 +188,7 @@ extension EntryStore {
             lastUse: max(found.storedAt, known?.lastUse ?? found.storedAt),
             expiry: known.map(\.expiry) ?? encoded.trailer.expiry, useNumber: IndexEntry.neverUsed)
         guard !entry.isExpired(limits, at: now), !contains(found.key) else { return false }
-        try check(encoded.size)
+        try limits.check(encoded.size)
         try write(encoded, entry)
         return true
     }

@@ -88,7 +88,7 @@ final class EntryStore: Sendable {
         guard let encoded = EntryFile.encode(entry, key: key, storedAt: now) else {
             throw DataCacheError(.tooLarge, "the key or the metadata exceeds 4 GiB")
         }
-        try check(encoded.size)
+        try limits.check(encoded.size)
         let indexEntry = IndexEntry(
             name: name, resourceHash: Self.hash(key.resource), file: encoded.estimatedSize, storedAt: now, lastUse: now,
             expiry: encoded.trailer.expiry, useNumber: IndexEntry.neverUsed)
@@ -106,7 +106,7 @@ final class EntryStore: Sendable {
         _ encoded: EntryFile.EncodedEntry, _ entry: IndexEntry, in order: StoreOrder = StoreOrder()
     ) throws(DataCacheError) {
         let (file, size) = try files.write(encoded, durability: durability)
-        try check(size.occupied)
+        try limits.check(size.occupied)
         try index.change { change throws(DataCacheError) in
             guard order.isCurrent() else { return }
             var entry = entry
@@ -123,18 +123,6 @@ final class EntryStore: Sendable {
                 throw error
             }
             order.markDone()
-        }
-    }
-
-    /// Checks that an entry of `size` bytes fits the limits.
-    ///
-    /// - Throws: ``/AlcedoCore/DataCacheError`` with the code `tooLarge` if it does not.
-    func check(_ size: Int) throws(DataCacheError) {
-        guard size <= limits.maximumSize, limits.maximumCount > 0 else {
-            throw DataCacheError(
-                .tooLarge,
-                "\(size) bytes exceed the limits of \(limits.maximumSize) bytes and \(limits.maximumCount) entries"
-            )
         }
     }
 
