@@ -100,6 +100,28 @@ struct ResponseTests {
         }
     }
 
+    @Test func `the description of each error contains the URL of the request without its password`() async throws {
+        let url = "http://user:secret@h/a.png"
+        var declining = DownloaderConfiguration()
+        declining.modifyRequest = { _ in throw HTTPTransportError(.failed, "why") }
+        let downloaders = [
+            Downloader(transport: FakeTransport { _ in throw HTTPTransportError(.cannotConnect, "why") }),
+            Downloader(transport: FakeTransport { _ in throw CocoaError(.featureUnsupported) }),
+            Downloader(transport: FakeTransport(body: Data())),
+            Downloader(transport: FakeTransport(body: Data(), status: 404)),
+            Downloader(transport: FakeTransport(body: Data(count: 5), fields: ["Content-Length": "6"])),
+            Downloader(transport: FakeTransport(body: Data(count: 5)), configuration: declining),
+            Downloader(
+                transport: FakeTransport(body: Data(count: 5)),
+                configuration: DownloaderConfiguration(maximumByteCount: 4)),
+        ]
+        for downloader in downloaders {
+            let error = try await failure { try await downloader.download(web(url)) }
+            #expect(error.description.ranges(of: "http://h/a.png").count == 1, "\(error)")
+            #expect(!error.description.contains("secret"))
+        }
+    }
+
     @Test func `an unreachable server is an error`() async throws {
         let nobody = try ClosedPort()
         defer { nobody.free() }

@@ -85,6 +85,14 @@ public enum ImageSource: Sendable {
         }
     }
 
+    /// The URL or the path for messages, without the user name and password; nil for other sources.
+    package var shownURL: String? {
+        switch self {
+        case .http, .url, .file, .dataURL: shown
+        case .bytes, .provider, .image: nil
+        }
+    }
+
     /// A description of the source for messages, without the user name and password of a URL.
     package var shown: String {
         switch self {

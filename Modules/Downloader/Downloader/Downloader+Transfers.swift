@@ -61,7 +61,7 @@ extension Downloader {
                     for waiter in listeners { waiter.progress?(progress) }
                 })
         } catch {
-            outcome = .failure(error)
+            outcome = .failure(DownloadError.naming(transfer.source, error))
         }
         let (waiters, hasEnded) = table.withLock { ($0.finish(id), $0.hasEnded) }
         for waiter in waiters { waiter.complete(outcome) }

@@ -289,6 +289,7 @@ public final class Downloader: Downloading {
                 }
                 if let isAdmitted { start(waiter, isAdmitted: isAdmitted) }
             } catch {
+                let error = DownloadError.naming(request.source, error)
                 preparing.withLock({ $0.removeValue(forKey: receipt) })?.waiter.complete(.failure(error))
             }
         }

@@ -1,4 +1,5 @@
 public import AlcedoCore
+import AlcedoRuntime
 
 /// The error of a failed load.
 ///
@@ -50,19 +51,19 @@ public struct PipelineError: Error, Sendable, CustomStringConvertible {
         self.cause = cause
     }
 
-    /// The message, with the URL of the request.
-    public var description: String {
-        guard let url, !message.contains(url) else { return message }
-        return "\(message) (\(url))"
+    /// Creates the error of a failed download from its cause.
+    init(download cause: any Error) {
+        // The description would name the URL, which this error names itself.
+        self.init(.download, (cause as? any CodedError)?.message ?? "\(cause)", cause: cause)
     }
+
+    /// The message, with the URL of the request.
+    public var description: String { message.naming(url) }
 
     /// Returns the error of a request for a source. The first source is kept.
     func naming(_ source: ImageSource) -> PipelineError {
         var named = self
-        switch source {
-        case .http, .url: named.url = url ?? source.shown
-        case .file, .dataURL, .bytes, .provider, .image: break
-        }
+        named.url = url ?? source.shownURL
         return named
     }
 

@@ -98,7 +98,7 @@ struct RequestResolver: Sendable {
         } catch let error as CancellationError {
             throw error
         } catch {
-            throw PipelineError(.download, "\(error)", cause: error)
+            throw PipelineError(download: error)
         }
     }
 

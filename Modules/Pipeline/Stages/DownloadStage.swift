@@ -160,7 +160,7 @@ struct DownloadStage: Sendable {
                 stored.cachePolicy.allowsNetwork = false
                 if let original = try? await self.download(stored, priority, update) { return original }
             }
-            throw PipelineError(.download, "\(error)", cause: error)
+            throw PipelineError(download: error)
         }
         // The bytes are counted before the next suspension point, because the budget could otherwise admit too many
         // loads.

@@ -83,6 +83,12 @@ extension Int {
 }
 
 extension String {
+    /// The message, followed by the URL in parentheses unless the message contains it.
+    package func naming(_ url: String?) -> String {
+        guard let url, !contains(url) else { return self }
+        return "\(self) (\(url))"
+    }
+
     /// The text for messages: at most 200 characters of it, so that a message about untrusted input stays short.
     package var excerpt: String { utf8.count <= 200 ? self : String(prefix(200)) + "..." }
 

@@ -144,6 +144,9 @@ struct RefreshTests {
         #expect(error?.description.contains(url) == true)
         let data = await #expect(throws: PipelineError.self) { _ = try await stack.pipeline.data(for: try web("a")) }
         #expect(data?.description.contains(url) == true)
+        let file = ImageRequest(source: .file("/missing/photo.jpg"))
+        let local = await #expect(throws: PipelineError.self) { _ = try await stack.load(file) }
+        #expect(local?.description.contains("/missing/photo.jpg") == true)
     }
 
     @Test func `without network access only the cached image is delivered`() async throws {

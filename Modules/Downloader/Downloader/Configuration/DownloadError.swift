@@ -54,6 +54,11 @@ public struct DownloadError: CodedError {
     public var head: HTTPResponseHead?
     /// The origin of a response whose content was rejected; nil for all other errors.
     package private(set) var rejectedSource: ResponseSource?
+    /// The URL of the request; nil for a source that is not a URL, and for an error that no request caused.
+    private var url: String?
+
+    /// The message, with the URL of the request.
+    public var description: String { message.naming(url) }
 
     /// Creates an error. By default, it has neither an underlying error nor a response head.
     public init(_ code: Code, _ message: String, cause: (any Error)? = nil, head: HTTPResponseHead? = nil) {
@@ -68,6 +73,13 @@ extension DownloadError: ContentRejection {
     init(_ error: HTTPTransportError) {
         let code: Code = error.code == .bodyTooLarge ? .tooLarge : .transport(error.code)
         self.init(code, error.message, cause: error)
+    }
+
+    /// Returns the error of a download from a source. The first source is kept. Other errors are returned unchanged.
+    static func naming(_ source: ImageSource, _ error: any Error) -> any Error {
+        guard var error = error as? DownloadError else { return error }
+        error.url = error.url ?? source.shownURL
+        return error
     }
 
     /// Returns the error as one about the content of a response.
