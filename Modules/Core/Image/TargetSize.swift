@@ -1,9 +1,13 @@
-/// The size at which an image is displayed, and how the image fills it.
+/// The size of the area that an image is for, in device pixels, and the way the image fills it.
 ///
 /// ```swift
 /// var request = ImageRequest(url: url)
 /// request.decoding.target = TargetSize(width: 320, height: 320, mode: .fill)
 /// ```
+///
+/// As ``DecodingOptions/target``, the size is a lower bound for the decoder, not the size of the result: a JPEG of 4000
+/// x 3000 pixels is decoded at 500 x 375, and a format whose decoder cannot scale at its full size. For an image of at
+/// most 320 x 320 pixels, use the processor `.resize(fitting:)`, or `image(for:fitting:)` of the module `Alcedo`.
 public struct TargetSize: Sendable, Hashable, CustomStringConvertible {
     /// The size in device pixels.
     public var size: PixelSize

@@ -4,7 +4,7 @@ public import AlcedoHTTP
 public struct ImageResponse: Sendable {
     /// The layer from which an image was loaded.
     public enum Layer: String, Sendable, Hashable {
-        /// The memory cache.
+        /// The memory cache, or the pipeline's intermediate images in memory.
         case memory
         /// The disk cache.
         case disk
@@ -17,6 +17,9 @@ public struct ImageResponse: Sendable {
     /// The finished image.
     public var image: DecodedImage
     /// The layer that had the image, or the bytes from which it was decoded.
+    ///
+    /// The layer is `memory` also when memory had an intermediate, such as the full-size image of an earlier request,
+    /// and this load only ran the rest of the processors.
     public var layer: Layer
     /// The number of encoded bytes that were read; nil when no bytes were read, as for an image from the memory cache
     /// or a source that is a decoded image.
