@@ -95,8 +95,8 @@ struct ConvertCommand: ProgramCommand {
     }
 }
 
-/// A maker that writes an image in one format, at full size. It keeps samples of more than 8 bits, and the frames of an
-/// animation, only in formats that support them.
+/// An image in one format, at full size. Samples of more than 8 bits, and the frames of an animation, are kept only in
+/// formats that support them.
 private struct ConversionMaker: FileMaking {
     let format: OutputFormat
     let encoder: any ImageEncoding

@@ -81,7 +81,7 @@ struct DecodeCommand: ProgramCommand {
     }
 }
 
-/// A maker that writes the pixels of an image, or of the frames of an animation.
+/// The pixels of an image, or of the frames of an animation.
 private struct PixelMaker: FileMaking {
     let file: PixelFile
     /// The index of the only frame to write, or nil for all frames.

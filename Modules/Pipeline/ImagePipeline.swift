@@ -26,24 +26,15 @@ import Synchronization
 /// let image = try await pipeline.image(for: url)
 /// ```
 ///
-/// **Shared work.** Requests that send the same request share one download, the decode of each size, and each processor
-/// up to their first difference. A shared load runs at the highest priority of its callers. When it fails because of
-/// its URL, the requests with the same one fail; others with the same ``/AlcedoCore/ImageRequest/resource`` retry with
-/// their own.
+/// Keep the pipeline, because it owns its caches. Requests that send the same HTTP request share one download, the
+/// decode of each size, and each processor up to their first difference. Canceling a task ends its own wait, and the
+/// load ends when no caller waits for it. Concurrent decodes share one budget of bytes.
 ///
-/// **Cancellation.** Canceling a task ends its own wait. The load ends when no caller waits for it.
+/// Bytes are stored on disk only after they were decoded to a whole image, by ``data(for:)`` and by prefetching to disk
+/// after their header was decoded, and never if the server forbids it. A partial image is never cached.
 ///
-/// **Disk cache.** A load of an image stores the bytes only after they were decoded to a whole image. ``data(for:)``
-/// and prefetching to disk store them after the header was decoded. Bytes are never stored when the server forbids it.
-/// A partial image is returned only to a request that allows it, and is never cached.
-///
-/// **Responses that are no image.** A response cache may have stored the page of a captive portal or a damaged image as
-/// fresh. When its bytes do not decode, the image is requested again without any cache: at most once a second, and then
-/// at longer intervals, up to 30 seconds, until a response decodes.
-///
-/// **Memory.** Concurrent decodes share one budget of bytes.
-///
-/// Errors are ``PipelineError``, an interceptor's own error, or `CancellationError`.
+/// Errors are ``PipelineError``, an interceptor's own error, or `CancellationError`. The page of the module has the
+/// rules for shared work, and "Caching explained" of the module `Alcedo` those for responses that are no image.
 public final class ImagePipeline: ImageLoading {
     let configuration: Configuration
     private let report: Reporter

@@ -168,12 +168,12 @@ public enum PrefetchDestination: Sendable, Hashable {
 ///
 /// Each list holds the most recent requests, at most as many as the prefetcher's `maximumPendingCount`.
 public struct PrefetchReport: Sendable, CustomStringConvertible {
-    /// The requests that were loaded.
+    /// The requests whose result the destination has now.
     public var loaded: [ImageRequest] = []
     /// The requests whose result the destination already had, requests for local sources if the destination is the
     /// disk, and requests beyond the prefetcher's `maximumPendingCount`.
     public var skipped: [ImageRequest] = []
-    /// The requests that failed, with their errors.
+    /// The requests whose load failed, or whose bytes the disk did not store, with their errors.
     public var failed: [(request: ImageRequest, error: any Error)] = []
 
     package init() {}

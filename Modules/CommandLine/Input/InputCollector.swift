@@ -4,7 +4,7 @@ import AlcedoProgramSupport
 import AlcedoRuntime
 import FoundationEssentials
 
-/// A collector of the images that arguments and lists name. Its methods block.
+/// The images that arguments and lists name. Its methods block.
 struct InputCollector {
     /// The maximum number of bytes of an image on standard input, the same as for a download: 128 MiB.
     private static let imageLimit = 128 << 20

@@ -4,11 +4,11 @@ import AlcedoProgramSupport
 import AlcedoRuntime
 import FoundationEssentials
 
-/// A maker of files from an image: a thumbnail, the image in another format, or its pixels.
+/// The files that a command writes for an image: a thumbnail, the image in another format, or its pixels.
 protocol FileMaking: Sendable {
     /// The extension of the files' names, without a dot.
     var fileExtension: String { get }
-    /// Whether the maker may write a file for each frame.
+    /// Whether an image may have a file for each frame.
     var makesFrames: Bool { get }
     /// Whether each image's losses are reported, and not only the totals.
     var reportsLosses: Bool { get }

@@ -5,7 +5,7 @@
     import AlcedoRuntime
     import FoundationEssentials
 
-    /// A maker that stores JPEG files as JPEG XL without loss, or reconstructs the JPEG files byte for byte.
+    /// JPEG files as JPEG XL without loss, or the JPEG files reconstructed from them byte for byte.
     struct RecompressionMaker: FileMaking {
         /// The format of the written files: JPEG XL or JPEG.
         let format: OutputFormat

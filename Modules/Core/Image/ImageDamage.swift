@@ -14,7 +14,7 @@ public struct ImageDamage: Sendable, Equatable, CustomStringConvertible {
     /// A one-sentence description for logs.
     public var message: String { error.message }
 
-    /// The message.
+    /// The ``message``.
     public var description: String { message }
 
     /// Returns the damage of the worse kind; the first one when both have the same kind, and nil when both are nil.

@@ -35,7 +35,7 @@ public protocol ImageFrameSource: Sendable {
 }
 
 extension ImageFrameSource {
-    /// Nil.
+    /// The default value, nil, for a source without damage.
     public var damage: ImageDamage? { nil }
 }
 

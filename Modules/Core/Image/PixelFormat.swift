@@ -11,7 +11,8 @@ public enum PixelFormat: String, Sendable, Hashable, CaseIterable {
     /// One 16-bit luminance sample in native byte order. For opaque images.
     case gray16
 
-    /// The number of bytes per pixel.
+    /// The number of bytes per pixel: the number of samples times their bytes. Rows are padded to
+    /// ``PixelBuffer/bytesPerRow``.
     public var bytesPerPixel: Int {
         switch self {
         case .rgba8, .rgbx8: 4

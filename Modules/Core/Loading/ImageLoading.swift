@@ -65,7 +65,8 @@ extension ImageLoading {
 
 /// An update that a load reports before it ends.
 public enum LoadUpdate: Sendable {
-    /// The progress of the download.
+    /// The bytes received so far, and the expected number if the response declares it. Images from memory and disk
+    /// have no progress.
     case progress(DownloadProgress)
     /// A preview image, decoded from the bytes received so far. Requires ``ImageRequest/deliversPreviews``.
     case preview(ImagePreview)

@@ -34,7 +34,7 @@ public struct PixelRowHeader: Sendable, Hashable {
     public var alphaMode: AlphaMode
     /// The ICC profile of the samples; nil means sRGB.
     public var colorProfile: Data?
-    /// The orientation of the rows.
+    /// The orientation that a viewer must apply to the rows. The first row is the top one only if it is `up`.
     public var orientation: ImageOrientation
     /// Whether the samples are inks: cyan, magenta, yellow and black, of which 255 means no ink, in the layout of
     /// `.rgba8`. Default: false.

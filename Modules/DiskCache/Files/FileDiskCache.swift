@@ -3,11 +3,6 @@ public import FoundationEssentials
 
 /// A data cache that stores each entry in a file of its own.
 ///
-/// A store writes a temporary file and renames it to its final name. A read verifies a checksum of the whole file
-/// before it returns the data. If the file of an entry is torn, truncated, bit-flipped or replaced by something else,
-/// the read is a cache miss. The cache then removes the file if it can write to the directory and lock the index. If
-/// the directory disappears, the next store creates it again.
-///
 /// ```swift
 /// import AlcedoCore
 /// import AlcedoDiskCache
@@ -22,33 +17,16 @@ public import FoundationEssentials
 /// }
 /// ```
 ///
-/// An index, kept in memory and in a file, records the sizes, the dates and the order of use of the entries. The order
-/// survives restarts of the process. A use is lost if it was not written before the process ended. A missing or damaged
-/// index is rebuilt from the entries. The rebuild may lose more uses. When the cache exceeds a limit, it removes the
-/// least recently used entries in the background. If a store exceeds a limit by more than 10 percent, the cache removes
-/// them before the store returns.
+/// A read verifies a checksum of the whole file. A damaged entry is a miss, and is removed. When the cache exceeds a
+/// limit, it removes the least recently used entries in the background, and if it exceeds it by more than 10 percent,
+/// before the store returns. The size limit applies to the bytes that the file system has allocated for the entries.
+/// Any number of processes can share the directory. If the directory disappears, the next store creates it again.
 ///
-/// Any number of processes can share a directory. Before a process makes a change, it reads the changes of the other
-/// processes. A process locks the index only for the duration of a change. If the process ends, the system releases the
-/// lock.
+/// Stores throw ``/AlcedoCore/DataCacheError`` or `CancellationError`. The page of the module describes the index, the
+/// sizes and the threads.
 ///
-/// The size of an entry is the number of bytes that the file system has allocated for its file, or the length of the
-/// file if that is greater. So the size limit applies to the real disk usage. The limit does not include the index
-/// (usually up to 176 bytes an entry plus 0.7 MB), 256 directories (1 MiB on ext4, more with tens of thousands of
-/// entries) and temporary files.
-///
-/// On Linux, a read of up to 2 MiB runs in the caller's task if the system has the file in memory, and the file system
-/// can read without waiting for the disk, as ext4, XFS and Btrfs can. Other reads run on two threads, and writes on
-/// one. A hit waits for a store or a trim in two cases: while that operation accesses the index, and if the entry's
-/// file has to be read again, for example after another process replaced the file. A read that finds the entry in the
-/// index makes no system call for the search. `contains` and a miss usually make one system call for the search. They
-/// make more if another process has changed the index.
-///
-/// - Complexity: The cache uses about 120 bytes of memory an entry. The first read reads the index, which has at least
-///   88 bytes an entry, and the file of the requested entry, but no other file. If the index is incomplete, for example
-///   after a boot or after damage, the next change, count, listing or trim lists the names of all files. This operation
-///   reads a part of each file that the index lacks. After damage, the operation also reads the sizes and dates of the
-///   other files. A read waits for this work only if it has to read a file again.
+/// - Complexity: The cache uses about 120 bytes of memory an entry. The first read reads the index, of at least 88
+///   bytes an entry, and the file of the requested entry.
 public final class FileDiskCache: MaintainableDataCache {
     /// The directory that contains the files.
     package let directory: URL

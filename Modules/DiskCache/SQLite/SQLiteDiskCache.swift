@@ -17,25 +17,13 @@ public import FoundationEssentials
 /// ```
 ///
 /// Several caches, in any number of processes, can share a directory. A store that has returned survives the end of the
-/// process at any time. By default, a power failure may lose the last stores, but it does not damage the database.
-/// Every read of an entry's data verifies a checksum. The cache replaces a database file that is damaged or belongs to
-/// another program or version. It may also remove anything that has the name of one of its files but is not a regular
-/// file, even a directory with its content. The cache can also read from a directory that it cannot write to. In such a
-/// directory, every lookup is a miss if the write-ahead log `alcedo.sqlite-wal` is not empty and the file
-/// `alcedo.sqlite-shm` is missing.
+/// process at any time. Every read of an entry's data verifies a checksum. The cache replaces a database file that is
+/// damaged or belongs to another program or version. When it exceeds a limit, it removes the least recently used
+/// entries in the background, and if it exceeds it by more than 10 percent, before the next store.
 ///
-/// The size limit bounds the sum of the database's pages and of the blocks of the large values' files. The size of an
-/// entry is its share of these pages and blocks. The limit does not include the write-ahead log (usually up to 4 MiB),
-/// 64 KiB of pages, the directories of the files (up to 257), and two small files beside the database.
-///
-/// Only trusted processes may have write access to the directory. SQLite maps the file `alcedo.sqlite-shm` into memory.
-/// A process that truncates this file can end the other processes with SIGBUS.
-///
-/// When the cache exceeds the limit of size or count, it removes the least recently used entries in the background, in
-/// small steps. If the cache exceeds a limit by more than 10 percent, the next store first removes the least recently
-/// used entries. Reads have two threads and connections of their own. Lookups usually do not wait for writes. A lookup
-/// may wait while the database is opened or replaced. It may also wait if its entry is expired, damaged or being
-/// replaced. The cache writes the uses of entries later and in groups, so a process that ends may lose its last uses.
+/// Only trusted processes may have write access to the directory, because SQLite maps the file `alcedo.sqlite-shm`: a
+/// process that truncates it can end the others with SIGBUS. The page of the module describes the sizes, read-only
+/// directories and threads.
 public final class SQLiteDiskCache: MaintainableDataCache {
     /// The directory that contains the database `alcedo.sqlite` and the directory `values`.
     package let directory: URL

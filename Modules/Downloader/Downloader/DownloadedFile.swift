@@ -3,7 +3,7 @@ public import AlcedoHTTP
 
 /// The result of a download to a file.
 public struct DownloadedFile: Sendable {
-    /// The path of the file.
+    /// The path that the caller passed. The file is complete and on disk.
     public var path: String
     /// The size of the file in bytes.
     public var byteCount: Int

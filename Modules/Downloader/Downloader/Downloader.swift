@@ -3,7 +3,7 @@ public import AlcedoHTTP
 import AlcedoRuntime
 import FoundationEssentials
 
-/// A downloader that works over any HTTP transport and shares one transfer among equal requests.
+/// A downloader over any HTTP transport. Equal requests share one transfer.
 ///
 /// ```swift
 /// import AlcedoCURL
@@ -19,24 +19,13 @@ import FoundationEssentials
 /// }
 /// ```
 ///
-/// Create one downloader and keep it, because only requests to the same downloader share transfers and limits.
+/// Create one downloader and keep it, because only requests to the same downloader share transfers and limits. Each
+/// waiter has its own progress closure and priority, and can leave independently of the others. A transfer has the
+/// highest priority of its waiters and is canceled when its last waiter leaves.
 ///
-/// - **Sharing.** Any number of callers can wait for one transfer. Each waiter has its own progress closure and
-///   priority, and can leave independently of the others. The transfer has the highest priority of its waiters and is
-///   canceled when its last waiter leaves.
-/// - **Limits.** The configuration limits the number of concurrent transfers from servers, in total and for each host.
-///   Further transfers wait; those with a higher priority begin first. A transfer that pauses before a retry releases
-///   its slot. At most four transfers of local files run at the same time. Transfers of all other sources begin
-///   immediately.
-/// - **Redirects.** By default at most 20 redirects are followed, only to `http` and `https` URLs. Credentials are not
-///   sent to another origin.
-/// - **Files.** Downloaded data is kept in memory or written to a file. Equal requests for the same path share a
-///   transfer. A download to a file first writes to a hidden file in the same directory. The name of the hidden file
-///   ends in `.alcedo-part`, possibly followed by a number. If the process is killed, the hidden file remains until a
-///   later download to the same path overwrites or removes it.
-/// - **Errors.** Methods throw ``DownloadError`` or `CancellationError`.
-/// - **Lifetime.** Running transfers keep the downloader alive. When the downloader is released, for example while it
-///   is paused, the waiters whose transfers have not begun receive `CancellationError`.
+/// Methods throw ``DownloadError`` or `CancellationError`. Running transfers keep the downloader alive. When it is
+/// released, the waiters whose transfers have not begun receive `CancellationError`. The page of the module has the
+/// rules for limits, redirects and files.
 public final class Downloader: Downloading {
     typealias Table = TransferTable<TransferKey, TransferRequest, DownloadWaiter>
 

@@ -14,39 +14,10 @@ import FoundationNetworking
 /// let downloader = Downloader(transport: URLSessionTransport(maxConcurrentConnectionsPerHost: 4))
 /// ```
 ///
-/// One long-lived session with delegate tasks serves all requests. Simpler APIs of the session cannot meet the contract
-/// of ``/AlcedoHTTP/HTTPTransport``. Tasks with a completion handler hold the whole body in memory, follow redirects
-/// that only a delegate can refuse, and do not return a 401 response that has a challenge. The `async` methods deadlock
-/// when they are canceled (swift-corelibs-foundation issue 5412, Swift 6.3). A delegate is as safe as a completion
-/// handler: the session calls both on the delegate queue, and never under one of its locks. The transport calls the
-/// session only on a queue of its own, never while a lock is held and never in a cancellation handler.
-///
-/// Cookies, the URL cache and stored credentials are off. FoundationNetworking (6.3, on Linux) has the following
-/// limitations.
-///
-/// - **Crashes.** FoundationNetworking ends the process when a connection is closed inside the head of a response, when
-///   a chunked body has trailer fields, and when a `Content-Length` is about 2^63. This transport cannot prevent that.
-///   Use it with servers you trust, and the libcurl transport for the public internet.
-/// - **No back-pressure.** Unread bytes are held in memory up to `maximumUnreadByteCount`; beyond that, the transfer
-///   fails with `bodyTooLarge`. The body of a redirect is not delivered before its end, so no limit applies to it. The
-///   body of a redirect without a usable `Location` is lost; the response has an empty one.
-/// - **Imprecise timeouts.** The idle timeout is rounded up to whole seconds. The time to wait for one of the
-///   `maxConcurrentConnectionsPerHost` connections counts toward all timeouts. The first byte is measured at the end of
-///   the head.
-/// - **Changed fields.** Only ASCII values can be sent, and lines with the same name are joined. Response fields lose
-///   their order and are sorted by name here. A response with a byte above 127 that is not UTF-8, or without the space
-///   after its status code, fails with `connectionLost`.
-/// - **Imprecise errors.** Malformed fields, chunks and content codings, and a network without a route, have no
-///   specific error codes. They fail with `connectionLost`, or with `secureConnectionFailed` before the head of an
-///   HTTPS response. The description has libcurl's text.
-/// - **No interim responses and no encoded bytes.** Known content codings are always decoded, whatever the request
-///   says. An option like `decodesContent` of the libcurl transport does not exist.
-/// - **No certificate options.** Only the system's certificates are trusted, and keys cannot be pinned.
-/// - **Escaped dot segments.** libcurl 8.14 sends `/x/%2e%2e/b` as `/b`, and libcurl 7.88 sends it unchanged. Cache
-///   keys treat the two as different.
-/// - **Few metrics.** ``/AlcedoHTTP/HTTPResponse/metrics`` has only `firstByte`, which is the end of the head, and
-///   `total`.
-/// - **No offline error.** Without a network, host names fail with `cannotResolveHost`.
+/// Use it only with servers that you trust: some malformed responses end the process, which this transport cannot
+/// prevent. Cookies, the URL cache and stored credentials are off. Unread bytes are held in memory up to
+/// `maximumUnreadByteCount`; beyond that, the transfer fails with `bodyTooLarge`. The idle timeout is rounded up to
+/// whole seconds. The page of the module lists all limitations of FoundationNetworking.
 public final class URLSessionTransport: HTTPTransport {
     private let session: URLSession
     private let exchanges = ExchangeTable()

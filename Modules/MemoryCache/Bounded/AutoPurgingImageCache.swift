@@ -1,19 +1,7 @@
 public import AlcedoCore
 import AlcedoRuntime
 
-/// An image cache with the behavior of AFNetworking's `AFAutoPurgingImageCache`.
-///
-/// When the images exceed the capacity, the cache removes the least recently used images until the rest fit into a
-/// lower limit:
-///
-/// - The cost of an image is `pixel width × pixel height × 4` bytes.
-/// - A purge begins when the usage is greater than the capacity. The purge ends when the usage is at most the preferred
-///   usage.
-/// - The purge includes the added image as the most recently used. If that image alone exceeds the preferred usage, the
-///   purge removes it as well. Adding an image that exceeds the capacity empties the cache.
-/// - Reading an image atomically makes it the most recently used. AFNetworking has a data race here.
-/// - A purge costs O(number of removed images). AFNetworking sorts all images.
-/// - A memory warning empties the cache.
+/// An image cache with the behavior and the names of AFNetworking's `AFAutoPurgingImageCache`.
 ///
 /// ```swift
 /// import Alcedo
@@ -26,25 +14,15 @@ import AlcedoRuntime
 /// let pipeline = ImagePipeline(configuration)
 /// ```
 ///
-/// **Within a pipeline.** The cache conforms to ``/AlcedoCore/MemoryCaching``. Each image has one name, however it is
-/// stored or requested. The name is AFNetworking's: the URL followed by the additional identifier. The additional
-/// identifier of a request consists of the identifiers of its processors, joined by "_", followed by
-/// ``/AlcedoCore/ImageRequest/additionalIdentifier``. AlamofireImage uses the identifiers of its filters in the same
-/// way. A request whose key depends on another property, such as the target size, finds only the image of a request
-/// with the same key.
+/// When the images exceed the capacity, the cache removes the least recently used images, the added one last, until the
+/// rest fit into the preferred usage. An image costs `pixel width × pixel height × 4` bytes. Adding an image that
+/// exceeds the capacity empties the cache, and so does a memory warning. A purge costs O(number of removed images).
 ///
-/// As a result, ``image(for:withAdditionalIdentifier:)`` finds images that the pipeline stored. Without an additional
-/// identifier, it finds the image of the request itself. With an additional identifier, it finds, for example, the
-/// image of the same URL and a processor with this identifier. The pipeline finds the images that
-/// ``add(_:for:withAdditionalIdentifier:)`` and ``add(_:withIdentifier:)`` added. If two keys have the same name,
-/// storing one image replaces the other. A key never finds the image of another key.
-///
-/// The pipeline's images are subject to `shouldCache` and to the rules of ``/AlcedoCore/MemoryCaching``: an image that
-/// exceeds the capacity, or that `shouldCache` rejects, is not stored and evicts no other image. The image previously
-/// stored under its key is removed.
-///
-/// **Names.** `memoryCapacity` and `preferredMemoryUsageAfterPurge` keep AFNetworking's names on purpose, so that its
-/// users find them. Other memory caches of this package call their capacity `costLimit`.
+/// In a pipeline, ``image(for:withAdditionalIdentifier:)`` finds the images that the pipeline stored, and the pipeline
+/// finds those that were added. Both name an image by its URL followed by the additional identifier: the identifiers of
+/// the request's processors, joined by "_", and ``/AlcedoCore/ImageRequest/additionalIdentifier``. If two keys have the
+/// same name, storing one image replaces the other, but a key never finds the image of another key. An image of a
+/// pipeline that exceeds the capacity, or that `shouldCache` rejects, is not stored and evicts no other image.
 ///
 /// Source: AFNetworking 4, `AFAutoPurgingImageCache.h` and `.m`; AlamofireImage 4, `ImageCache.swift`.
 public final class AutoPurgingImageCache: Sendable {

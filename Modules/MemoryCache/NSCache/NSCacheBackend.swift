@@ -13,34 +13,15 @@ import Synchronization
 /// }
 /// ```
 ///
-/// The class has its own module because `NSCache` is part of Foundation, which a program then links as a whole. The
-/// memory cache of `AlcedoMemoryCache` does not need Foundation, finds an image several times as fast, and keeps
-/// recently used images.
+/// On Linux, `NSCache` evicts the cheapest entry first and, among entries of equal cost, the newest: a full cache of
+/// equally expensive images evicts a new image at once. With a ``/AlcedoCore/MemoryPressureSource``, this class removes
+/// every image at warning. An image that exceeds the limit is not stored, and a limit of 0 stores nothing. `onEviction`
+/// is called outside every lock. The page of the module lists the measured behavior of `NSCache`.
 ///
-/// `NSCache` behaves as follows on Linux (measured on Swift 6.3.1, checked by tests):
-/// - It does not evict the least recently used entry first, because a lookup changes nothing. It evicts the cheapest
-///   entry first and, among entries of equal cost, the newest. A full cache of equally expensive images therefore
-///   evicts a new image at once.
-/// - An entry whose cost exceeds the limit would empty the cache and be evicted itself. This class does not pass such
-///   an image to `NSCache`.
-/// - A limit of 0 means "no limit" to `NSCache` but "store nothing" to ``/AlcedoCore/MemoryCaching``. In this class, it
-///   means "store nothing".
-/// - It checks its limits only when an object is stored, and then enforces them exactly.
-/// - It evicts nothing under memory pressure. With a ``/AlcedoCore/MemoryPressureSource``, this class removes every
-///   image at warning, as SDWebImage's `AutoPurgeCache` and AFNetworking's `AFImageCache` do.
-/// - It provides neither its keys nor its total cost, so this class keeps records of both. It calls its delegate under
-///   its own lock, and only for evictions. This class also records removals and replacements, and calls `onEviction`
-///   outside every lock.
-/// - It releases objects under its lock. This class keeps them until no lock is held, so that the deinitializer of an
-///   image's ``/AlcedoCore/ImageFrameSource`` may call the cache.
+/// The class is safe from any thread. While ``removeAll(of:)`` runs, another thread may still find some of the
+/// variants.
 ///
-/// The class is safe from any thread. Changes are serialized, and lookups wait for `NSCache`'s lock only. While
-/// ``removeAll(of:)`` runs, another thread may still find some of the variants.
-///
-/// - Complexity: O(1) for a lookup, which allocates two objects. A store is O(number of cheaper images), because
-///   `NSCache` searches its list from the cheapest image. `NSCache` alone took 1 µs per store in descending order of
-///   cost; in ascending order, it took 6 µs on average for 1,000 entries and 22 µs for 4,000.
-/// - SeeAlso: `NSCache.swift` in swift-corelibs-foundation.
+/// - Complexity: O(1) for a lookup, which allocates two objects. A store is O(number of cheaper images).
 public final class NSCacheBackend: MaintainableMemoryCache {
     private typealias EvictionHandler = @Sendable (ImageKey, DecodedImage) -> Void
 

@@ -4,23 +4,6 @@ import AlcedoHTTP
 /// A cache that finds and stores images by request, on top of any memory cache, with the cache policy rule of
 /// AFNetworking 2.
 ///
-/// Two policies of a request decide whether it reads the cache. The first is the ``/AlcedoHTTP/HTTPCachePolicy``. Two
-/// of its values prevent reading: `reloadIgnoringLocalCacheData` (the policy of ``/AlcedoCore/CachePolicy/reload``) and
-/// `reloadIgnoringLocalAndRemoteCacheData`. If the request's ``/AlcedoCore/CachePolicy`` specifies no HTTP cache
-/// policy, the policy of the source's own HTTP request applies.
-///
-/// The second is the ``/AlcedoCore/CachePolicy``, which must have read access to ``/AlcedoCore/CachePolicy/memory``.
-/// ``/AlcedoCore/CachePolicy/none`` has no access. With `reloadRevalidatingCacheData` (the policy of
-/// ``/AlcedoCore/CachePolicy/revalidate``), write access suffices.
-///
-/// Images are identified by their source and ``/AlcedoCore/ImageRequest/additionalIdentifier`` only, without the
-/// request's processing. Requests that differ in processors or size share an image. A request with a
-/// ``/AlcedoCore/ImageRequest/modifyRequest`` and without an identifier is neither looked up nor stored, because only
-/// the changed request tells whose image it is.
-///
-/// With an ``NSCacheBackend`` that has a pressure source and an eviction handler, this type provides the complete
-/// behavior of `AFImageCache`:
-///
 /// ```swift
 /// import AlcedoCore
 /// import AlcedoMemoryCache
@@ -32,7 +15,13 @@ import AlcedoHTTP
 ///     })
 /// ```
 ///
-/// Copies of the value use the same cache.
+/// Images are identified by their source and ``/AlcedoCore/ImageRequest/additionalIdentifier`` only: requests that
+/// differ in processors or size share an image. A request with a ``/AlcedoCore/ImageRequest/modifyRequest`` and without
+/// an identifier is neither looked up nor stored, because only the changed request tells whose image it is.
+///
+/// The cache is read unless the HTTP cache policy of the request, or else that of its source, is
+/// `reloadIgnoringLocalCacheData` or `reloadIgnoringLocalAndRemoteCacheData`, and if ``/AlcedoCore/CachePolicy/memory``
+/// has read access. With `reloadRevalidatingCacheData`, write access suffices. Copies of the value use the same cache.
 ///
 /// - SeeAlso: AFNetworking 2, `UIImageView+AFNetworking.m`, `AFImageCache`.
 public struct RequestImageCache: Sendable {

@@ -40,26 +40,17 @@ extension CacheSerializer {
 /// let serializer = DefaultCacheSerializer(format: .webp, quality: 0.8)
 /// ```
 ///
-/// **Without a `format`:**
+/// Without a `format`, a processed image whose original is unknown, or whose original's format cannot be written or
+/// cannot hold the image, is written as PNG, or else in the first format of the codecs that can hold it. A processed
+/// animation is written in a format that holds all frames; if there is none, the original bytes are kept, or PNG holds
+/// the first frame.
 ///
-/// - An unprocessed image is stored as its original bytes, if they are known.
-/// - Any other image is written in the format of its original, such as PNG, JPEG, GIF or WebP, if a codec writes that.
-/// - It is written as PNG when there is no original, when the original's format is unknown or cannot be written, and
-///   when that format cannot hold the image. For example, JPEG holds no transparency.
-/// - When no codec writes PNG, it is written in the first of the codecs' formats that can hold the image.
-/// - A processed animation is written in the format of its original. When that format cannot hold all frames, or no
-///   codec writes it, the original bytes are kept. An animation without an original is written in a format that holds
-///   all frames, or else as PNG with one frame.
+/// With a `format`, every image is written in that format, even if this loses data, such as all frames but one. When
+/// that is not possible, the image is written in its original's format, else as PNG, and otherwise the original bytes
+/// are kept.
 ///
-/// **With a `format`:**
-///
-/// - Every image is written in that format, even if this loses data. For example, a format without animation keeps one
-///   frame.
-/// - When no codec writes the format, or the format cannot hold an image of that size, the image is written in its
-///   original's format, else as PNG. If both fail, the original bytes are kept.
-///
-/// Kingfisher re-encodes unprocessed images. This serializer keeps their original bytes, which are exact, usually
-/// smaller, and need no encoding. Source: Kingfisher's `DefaultCacheSerializer` and `FormatIndicatedCacheSerializer`.
+/// Source: Kingfisher's `DefaultCacheSerializer`, which re-encodes unprocessed images, and
+/// `FormatIndicatedCacheSerializer`.
 public struct DefaultCacheSerializer: CacheSerializer {
     private let format: ImageFormat?
     private let quality: Double

@@ -1,9 +1,9 @@
 public import AlcedoCore
 import FoundationEssentials
 
-/// An image found by an ``ImageCache``.
+/// The result of ``ImageCache/image(forKey:processorIdentifier:)``: an image and the layer that had it.
 public struct ImageCacheHit: Sendable {
-    /// The image.
+    /// The processed image, or the original if ``needsProcessing`` is true.
     public var image: DecodedImage
     /// The layer that contained the image before this read stored it in memory: `memory` or `disk`.
     public var layer: ImageResponse.Layer

@@ -11,20 +11,12 @@ import AlcedoRuntime
 /// ])
 /// ```
 ///
-/// **Reads.** Tiers are searched in order, one at a time, until one has the entry. Only that tier records a use. The
-/// tiers above it that accept promotions then store the entry, and the read waits for them. An entry that is removed or
-/// stored while a read is in progress is neither restored nor replaced by a promotion.
+/// A read searches the tiers in order, one at a time, until one has the entry, and only that tier records a use. The
+/// tiers above it that accept promotions then store the entry, and the read waits for them.
 ///
-/// **Changes.** Changes of one resource through this cache run one at a time, in order. A change that begins during a
-/// read prevents the read's promotion. The cache does not see changes made to a tier directly or by another process.
-///
-/// An entry in a read-only tier hides entries in the tiers below it, and is found again after a removal. Place such a
-/// tier last.
-///
-/// **SDWebImage.** `SDImageCachesManager` has four policies for each operation. Reads of this cache correspond to its
-/// `serial` policy. Its `concurrent` policy, which searches all tiers even if one has the entry, has no equivalent for
-/// reads. For stores, `serial` and `concurrent` correspond to ``DataCacheTier/Writes/stores`` for every tier.
-/// `highestOnly` corresponds to it for the first tier only, and `lowestOnly` for the last tier only.
+/// Changes of one resource run one at a time, in order. An entry that is removed or stored while a read is in progress
+/// is neither restored nor replaced by its promotion. The cache does not see changes made to a tier directly or by
+/// another process. An entry in a read-only tier is found again after a removal, so place such a tier last.
 public final class TieredDataCache: MeasurableDataCache {
     private let tiers: [DataCacheTier]
 

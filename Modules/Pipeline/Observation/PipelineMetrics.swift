@@ -2,7 +2,7 @@ public import AlcedoCore
 import AlcedoHTTP
 import AlcedoRuntime
 
-/// An observer that counts the steps of a pipeline in a fixed amount of memory.
+/// The numbers and durations of the steps of a pipeline, in a fixed amount of memory.
 ///
 /// ```swift
 /// let metrics = PipelineMetrics()

@@ -2,7 +2,7 @@ public import AlcedoCore
 import AlcedoHTTP
 import AlcedoRuntime
 
-/// An observer that writes one line for each step of a pipeline.
+/// A log of a pipeline, with one line for each step.
 ///
 /// ```swift
 /// let logger = TextLogger { line in print(line) }

@@ -95,8 +95,8 @@ struct DecodeStage: Sendable {
         }
     }
 
-    /// Records that bytes did not decode to an image, or only to one with damaged pixels. Returns whether they are worth
-    /// loading again.
+    /// Records that bytes did not decode to an image, or only to one with damaged pixels. Returns whether they are
+    /// worth loading again.
     func rejects(
         _ original: Original, after error: PipelineError, of request: ImageRequest, isImage: Bool = false,
         isRepeated: Bool = false

@@ -2,7 +2,7 @@ import AlcedoCore
 import AlcedoRuntime
 import FoundationEssentials
 
-/// A maker of previews from the bytes received so far, one at a time and at most one per interval.
+/// The previews of a load, decoded from the bytes received so far, one at a time and at most one per interval.
 ///
 /// ``append(_:at:)`` only buffers bytes; a decoding thread then takes all buffered bytes together. After any error
 /// there are no further previews. The whole image is decoded separately, so a preview never affects it.

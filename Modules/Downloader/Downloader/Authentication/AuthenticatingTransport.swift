@@ -15,23 +15,16 @@ public import FoundationEssentials
 /// ```
 ///
 /// After a 401 response, the transport sends the request again, with a stored credential or with one that the responder
-/// returns. The supported schemes are Digest (RFC 7616: SHA-256 and MD5, `qop` `auth`), Basic (RFC 7617) and Bearer
-/// (RFC 6750).
+/// returns. The schemes are Digest (RFC 7616: SHA-256 and MD5, `qop` `auth`), Basic (RFC 7617) and Bearer (RFC 6750).
+/// Later requests to the same origin and realm send the credential at once; no other origin receives it.
 ///
-/// - **Reuse.** Later requests to the same origin send a stored credential without waiting for a challenge. No
-///   credential is sent to another origin. Each realm of an origin has its own credential. Requests that are rejected
-///   at the same time can share one call of the responder.
-/// - **Exceptions.** A request with an `Authorization` field of its own is passed on unchanged. The 401 response is
-///   passed on if the responder returns nil, returns the rejected credential, or returns a credential that suits none
-///   of the server's schemes. A request is sent at most 8 times; the last response is passed on. Challenges of a proxy
-///   (407) are passed on.
-/// - **Order.** Wrap a response cache in this transport, not the other way round, so that a shared cache receives the
-///   `Authorization` field of each request (RFC 9111 section 3.5).
-/// - **Security.** A Basic password that is sent over `http` can be read by others on the network. The responder can
-///   decline by returning nil for such a URL.
+/// The 401 response is passed on if the responder returns nil, the rejected credential, or one that suits none of the
+/// schemes, and after 8 attempts. A request with an `Authorization` field of its own, and challenges of a proxy (407),
+/// are passed on unchanged. A Basic password that is sent over `http` can be read by others on the network; the
+/// responder can return nil for such a URL.
 ///
-/// Authentication is implemented here, and not by each transport's library, so that every transport supports it, one
-/// responder serves all schemes, and a nonce is reused instead of sending every request twice.
+/// Wrap a response cache in this transport, not the other way round, so that a shared cache receives the
+/// `Authorization` field of each request (RFC 9111 section 3.5).
 public struct AuthenticatingTransport: HTTPTransport {
     /// A closure that returns a credential, or nil for none. It may take a long time, for example to prompt the user or
     /// to call another server.

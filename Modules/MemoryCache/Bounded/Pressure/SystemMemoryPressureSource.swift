@@ -11,23 +11,12 @@ import AlcedoRuntime
 /// let images = ImageMemoryCache(costLimit: 128 << 20, pressureSource: source)
 /// ```
 ///
-/// The source uses three kinds of figures. If the system provides none of them, it reports no pressure.
-/// - **Stalls.** The kernel announces when tasks are stalled because memory is short. The source subscribes to stalls
-///   of the process's control group (cgroup v2) if the kernel permits it, otherwise to those of the machine. If some
-///   tasks were stalled for 100 ms within two seconds, the level is warning; if all were stalled for 150 ms, it is
-///   critical. The kernel also counts stall times, and an announcement is accepted only if the count confirms it, at
-///   once or after the two seconds in which the count is updated. (Linux 6.18 announces stalls that did not occur.)
-/// - **Control group.** The source reads the control group at every interval. With cgroup v2, an increase of the
-///   counter `high` or `max` is a warning, and an increase of `oom` is critical. If the group or one of its ancestors
-///   has a limit, a usage of 90 % is a warning and one of 97 % is critical. The limit `memory.high` only causes
-///   warnings. Inactive file cache does not count as usage. With cgroup v1, the source reads only the usage and the
-///   limit of the process's own group.
-/// - **Available memory.** If stalls are not announced, the source reads the machine's available memory at every
-///   interval. Below 10 % is a warning, and below 5 % is critical.
+/// The source uses the stalls that the kernel announces, the usage and the limits of the control group, and the
+/// machine's available memory, as far as the system provides them. The page of the module has the thresholds. A level
+/// holds for `holdDuration` after its last sign, 10 seconds by default. System errors are ignored.
 ///
-/// A level holds for `holdDuration` after its last sign, 10 seconds by default. Without observers, the source runs no
-/// thread and opens no descriptor. With observers, it uses one thread and at most five descriptors, which it releases
-/// after the last token is released. The thread takes the first reading at once. System errors are ignored.
+/// Without observers, the source runs no thread and opens no descriptor. With observers, it uses one thread and at most
+/// five descriptors, which it releases after the last token is released. The thread takes the first reading at once.
 ///
 /// - SeeAlso: accounting/psi.rst, admin-guide/cgroup-v2.rst ("Memory Interface Files"),
 ///   admin-guide/cgroup-v1/memory.rst and filesystems/proc.rst ("meminfo") in the kernel's documentation.
