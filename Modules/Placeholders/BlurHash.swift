@@ -2,13 +2,13 @@ public import AlcedoCore
 
 /// A hash of 6 to 166 characters that contains the colors of an image.
 ///
-/// A hash contains neither the aspect ratio nor the transparency of the image. Send the size of the image with the
-/// hash. Prefer ``ThumbHash`` unless another program requires BlurHash.
-///
 /// ```swift
 /// let hash = try BlurHash(image).text
 /// let placeholder = BlurHash(hash)?.image(width: 32, height: 24)
 /// ```
+///
+/// A hash contains neither the aspect ratio nor the transparency of the image. Send the size of the image with the
+/// hash. Prefer ``ThumbHash`` unless another program requires BlurHash.
 ///
 /// Source: Dag Ågren, "BlurHash Algorithm" (<https://github.com/woltapp/blurhash/blob/master/Algorithm.md>).
 public struct BlurHash: Sendable, Hashable {

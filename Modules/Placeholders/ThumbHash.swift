@@ -3,13 +3,13 @@ public import FoundationEssentials
 
 /// A hash of 17 to 25 bytes that contains the aspect ratio, the colors and the transparency of an image.
 ///
-/// A server computes the hash once and sends it with the URL of the image. An app shows the small, blurred image of the
-/// hash as a placeholder until the image itself is loaded.
-///
 /// ```swift
 /// let hash = try ThumbHash(image).base64
 /// let placeholder = ThumbHash(base64: hash)?.image
 /// ```
+///
+/// A server computes the hash once and sends it with the URL of the image. An app shows the small, blurred image of the
+/// hash as a placeholder until the image itself is loaded.
 ///
 /// Source: Evan Wallace, "ThumbHash" (<https://evanw.github.io/thumbhash/>), whose JavaScript implementation defines
 /// the format.

@@ -5,35 +5,23 @@ import AlcedoProcessing
 import AlcedoRuntime
 public import FoundationEssentials
 
-/// A converter of encoded images to another format or size, for example for uploads to a server.
+/// The conversion of encoded images to another format or size, for example of uploads to a server.
 ///
 /// ```swift
 /// let thumbnail = try await ImageConverter().convert(
 ///     upload, to: .webp(quality: 80), fitting: PixelSize(width: 1600, height: 1600))
 /// ```
 ///
-/// **Size.** Each side of the result is the side of the source times the factor, rounded to the nearest whole number.
-/// The image is reduced by the same filter as with the processor `.resize`.
+/// Each side of the result is the side of the source times the factor, rounded to the nearest whole number. The image
+/// is reduced by the same filter as with the processor `.resize`. The pixels are converted to sRGB, or to the color
+/// space of `colorSpace`, whose profile is written if the encoder supports it. ``MetadataPolicy`` controls EXIF, XMP,
+/// IPTC, the resolution and the tags of the color profile.
 ///
-/// **Memory.** The rows of a still image pass from the decoder through the resizer to the encoder one after another.
-/// The whole image is held in memory only in these cases:
+/// An animation stays an animation when the encoder and all processors support animations. It ends before a frame that
+/// is damaged. Otherwise its first frame is converted.
 ///
-/// - The source is an interlaced or progressive file, a WebP file that is lossless or has alpha, a GIF file whose first
-///   frame does not fill the canvas exactly, an AVIF, JPEG XL or SVG file, or a HEIF file without tiles.
-/// - An orientation other than `up` is applied.
-/// - A processor needs the whole image.
-/// - The result is a WebP, GIF, AVIF or JPEG XL file, or a JPEG file that is progressive or has optimized Huffman
-///   tables.
-/// - Gray with alpha is processed and written as PNG, which stays gray.
-///
-/// **Animations.** An animation stays an animation when the encoder and all processors support animations, and its
-/// frames are decoded one at a time. Otherwise its first frame is converted. An animation ends before a frame that is
-/// damaged; if only one frame is left, the result is a still image.
-///
-/// **Color.** The pixels are converted to sRGB, or to the color space of `colorSpace`, whose profile is written if the
-/// encoder supports it. An unusable profile is ignored.
-///
-/// **Metadata.** ``MetadataPolicy`` controls EXIF, XMP, IPTC, the resolution and the tags of the color profile.
+/// The rows of a still image pass from the decoder through the resizer to the encoder one after another. "Recipes" of
+/// this module lists the cases in which the whole image is held in memory.
 public struct ImageConverter: Sendable {
     /// The codecs of the source formats. Default: PNG, JPEG, GIF and WebP.
     public var codecs: CodecRegistry

@@ -3,6 +3,11 @@ package import FoundationEssentials
 
 /// The metadata of a converted image.
 ///
+/// ```swift
+/// let converter = ImageConverter(metadata: .keepCopyright)
+/// let data = try await converter.convert(upload, to: .jpeg())
+/// ```
+///
 /// Every policy writes the color profile that the pixels need, if the encoder can store it, because the colors depend
 /// on it. Pixels in sRGB need none. When the colors are converted, the color space in EXIF becomes that of the result.
 ///
@@ -11,11 +16,6 @@ package import FoundationEssentials
 /// and a new packet is written with the properties that the policy keeps. A packet that is not well-formed, or has a
 /// document type declaration or more than 50,000 elements and attributes, is removed. Comments of a file are never
 /// written.
-///
-/// ```swift
-/// let converter = ImageConverter(metadata: .keepCopyright)
-/// let data = try await converter.convert(upload, to: .jpeg())
-/// ```
 public enum MetadataPolicy: Sendable, Hashable {
     /// No metadata, except an orientation that the converter does not apply. This is the default of ``ImageConverter``:
     /// an uploaded photo usually contains its location, date, camera and owner, which a server should publish only on

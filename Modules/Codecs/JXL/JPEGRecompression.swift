@@ -5,13 +5,13 @@
 
     /// Lossless recompression of JPEG files as JPEG XL, and reconstruction of the same bytes.
     ///
-    /// A recompressed file is a JPEG XL image that every decoder of the format shows, about a fifth smaller than the
-    /// JPEG file. It also contains what is needed to reconstruct the JPEG file byte for byte.
-    ///
     /// ```swift
     /// let smaller = try JPEGRecompression.compress(upload)
     /// let same = try JPEGRecompression.reconstruct(smaller)
     /// ```
+    ///
+    /// A recompressed file is a JPEG XL image that every decoder of the format shows, about a fifth smaller than the
+    /// JPEG file. It also contains what is needed to reconstruct the JPEG file byte for byte.
     ///
     /// All metadata of the JPEG file is kept, including a location in EXIF or XMP, because the same bytes are
     /// reconstructed. No metadata policy applies. To omit metadata, remove it from the JPEG file before.

@@ -4,13 +4,13 @@ public import FoundationEssentials
 
 /// The formats that an app decodes and encodes, in order of preference.
 ///
-/// A registry is an immutable value. To add a format or to replace a codec, use ``adding(_:)``, which returns a new
-/// registry.
-///
 /// ```swift
 /// let codecs = CodecRegistry([.png, .jpeg]).adding(.webp)
 /// let image = try codecs.decode(data)
 /// ```
+///
+/// A registry is an immutable value. To add a format or to replace a codec, use ``adding(_:)``, which returns a new
+/// registry.
 public struct CodecRegistry: Sendable {
     /// A format with its recognition rule, its decoder and, if the format can be written, its encoder.
     public struct Entry: Sendable {

@@ -2,14 +2,14 @@ import AlcedoRuntime
 
 /// The limits on the size and the memory of an image.
 ///
-/// Decoders check the limits after the header, before they allocate memory for pixels. An image that exceeds a limit
-/// on pixels, bytes or frames is rejected with ``ImageDecodingError`` `exceedsLimit`. Metadata beyond its limits is
-/// dropped.
-///
 /// ```swift
 /// var options = DecodingOptions()
 /// options.limits = DecodingLimits(maximumPixelCount: 24_000_000, maximumByteCount: 96 << 20)
 /// ```
+///
+/// Decoders check the limits after the header, before they allocate memory for pixels. An image that exceeds a limit
+/// on pixels, bytes or frames is rejected with ``ImageDecodingError`` `exceedsLimit`. Metadata beyond its limits is
+/// dropped.
 public struct DecodingLimits: Sendable, Hashable {
     /// The maximum number of pixels in one frame. Default: 100 million.
     public var maximumPixelCount: Int

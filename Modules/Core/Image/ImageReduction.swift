@@ -1,14 +1,14 @@
 /// The position of the samples of a reduced image in the full image.
 ///
-/// A decoder that reduces an image while it decodes sets ``DecodedImage/reduction`` and ``PixelRowHeader/reduction``.
-/// The sides of a reduced image are rounded to whole samples, so their quotient with the full size is not the exact
-/// scale. A resize that took it for the scale would shift the image by up to a sample.
-///
 /// ```swift
 /// // A JPEG of 69 x 40 pixels at a quarter of its size has 18 x 10 samples, of which the last column lies partly
 /// // outside of the image.
 /// let reduction = ImageReduction(of: PixelSize(width: 69, height: 40), width: 69.0 / 4, height: 40.0 / 4)
 /// ```
+///
+/// A decoder that reduces an image while it decodes sets ``DecodedImage/reduction`` and ``PixelRowHeader/reduction``.
+/// The sides of a reduced image are rounded to whole samples, so their quotient with the full size is not the exact
+/// scale. A resize that took it for the scale would shift the image by up to a sample.
 public struct ImageReduction: Sendable, Hashable {
     /// The size of the full image in pixels, in the orientation of the samples.
     public var fullSize: PixelSize

@@ -3,13 +3,13 @@ import Synchronization
 
 /// The pixels of an image in memory, in rows from top to bottom. Each row begins at a 64-byte boundary.
 ///
-/// A pixel buffer is a value: copies share memory until one of them is changed. Read the pixels through spans to write
-/// them to a file, a socket or a texture without copying.
-///
 /// ```swift
 /// let buffer = PixelBuffer(size: PixelSize(width: 64, height: 64), format: .rgba8, alphaMode: .straight)
 /// let firstRow = buffer?.row(0).byteCount  // 256
 /// ```
+///
+/// A pixel buffer is a value: copies share memory until one of them is changed. Read the pixels through spans to write
+/// them to a file, a socket or a texture without copying.
 public struct PixelBuffer: Sendable {
     /// The alignment of rows in bytes.
     package static let rowAlignment = PixelStorage.alignment

@@ -2,10 +2,6 @@ public import AlcedoRuntime
 
 /// A processor that changes decoded images.
 ///
-/// Several threads may call a processor at the same time. Every call blocks while it works. A processor is a value
-/// whose result depends only on the image and on ``identifier``: processors with equal identifiers must produce equal
-/// results.
-///
 /// ```swift
 /// struct RedBlueSwap: ImageProcessing {
 ///     let identifier = "com.example.red-blue-swap"
@@ -23,6 +19,10 @@ public import AlcedoRuntime
 ///     }
 /// }
 /// ```
+///
+/// Several threads may call a processor at the same time. Every call blocks while it works. A processor is a value
+/// whose result depends only on the image and on ``identifier``: processors with equal identifiers must produce equal
+/// results.
 public protocol ImageProcessing: Sendable {
     /// The name of the processor with all its parameters.
     ///

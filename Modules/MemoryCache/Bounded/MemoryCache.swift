@@ -4,8 +4,6 @@ import Synchronization
 
 /// A cache that keeps values in memory within cost and count limits.
 ///
-/// A ``MemoryCachePolicy`` chooses the entries to evict.
-///
 /// ```swift
 /// import AlcedoMemoryCache
 ///
@@ -13,6 +11,8 @@ import Synchronization
 /// thumbnails.store([1, 2, 3], for: "icon", cost: 3)
 /// print(thumbnails.value(for: "icon")?.count ?? 0)
 /// ```
+///
+/// A ``MemoryCachePolicy`` chooses the entries to evict.
 ///
 /// All calls are synchronous and safe from any thread. The cache uses no task, actor or timer. Several threads can read
 /// at the same time if the policy supports it, as the default policy does. A lookup holds the cache's lock for a few

@@ -1,13 +1,13 @@
 /// The cache layers that contain data of a request.
 ///
-/// A layer is one place in which the pipeline finds data of a request. ``memory`` is the memory cache. ``processed``
-/// and ``original`` are the two kinds of entries in the disk cache. ``response`` is the layer of the response cache:
-/// the server's response to an HTTP request, stored by the rules of HTTP.
-///
 /// ```swift
 /// let layers = await pipeline.cache.contains(request)
 /// if layers.contains(.memory) { await pipeline.cache.remove(request, from: .memory) }
 /// ```
+///
+/// A layer is one place in which the pipeline finds data of a request. ``memory`` is the memory cache. ``processed``
+/// and ``original`` are the two kinds of entries in the disk cache. ``response`` is the layer of the response cache:
+/// the server's response to an HTTP request, stored by the rules of HTTP.
 public struct CachedLayers: OptionSet, Sendable, Hashable, CustomStringConvertible {
     /// The bits of the layers.
     public let rawValue: UInt8

@@ -4,16 +4,16 @@ public import FoundationEssentials
 /// An object that loads images into one view. It runs at most one main load at a time and never shows a late result of
 /// an earlier request.
 ///
+/// ```swift
+/// let binder = ImageBinder(view: view, pipeline: pipeline)
+/// binder.load(url)
+/// ```
+///
 /// Create one binder for each view. The view, or its cell, owns the binder; the binder holds the view weakly. Load a
 /// URL or a request whenever the view has to show another image, and call ``cancel()`` when the view leaves the screen.
 /// The load is also canceled when the binder is released. If the view is released before the binder, a load in flight
 /// is canceled at its next update or its end. A load that waits for the view's size then remains until ``cancel()``,
 /// the next call of `load`, or the release of the binder.
-///
-/// ```swift
-/// let binder = ImageBinder(view: view, pipeline: pipeline)
-/// binder.load(url)
-/// ```
 @MainActor public final class ImageBinder {
     fileprivate typealias Completion = @MainActor (Result<ImageResponse, any Error>) -> Void
 
