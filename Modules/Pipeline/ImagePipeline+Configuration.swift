@@ -38,8 +38,8 @@ extension ImagePipeline {
         /// The observers of every step, called in this order. Default: none.
         public var observers: [any PipelineObserving]
         /// The clock that measures the steps, ``previewInterval`` and ``writeTimeout``, and determines the expiry of
-        /// entries on disk.
-        package var clock: any TimeSource
+        /// entries on disk. Default: the system's clock.
+        public var clock: any TimeSource
         /// The maximum number of images that are decoded, processed or encoded concurrently, each on its own thread.
         /// Values below one count as one. Default: 2.
         public var maxConcurrentDecodes: Int
@@ -70,16 +70,14 @@ extension ImagePipeline {
         public var maximumIntermediateByteCount: Int
         /// The minimum time between two previews of an image. Default: 100 ms.
         public var previewInterval: Duration
-        package var taskExecutor: (any TaskExecutor)?
+        /// The executor of the pipeline's tasks, decoding and processing, such as a `ManualExecutor` of
+        /// `AlcedoTesting`; nil for Swift's executor and the pipeline's own threads. Default: nil.
+        public var taskExecutor: (any TaskExecutor)?
 
         /// Creates a configuration. With only a downloader and codecs, its pipeline downloads, decodes and processes,
         /// and caches nothing.
         ///
-        /// The parameters are the properties of the same names. Two further parameters are for tests. `clock` measures
-        /// the steps, ``previewInterval`` and ``writeTimeout``, and determines the expiry of entries on disk; the
-        /// default is the system's clock. `taskExecutor`, for example a `ManualExecutor` of `AlcedoTesting`, runs the
-        /// pipeline's tasks, decoding and processing; the default, nil, uses Swift's executor and the pipeline's own
-        /// threads.
+        /// The parameters are the properties of the same names.
         public init(
             downloader: any Downloading,
             codecs: CodecRegistry,

@@ -1,5 +1,18 @@
 public import AlcedoCore
+public import AlcedoHTTP
 public import FoundationEssentials
+
+/// The encoded bytes of an image with their origin.
+public struct DataResponse: Sendable {
+    /// The bytes as the source sent them.
+    public var data: Data
+    /// The layer that provided the bytes: `disk`, `network` or `local`.
+    public var layer: ImageResponse.Layer
+    /// The head of the HTTP response; nil for bytes from disk, and for a source other than HTTP.
+    public var httpResponse: HTTPResponseHead?
+    /// The metrics of the transfer; nil when it was not measured.
+    public var metrics: HTTPTransferMetrics?
+}
 
 extension ImagePipeline {
     /// Returns the encoded bytes of a request's source, from the disk cache or the source.
@@ -9,9 +22,16 @@ extension ImagePipeline {
     ///
     /// - Throws: ``PipelineError``, for example `decoding` when the header cannot be decoded, or `CancellationError`
     ///   when the task is canceled.
-    public func data(for request: ImageRequest) async throws -> Data {
+    public func data(for request: ImageRequest) async throws -> Data { try await dataResponse(for: request).data }
+
+    /// Returns the encoded bytes of a request's source with their origin. Has the effects and the errors of
+    /// ``data(for:)``.
+    public func dataResponse(for request: ImageRequest) async throws -> DataResponse {
         do {
-            return try await originalData(for: resolved(request), PriorityHandle(request.priority)).data
+            let original = try await original(for: resolved(request), PriorityHandle(request.priority)).original
+            return DataResponse(
+                data: original.data, layer: original.layer, httpResponse: original.httpResponse,
+                metrics: original.metrics)
         } catch let error as PipelineError {
             throw error.naming(request.source)
         }
@@ -27,7 +47,7 @@ extension ImagePipeline {
         let layers = await cache.contains(request)
         let sufficientLayers: CachedLayers = store.policy(for: request).keepsVariants ? .disk : .original
         if request.cachePolicy.disk.reads, !layers.isDisjoint(with: sufficientLayers) { return false }
-        let stored = try await originalData(for: request, priority).request
+        let stored = try await original(for: request, priority).request
         await disk.flushEntry(stored.originalKey)
         guard await hasBytesOnDisk(stored) else {
             throw PipelineError(.notStored, "the data was downloaded, but no disk cache stored it")
@@ -45,9 +65,9 @@ extension ImagePipeline {
 
     /// Loads and stores the bytes of a resolved request. Returns them with the request whose keys they are stored
     /// under.
-    private func originalData(
+    private func original(
         for request: ImageRequest, isRepeated: Bool = false, _ priority: PriorityHandle
-    ) async throws -> (data: Data, request: ImageRequest) {
+    ) async throws -> (original: Original, request: ImageRequest) {
         let request = resolver.sending(request)
         let wait = try waits.begin(request)
         defer { wait?.end() }
@@ -56,7 +76,7 @@ extension ImagePipeline {
         do {
             original = try await download.load(request, priority) { _ in }
         } catch let marker as VaryMarker {
-            return try await originalData(
+            return try await self.original(
                 for: resolver.learning(marker, request), isRepeated: isRepeated, priority)
         }
         do {
@@ -69,11 +89,11 @@ extension ImagePipeline {
                 // usable.
                 var changed = request
                 changed.cachePolicy.disk.reads = false
-                return try await originalData(for: changed, isRepeated: isRepeated, priority)
+                return try await self.original(for: changed, isRepeated: isRepeated, priority)
             }
             if download.reject(original, of: request, after: error.code), !isRepeated {
                 original.reservation?.release()
-                return try await originalData(for: request, isRepeated: true, priority)
+                return try await self.original(for: request, isRepeated: true, priority)
             }
             if original.layer == .disk, error.code.meansDamage { await download.forget(request) }
             throw PipelineError(.decoding(error.code), error.message, cause: error)
@@ -81,6 +101,6 @@ extension ImagePipeline {
         let (keyed, current) = await varying(
             request, by: original.varyingFields, from: original.layer, since: generation)
         await download.keep(original, for: keyed, since: current)
-        return (original.data, keyed)
+        return (original, keyed)
     }
 }

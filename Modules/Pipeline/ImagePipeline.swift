@@ -16,7 +16,7 @@
 public import AlcedoCore
 import AlcedoHTTP
 import AlcedoRuntime
-import FoundationEssentials
+public import FoundationEssentials
 import Synchronization
 
 /// A pipeline that loads images through caches, download, decoding and processing, and stores the results in caches.
@@ -167,6 +167,9 @@ public final class ImagePipeline: ImageLoading {
             }
         }
     }
+
+    /// Starts a load of the image at `url` at full size, without processing.
+    public func imageTask(with url: URL) -> ImageTask { imageTask(with: ImageRequest(url: url)) }
 
     /// Starts a load. `onEvent` receives the events through `executor`; by default, on the threads where they happen.
     @discardableResult

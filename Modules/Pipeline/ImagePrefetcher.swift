@@ -15,8 +15,11 @@ public import FoundationEssentials
 /// ended. A view that requests an image while the image is being prefetched joins the load. The load then runs at the
 /// higher of the two priorities.
 public final class ImagePrefetcher: Sendable {
-    private let pipeline: ImagePipeline
-    private let destination: PrefetchDestination
+    /// Loads the image of a request. Returns false when there was nothing to load.
+    private typealias Load = @Sendable (ImageRequest, PriorityHandle) async throws -> Bool
+
+    private let load: Load
+    private let taskExecutor: (any TaskExecutor)?
     private let priorityHandle: PriorityHandle
     private let state: Locked<PrefetchState>
 
@@ -29,12 +32,39 @@ public final class ImagePrefetcher: Sendable {
     ///   - maximumPendingCount: The maximum number of waiting requests. Further requests are skipped. With zero or
     ///     less, all requests are skipped. Default: 10,000.
     ///   - priority: The priority of all loads. It replaces the priority of each request. Default: low.
-    public init(
+    public convenience init(
         pipeline: ImagePipeline, destination: PrefetchDestination = .memory, maxConcurrentLoads: Int = 2,
         maximumPendingCount: Int = 10_000, priority: LoadPriority = .low
     ) {
-        self.pipeline = pipeline
-        self.destination = destination
+        let load: Load =
+            switch destination {
+            case .memory: Self.load(with: pipeline)
+            case .disk: { [pipeline] in try await pipeline.storeOriginal(of: $0, $1) }
+            }
+        self.init(load, maxConcurrentLoads, maximumPendingCount, priority, pipeline.configuration.taskExecutor)
+    }
+
+    /// Creates a prefetcher of any loader, such as the fake loader of a test. The images are loaded as for a view.
+    ///
+    /// - Parameters:
+    ///   - loader: The loader of the images.
+    ///   - maxConcurrentLoads: The maximum number of concurrent loads. Values below one count as one. Default: 2.
+    ///   - maximumPendingCount: The maximum number of waiting requests. Further requests are skipped. Default: 10,000.
+    ///   - priority: The priority of all loads. It replaces the priority of each request. Default: low.
+    ///   - taskExecutor: The executor of the prefetcher's tasks. Default: nil, for Swift's default executor.
+    public convenience init(
+        loader: any ImageLoading, maxConcurrentLoads: Int = 2, maximumPendingCount: Int = 10_000,
+        priority: LoadPriority = .low, taskExecutor: (any TaskExecutor)? = nil
+    ) {
+        self.init(Self.load(with: loader), maxConcurrentLoads, maximumPendingCount, priority, taskExecutor)
+    }
+
+    private init(
+        _ load: @escaping Load, _ maxConcurrentLoads: Int, _ maximumPendingCount: Int, _ priority: LoadPriority,
+        _ taskExecutor: (any TaskExecutor)?
+    ) {
+        self.load = load
+        self.taskExecutor = taskExecutor
         priorityHandle = PriorityHandle(priority)
         state = Locked(PrefetchState(maxConcurrentLoads: maxConcurrentLoads, maximumPendingCount: maximumPendingCount))
     }
@@ -117,10 +147,9 @@ public final class ImagePrefetcher: Sendable {
     private func pump() {
         for start in state.withLock({ $0.begin() }) {
             // The task holds the prefetcher weakly, so that releasing the prefetcher cancels the task.
-            let task = Task(executorPreference: pipeline.configuration.taskExecutor) {
-                [weak self, pipeline, destination, priorityHandle] in
+            let task = Task(executorPreference: taskExecutor) { [weak self, load, priorityHandle] in
                 do {
-                    let isLoaded = try await Self.load(start.request, with: pipeline, to: destination, priorityHandle)
+                    let isLoaded = try await load(start.request, priorityHandle)
                     self?.end(start.id) {
                         if isLoaded { $0.loaded.append(start.request) } else { $0.skipped.append(start.request) }
                     }
@@ -138,19 +167,12 @@ public final class ImagePrefetcher: Sendable {
         pump()
     }
 
-    /// Loads one request. Returns false when the destination already had its result, and for a local source if the
-    /// destination is the disk.
-    private static func load(
-        _ request: ImageRequest, with pipeline: ImagePipeline, to destination: PrefetchDestination,
-        _ priority: PriorityHandle
-    ) async throws -> Bool {
-        switch destination {
-        case .memory:
-            guard pipeline.cachedImage(for: request) == nil else { return false }
-            _ = try await pipeline.load(request, priority: priority) { _ in }
+    /// Returns the closure that loads an image unless the loader has it in memory.
+    private static func load(with loader: any ImageLoading) -> Load {
+        { request, priority in
+            guard loader.cachedImage(for: request) == nil else { return false }
+            _ = try await loader.load(request, priority: priority) { _ in }
             return true
-        case .disk:
-            return try await pipeline.storeOriginal(of: request, priority)
         }
     }
 }

@@ -34,24 +34,36 @@ extension ImagePipeline.Configuration {
     ///     16 MiB.
     ///   - downloader: The downloader, or nil for `Downloader.standard` with its defaults. For a downloader with a
     ///     response cache, set `responseCache` of the returned value, too. Default: nil.
+    ///   - clock: The clock of the pipeline, its caches and the default downloader, such as a `ManualClock` of
+    ///     `AlcedoTesting`. Default: the system's clock.
+    ///   - taskExecutor: The executor of the tasks of the pipeline and the default downloader, such as a
+    ///     `ManualExecutor` of `AlcedoTesting`. Default: nil, for Swift's executor and the threads of each part.
     public static func standard(
         cacheDirectory: URL? = Self.cacheDirectory(),
         memoryLimit: Int? = nil,
         diskLimit: Int = 256 << 20,
         responseLimit: Int = 16 << 20,
-        downloader: (any Downloading)? = nil
+        downloader: (any Downloading)? = nil,
+        clock: any TimeSource = SystemClock(),
+        taskExecutor: (any TaskExecutor)? = nil
     ) -> Self {
-        let responses = URLResponseCache(memoryLimit: responseLimit)
+        let responses = URLResponseCache(memoryLimit: responseLimit, clock: clock)
+        var network = DownloaderConfiguration()
+        network.taskExecutor = taskExecutor
         return Self(
-            downloader: downloader ?? Downloader.standard(responseCache: responses),
+            downloader: downloader
+                ?? Downloader.standard(configuration: network, responseCache: responses, clock: clock),
             codecs: .standard,
             colorConverter: LittleCMSColorConverter(),
             memoryCache: ImageMemoryCache(
                 costLimit: memoryLimit ?? ImageMemoryCache.defaultCostLimit,
                 findsReferencedValues: true,
-                pressureSource: SystemMemoryPressureSource.shared),
-            diskCache: cacheDirectory.map { FileDiskCache(directory: $0, sizeLimit: diskLimit) },
-            responseCache: downloader == nil ? responses : nil)
+                pressureSource: SystemMemoryPressureSource.shared,
+                clock: clock),
+            diskCache: cacheDirectory.map { FileDiskCache(directory: $0, sizeLimit: diskLimit, clock: clock) },
+            responseCache: downloader == nil ? responses : nil,
+            clock: clock,
+            taskExecutor: taskExecutor)
     }
 
     /// Returns a directory in the user's cache directory, which is `$XDG_CACHE_HOME`, or `$HOME/.cache` if that
@@ -88,8 +100,8 @@ extension ImagePipeline {
     ///   - responseLimit: The maximum number of bytes of HTTP responses in memory. Unused with a `downloader`. Default:
     ///     16 MiB.
     ///   - downloader: The downloader, or nil for `Downloader.standard` with its defaults. Default: nil.
-    /// - SeeAlso: ``Configuration/standard(cacheDirectory:memoryLimit:diskLimit:responseLimit:downloader:)``, which
-    ///   returns a configuration that can be changed before a pipeline is created.
+    /// - SeeAlso: The function of the same name of ``Configuration``, which returns a configuration that can be changed
+    ///   before a pipeline is created.
     public static func standard(
         cacheDirectory: URL? = Configuration.cacheDirectory(),
         memoryLimit: Int? = nil,
@@ -121,6 +133,7 @@ extension Downloader {
     ///   - codecs: The codecs of the formats that the pipeline decodes. Default: `CodecRegistry.standard`.
     ///   - network: The options of connections, TLS and proxies. Default: `CURLOptions()`.
     ///   - responseCache: The cache of HTTP responses. Default: in memory, at most 16 MiB.
+    ///   - clock: The clock of the downloader. The response cache has its own. Default: the system's clock.
     ///   - watch: A closure that wraps the transport of the downloader, including the response cache, for example in a
     ///     logger. Default: the transport itself.
     public static func standard(
@@ -128,6 +141,7 @@ extension Downloader {
         codecs: CodecRegistry = .standard,
         network: CURLOptions = CURLOptions(),
         responseCache: URLResponseCache = URLResponseCache(memoryLimit: 16 << 20),
+        clock: any TimeSource = SystemClock(),
         watch: (any HTTPTransport) -> any HTTPTransport = { $0 }
     ) -> Downloader {
         let transport = CachingTransport(wrapping: CURLTransport(options: network), cache: responseCache)
@@ -135,6 +149,6 @@ extension Downloader {
         if configuration.defaultFields["Accept"] == DownloaderConfiguration().defaultFields["Accept"] {
             configuration.defaultFields["Accept"] = codecs.acceptFieldValue
         }
-        return Downloader(transport: watch(transport), configuration: configuration)
+        return Downloader(transport: watch(transport), configuration: configuration, clock: clock)
     }
 }

@@ -69,8 +69,23 @@ public struct CachingTransport: HTTPTransport {
             maximumRevalidationByteCount: maximumRevalidationByteCount, willStore: willStore, counts: cache.counts)
     }
 
-    /// Creates a transport over a store, with counters of its own.
-    package init(
+    /// Creates a transport over a store of your own.
+    ///
+    /// - Parameters:
+    ///   - transport: The transport for requests that the store cannot serve.
+    ///   - store: The store of the responses. Other processes may share it; other transports of this process should
+    ///     not.
+    ///   - rules: The rules of the cache. Default: those of a private cache.
+    ///   - clock: The clock that measures the age of responses and the duration of revalidations.
+    ///   - maximumBodyByteCount: The maximum number of bytes of a stored body. Default: 32 MiB.
+    ///   - maximumCollectedByteCount: The maximum number of bytes that are being copied for the store. Default: 64 MiB.
+    ///   - maxConcurrentRevalidations: The maximum number of concurrent background revalidations. Default: 8.
+    ///   - revalidationTimeout: The maximum duration of one background revalidation. Default: 60 seconds.
+    ///   - maximumRevalidationByteCount: The maximum number of bytes that one background revalidation receives.
+    ///     Default: `maximumBodyByteCount`.
+    ///   - willStore: A hook that inspects each response before it is stored. Default: nil.
+    ///   - taskExecutor: The executor of the transport's own tasks. Default: nil, for Swift's default executor.
+    public init(
         wrapping transport: any HTTPTransport, store: any ResponseStoring,
         rules: ResponseCacheRules = ResponseCacheRules(), clock: any TimeSource = SystemClock(),
         maximumBodyByteCount: Int = 32 << 20, maximumCollectedByteCount: Int = 64 << 20,

@@ -71,6 +71,34 @@ struct CallSiteTests {
         #expect(error.code == .download && (error.cause as? DownloadError)?.code == .unsupportedURL)
     }
 
+    // Nuke:        catch ImagePipeline.Error.dataLoadingFailed(let error) where the app casts the error of its loader
+    // Kingfisher:  catch let error where error.isInvalidResponseStatusCode(404)
+    @Test func `the status that made a load fail is one expression`() async throws {
+        let missing = origin.url(for: "/missing.png")
+        let error = try #require(
+            await #expect(throws: PipelineError.self) {
+                try await pipeline.imageTask(with: missing).image
+            })
+        #expect(error.httpStatus == 404)
+        let unreadable = await #expect(throws: PipelineError.self) {
+            try await pipeline.image(for: URL(filePath: "/missing.png"))
+        }
+        #expect(unreadable?.httpStatus == nil)
+    }
+
+    // Nuke:        let (data, response) = try await ImagePipeline.shared.data(for: request)
+    @Test func `the bytes of an image come with the response`() async throws {
+        let response = try await pipeline.dataResponse(for: ImageRequest(url: url))
+        #expect(response.data == data)
+        #expect(response.layer == .network)
+        #expect(response.httpResponse?.fields["Content-Type"] == "image/png")
+        await pipeline.flush()
+        let stored = try await pipeline.dataResponse(for: ImageRequest(url: url))
+        #expect(stored.data == data)
+        #expect(stored.layer == .disk)
+        #expect(stored.httpResponse == nil)
+    }
+
     // Nuke:        let task = ImagePipeline.shared.imageTask(with: request)
     //              for await progress in task.progress { show(progress.fraction) }
     //              let image = try await task.image

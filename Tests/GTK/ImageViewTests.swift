@@ -95,7 +95,7 @@
             #expect(view.displaySize == .pending)
 
             var isSized = false
-            view.onSizeChange = { isSized = true }
+            view.observeDisplaySize { isSized = true }
             let window = TestWindow(view.widget, width: 120, height: 80)
             window.run { isSized }
 
@@ -125,7 +125,7 @@
 
         @Test func `a widget keeps its image after its view is released`() throws {
             var view: ImageView? = ImageView()
-            view?.onSizeChange = { Issue.record("onSizeChange was called after the release") }
+            view?.observeDisplaySize { Issue.record("the size was reported after the release") }
             let widget = try #require(view?.widget)
             g_object_ref(UnsafeMutableRawPointer(widget))
             let weakImage = try {

@@ -54,7 +54,6 @@
         @Test func `a load without a target waits until the view has a size`() async throws {
             let (begun, signal) = AsyncStream.makeStream(of: Void.self)
             let cell = Cell(EndlessLoader { signal.yield() })
-            cell.view.onSizeChange = { [weak cell] in cell?.binder.viewSizeChanged() }
             cell.binder.load(ImageRequest(source: .file("picture")))
             #expect(cell.binder.isLoading && cell.binder.task == nil)
 

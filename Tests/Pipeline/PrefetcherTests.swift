@@ -23,6 +23,23 @@ struct PrefetcherTests {
 
     private func requests(_ count: Int) throws -> [ImageRequest] { try (0..<count).map { try web("\($0)") } }
 
+    @Test func `images are prefetched with any loader`() async throws {
+        let loader = FakeImageLoader { request, _ in
+            guard request.url?.lastPathComponent != "2" else { throw DataCacheError(.failed, "no") }
+            return ImageResponse(image: .gray(side: 1, level: 7), layer: .network)
+        }
+        loader.setCachedImage(.gray(side: 1, level: 7), for: try web("1"))
+        let prefetcher = ImagePrefetcher(loader: loader)
+        prefetcher.start(try requests(4))
+
+        let report = try await prefetcher.report()
+
+        #expect(Set(report.loaded.map(\.key)) == Set(try [web("0"), web("3")].map(\.key)))
+        #expect(report.skipped.map(\.key) == [try web("1").key])
+        #expect(report.failed.map(\.request.key) == [try web("2").key])
+        #expect(loader.requests.count == 3)
+    }
+
     @Test func `missing images are loaded, cached ones skipped and failures reported`() async throws {
         let stack = Stack(
             FakeDownloader { request, _ in

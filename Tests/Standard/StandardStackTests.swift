@@ -47,6 +47,22 @@ struct StandardStackTests {
         origin.stop()
     }
 
+    @Test func `all parts of the stack follow one clock`() async throws {
+        let clock = ManualClock()
+        var configuration = ImagePipeline.Configuration.standard(cacheDirectory: cacheDirectory, clock: clock)
+        configuration.memoryCache = nil
+        configuration.diskCache = nil
+        let pipeline = ImagePipeline(configuration)
+        // The server states no date, so the response is as old as the clock says.
+        for _ in 0..<2 { _ = try await pipeline.load(request()) }
+        #expect(origin.requests.count == 1)
+        clock.advance(by: .seconds(61))
+        _ = try await pipeline.load(request())
+        #expect(origin.requests.count == 2)
+        await pipeline.shutDown()
+        origin.stop()
+    }
+
     @Test func `a loaded image has its HTTP response and the metrics of its transfer`() async throws {
         var configuration = ImagePipeline.Configuration.standard(cacheDirectory: nil)
         configuration.memoryCache = nil

@@ -19,10 +19,13 @@ import AlcedoViewBinding
     private(set) var activity: [Bool] = []
     private(set) var progress: [Int] = []
     var displaySize = DisplaySize.any
+    private(set) var onSizeChange: (@MainActor () -> Void)?
     /// Called during each `display`, like a view that reacts to its own change.
     var onDisplay: (() -> Void)?
 
     var shown: Shown { history.last ?? .nothing }
+
+    func observeDisplaySize(_ handler: @escaping @MainActor () -> Void) { onSizeChange = handler }
 
     func display(_ content: DisplayContent) {
         history.append(Self.shown(content))

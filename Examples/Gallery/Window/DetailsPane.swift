@@ -28,9 +28,7 @@
             self.stack = stack
             self.thumbnail = thumbnail
             imageView = ImageView(frames: stack.frames)
-            let binder = ImageBinder(view: imageView, pipeline: stack.pipeline)
-            self.binder = binder
-            imageView.onSizeChange = { [weak binder] in binder?.viewSizeChanged() }
+            binder = ImageBinder(view: imageView, pipeline: stack.pipeline)
             let imageWidget = Widget(imageView.widget)
             gtk_widget_set_size_request(imageWidget, 348, 261)
             gtk_label_set_wrap(name.opaque, 1)

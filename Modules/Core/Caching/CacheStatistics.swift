@@ -3,27 +3,27 @@
 /// Memory caches and data caches both use this type. A count that does not apply to a cache stays zero.
 public struct CacheStatistics: Sendable, Hashable, CustomStringConvertible {
     /// The number of lookups that found an entry.
-    public package(set) var hits = 0
+    public var hits = 0
     /// The sum of the costs of the entries that lookups found in a memory cache, in the cache's unit, usually bytes.
-    public package(set) var hitCost = 0
+    public var hitCost = 0
     /// The number of lookups that found no valid entry. Lookups of damaged or expired entries count as misses, and so
     /// do ``weakHits``.
-    public package(set) var misses = 0
+    public var misses = 0
     /// The number of lookups in a memory cache that returned an evicted or rejected value that was still in use
     /// elsewhere.
-    public package(set) var weakHits = 0
+    public var weakHits = 0
     /// The number of values stored, including replacements. The disk caches also count a store of an entry that has
     /// already expired, which only removes the existing entry.
-    public package(set) var stores = 0
+    public var stores = 0
     /// The number of stores that failed, because the value was too large or too costly for the cache, or because the
     /// storage of a data cache failed. A memory cache also counts values that had expired, and values that its policy
     /// did not admit. The rejected value counts neither as a store nor as an eviction.
-    public package(set) var failures = 0
+    public var failures = 0
     /// The number of damaged entries that a data cache found. The disk caches count an entry when they remove it.
-    public package(set) var damagedEntries = 0
+    public var damagedEntries = 0
     /// The number of entries that left the cache, by reason. A data cache counts only entries that were removed because
     /// they exceeded its limits, because they had expired, because the storage was full, or by a requested trim.
-    public package(set) var evictions: [EvictionReason: Int] = [:]
+    public var evictions: [EvictionReason: Int] = [:]
 
     /// The sum of the costs of the values that were stored in a memory cache.
     package private(set) var storedCost = 0
@@ -33,7 +33,7 @@ public struct CacheStatistics: Sendable, Hashable, CustomStringConvertible {
     package private(set) var evictedCosts: [EvictionReason: Int] = [:]
 
     /// Creates statistics with all counts zero.
-    @usableFromInline package init() {}
+    public init() {}
 
     /// Counts a value that was stored.
     @usableFromInline

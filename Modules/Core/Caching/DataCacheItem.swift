@@ -17,7 +17,7 @@ public struct DataCacheItem: Sendable, Hashable {
     public var evictionReason: EvictionReason?
 
     /// Creates a description of an entry.
-    package init(
+    public init(
         name: String, size: Int, storedAt: Date, lastUse: Date, expiry: Date? = nil,
         evictionReason: EvictionReason? = nil
     ) {

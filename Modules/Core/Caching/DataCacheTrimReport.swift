@@ -3,10 +3,10 @@ public struct DataCacheTrimReport: Sendable, Hashable {
     /// The removed entries, in the order of their removal. Each has a ``DataCacheItem/evictionReason``.
     public var removals: [DataCacheItem]
     /// The error that kept the cache from removing enough entries; nil if none is known.
-    package var error: DataCacheError?
+    public var error: DataCacheError?
 
     /// Creates a report. By default, it is empty.
-    package init(removals: [DataCacheItem] = [], error: DataCacheError? = nil) {
+    public init(removals: [DataCacheItem] = [], error: DataCacheError? = nil) {
         self.removals = removals
         self.error = error
     }

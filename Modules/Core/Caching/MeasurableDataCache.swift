@@ -17,9 +17,7 @@ extension MeasurableDataCache {
 
 /// A data cache whose entries can be listed and trimmed, for example by a tool or a settings page.
 ///
-/// The disk caches of this package conform. Caches outside this package cannot create the reports that these methods
-/// return. They conform to ``DataCaching``, and to ``MeasurableDataCache`` if they can measure their entries. A cache
-/// that wraps a conforming cache may conform too: it passes each call to the wrapped cache.
+/// The disk caches of this package conform. A cache that wraps a conforming cache passes each call to it.
 public protocol MaintainableDataCache: MeasurableDataCache {
     /// The counts of lookups, stores and evictions since the cache was created.
     var statistics: CacheStatistics { get }

@@ -31,10 +31,10 @@ public struct DecodedImage: Sendable {
     public var reduction: ImageReduction?
 
     /// Whether the samples are inks, which must be converted before any other use: see ``PixelRowHeader/hasInks``.
-    package var hasInks = false
+    public var hasInks = false
 
     /// The color model of the file, if it is to be kept: see ``PixelRowHeader/storedModel``.
-    package var storedModel: ColorModel?
+    public var storedModel: ColorModel?
 
     /// Creates an image. By default it is an upright still image in sRGB with one pixel per point, created in memory.
     public init(

@@ -25,15 +25,15 @@ public struct PixelBuffer: Sendable {
     private var storage: PixelStorage
 
     /// The number of pixels in a row.
-    package var width: Int { size.width }
+    public var width: Int { size.width }
     /// The number of rows.
-    package var height: Int { size.height }
+    public var height: Int { size.height }
 
     /// The number of bytes in one row that hold pixels: width times pixel size, without padding.
-    package var usedBytesPerRow: Int { size.width * format.bytesPerPixel }
+    public var usedBytesPerRow: Int { size.width * format.bytesPerPixel }
 
     /// The number of bytes that all rows occupy, including padding.
-    package var byteCount: Int { storage.byteCount }
+    public var byteCount: Int { storage.byteCount }
 
     /// Returns the number of bytes that a buffer of this size and format occupies, or nil when such a buffer is
     /// impossible: a side is less than one pixel, or the number overflows.

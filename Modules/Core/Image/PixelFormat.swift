@@ -25,13 +25,13 @@ public enum PixelFormat: String, Sendable, Hashable, CaseIterable {
 
 extension PixelFormat {
     /// Whether a pixel has only a luminance sample.
-    package var isGray: Bool { self == .gray8 || self == .gray16 }
+    public var isGray: Bool { self == .gray8 || self == .gray16 }
 
     /// Whether samples have 16 bits.
-    package var isDeep: Bool { self == .rgba16 || self == .gray16 }
+    public var isDeep: Bool { self == .rgba16 || self == .gray16 }
 
     /// Whether a pixel has an alpha sample that can be less than its maximum.
-    package var hasAlpha: Bool { self == .rgba8 || self == .rgba16 }
+    public var hasAlpha: Bool { self == .rgba8 || self == .rgba16 }
 
     /// The format of the same samples in 8 bits.
     package var shallow: PixelFormat {

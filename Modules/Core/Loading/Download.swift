@@ -56,9 +56,12 @@ public struct Download: Sendable {
     }
 }
 
-/// An error of a downloader that may be about the content of a response, such as an empty body.
-package protocol ContentRejection: Error {
-    /// The origin of the rejected content; nil if the error is not about the content of a response.
+/// An error of a downloader that may be about a response of a server, such as one with status 404 or an empty body.
+public protocol HTTPResponseError: Error {
+    /// The head of the response; nil if the error is not about a response.
+    var head: HTTPResponseHead? { get }
+    /// The origin of a response whose content was rejected; nil for all other errors. The pipeline requests such a
+    /// response again without the cache.
     var rejectedSource: ResponseSource? { get }
 }
 

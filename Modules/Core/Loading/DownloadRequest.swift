@@ -8,10 +8,10 @@ public import FoundationEssentials
 /// ```
 public struct DownloadRequest: Sendable {
     /// A handler for received bytes and their offset in the content. A restarted transfer starts at offset zero again.
-    package typealias BytesHandler = @Sendable (_ offset: Int, _ bytes: Data) -> Void
+    public typealias BytesHandler = @Sendable (_ offset: Int, _ bytes: Data) -> Void
 
     /// A closure that returns when a transfer may start. Throws only `CancellationError`.
-    package typealias Admission = @Sendable () async throws -> Void
+    public typealias Admission = @Sendable () async throws -> Void
 
     /// The source of the bytes.
     public var source: ImageSource
@@ -24,13 +24,13 @@ public struct DownloadRequest: Sendable {
     ///
     /// A restarted transfer starts at offset zero again. Called on any thread, one call at a time; must not block. A
     /// request that joins a transfer in progress may receive only later bytes, or none.
-    public var onBytes: (@Sendable (_ offset: Int, _ bytes: Data) -> Void)?
+    public var onBytes: BytesHandler?
     /// A closure that is awaited when the transfer reaches the head of the queue, before the first byte is requested;
     /// nil to start at once. Default: nil.
     ///
     /// The transfer occupies its slot while it waits. The caller uses this to limit the number of received bytes that
     /// it has not processed yet. When requests share a transfer, the closure of the first request applies.
-    package var admission: Admission?
+    public var admission: Admission?
     /// The retry policy for transfers from servers, instead of the downloader's policy; nil for the downloader's
     /// policy. Default: nil.
     ///
@@ -53,13 +53,8 @@ public struct DownloadRequest: Sendable {
     }
 
     /// Creates a request that follows a priority which the owner may change.
-    package init(
-        _ source: ImageSource, following priority: PriorityHandle, onBytes: BytesHandler? = nil,
-        admission: Admission? = nil
-    ) {
+    public init(_ source: ImageSource, following priority: PriorityHandle) {
         self.source = source
         self.priority = priority
-        self.onBytes = onBytes
-        self.admission = admission
     }
 }

@@ -46,7 +46,7 @@ public struct PipelineEvent: Sendable {
     public var duration: Duration
 
     /// Creates an event. By default, its duration is zero.
-    package init(key: ImageKey, stage: Stage, duration: Duration = .zero) {
+    public init(key: ImageKey, stage: Stage, duration: Duration = .zero) {
         self.key = key
         self.stage = stage
         self.duration = duration

@@ -12,16 +12,18 @@ extension ImageInfo {
         let problem: String? =
             if !isProfileUsable {
                 "the ICC profile is damaged or does not fit the image"
-            } else if hasDamagedMetadata {
-                "metadata is damaged"
-            } else if let exif = metadata.exif, !exif.withUnsafeBytes({ ImageMetadata.isReadable(exif: $0.bytes) }) {
-                "the EXIF data is damaged"
-            } else if let xmp = metadata.xmp, !xmp.withUnsafeBytes({ ImageMetadata.isReadable(xmp: $0.bytes) }) {
-                "the XMP packet is damaged"
+            } else if hasDamagedMetadata || !isMetadataReadable {
+                // The same for decoders that keep the metadata and those that only check it.
+                "the EXIF or XMP data is damaged"
             } else {
                 nil
             }
         return problem.map { ImageDamage(.harmless, ImageDecodingError(.corrupt, "\(format): \($0)")) }
+    }
+
+    private var isMetadataReadable: Bool {
+        metadata.exif?.withUnsafeBytes { ImageMetadata.isReadable(exif: $0.bytes) } != false
+            && metadata.xmp?.withUnsafeBytes { ImageMetadata.isReadable(xmp: $0.bytes) } != false
     }
 }
 

@@ -1,4 +1,5 @@
 public import AlcedoCore
+import AlcedoHTTP
 import AlcedoRuntime
 
 /// The error of a failed load.
@@ -6,6 +7,8 @@ import AlcedoRuntime
 /// ```swift
 /// do {
 ///     show(try await pipeline.image(for: request))
+/// } catch let error as PipelineError where error.httpStatus == 404 {
+///     showPlaceholder()
 /// } catch let error as PipelineError where error.code == .download {
 ///     showRetryButton()
 /// }
@@ -36,6 +39,10 @@ public struct PipelineError: Error, Sendable, CustomStringConvertible {
     package var message: String
     /// The error of the failed stage, or nil when there is none.
     public var cause: (any Error)?
+    /// The status of the HTTP response that made the load fail, such as 404; nil when no response did, and when the
+    /// downloader's errors are not ``/AlcedoCore/HTTPResponseError``.
+    public var httpStatus: Int? { (cause as? any HTTPResponseError)?.head?.status }
+
     /// The URL of the request; nil for a source that is not a URL, and for an error that no request caused.
     private var url: String?
 

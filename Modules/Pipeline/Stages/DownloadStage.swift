@@ -147,7 +147,7 @@ struct DownloadStage: Sendable {
         } catch {
             guard policy.allowsNetwork || !isRemote else { throw Self.notInCache(error) }
             // A downloader throws any error. Its own type is in a module on which this one does not depend.
-            if let rejected = (error as? any ContentRejection)?.rejectedSource,
+            if let rejected = (error as? any HTTPResponseError)?.rejectedSource,
                 unusable.record(request.originalKey, from: rejected, requestedAt: start), !isRepeated, source.mayReload
             {
                 reservation?.release()

@@ -41,6 +41,7 @@ public import FoundationEssentials
     public init(view: any ImageDisplaying, pipeline: any ImageLoading) {
         self.view = view
         self.pipeline = pipeline
+        view.observeDisplaySize { [weak self] in self?.viewSizeChanged() }
     }
 
     isolated deinit { cancel() }

@@ -27,6 +27,11 @@ import AlcedoProcessing
     /// ``DisplaySize/any``.
     var displaySize: DisplaySize { get }
 
+    /// Calls a handler whenever ``displaySize`` has changed, until another handler replaces it. A binder passes one when
+    /// it is created, so that loads which wait for the size begin. Default: does nothing; the owner of the view then
+    /// calls ``ImageBinder/viewSizeChanged()``.
+    func observeDisplaySize(_ handler: @escaping @MainActor () -> Void)
+
     /// Shows or hides an activity indicator, such as a spinner.
     ///
     /// Called with true when a load begins or waits for the view's size, and with false when it ends. Called only when
@@ -46,6 +51,9 @@ extension ImageDisplaying {
 
     /// The default size, ``DisplaySize/any``: requests are loaded unchanged.
     public var displaySize: DisplaySize { .any }
+
+    /// Does nothing.
+    public func observeDisplaySize(_ handler: @escaping @MainActor () -> Void) {}
 
     /// Does nothing.
     public func showActivity(_ isActive: Bool) {}

@@ -100,7 +100,8 @@ import Testing
         #expect(view.history == [.nothing])
 
         view.displaySize = .target(target)
-        binder.viewSizeChanged()
+        // The binder has installed the handler.
+        view.onSizeChange?()
 
         #expect(view.history == [.nothing, .image(7, .memory)])
         #expect(!binder.isLoading)

@@ -1,4 +1,4 @@
-import AlcedoCore
+public import AlcedoCore
 public import AlcedoHTTP
 public import AlcedoRuntime
 
@@ -53,7 +53,7 @@ public struct DownloadError: CodedError {
     /// The head of the response that caused the error; nil if there is none.
     public var head: HTTPResponseHead?
     /// The origin of a response whose content was rejected; nil for all other errors.
-    package private(set) var rejectedSource: ResponseSource?
+    public private(set) var rejectedSource: ResponseSource?
     /// The URL of the request; nil for a source that is not a URL, and for an error that no request caused.
     private var url: String?
 
@@ -69,7 +69,7 @@ public struct DownloadError: CodedError {
     }
 }
 
-extension DownloadError: ContentRejection {
+extension DownloadError: HTTPResponseError {
     init(_ error: HTTPTransportError) {
         let code: Code = error.code == .bodyTooLarge ? .tooLarge : .transport(error.code)
         self.init(code, error.message, cause: error)

@@ -8,7 +8,6 @@
     /// ```swift
     /// let view = ImageView(contentMode: .fill, frames: FramePool())
     /// let binder = ImageBinder(view: view, pipeline: pipeline)
-    /// view.onSizeChange = { [weak binder] in binder?.viewSizeChanged() }
     /// binder.load(url)
     /// ```
     ///
@@ -16,8 +15,7 @@
     /// images in memory.
     ///
     /// The widget has no natural size: set a size request, or let it expand. Loads without a target size wait until the
-    /// widget has a size. They start when ``onSizeChange`` calls `viewSizeChanged()` of the binder, so set it as above.
-    /// Pixels are passed to GTK without a copy, except for gray images and images that are not stored upright. Samples
+    /// widget has a size. Pixels are passed to GTK without a copy, except for gray images and images that are not stored upright. Samples
     /// are interpreted as sRGB. An image that did not come from the memory cache fades in.
     ///
     /// In style sheets, the widget is an `alcedo-image` with the class `empty`, `placeholder`, `failure` or `image`.
@@ -72,12 +70,6 @@
             }
         }
 
-        /// A closure that is called during GTK's layout when the widget is allocated a size. Default: nil.
-        public var onSizeChange: (@MainActor () -> Void)? {
-            get { canvas.onResize }
-            set { canvas.onResize = newValue }
-        }
-
         /// The current `GdkTexture`, borrowed; nil if nothing is shown.
         public var texture: OpaquePointer? { canvas.texture }
 
@@ -97,6 +89,9 @@
         public var displaySize: DisplaySize {
             canvas.size.map { .target(TargetSize($0, mode: canvas.mode)) } ?? .pending
         }
+
+        /// Calls `handler` during GTK's layout when the widget is allocated a size.
+        public func observeDisplaySize(_ handler: @escaping @MainActor () -> Void) { canvas.onResize = handler }
 
         /// Sets or removes the style class `loading`, and removes the progress line.
         public func showActivity(_ isActive: Bool) {

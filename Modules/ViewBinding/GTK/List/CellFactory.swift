@@ -53,9 +53,7 @@
     ///
     ///     init(photos: [URL], pipeline: any ImageLoading) {
     ///         self.photos = photos
-    ///         let binder = ImageBinder(view: view, pipeline: pipeline)
-    ///         self.binder = binder
-    ///         view.onSizeChange = { [weak binder] in binder?.viewSizeChanged() }
+    ///         binder = ImageBinder(view: view, pipeline: pipeline)
     ///     }
     ///
     ///     var widget: OpaquePointer { view.widget }
