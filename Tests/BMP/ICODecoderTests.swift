@@ -98,6 +98,19 @@ import Testing
         #expect(image.size.width == 2 && image.damage?.kind == .harmless)
     }
 
+    @Test(arguments: [false, true])
+    func `a PNG image that lacks only its end is better than a smaller one`(isFirst: Bool) throws {
+        let large: ICOWriter.Image = (9, 8, [UInt8](try png(side: 9, level: 9).dropLast(12)))
+        let small: ICOWriter.Image = (2, 24, bitmap(bits: 24))
+
+        let image = try decoder.decode(
+            ICOWriter.file(isFirst ? [large, small] : [small, large]),
+            options: DecodingOptions(tolerance: .harmless))
+
+        #expect(image.size.width == 9)
+        #expect(image.damage?.kind == .harmless)
+    }
+
     @Test func `an incomplete mask gives wrong pixels`() throws {
         let file = ICOWriter.file([(2, 24, [UInt8](bitmap(bits: 24).dropLast(4)))])
 

@@ -37,6 +37,11 @@
             (#"width="calc(10px - 20px)" height="30" viewBox="0 0 2 1""#, 60, 30),
             (#"style="width:calc(1px - 5px)" width="20" height="10""#, 20, 10),
             (#"width="calc(10px+20px)" height="30" viewBox="0 0 2 1""#, 60, 30),
+            (#"style="width:min(10px, 20px);height:Max(2px, 1px + 4px,3px)""#, 10, 5),
+            (#"width="clamp(10px, 5px, 20px)" height="calc(2 * min(8px, 3em) - (4px / 2))""#, 10, 14),
+            (#"width="min(50%, 10px)" height="30" viewBox="0 0 2 1""#, 60, 30),
+            (#"width="clamp(1px, 2px)" height="min()" viewBox="0 0 2 1""#, 2, 1),
+            (#"style="inline-size:60px;block-size:20px" width="8""#, 60, 20),
             (#"width="calc(10px * 2px)" height="calc(1px / 0)" viewBox="0 0 2 1""#, 2, 1),
             (#"width="calc(sin(1) * 9px)" height="calc(((1px)" viewBox="0 0 2 1""#, 2, 1),
         ])

@@ -158,28 +158,32 @@ struct IconDirectory {
 }
 
 private extension IconDirectory.Entry {
-    /// Returns whether the image is whole: whether the chunks of a PNG image reach its end, or a bitmap has all pixels
-    /// and no cut mask.
+    /// Returns whether the image is whole: whether no chunk of a PNG image is cut, or a bitmap has all pixels and no cut
+    /// mask.
     func isWhole(_ reader: ByteReader, _ limits: DecodingLimits) -> Bool {
-        if isPNG { return hasEndOfPNG(reader) }
+        if isPNG { return hasWholeChunks(reader) }
         guard isWhole, isWithinLimits else { return isWhole }
         let bytes = UnsafeBufferPointer(rebasing: reader.bytes[offset..<end])
         guard let bitmap = try? Bitmap(icon: bytes, options: DecodingOptions(limits: limits)) else { return false }
         return (bitmap.damage?.kind ?? .harmless) == .harmless
     }
 
-    private func hasEndOfPNG(_ reader: ByteReader) -> Bool {
+    private func hasWholeChunks(_ reader: ByteReader) -> Bool {
+        let (pixelData, end) = (0x4944_4154, 0x4945_4E44)
         // The first chunk follows the signature. Icons have few chunks.
         var position = offset + 8
+        var last = 0
         for _ in 0..<1_000 {
             guard let length = try? reader.bigEndianNumber(at: position),
-                let type = try? reader.bigEndianNumber(at: position + 4)
-            else { return false }
+                let type = try? reader.bigEndianNumber(at: position + 4), type >> 24 >= UInt8(ascii: "A")
+            else { break }
             position += 12 + length
-            // IEND.
-            if type == 0x4945_4E44 { return position <= reader.bytes.count }
+            last = type
+            guard position <= reader.bytes.count else { return false }
+            if type == end { break }
         }
-        return false
+        // A file that ends after its pixel data lacks only the mark of its end.
+        return last == end || last == pixelData
     }
 
     func isBetter(than other: Self) -> Bool {

@@ -1,20 +1,20 @@
 #if SVG
-    /// The value of the function `calc` for a length: sums, products and quotients of numbers and lengths. Other
-    /// functions are invalid. Source: CSS Values and Units 3, section 8.1.
+    /// The value of the functions `calc`, `min`, `max` and `clamp` for a length: sums, products and quotients of numbers
+    /// and lengths. Other functions are invalid. Source: CSS Values and Units 4, section 10.
     struct SVGCalculation {
         /// The number of pixels, or nil when it depends on a percentage.
         let pixels: Double?
 
-        /// The maximum number of nested parentheses.
+        /// The maximum number of nested parentheses and functions.
         private static let maximumDepth = 16
 
         /// Reads a function. Returns nil for anything else.
         init?(_ text: ArraySlice<UInt8>) {
-            let name = Array("calc(".utf8)
+            let parenthesis = UInt8(ascii: "(")
             let text = text.drop(while: XMLCharacter.isSpace)
-            guard text.prefix(name.count).elementsEqual(name, by: { $0 == $1 || $0 | 0x20 == $1 }) else { return nil }
-            var parser = Parser(text: text.dropFirst(name.count - 1))
-            guard let value = parser.group(depth: 0), value.isLength, parser.isAtEnd, value.number.isFinite else {
+            guard text.contains(parenthesis), text.first != parenthesis else { return nil }
+            var parser = Parser(text: text)
+            guard let value = parser.operand(depth: 0), value.isLength, parser.isAtEnd, value.number.isFinite else {
                 return nil
             }
             pixels = value.isRelative ? nil : value.number
@@ -33,14 +33,39 @@
             /// Whether nothing but white space is left.
             var isAtEnd: Bool { text.allSatisfy(XMLCharacter.isSpace) }
 
-            /// Reads a sum in parentheses.
-            mutating func group(depth: Int) -> Value? {
-                guard depth < SVGCalculation.maximumDepth, take(UInt8(ascii: "(")),
-                    var result = product(depth: depth)
-                else { return nil }
+            /// Reads sums in parentheses, which are separated by commas.
+            private mutating func group(depth: Int) -> [Value]? {
+                guard depth < SVGCalculation.maximumDepth, take(UInt8(ascii: "(")) else { return nil }
+                var sums: [Value] = []
+                repeat {
+                    guard let next = sum(depth: depth), next.isLength == (sums.first ?? next).isLength else {
+                        return nil
+                    }
+                    sums.append(next)
+                } while take(UInt8(ascii: ","))
+                return take(UInt8(ascii: ")")) ? sums : nil
+            }
+
+            /// Reads a function behind its name, or a sum in parentheses without a name.
+            private mutating func function(_ name: ArraySlice<UInt8>, depth: Int) -> Value? {
+                guard let sums = group(depth: depth + 1), var result = sums.first else { return nil }
+                let numbers = sums.map(\.number)
+                switch (String(decoding: name, as: UTF8.self).lowercased(), sums.count) {
+                case ("", 1), ("calc", 1): break
+                case ("min", _): result.number = numbers.reduce(.infinity, min)
+                case ("max", _): result.number = numbers.reduce(-.infinity, max)
+                case ("clamp", 3): result.number = max(numbers[0], min(numbers[1], numbers[2]))
+                default: return nil
+                }
+                result.isRelative = sums.contains(where: \.isRelative)
+                return result
+            }
+
+            private mutating func sum(depth: Int) -> Value? {
+                guard var result = product(depth: depth) else { return nil }
                 while true {
                     let hadSpace = skipSpace()
-                    if take(UInt8(ascii: ")")) { return result }
+                    if text.first == UInt8(ascii: ")") || text.first == UInt8(ascii: ",") { return result }
                     let isSum = take(UInt8(ascii: "+"))
                     // White space around the sign tells it from that of a number.
                     guard hadSpace, isSum || take(UInt8(ascii: "-")), skipSpace(), let next = product(depth: depth),
@@ -71,12 +96,12 @@
                 }
             }
 
-            private mutating func operand(depth: Int) -> Value? {
+            mutating func operand(depth: Int) -> Value? {
                 skipSpace()
-                if text.first == UInt8(ascii: "(") { return group(depth: depth + 1) }
-                let ends = Array("()*/".utf8)
+                let ends = Array("()*/,".utf8)
                 let word = text.prefix { !XMLCharacter.isSpace($0) && !ends.contains($0) }
                 text = text.dropFirst(word.count)
+                if text.first == UInt8(ascii: "(") { return function(word, depth: depth) }
                 // The font of the root element is that of the document.
                 let isRoot = word.suffix(3).elementsEqual("rem".utf8, by: { $0 | 0x20 == $1 })
                 let length = isRoot ? SVGLength((word.dropLast(3) + Array("em".utf8))[...]) : SVGLength(word)

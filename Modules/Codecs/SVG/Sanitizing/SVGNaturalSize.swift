@@ -51,7 +51,10 @@
                     String(decoding: text, as: UTF8.self).lowercased().split(whereSeparator: \.isWhitespace)
                         .joined(separator: " ")
                 }
-                let name = trimmed(declaration[..<colon])
+                var name = trimmed(declaration[..<colon])
+                // The text of the document runs horizontally.
+                if name == "inline-size" { name = "width" }
+                if name == "block-size" { name = "height" }
                 guard name == "width" || name == "height" else {
                     rest.append(Array(declaration))
                     continue
