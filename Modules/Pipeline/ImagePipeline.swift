@@ -282,14 +282,10 @@ public final class ImagePipeline: ImageLoading {
         let resource = request.key.resource
         var generation = generation
         if layer == .network {
+            if fields != .none, resolver.names[resource] == nil { await disk.removeUnvaried(request, unless: fields) }
             switch resolver.names.record(fields, of: resource) {
             case .none: break
-            case .isFirst:
-                // The disk keeps its entries: a marker replaces the original.
-                memory.removeResource(resource)
-                if fields == .everything, request.cachePolicy.disk.writes {
-                    await disk.removeSoon(request.varying(by: .none).originalKey)
-                }
+            case .isFirst: memory.removeResource(resource)
             case .isOther:
                 let isUnchanged = generation.map { generations.isUnchanged(resource, since: $0) } ?? false
                 let current = await forget(resource)

@@ -172,6 +172,69 @@ struct VaryTests {
         #expect(try await next.load(try bright("3")).image.level == 103)
     }
 
+    @Test(arguments: DataCachePolicy.allCases, [true, false])
+    func `what was stored before the server began to vary is not found by the next process`(
+        policy: DataCachePolicy, isSameProcess: Bool
+    ) async throws {
+        let vary = Watched<String?>(nil)
+        let stack = Stack(server { vary.value })
+        func bright(_ token: String) throws -> ImageRequest {
+            try request(token) {
+                $0.processors = [Brighten(step: 100)]
+                $0.dataCachePolicy = policy
+            }
+        }
+        #expect(try await stack.load(bright("1")).image.level == 101)
+        await stack.pipeline.flush()
+        vary.update { $0 = "X-Token" }
+        let second = isSameProcess ? stack.pipeline : other(stack, sharesMemory: false)
+        // A request for another image of the resource finds out that it varies.
+        #expect(try await second.load(request("2") { $0.cachePolicy = .reload }).image.level == 2)
+        #expect(try await second.load(bright("4")).image.level == 104)
+        await second.flush()
+
+        let next = other(stack, sharesMemory: false)
+        for token in ["3", "2", "1"] {
+            #expect(try await next.load(bright(token)).image.level == 100 + UInt8(token)!)
+        }
+        await next.flush()
+        // A process that does not know the names yet keeps the images of other requests.
+        let last = other(stack, sharesMemory: false)
+        #expect(try await last.load(request("5") { $0.cachePolicy = .reload }).image.level == 5)
+        for token in ["1", "4"] {
+            let response = try await last.load(bright(token))
+            #expect(response.image.level == 100 + UInt8(token)! && response.layer == .disk)
+        }
+    }
+
+    @Test func `images that are made at once of the first response that varies are all stored`() async throws {
+        let stack = Stack(server { "X-Token" })
+        func request(_ path: Int, _ step: UInt8) throws -> ImageRequest {
+            let url = try #require(URL(string: "http://127.0.0.1/\(path)"))
+            var request = ImageRequest(source: .http(HTTPRequest(url: url, fields: ["X-Token": "1"])))
+            request.processors = [Brighten(step: step)]
+            request.dataCachePolicy = .both
+            return request
+        }
+        let paths = 0..<50
+        for path in paths {
+            async let first = stack.load(request(path, 10))
+            async let second = stack.load(request(path, 20))
+            async let third = stack.load(request(path, 30))
+            #expect(try await (first.image.level, second.image.level, third.image.level) == (11, 21, 31))
+        }
+        await stack.pipeline.flush()
+
+        let next = other(stack, sharesMemory: false)
+        for path in paths {
+            for step: UInt8 in [10, 20, 30] {
+                let response = try await next.load(request(path, step))
+                #expect(response.layer == .disk && response.image.level == 1 + step)
+            }
+        }
+        #expect(stack.downloader.count == paths.count)
+    }
+
     @Test func `the marker on disk is no layer, and tells what the cache contains`() async throws {
         let stack = Stack(server { "X-Token" })
         _ = try await stack.load(try request("1"))
