@@ -63,34 +63,35 @@ final class UnusableResponses: Sendable {
     ///
     /// - Parameters:
     ///   - key: The key of the original.
+    ///   - stored: The key of the original after the response, which later requests have if the response varies, or
+    ///     nil if it is the same. Default: nil.
     ///   - source: The origin of the response, or nil when it is not known.
     ///   - start: The uptime at which the response was requested.
     ///   - isImage: Whether the response is a damaged image that the request accepts.
     /// - Returns: Whether the same request, sent again now, may receive another response.
     func record(
-        _ key: ImageKey, from source: ResponseSource?, requestedAt start: Duration, isImage: Bool = false
+        _ key: ImageKey, storedUnder stored: ImageKey? = nil, from source: ResponseSource?,
+        requestedAt start: Duration, isImage: Bool = false
     ) -> Bool {
         let now = clock.uptime
         let isStored = source != nil && source != .new
         return table.withLock { table in
-            guard var entry = table[key] ?? nil else {
-                let wait = isStored ? .zero : Self.minimumDelay
-                table.set(Entry(due: now + wait, delay: Self.minimumDelay + wait, isImage: isImage), for: key)
-                return isStored
-            }
-            if entry.isImage != isImage {
-                entry.isImage = isImage
-                table.set(entry, for: key)
-            }
+            let wait = isStored ? .zero : Self.minimumDelay
+            let known = table[key] ?? nil
+            var entry = known ?? Entry(due: now + wait, delay: Self.minimumDelay + wait, isImage: isImage)
+            entry.isImage = isImage
+            table.set(entry, for: key)
+            if let stored, stored != key { table.set(entry, for: stored) }
+            guard isStored, known != nil else { return isStored }
             // A reload of another load that began since may have replaced the stored response.
-            return isStored && (entry.due <= now || entry.lastReload.map { $0 >= start } == true)
+            return entry.due <= now || entry.lastReload.map { $0 >= start } == true
         }
     }
 
-    /// Records that the last response was an image without damage to its pixels.
-    func remove(_ key: ImageKey) {
+    /// Records that the last response under these keys was an image without damage to its pixels.
+    func remove(_ keys: ImageKey...) {
         table.withLock { table in
-            if (table[key] ?? nil) != nil { table.set(nil, for: key) }
+            for key in keys where (table[key] ?? nil) != nil { table.set(nil, for: key) }
         }
     }
 }

@@ -88,13 +88,15 @@ struct DownloadStage: Sendable {
             error != .unknownFormat || ForeignFormat.name(of: original.data) == nil
         else { return false }
         let isWorthRepeating = unusable.record(
-            request.originalKey, from: original.responseSource, requestedAt: original.requestedAt, isImage: isImage)
+            request.originalKey, storedUnder: request.varying(by: original.varyingFields).originalKey,
+            from: original.responseSource, requestedAt: original.requestedAt, isImage: isImage)
         return isWorthRepeating && ImageSource.http(Self.applying(request.cachePolicy, to: http)).mayReload
     }
 
     /// Records that the bytes of a request's source are an image without damage to its pixels.
     func accept(_ original: Original, of request: ImageRequest) {
-        if original.layer == .network { unusable.remove(request.originalKey) }
+        guard original.layer == .network else { return }
+        unusable.remove(request.originalKey, request.varying(by: original.varyingFields).originalKey)
     }
 
     func shutDown() async { await loads.shutDown(throwing: PipelineError.shutDown) }

@@ -238,6 +238,34 @@ struct UnusableResponseTests {
         await pipeline.shutDown()
     }
 
+    @Test(arguments: [true, false], Place.allCases)
+    func `an image with wrong pixels that varies is requested again at most once a second`(
+        isFirst: Bool, place: Place
+    ) async throws {
+        let server = server(["Cache-Control": "max-age=3600", "Vary": "X-Token"])
+        set("wrong:4")
+        // The bytes come from the server, or from the response cache that an earlier pipeline has filled.
+        if !isFirst {
+            let earlier = pipeline(server, .disk)
+            #expect(try await level(earlier) == 4)
+            await earlier.shutDown()
+        }
+        let pipeline = pipeline(server, isFirst ? place : .disk, memory: DictionaryMemoryCache())
+        let count = isFirst ? 1 : 2
+        for _ in 0..<3 { #expect(try await level(pipeline) == 4) }
+        #expect(try pipeline.cachedImage(for: web("a")) != nil)
+        #expect(server.requests.count == count)
+
+        clock.advance(by: .seconds(isFirst ? 1 : 2))
+        set("level:6")
+        #expect(try await level(pipeline) == 6)
+        #expect(try await level(pipeline, try web("a") { $0.processors = [Brighten(step: 1)] }) == 7)
+        clock.advance(by: .seconds(60))
+        #expect(try await level(pipeline) == 6)
+        #expect(server.requests.count == count + 1)
+        await pipeline.shutDown()
+    }
+
     @Test func `an image with wrong pixels is not kept for the next process`() async throws {
         let server = server()
         let disk = FakeDataCache()
