@@ -20,6 +20,10 @@ extension ImagePipeline {
     /// Stores the bytes on disk if the request's ``/AlcedoCore/ImageRequest/cachePolicy`` and the server permit it,
     /// regardless of the ``/AlcedoCore/DataCachePolicy``. Decodes only their header. Interceptors are not called.
     ///
+    /// The bytes may be damaged behind the header. A caller that decodes them and finds this out removes them, so that
+    /// the next call fetches others: `await pipeline.cache.remove(request, from: [.original, .response])`. A load of
+    /// the image does this by itself.
+    ///
     /// - Throws: ``PipelineError``, for example `decoding` when the header cannot be decoded, or `CancellationError`
     ///   when the task is canceled.
     public func data(for request: ImageRequest) async throws -> Data { try await dataResponse(for: request).data }

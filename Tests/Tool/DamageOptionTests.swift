@@ -64,6 +64,26 @@ struct DamageOptionTests {
         }
     }
 
+    @Test(arguments: commands.dropLast(2), [DamageTolerance.wrongPixels, .missingPixels])
+    func `a damaged image is fetched again in the next run`(command: [String], kind: DamageTolerance) async throws {
+        let body = Watched(try Data(contentsOf: URL(filePath: file(kind))))
+        let origin = try LoopbackOrigin { _ in
+            OriginReply.ok(body.value, type: "image/jpeg").setting("Cache-Control", "max-age=3600")
+        }
+        defer { origin.stop() }
+        let arguments = words(command) + ["--force", origin.url(for: "/dunes.jpg").absoluteString]
+
+        for option in ["--strict", "--partial"] {
+            #expect(try await alcedo.run(arguments + [option]).status == (option == "--strict" ? 1 : 0))
+        }
+        body.update { [data = try SampleImages.data("dunes.jpg")] in $0 = data }
+        for _ in 0..<2 {
+            let outcome = try await alcedo.run(arguments + ["--strict"])
+            #expect(outcome.status == 0, Comment(rawValue: outcome.problems))
+        }
+        #expect(origin.requests.count == 3)
+    }
+
     @Test(arguments: [[], ["--strict"], ["--partial"]])
     func `an animation is written up to a damaged frame, which is reported`(options: [String]) async throws {
         let image: [UInt8] = [0x2C, 0, 0, 0, 0, 2, 0, 1, 0, 0, 7]

@@ -67,7 +67,9 @@ struct FileJob: Sendable {
         var summary = FileSummary()
         await batch.run { request, index, progress in
             let sink = try await files.run { try self.sink(to: target, names, index) }
-            let written = try await maker.make(request, with: tools, into: sink, progress: progress)
+            let written = try await tools.forgettingDamage(of: request) {
+                try await maker.make(request, with: tools, into: sink, progress: progress)
+            }
             // Separate files are complete already. Waiting for the executor here would let an interruption hide that
             // they were written.
             if !sink.writesSeparateFiles { try await files.run { try sink.finish() } }

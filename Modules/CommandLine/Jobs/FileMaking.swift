@@ -87,6 +87,31 @@ struct FileTools: Sendable {
         return Original(request: inMemory, info: info, layer: layers.layer(of: request), data: data)
     }
 
+    /// Runs `body`, which makes files of an image's original bytes. If the bytes turn out to be damaged, removes them
+    /// from the disk cache, so that the next run fetches them again. The pipeline has read their header only.
+    func forgettingDamage(
+        of request: ImageRequest, _ body: () async throws -> WrittenImage
+    ) async throws -> WrittenImage {
+        do {
+            let written = try await body()
+            if let damage = written.damage, damage.kind > .harmless { await forget(request) }
+            return written
+        } catch {
+            let code: ImageDecodingError.Code? =
+                switch error {
+                case let error as ImageDecodingError: error.code
+                case let error as PipelineError: if case .decoding(let code) = error.code { code } else { nil }
+                default: nil
+                }
+            if code?.meansDamage == true { await forget(request) }
+            throw error
+        }
+    }
+
+    private func forget(_ request: ImageRequest) async {
+        await pipeline.cache.remove(request, from: [.original, .response])
+    }
+
     /// Loads an image in the pixel format of its samples and in its `exactColorSpace`.
     ///
     /// - Parameters:

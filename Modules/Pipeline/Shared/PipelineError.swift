@@ -103,7 +103,7 @@ public struct PipelineError: Error, Sendable, CustomStringConvertible {
 extension ImageDecodingError.Code {
     /// Whether the bytes are damaged, so that other bytes may decode. An image that exceeds a request's limits, or uses
     /// an unsupported variant, is the same from every source. Without a decoder, nothing is known about the bytes.
-    var meansDamage: Bool {
+    package var meansDamage: Bool {
         switch self {
         // Bytes that crash a decoder are damaged in most cases.
         case .empty, .unknownFormat, .truncated, .corrupt, .decoderFailed: true
