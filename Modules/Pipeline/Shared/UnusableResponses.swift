@@ -59,6 +59,9 @@ final class UnusableResponses: Sendable {
         }
     }
 
+    /// Records that memory receives a damaged image whose last response is not known.
+    func recordDamagedImage(of key: ImageKey) { _ = record(key, from: nil, requestedAt: .zero, isImage: true) }
+
     /// Records that a response is unusable.
     ///
     /// - Parameters:

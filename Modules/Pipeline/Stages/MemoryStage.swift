@@ -92,6 +92,10 @@ struct MemoryStage: Sendable {
         _ image: DecodedImage, for request: ImageRequest, origin: LoadedImage.Origin?, since generation: Generation?
     ) {
         guard hasCache, let generation, request.cachePolicy.memory.writes, !image.isPartial else { return }
+        if !image.isIntact, case .http = request.source {
+            // The image may be from the app or from disk, so that no response has been recorded.
+            unusable.recordDamagedImage(of: request.originalKey)
+        }
         let key = request.key
         generations.ifUnchanged(key.resource, since: generation) {
             cache.store(image, for: request)

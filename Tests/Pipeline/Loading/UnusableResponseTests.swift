@@ -266,6 +266,19 @@ struct UnusableResponseTests {
         await pipeline.shutDown()
     }
 
+    @Test func `an image with wrong pixels that the app stores is shown, and requested after a second`() async throws {
+        let server = server()
+        let pipeline = pipeline(server, memory: DictionaryMemoryCache())
+        set("level:6")
+        pipeline.cache[try web("a")] = try FakeCodec().registry.decode(Data("wrong:4".utf8))
+        #expect(try pipeline.cachedImage(for: web("a"))?.level == 4)
+        #expect(try await level(pipeline) == 4)
+        #expect(server.requests.isEmpty)
+        clock.advance(by: .seconds(1))
+        #expect(try await level(pipeline) == 6)
+        await pipeline.shutDown()
+    }
+
     @Test func `an image with wrong pixels is not kept for the next process`() async throws {
         let server = server()
         let disk = FakeDataCache()
