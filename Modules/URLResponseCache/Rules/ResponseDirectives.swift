@@ -42,6 +42,12 @@ struct ResponseDirectives {
     /// Whether a shared cache may store the response to a request with credentials. RFC 9111 section 3.5.
     var isShareable: Bool { ["public", "must-revalidate", "s-maxage"].contains(where: control.contains) }
 
+    /// Whether the response to one user is for all users of the cache. In a private cache, `must-revalidate` alone does
+    /// not say so: it usually accompanies `private`.
+    var isForAllUsers: Bool {
+        isShared ? isShareable : !isPrivate && ["public", "s-maxage"].contains(where: control.contains)
+    }
+
     /// Whether only a private cache may store the response.
     var isPrivate: Bool { isUnqualified("private") }
 

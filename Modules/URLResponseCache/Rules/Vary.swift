@@ -8,14 +8,16 @@ enum Vary {
     /// Returns the names of the fields by which a response varies, in lower case and sorted. Returns nil if it varies
     /// by more than fields (`*`), by more than 32 fields, or by an invalid name.
     ///
-    /// A response to a request with credentials also varies by them unless it is marked for all users: the user of a
-    /// private cache may have several accounts. A response with a content coding also varies by `Accept-Encoding`: a
+    /// A response to a request with credentials or a cookie also varies by them unless it is marked for all users: the
+    /// user of a private cache may have several accounts. A response with a content coding also varies by `Accept-Encoding`: a
     /// transport decodes the body for requests without this field, and passes it on as sent for requests with it.
     static func names(of head: HTTPResponseHead, to request: HTTPRequest, role: CacheRole) -> [String]? {
         var names = Set(head.fields.members(of: "Vary"))
         guard names.count <= VaryingFields.limit, names.allSatisfy({ $0 != "*" && $0.isToken }) else { return nil }
-        if request.hasCredentials, !ResponseDirectives(head.fields, role: role).isShareable {
-            names.insert("authorization")
+        let hasCookie = request.fields.contains("Cookie")
+        if request.hasCredentials || hasCookie, !ResponseDirectives(head.fields, role: role).isForAllUsers {
+            if request.hasCredentials { names.insert("authorization") }
+            if hasCookie { names.insert("cookie") }
         }
         if head.fields.contains("Content-Encoding") { names.insert("accept-encoding") }
         return names.sorted()

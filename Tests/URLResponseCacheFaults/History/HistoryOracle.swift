@@ -121,10 +121,14 @@ struct HistoryOracle: Sendable {
     /// Returns the fields that a response varies by.
     private func names(_ entry: Entry) -> Set<String> {
         let control = control(entry.plan)
+        let names = control?.names ?? []
+        let isPublic = names.contains("public") || control?.sharedMaxAge != nil
         let isForEveryone =
-            control?.names.contains("public") == true || control?.names.contains("must-revalidate") == true
-            || control?.sharedMaxAge != nil
-        return Set(entry.plan.vary + (entry.request.user != nil && !isForEveryone ? ["authorization"] : []))
+            isShared ? isPublic || names.contains("must-revalidate") : isPublic && !names.contains("private")
+        guard !isForEveryone else { return Set(entry.plan.vary) }
+        return Set(
+            entry.plan.vary + (entry.request.user != nil ? ["authorization"] : [])
+                + (entry.request.hasCookie ? ["cookie"] : []))
     }
 
     private func isFor(_ entry: Entry, _ request: RequestPlan) -> Bool {

@@ -69,6 +69,7 @@ struct RequestPlan: Sendable {
         case "accept-language": language
         case "x-kind": kind
         case "authorization": user
+        case "cookie": hasCookie ? 1 : nil
         default: nil
         }
     }
