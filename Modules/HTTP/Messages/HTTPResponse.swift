@@ -21,8 +21,8 @@ public struct HTTPResponse: Sendable {
         get { caching?.source }
         set { caching = newValue.map { ResponseCaching(source: $0, fields: head.fields) } }
     }
-    /// The caches in which a response cache below permits storing the content; nil without a response cache. Final after
-    /// the body has been read to its end. A caching transport of your own sets it after ``responseSource``; a
+    /// The caches in which a response cache below permits storing the content; nil without a response cache. Final
+    /// after the body has been read to its end. A caching transport of your own sets it after ``responseSource``; a
     /// downloader then stores no content that it forbids.
     public var storagePolicy: ResponseStoragePolicy? {
         get { caching?.decision.policy }

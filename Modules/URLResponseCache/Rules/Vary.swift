@@ -9,8 +9,9 @@ enum Vary {
     /// by more than fields (`*`), by more than 32 fields, or by an invalid name.
     ///
     /// A response to a request with credentials or a cookie also varies by them unless it is marked for all users: the
-    /// user of a private cache may have several accounts. A response with a content coding also varies by `Accept-Encoding`: a
-    /// transport decodes the body for requests without this field, and passes it on as sent for requests with it.
+    /// user of a private cache may have several accounts. A response with a content coding also varies by
+    /// `Accept-Encoding`: a transport decodes the body for requests without this field, and passes it on as sent for
+    /// requests with it.
     static func names(of head: HTTPResponseHead, to request: HTTPRequest, role: CacheRole) -> [String]? {
         var names = Set(head.fields.members(of: "Vary"))
         guard names.count <= VaryingFields.limit, names.allSatisfy({ $0 != "*" && $0.isToken }) else { return nil }

@@ -158,8 +158,8 @@ struct IconDirectory {
 }
 
 private extension IconDirectory.Entry {
-    /// Returns whether the image is whole: whether no chunk of a PNG image is cut, or a bitmap has all pixels and no cut
-    /// mask.
+    /// Returns whether the image is whole: whether no chunk of a PNG image is cut, or whether a bitmap has all pixels
+    /// and no cut mask.
     func isWhole(_ reader: ByteReader, _ limits: DecodingLimits) -> Bool {
         if isPNG { return hasWholeChunks(reader) }
         guard isWhole, isWithinLimits else { return isWhole }

@@ -1,6 +1,6 @@
 #if SVG
-    /// The value of the functions `calc`, `min`, `max` and `clamp` for a length: sums, products and quotients of numbers
-    /// and lengths. Other functions are invalid. Source: CSS Values and Units 4, section 10.
+    /// The value of the functions `calc`, `min`, `max` and `clamp` for a length: sums, products and quotients of
+    /// numbers and lengths. Other functions are invalid. Source: CSS Values and Units 4, section 10.
     struct SVGCalculation {
         /// The number of pixels, or nil when it depends on a percentage.
         let pixels: Double?

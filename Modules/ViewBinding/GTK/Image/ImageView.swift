@@ -15,8 +15,8 @@
     /// images in memory.
     ///
     /// The widget has no natural size: set a size request, or let it expand. Loads without a target size wait until the
-    /// widget has a size. Pixels are passed to GTK without a copy, except for gray images and images that are not stored upright. Samples
-    /// are interpreted as sRGB. An image that did not come from the memory cache fades in.
+    /// widget has a size. Pixels are passed to GTK without a copy, except for gray images and images that are not
+    /// stored upright. Samples are interpreted as sRGB. An image that did not come from the memory cache fades in.
     ///
     /// In style sheets, the widget is an `alcedo-image` with the class `empty`, `placeholder`, `failure` or `image`.
     /// While an image is loading, the widget also has the class `loading`, and draws the progress as a line in its
