@@ -44,7 +44,7 @@ public struct PixelRowHeader: Sendable, Hashable {
     public var hasInks = false
     /// The color model of the file, if no processor changed the pixels, or if they still fit it; otherwise nil. An
     /// encoder can then store the pixels in the same model, for example with a palette. Default: nil.
-    package var storedModel: ColorModel?
+    public var storedModel: ColorModel?
     /// The position of the rows in the full image, when a decoder reduced the image; nil in all other cases. Default:
     /// nil. Consumers that pass on rows of another size set it to nil.
     public var reduction: ImageReduction?
