@@ -28,8 +28,8 @@ extension ImagePipeline {
     ///   when the task is canceled.
     public func data(for request: ImageRequest) async throws -> Data { try await dataResponse(for: request).data }
 
-    /// Returns the encoded bytes of a request's source with their origin. Has the effects and the errors of
-    /// ``data(for:)``.
+    /// Returns the encoded bytes of a request's source with their origin. Has the effects of ``data(for:)``, and throws
+    /// its errors.
     public func dataResponse(for request: ImageRequest) async throws -> DataResponse {
         do {
             let original = try await original(for: resolved(request), PriorityHandle(request.priority)).original

@@ -8,7 +8,7 @@ import AlcedoRuntime
 /// do {
 ///     show(try await pipeline.image(for: request))
 /// } catch let error as PipelineError where error.httpStatus == 404 {
-///     showPlaceholder()
+///     show(placeholder)
 /// } catch let error as PipelineError where error.code == .download {
 ///     showRetryButton()
 /// }
