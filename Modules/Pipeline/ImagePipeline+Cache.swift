@@ -159,7 +159,7 @@ extension ImagePipeline {
         /// progress.
         private func storeInMemory(_ image: DecodedImage, _ request: ImageRequest) -> Generation? {
             let resource = request.key.resource
-            let generation = pipeline.generations.advance(of: resource) {}
+            let generation = pipeline.generations.advance(of: resource) {}.after
             pipeline.process.forget(resource)
             var image = image
             image.scale = request.scale

@@ -102,7 +102,7 @@ extension ImagePipeline {
             if original.layer == .disk, error.code.meansDamage { await download.forget(request) }
             throw PipelineError(.decoding(error.code), error.message, cause: error)
         }
-        let (keyed, current) = await varying(
+        let (keyed, current) = varying(
             request, by: original.varyingFields, from: original.layer, since: generation)
         await download.keep(original, for: keyed, since: current)
         return (original, keyed)

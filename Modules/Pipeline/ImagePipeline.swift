@@ -49,6 +49,8 @@ public final class ImagePipeline: ImageLoading {
     /// The generations of resources. A removal, or a store by the app, prevents earlier loads from writing to the
     /// caches.
     let generations: GenerationCounter
+    /// The last change of each resource by which its responses began to vary by other fields.
+    private let variations = Locked(RecentTable<ResourceKey, GenerationStep>(limit: 256))
     let waits = ProviderWaits()
     let versions: FileVersions
     let resolver: RequestResolver
@@ -268,31 +270,34 @@ public final class ImagePipeline: ImageLoading {
         guard let fields = loaded.origin?.varyingFields else {
             return await store.keep(loaded, request, since: generation)
         }
-        let (request, generation) = await varying(request, by: fields, from: loaded.layer, since: generation)
+        let (request, generation) = varying(request, by: fields, from: loaded.layer, since: generation)
         return await store.keep(loaded, request, since: generation)
     }
 
     /// Returns the request with the keys of a response that varies by some fields, and the generation for the store. A
-    /// response from the network is recorded. If earlier responses varied by other fields, everything that is stored
-    /// for the resource is removed first.
+    /// response from the network is recorded. If it varies by other fields than the earlier ones, everything that is
+    /// stored for the resource is removed first, and earlier loads store nothing. Only those whose response varies in
+    /// the same way still do.
     func varying(
         _ request: ImageRequest, by fields: VaryingFields, from layer: ImageResponse.Layer,
         since generation: Generation?
-    ) async -> (ImageRequest, Generation?) {
+    ) -> (ImageRequest, Generation?) {
+        let varying = request.varying(by: fields)
+        guard layer == .network else { return (varying, generation) }
         let resource = request.key.resource
-        var generation = generation
-        if layer == .network {
-            if fields != .none, resolver.names[resource] == nil { await disk.removeUnvaried(request, unless: fields) }
-            switch resolver.names.record(fields, of: resource) {
-            case .none: break
-            case .isFirst: memory.removeResource(resource)
-            case .isOther:
-                let isUnchanged = generation.map { generations.isUnchanged(resource, since: $0) } ?? false
-                let current = await forget(resource)
-                generation = isUnchanged ? current : nil
+        // Under the lock, so that loads that share the response find the change.
+        let current = variations.withLock { variations -> Generation? in
+            if resolver.names.record(fields, of: resource) {
+                let step = generations.advance(of: resource) { memory.removeResource(resource) }
+                process.forget(resource)
+                disk.removeSoon(unvaried: request, unless: fields)
+                variations.set(step, for: resource)
+            } else if let generation, generations.isUnchanged(resource, since: generation) {
+                return generation
             }
+            return variations[resource]?.carrying(generation)
         }
-        return (request.varying(by: fields), generation)
+        return (varying, current)
     }
 
     /// Loads a request that shows the cached image first: reports the cached image, then loads the image from the
@@ -347,7 +352,7 @@ public final class ImagePipeline: ImageLoading {
 
     /// Loads the image from the source and stores it. If it replaces a cached image, all images of the resource, and
     /// its bytes, are removed from memory and disk before the store. Returns the cached image instead when it was made
-    /// from equal bytes, or when the new bytes decode only to a partial image.
+    /// from equal bytes, or when the new bytes decode only to a partial image. Stores no image with wrong pixels.
     private func renew(
         _ cached: ImageResponse?, madeOf digest: UInt64?, _ request: ImageRequest, _ priority: PriorityHandle,
         _ update: @escaping @Sendable (LoadUpdate) -> Void
@@ -371,13 +376,12 @@ public final class ImagePipeline: ImageLoading {
             _ = decode.rejects(original, after: error, of: request)
             throw error
         }
-        // A partial image does not replace a whole one.
+        // An image with damaged pixels replaces no other one in the caches, because the source may be mended soon.
         if let damage = loaded.image.damage, !loaded.image.isIntact {
             _ = download.reject(original, of: request, after: damage.error.code, isImage: true)
-            if loaded.image.isPartial { return cached }
-        } else {
-            download.accept(original, of: request)
+            return loaded.image.isPartial ? cached : await keep(loaded, request, since: nil)
         }
+        download.accept(original, of: request)
         if let before = generation, generations.isUnchanged(resource, since: before) {
             // Other sizes of the old image are outdated, too.
             generation = await forget(resource)
@@ -388,7 +392,7 @@ public final class ImagePipeline: ImageLoading {
     /// Removes all images of a resource, and its bytes, from memory and disk. Returns the generation after the removal,
     /// or nil while another change of the resource is in progress.
     private func forget(_ resource: ResourceKey) async -> Generation? {
-        let generation = generations.advance(of: resource) { memory.removeResource(resource) }
+        let generation = generations.advance(of: resource) { memory.removeResource(resource) }.after
         process.forget(resource)
         await disk.removeResource(resource)
         return generation

@@ -52,13 +52,13 @@ final class GenerationCounter: Sendable {
         }
     }
 
-    /// Records a change of a resource as ``recordChange(of:atOnce:)`` does. Returns the generation after it, or nil
-    /// while another change of the resource is in progress.
-    func advance(of resource: ResourceKey, atOnce: () -> Void) -> Generation? {
+    /// Records a change of a resource as ``recordChange(of:atOnce:)`` does.
+    func advance(of resource: ResourceKey, atOnce: () -> Void) -> GenerationStep {
         state.withLock { state in
+            let before = state.lastChange(of: resource)
             state.recordChange(of: .resource(resource))
             atOnce()
-            return state.current(resource)
+            return GenerationStep(lastChangeBefore: before, after: state.current(resource))
         }
     }
 
@@ -116,6 +116,21 @@ struct Generation: Sendable {
     var lastChange: Int
     /// The number of changes of all resources when the generation was read.
     var changeCount: Int
+}
+
+/// A change of a resource by the pipeline itself, such as the removal of its images.
+struct GenerationStep: Sendable {
+    /// The number of the resource's last change before this one.
+    let lastChangeBefore: Int
+    /// The generation after the change, or nil if another change of the resource was in progress.
+    let after: Generation?
+
+    /// Returns the generation after the change for work that began before it, or nil if the resource had changed in
+    /// other ways since the work began.
+    func carrying(_ generation: Generation?) -> Generation? {
+        guard let generation, lastChangeBefore <= generation.changeCount else { return nil }
+        return after
+    }
 }
 
 /// The changes in progress, and the numbers of the last changes. A pure state machine: it never awaits and makes no
@@ -206,5 +221,5 @@ private struct GenerationState: Sendable {
         lastChange(of: resource) <= generation.changeCount
     }
 
-    private func lastChange(of resource: ResourceKey) -> Int { lastChanges[resource] ?? knownSince }
+    func lastChange(of resource: ResourceKey) -> Int { lastChanges[resource] ?? knownSince }
 }

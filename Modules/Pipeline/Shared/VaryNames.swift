@@ -9,15 +9,6 @@ import Synchronization
 /// What varies is stored under keys that contain the values of these fields, and never under the plain key. A resource
 /// that the table has forgotten is therefore a miss, and never an image for another request.
 final class VaryNames: Sendable {
-    /// The effect of a response on the table.
-    enum Change {
-        case none
-        /// The resource was unknown, and varies.
-        case isFirst
-        /// The resource varied by other fields before.
-        case isOther
-    }
-
     private let table = Locked(RecentTable<ResourceKey, VaryingFields>(limit: 4_096))
     /// Whether the table has entries. Read at each lookup in memory, most of which need no more.
     private let hasNames = Atomic(false)
@@ -27,15 +18,15 @@ final class VaryNames: Sendable {
     /// The fields by which a resource varies; nil if the table does not know the resource.
     subscript(resource: ResourceKey) -> VaryingFields? { isEmpty ? nil : table.withLock { $0[resource] } }
 
-    /// Records the fields by which a response varies.
-    func record(_ fields: VaryingFields, of resource: ResourceKey) -> Change {
-        if isEmpty, fields == .none { return .none }
+    /// Records the fields by which a response varies. Returns whether they differ from those of the earlier responses.
+    /// A resource that the table does not know counts as one that does not vary.
+    func record(_ fields: VaryingFields, of resource: ResourceKey) -> Bool {
+        if isEmpty, fields == .none { return false }
         return table.withLock { table in
-            let known = table[resource]
-            guard known ?? .none != fields else { return .none }
+            guard table[resource] ?? .none != fields else { return false }
             table.set(fields, for: resource)
             hasNames.store(true, ordering: .releasing)
-            return known == nil ? .isFirst : .isOther
+            return true
         }
     }
 

@@ -10,7 +10,6 @@ struct DiskStage: Sendable {
     private let writes: DiskWriteQueue
     private let report: Reporter
     private let reads = ByteBudget(limit: Self.maxConcurrentReads)
-    private let removals = PendingRemovals()
 
     /// The maximum number of concurrent reads, limited because each may return the bytes of an image.
     private static let maxConcurrentReads = 16
@@ -101,25 +100,15 @@ struct DiskStage: Sendable {
         await write(for: plain.originalKey, since: generation, byteCount: entry.metadata.count) { entry }
     }
 
-    /// Removes what is stored for the resource of a request from before the server began to vary its responses, because
-    /// the next process would find it for every request. Does nothing if the disk says that the resource varies by the
-    /// fields. Returns when the removal has ended, timed out or failed.
-    func removeUnvaried(_ request: ImageRequest, unless fields: VaryingFields) async {
+    /// Removes what is stored for the resource of a request from before the server began to vary its responses by the
+    /// fields, because the next process would find it for every request. Removes nothing if the disk says that the
+    /// resource varies by the fields. Does not wait: the removal runs after the writes of the resource that were
+    /// submitted before it, and before all later ones. The caller must have recorded the change.
+    func removeSoon(unvaried request: ImageRequest, unless fields: VaryingFields) {
         guard let cache else { return }
         let key = request.varying(by: .none).originalKey
-        removals.begin(key.resource)
-        await flush(key.resource)
-        let isAccepted = await writes.submit(key, byteCount: 0) { [removals] in
-            // A load that shares the response may already have removed these entries, and have stored others.
-            if !removals.isDone(key.resource), await Self.marker(key, in: cache)?.fields != fields {
-                await cache.removeAll(of: key.resource)
-            }
-            removals.end(key.resource, isDone: true)
-        }
-        if isAccepted {
-            await flushEntry(key)
-        } else {
-            removals.end(key.resource, isDone: false)
+        writes.submitBarrier(key) {
+            if await Self.marker(key, in: cache)?.fields != fields { await cache.removeAll(of: key.resource) }
         }
     }
 
@@ -199,30 +188,4 @@ struct DiskStage: Sendable {
     func flushEntry(_ key: ImageKey) async { await writes.flushEntry(key) }
 
     private static let stalled = PipelineError(.notStored, "the disk cache is stalled, and its write queue is full")
-}
-
-/// The removals of ``DiskStage/removeUnvaried(_:unless:)`` that are pending, by resource.
-private final class PendingRemovals: Sendable {
-    private struct Entry: Sendable {
-        var count = 0
-        /// Whether one of the removals has ended.
-        var isDone = false
-    }
-
-    private let entries = Locked<[ResourceKey: Entry]>([:])
-
-    func begin(_ resource: ResourceKey) { entries.withLock { $0[resource, default: Entry()].count += 1 } }
-
-    /// Returns whether an earlier removal has ended that was pending when the present one began.
-    func isDone(_ resource: ResourceKey) -> Bool { entries.withLock { $0[resource]?.isDone == true } }
-
-    /// Ends a removal. `isDone` is whether the entries are removed.
-    func end(_ resource: ResourceKey, isDone: Bool) {
-        entries.withLock { entries in
-            guard var entry = entries[resource] else { return }
-            entry.count -= 1
-            entry.isDone = entry.isDone || isDone
-            entries[resource] = entry.count > 0 ? entry : nil
-        }
-    }
 }

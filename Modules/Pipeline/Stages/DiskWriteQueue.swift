@@ -2,7 +2,8 @@ import AlcedoCore
 import AlcedoRuntime
 import Synchronization
 
-/// A queue of background writes, up to a number of bytes. Writes under the same key run in order.
+/// A queue of background writes, up to a number of bytes. Writes under the same key run in order, and a barrier orders
+/// all writes of a resource.
 ///
 /// When no write ends within the timeout of a waiter, the disk is treated as stalled until a write ends: callers do not
 /// wait, and writes beyond the limit are rejected.
@@ -12,6 +13,8 @@ final class DiskWriteQueue: Sendable {
         var writes: [Int: (key: ImageKey, task: Task<Void, Never>)] = [:]
         /// The ID of the last write under each key.
         var latest: [ImageKey: Int] = [:]
+        /// The ID of the last barrier of each resource.
+        var barriers: [ResourceKey: Int] = [:]
         var lastID = 0
         var endedCount = 0
         var isStalled = false
@@ -65,6 +68,20 @@ final class DiskWriteQueue: Sendable {
         }
     }
 
+    /// Starts a change of a whole resource, regardless of the limit, and returns. The change runs after the writes of
+    /// the resource that were submitted before, and before all later ones.
+    ///
+    /// - Parameters:
+    ///   - key: The key of an entry of the resource.
+    ///   - change: The change.
+    func submitBarrier(_ key: ImageKey, _ change: @escaping @Sendable () async -> Void) {
+        state.withLock { state in
+            let earlier = state.writes.values.filter { $0.key.resource == key.resource }.map(\.task)
+            _ = start(key, byteCount: Self.overhead, after: earlier, &state, change)
+            state.barriers[key.resource] = state.lastID
+        }
+    }
+
     /// Returns when all writes submitted so far have ended or timed out, or when the disk is stalled.
     ///
     /// - Parameter resource: The resource whose writes are waited for; nil for all.
@@ -89,24 +106,34 @@ final class DiskWriteQueue: Sendable {
     private func admit(
         _ key: ImageKey, byteCount: Int, _ write: @escaping @Sendable () async -> Void
     ) -> Admission {
-        // The task is created under the lock, so that it cannot finish before it is recorded.
         state.withLock { state in
             let isFull = state.byteCount + byteCount > limit
             guard !isFull || !state.isStalled else { return .rejected }
-            let previous = state.latest[key].flatMap { state.writes[$0]?.task }
-            state.byteCount += byteCount
-            state.lastID += 1
-            let id = state.lastID
-            let task = Task(executorPreference: taskExecutor) {
-                // An older load must not overwrite a newer one.
-                await previous?.value
-                await write()
-                self.finish(id, key, byteCount: byteCount)
+            // An older load must not overwrite a newer one.
+            let earlier = [state.latest[key], state.barriers[key.resource]].compactMap { id in
+                id.flatMap { state.writes[$0]?.task }
             }
-            state.latest[key] = id
-            state.writes[id] = (key, task)
+            let task = start(key, byteCount: byteCount, after: earlier, &state, write)
             return isFull ? .startedOverLimit(task) : .started
         }
+    }
+
+    /// Starts a write. It is called under the lock, so that the write cannot finish before it is recorded.
+    private func start(
+        _ key: ImageKey, byteCount: Int, after earlier: [Task<Void, Never>], _ state: inout State,
+        _ write: @escaping @Sendable () async -> Void
+    ) -> Task<Void, Never> {
+        state.byteCount += byteCount
+        state.lastID += 1
+        let id = state.lastID
+        let task = Task(executorPreference: taskExecutor) {
+            for write in earlier { await write.value }
+            await write()
+            self.finish(id, key, byteCount: byteCount)
+        }
+        state.latest[key] = id
+        state.writes[id] = (key, task)
+        return task
     }
 
     private func wait(for write: Task<Void, Never>) async {
@@ -129,6 +156,7 @@ final class DiskWriteQueue: Sendable {
             state.endedCount += 1
             state.isStalled = false
             if state.latest[key] == id { state.latest[key] = nil }
+            if state.barriers[key.resource] == id { state.barriers[key.resource] = nil }
         }
     }
 }

@@ -67,6 +67,18 @@ struct Untouched: ImageProcessing {
     func process(_ image: DecodedImage) throws(ImageProcessingError) -> DecodedImage { image }
 }
 
+/// Runs a closure during processing, and returns the image unchanged.
+struct Held: ImageProcessing {
+    let body: @Sendable () -> Void
+
+    var identifier: String { "held" }
+
+    func process(_ image: DecodedImage) throws(ImageProcessingError) -> DecodedImage {
+        body()
+        return image
+    }
+}
+
 /// Returns a larger image without frames.
 struct Grow: ImageProcessing {
     var identifier: String { "grow" }

@@ -3,6 +3,7 @@ import AlcedoDownloader
 import AlcedoHTTP
 import AlcedoPipeline
 import AlcedoTesting
+import Dispatch
 import FoundationEssentials
 import TestSupport
 import Testing
@@ -205,6 +206,40 @@ struct VaryTests {
             let response = try await last.load(bright(token))
             #expect(response.image.level == 100 + UInt8(token)! && response.layer == .disk)
         }
+    }
+
+    @Test func `a load that began before the server began to vary stores nothing for the next process`()
+        async throws
+    {
+        let vary = Watched<String?>(nil)
+        let stack = Stack(server { vary.value })
+        _ = try await stack.load(request("1"))
+        await stack.pipeline.flush()
+        let second = other(stack, sharesMemory: false)
+        let (begun, end) = (Watched(false), DispatchSemaphore(value: 0))
+        func held(_ token: String) throws -> ImageRequest {
+            try request(token) {
+                $0.processors = [
+                    Held {
+                        begun.update { $0 = true }
+                        end.wait()
+                    }
+                ]
+                $0.dataCachePolicy = .both
+            }
+        }
+        let early = Task { try await second.load(held("1")) }
+        try await begun.waitUntil { $0 }
+
+        vary.update { $0 = "X-Token" }
+        #expect(try await second.load(request("2") { $0.cachePolicy = .reload }).image.level == 2)
+        end.signal()
+        #expect(try await early.value.image.level == 1)
+        await second.flush()
+
+        let next = other(stack, sharesMemory: false)
+        end.signal()
+        #expect(try await next.load(held("3")).image.level == 3)
     }
 
     @Test func `images that are made at once of the first response that varies are all stored`() async throws {

@@ -172,6 +172,20 @@ struct RefreshTests {
         #expect(stack.stored(try web("a")) == level(7))
     }
 
+    @Test func `a newer image with wrong pixels is shown, and replaces none in memory or on disk`() async throws {
+        let responses = Watched([Data("wrong:8".utf8), level(7)])
+        let stack = Stack(
+            FakeDownloader { _, _ in Download(data: responses.update { $0.removeLast() }) })
+        _ = try await stack.load(try web("a"))
+        await stack.pipeline.flush()
+
+        #expect(await shown(try request(), by: stack) == ["cached 7", "network 8"])
+
+        await stack.pipeline.flush()
+        #expect(stack.stored(try web("a")) == level(7))
+        #expect(stack.pipeline.cachedImage(for: try web("a"))?.level == 7)
+    }
+
     @Test func `an unchanged image is recognized without a memory cache, too`() async throws {
         let server = Server(7)
         let stack = Stack(server.downloader)

@@ -6,18 +6,6 @@ import FoundationEssentials
 import TestSupport
 import Testing
 
-/// Runs a closure during processing.
-private struct Held: ImageProcessing {
-    let body: @Sendable () -> Void
-
-    var identifier: String { "held" }
-
-    func process(_ image: DecodedImage) throws(ImageProcessingError) -> DecodedImage {
-        body()
-        return image
-    }
-}
-
 @Suite(.timeLimit(.minutes(10)))
 struct TaskTests {
     private let clock = ManualClock()
