@@ -22,8 +22,8 @@ extension ResponseEntry {
 /// The coder of entries for storage as bytes.
 private enum ResponseEntryCoder {
     /// The version of the format. Entries of another version are not read. Version 2 held the values of most fields
-    /// that `Vary` names, not digests of them.
-    private static let format = 3
+    /// that `Vary` names, not digests of them. Version 3 did not keep users apart by their cookies.
+    private static let format = 4
 
     private enum Kind: Int {
         case response, variants

@@ -88,6 +88,16 @@ struct EntryCoderPropertyTests {
         }
     }
 
+    @Test func `an entry of an earlier format is refused`() throws {
+        var random = SeededGenerator(seed: 5)
+        var (metadata, body) = Self.entry(using: &random).encoded
+        let format = try #require(metadata.firstIndex { $0 != 0 })
+        metadata[format] -= 1
+        #expect(ResponseEntry(metadata: metadata, body: body) == nil)
+        metadata[format] += 1
+        #expect(ResponseEntry(metadata: metadata, body: body) != nil)
+    }
+
     @Test func `a damaged entry is refused or usable`() {
         var random = SeededGenerator(seed: 4)
         let now = Date(timeIntervalSince1970: 1_700_000_000)
