@@ -144,7 +144,8 @@ extension Downloader {
         clock: any TimeSource = SystemClock(),
         watch: (any HTTPTransport) -> any HTTPTransport = { $0 }
     ) -> Downloader {
-        let transport = CachingTransport(wrapping: CURLTransport(options: network), cache: responseCache)
+        let transport = CachingTransport(
+            wrapping: CURLTransport(options: network), cache: responseCache, taskExecutor: configuration.taskExecutor)
         var configuration = configuration
         if configuration.defaultFields["Accept"] == DownloaderConfiguration().defaultFields["Accept"] {
             configuration.defaultFields["Accept"] = codecs.acceptFieldValue

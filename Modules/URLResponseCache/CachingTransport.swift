@@ -56,17 +56,20 @@ public struct CachingTransport: HTTPTransport {
     ///   - maximumRevalidationByteCount: The maximum number of body bytes that one background revalidation receives. A
     ///     transfer with more bytes is canceled. Default: `maximumBodyByteCount`, because a longer body is not stored.
     ///   - willStore: A hook that inspects each response after its body has arrived, before it is stored. Default: nil.
+    ///   - taskExecutor: The executor of the transport's own tasks. Default: nil, for Swift's default executor.
     public init(
         wrapping transport: any HTTPTransport, cache: URLResponseCache, clock: (any TimeSource)? = nil,
         maximumBodyByteCount: Int = 32 << 20, maximumCollectedByteCount: Int = 64 << 20,
         maxConcurrentRevalidations: Int = 8, revalidationTimeout: Duration = .seconds(60),
-        maximumRevalidationByteCount: Int? = nil, willStore: StorageHook? = nil
+        maximumRevalidationByteCount: Int? = nil, willStore: StorageHook? = nil,
+        taskExecutor: (any TaskExecutor)? = nil
     ) {
         self.init(
             wrapping: transport, store: cache.store, rules: cache.rules, clock: clock ?? cache.clock,
             maximumBodyByteCount: maximumBodyByteCount, maximumCollectedByteCount: maximumCollectedByteCount,
             maxConcurrentRevalidations: maxConcurrentRevalidations, revalidationTimeout: revalidationTimeout,
-            maximumRevalidationByteCount: maximumRevalidationByteCount, willStore: willStore, counts: cache.counts)
+            maximumRevalidationByteCount: maximumRevalidationByteCount, willStore: willStore,
+            taskExecutor: taskExecutor, counts: cache.counts)
     }
 
     /// Creates a transport over a store of your own.
