@@ -19,11 +19,15 @@ public struct HTTPResponse: Sendable {
     /// decode.
     public var responseSource: ResponseSource? {
         get { caching?.source }
-        set { caching = newValue.map { ResponseCaching(source: $0, fields: head.fields) } }
+        set {
+            let decision = caching?.decision
+            caching = newValue.map { ResponseCaching(source: $0, fields: head.fields) }
+            if let decision { caching?.decision = decision }
+        }
     }
-    /// The caches in which a response cache below permits storing the content; nil without a response cache. Final
-    /// after the body has been read to its end. A caching transport of your own sets it after ``responseSource``; a
-    /// downloader then stores no content that it forbids.
+    /// The caches in which a response cache below permits storing the content; nil without a response cache. A caching
+    /// transport of your own sets it; a downloader then stores no content that it forbids. The transport of this
+    /// package may make it stricter until the body has been read to its end.
     public var storagePolicy: ResponseStoragePolicy? {
         get { caching?.decision.policy }
         set {

@@ -70,7 +70,7 @@ final class UnusableResponses: Sendable {
     ///     nil if it is the same. Default: nil.
     ///   - source: The origin of the response, or nil when it is not known.
     ///   - start: The uptime at which the response was requested.
-    ///   - isImage: Whether the response is a damaged image that the request accepts.
+    ///   - isImage: Whether the response is a damaged image that the request accepts. Default: false.
     /// - Returns: Whether the same request, sent again now, may receive another response.
     func record(
         _ key: ImageKey, storedUnder stored: ImageKey? = nil, from source: ResponseSource?,
@@ -82,7 +82,8 @@ final class UnusableResponses: Sendable {
             let wait = isStored ? .zero : Self.minimumDelay
             let known = table[key] ?? nil
             var entry = known ?? Entry(due: now + wait, delay: Self.minimumDelay + wait, isImage: isImage)
-            entry.isImage = isImage
+            // Another request may accept more damage.
+            entry.isImage = entry.isImage || isImage
             table.set(entry, for: key)
             if let stored, stored != key { table.set(entry, for: stored) }
             guard isStored, known != nil else { return isStored }

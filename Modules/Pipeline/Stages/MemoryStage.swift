@@ -50,7 +50,7 @@ struct MemoryStage: Sendable {
     private func largerImage(_ request: ImageRequest) -> DecodedImage? {
         guard let (target, full) = Self.size(of: request) else { return nil }
         for key in sizes.keys(of: full, atLeast: target) {
-            if let image = cache.image(for: key) { return current(image, request) }
+            if let image = cache.image(for: key).flatMap({ current($0, request) }) { return image }
         }
         return cache.image(for: full).flatMap { current($0, request) }
     }
@@ -92,13 +92,13 @@ struct MemoryStage: Sendable {
         _ image: DecodedImage, for request: ImageRequest, origin: LoadedImage.Origin?, since generation: Generation?
     ) {
         guard hasCache, let generation, request.cachePolicy.memory.writes, !image.isPartial else { return }
-        if !image.isIntact, case .http = request.source {
-            // The image may be from the app or from disk, so that no response has been recorded.
-            unusable.recordDamagedImage(of: request.originalKey)
-        }
         let key = request.key
         generations.ifUnchanged(key.resource, since: generation) {
             cache.store(image, for: request)
+            if !image.isIntact, case .http = request.source {
+                // The image may be from the app or from disk, so that no response has been recorded.
+                unusable.recordDamagedImage(of: request.originalKey)
+            }
             origins.record(origin, for: key)
         }
         if let (target, full) = Self.size(of: request) { sizes.record(key, target, of: full) }

@@ -279,6 +279,19 @@ struct UnusableResponseTests {
         await pipeline.shutDown()
     }
 
+    @Test func `a strict request leaves the damaged image to others`() async throws {
+        let server = server()
+        let pipeline = pipeline(server, memory: DictionaryMemoryCache())
+        let strict = try web("a") { $0.decoding.tolerance = .harmless }
+        set("wrong:4")
+        #expect(try await level(pipeline) == 4)
+        #expect(try await failure(pipeline, strict) == .decoding(.corrupt))
+        #expect(try pipeline.cachedImage(for: web("a"))?.level == 4)
+        clock.advance(by: .seconds(1))
+        set(nil)
+        #expect(try await level(pipeline) == 4)
+    }
+
     @Test func `an image with wrong pixels is not kept for the next process`() async throws {
         let server = server()
         let disk = FakeDataCache()
