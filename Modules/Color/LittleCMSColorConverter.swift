@@ -44,7 +44,8 @@ public struct LittleCMSColorConverter: ColorConverting {
             profile: header.colorProfile, space: space, depth: header.format.isDeep ? 16 : 8,
             compensatesBlackPoint: compensatesBlackPoint)
         let transform = try ColorTransformCache.shared.transform(key)
-        guard (transform.source == ALCEDO_COLOR_CMYK) == header.hasInks else {
+        guard (transform.source == ALCEDO_COLOR_CMYK) == header.hasInks, !header.hasInks || header.format == .rgba8
+        else {
             let samples = header.hasInks ? "inks" : "gray or RGB samples"
             throw ColorConversionError(
                 .unsupportedProfile, "color: the image has \(samples), which its profile does not describe")

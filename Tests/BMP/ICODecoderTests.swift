@@ -111,6 +111,20 @@ import Testing
         #expect(image.damage?.kind == .harmless)
     }
 
+    @Test func `a PNG image that is cut between two chunks of its data is worse than a smaller one`() throws {
+        let whole = try png(side: 9, level: 9)
+        // The only IDAT chunk becomes the first of two, of which the second is missing.
+        let cut: ICOWriter.Image = (9, 8, [UInt8](whole.dropLast(12)))
+        var file = ICOWriter.file([(2, 24, bitmap(bits: 24)), cut])
+        // The directory still counts the missing bytes.
+        file.replaceSubrange(30..<34, with: BMPWriter.bytes(cut.2.count + 40, 4))
+
+        let image = try decoder.decode(file, options: DecodingOptions(tolerance: .harmless))
+
+        #expect(image.size.width == 2)
+        #expect(image.damage?.kind == .harmless)
+    }
+
     @Test func `an incomplete mask gives wrong pixels`() throws {
         let file = ICOWriter.file([(2, 24, [UInt8](bitmap(bits: 24).dropLast(4)))])
 

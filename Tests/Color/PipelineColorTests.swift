@@ -7,7 +7,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct PipelineColorTests {
+@Suite(.timeLimit(.minutes(10))) struct PipelineColorTests {
     /// Loads only sources that contain their bytes.
     private struct BytesDownloader: Downloading {
         func download(

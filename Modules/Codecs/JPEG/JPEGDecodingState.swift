@@ -18,7 +18,7 @@ final class JPEGDecodingState: IncrementalDecodingState {
     private var completeScans: UInt32 = 0
     /// The number of rows or scans in the last preview.
     private var previewed = 0
-    /// The damage of a finished image, of its metadata only.
+    /// The damage of the metadata. Set when the image is finished.
     private var damage: ImageDamage?
     private(set) var info: ImageInfo?
     private(set) var decodingByteCount: Int?

@@ -33,7 +33,8 @@ public struct DecodedImage: Sendable {
     /// Whether the samples are inks, which must be converted before any other use: see ``PixelRowHeader/hasInks``.
     public var hasInks = false
 
-    /// The color model of the file, if it is to be kept: see ``PixelRowHeader/storedModel``.
+    /// The color model of the file, if an encoder is to keep it: see ``PixelRowHeader/storedModel``. Decoders leave it
+    /// nil. Default: nil.
     public var storedModel: ColorModel?
 
     /// Creates an image. By default it is an upright still image in sRGB with one pixel per point, created in memory.
@@ -110,12 +111,14 @@ extension DecodedImage {
         let animation = frames as? any ImageFrameSource & AnyObject
         guard frames == nil || animation != nil else { return nil }
         let isAnimated = animation != nil
-        return { [colorProfile, orientation, scale, format, damage, reduction, weak animation] in
+        return { [colorProfile, orientation, scale, format, damage, reduction, hasInks, storedModel, weak animation] in
             guard let pixels = pixels(), !isAnimated || animation != nil else { return nil }
             var image = DecodedImage(
                 pixels: pixels, colorProfile: colorProfile, orientation: orientation, scale: scale, format: format,
                 frames: animation, damage: damage)
             image.reduction = reduction
+            image.hasInks = hasInks
+            image.storedModel = storedModel
             return image
         }
     }

@@ -46,6 +46,7 @@ package final class PixelRowCollector: PixelRowConsumer {
         }
         image = DecodedImage(pixels: buffer, colorProfile: header.colorProfile, orientation: header.orientation)
         image?.hasInks = header.hasInks
+        image?.storedModel = header.storedModel
         image?.reduction = header.reduction
         self.buffer = nil
     }

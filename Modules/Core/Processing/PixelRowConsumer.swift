@@ -43,7 +43,9 @@ public struct PixelRowHeader: Sendable, Hashable {
     /// pixels of a partial image.
     public var hasInks = false
     /// The color model of the file, if no processor changed the pixels, or if they still fit it; otherwise nil. An
-    /// encoder can then store the pixels in the same model, for example with a palette. Default: nil.
+    /// encoder can then store the pixels in the same model, for example with a palette. Decoders leave it nil, and the
+    /// caller of the encoder sets it. A consumer that changes the colors and passes the rows on sets it to nil.
+    /// Default: nil.
     public var storedModel: ColorModel?
     /// The position of the rows in the full image, when a decoder reduced the image; nil in all other cases. Default:
     /// nil. Consumers that pass on rows of another size set it to nil.

@@ -77,10 +77,13 @@
             case "moov":
                 hasMovie = true
                 declaresAlpha = false
-                let boxes = box.descendants("trak")
-                for track in boxes { tables.addTrack(track) }
-                tracks = boxes.map { AVIFTrack($0) }
-                for track in tracks {
+                tracks = []
+                for child in box.children() where child.type == "trak" {
+                    tables.addTrack(child)
+                    // The file is refused, so that further tracks would only take memory.
+                    guard tables.entryCount <= AVIFTables.maximumEntryCount else { break }
+                    let track = AVIFTrack(child)
+                    tracks.append(track)
                     include(track.size)
                     tiles.include(track.size)
                 }

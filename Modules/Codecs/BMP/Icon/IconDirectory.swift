@@ -27,9 +27,9 @@ struct IconDirectory {
     /// The number of images that are tried until one can be decoded. It limits the time for a damaged file.
     private static let maximumEntryCount = 8
 
-    /// The best images, at least one. An image within the limits is better than one that exceeds them, then a whole one
-    /// is better than one that is known to be damaged, then one with more pixels, then one with more bits per pixel,
-    /// then an earlier one.
+    /// The best images, at least one. An image within the limits is better than one that exceeds them. Of these, a
+    /// whole image is better than a damaged one. Then more pixels decide, then more bits per pixel, then the earlier
+    /// place.
     let entries: [Entry]
     /// The damage of the directory and of other images; nil when none was found.
     private(set) var damage: ImageDamage?
@@ -175,15 +175,23 @@ private extension IconDirectory.Entry {
         var last = 0
         for _ in 0..<1_000 {
             guard let length = try? reader.bigEndianNumber(at: position),
-                let type = try? reader.bigEndianNumber(at: position + 4), type >> 24 >= UInt8(ascii: "A")
+                let type = try? reader.bigEndianNumber(at: position + 4), Self.isChunkType(type)
             else { break }
             position += 12 + length
             last = type
             guard position <= reader.bytes.count else { return false }
             if type == end { break }
         }
-        // A file that ends after its pixel data lacks only the mark of its end.
-        return last == end || last == pixelData
+        // An image that ends after its pixel data lacks only the mark of its end, if the directory says so.
+        return last == end || isWhole && last == pixelData
+    }
+
+    /// Whether a number is the type of a chunk: four letters.
+    private static func isChunkType(_ type: Int) -> Bool {
+        [24, 16, 8, 0].allSatisfy { shift in
+            let letter = UInt8(truncatingIfNeeded: type >> shift) | 0x20
+            return (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(letter)
+        }
     }
 
     func isBetter(than other: Self) -> Bool {

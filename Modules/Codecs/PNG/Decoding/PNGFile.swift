@@ -113,8 +113,8 @@ struct PNGMetadata {
         }
     }
 
-    /// Returns the keyword and the text of a chunk, or nil when the keyword has a text, the chunk is damaged, or the
-    /// limits do not allow it.
+    /// Returns the keyword and the text of a chunk, or nil when the keyword already has a text, the chunk is damaged,
+    /// or the limits do not allow it.
     /// Source: W3C PNG specification, third edition, section 11.3.3.
     private func text(_ chunk: PNGChunk) -> (String, String)? {
         guard chunk.body.count <= budget, chunk.isIntact(in: bytes) else { return nil }
