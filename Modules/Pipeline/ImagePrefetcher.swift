@@ -190,7 +190,7 @@ public enum PrefetchDestination: Sendable, Hashable {
 ///
 /// Each list holds the most recent requests, at most as many as the prefetcher's `maximumPendingCount`.
 public struct PrefetchReport: Sendable, CustomStringConvertible {
-    /// The requests whose result the destination has now.
+    /// The requests that were loaded.
     public var loaded: [ImageRequest] = []
     /// The requests whose result the destination already had, requests for local sources if the destination is the
     /// disk, and requests beyond the prefetcher's `maximumPendingCount`.

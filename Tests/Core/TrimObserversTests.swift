@@ -4,7 +4,7 @@ import AlcedoTesting
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(10)))
 struct TrimObserversTests {
     private final class Holder: Sendable {
         let held: any Sendable

@@ -47,7 +47,7 @@ struct StandardStackTests {
         origin.stop()
     }
 
-    @Test func `all parts of the stack follow one clock`() async throws {
+    @Test func `the response cache of the stack follows the clock`() async throws {
         let clock = ManualClock()
         var configuration = ImagePipeline.Configuration.standard(cacheDirectory: cacheDirectory, clock: clock)
         configuration.memoryCache = nil

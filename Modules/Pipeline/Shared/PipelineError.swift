@@ -41,7 +41,10 @@ public struct PipelineError: Error, Sendable, CustomStringConvertible {
     public var cause: (any Error)?
     /// The status of the HTTP response that made the load fail, such as 404; nil when no response did, and when the
     /// downloader's errors are not ``/AlcedoCore/HTTPResponseError``.
-    public var httpStatus: Int? { (cause as? any HTTPResponseError)?.head?.status }
+    public var httpStatus: Int? {
+        // The downloader may be one of the app, with errors of any type.
+        (cause as? any HTTPResponseError)?.head?.status
+    }
 
     /// The URL of the request; nil for a source that is not a URL, and for an error that no request caused.
     private var url: String?
@@ -60,7 +63,8 @@ public struct PipelineError: Error, Sendable, CustomStringConvertible {
 
     /// Creates the error of a failed download from its cause.
     init(download cause: any Error) {
-        // The description would name the URL, which this error names itself.
+        // The downloader may be one of the app, with errors of any type. The description of ours would name the URL,
+        // which this error names itself.
         self.init(.download, (cause as? any CodedError)?.message ?? "\(cause)", cause: cause)
     }
 

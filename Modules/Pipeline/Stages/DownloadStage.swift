@@ -148,7 +148,7 @@ struct DownloadStage: Sendable {
             throw CancellationError()
         } catch {
             guard policy.allowsNetwork || !isRemote else { throw Self.notInCache(error) }
-            // A downloader throws any error. Its own type is in a module on which this one does not depend.
+            // The downloader may be one of the app, with errors of any type.
             if let rejected = (error as? any HTTPResponseError)?.rejectedSource,
                 unusable.record(request.originalKey, from: rejected, requestedAt: start), !isRepeated, source.mayReload
             {

@@ -27,9 +27,9 @@ import AlcedoProcessing
     /// ``DisplaySize/any``.
     var displaySize: DisplaySize { get }
 
-    /// Calls a handler whenever ``displaySize`` has changed, until another handler replaces it. A binder passes one
-    /// when it is created, so that loads which wait for the size begin. Default: does nothing; the owner of the view
-    /// then calls ``ImageBinder/viewSizeChanged()``.
+    /// Calls a handler whenever ``displaySize`` has changed, until another handler replaces it. The binder of the view
+    /// passes one when it is created, so that loads which wait for the size begin. Default: does nothing; the owner of
+    /// the view then calls ``ImageBinder/viewSizeChanged()``.
     func observeDisplaySize(_ handler: @escaping @MainActor () -> Void)
 
     /// Shows or hides an activity indicator, such as a spinner.

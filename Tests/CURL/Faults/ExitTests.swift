@@ -8,7 +8,7 @@ import TestSupport
 import Testing
 
 /// A process that exits while the transport's thread may still run.
-@Suite(.spawnsProcesses, .timeLimit(.minutes(2)))
+@Suite(.spawnsProcesses, .timeLimit(.minutes(10)))
 struct ExitTests {
     /// OpenSSL's initialization function, or nil where libcurl uses another library.
     private static var initialize: (@convention(c) (UInt64, UnsafeRawPointer?) -> Int32)? {

@@ -39,7 +39,8 @@ struct RealMemoryPressureTests {
             #expect(Self.descriptorCount > before)
             #expect(Self.descriptorCount <= before + 6)
             caches.removeAll()
-            try await eventually { Self.descriptorCount <= before + 1 }
+            // The runtime may open some of its own meanwhile. Twenty sources would leave more.
+            try await eventually { Self.descriptorCount <= before + 2 }
         }
     }
 

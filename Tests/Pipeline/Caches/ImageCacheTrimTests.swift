@@ -39,7 +39,7 @@ private struct Wrapper: MaintainableDataCache {
 }
 
 /// An image cache reports what its disk cache removes in the background.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(10)))
 struct ImageCacheTrimTests {
     /// A disk cache on a directory.
     enum Storage: CaseIterable {

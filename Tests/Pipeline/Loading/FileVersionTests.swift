@@ -9,7 +9,7 @@ import TestSupport
 import Testing
 
 /// Images of a local file are served until the file changes.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(10)))
 struct FileVersionTests {
     private let directory: TemporaryDirectory
     private let memory = DictionaryMemoryCache()

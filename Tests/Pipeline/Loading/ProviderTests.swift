@@ -8,7 +8,7 @@ import TestSupport
 import Testing
 
 /// The closures of providers may use the pipeline that calls them.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(10)))
 struct ProviderTests {
     private struct NoResponses: ResponseCacheAccess {
         func hasResponse(for request: HTTPRequest, ignoringMemory: Bool) async -> Bool { false }

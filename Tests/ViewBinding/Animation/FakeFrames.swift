@@ -1,5 +1,6 @@
 import AlcedoCore
 import AlcedoRuntime
+import AlcedoTesting
 import Dispatch
 
 @testable import AlcedoViewBinding
@@ -11,7 +12,7 @@ final class FakeFrames: ImageFrameSource {
     private let end: Int
     private let shownCount: Locked<Int>
     private let gate: DispatchSemaphore?
-    private let requested = Locked<[Int]>([])
+    private let requested = Watched<[Int]>([])
 
     let playCount: Int?
 
@@ -42,7 +43,7 @@ final class FakeFrames: ImageFrameSource {
     var frameCount: Int { shownCount.withLock { $0 } }
     var cost: Int { 0 }
     /// The decoded frames, in order.
-    var decoded: [Int] { requested.withLock { $0 } }
+    var decoded: [Int] { requested.value }
     var image: DecodedImage { DecodedImage(pixels: DecodedImage.gray(0).pixels, frames: self) }
 
     func delay(at index: Int) -> Duration { delays[index] }
@@ -51,11 +52,14 @@ final class FakeFrames: ImageFrameSource {
 
     func frame(at index: Int) throws -> PixelBuffer {
         gate?.wait()
-        requested.withLock { $0.append(index) }
+        requested.update { $0.append(index) }
         if index >= end { shownCount.withLock { $0 = end } }
         if broken.contains(index) || index >= end { throw ImageDecodingError(.corrupt, "frame \(index) is damaged") }
         return DecodedImage.gray(UInt8(truncatingIfNeeded: index)).pixels
     }
+
+    /// Returns once a frame is being decoded.
+    func waitForDecode() async throws { try await requested.waitUntil { !$0.isEmpty } }
 
     func release(_ count: Int = 1) { for _ in 0..<count { gate?.signal() } }
 }

@@ -221,7 +221,7 @@ import Testing
             _ = animator.advance(to: .zero)
 
             frames.release(2)
-            while frames.decoded.isEmpty { await Task.yield() }
+            try await frames.waitForDecode()
             // In each attempt, the decoding ends at another point of the call.
             for _ in 0..<attempt % 40 { _ = animator.isLate }
             _ = animator.advance(to: .ms(150))

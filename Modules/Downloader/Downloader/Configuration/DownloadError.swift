@@ -77,6 +77,7 @@ extension DownloadError: HTTPResponseError {
 
     /// Returns the error of a download from a source. The first source is kept. Other errors are returned unchanged.
     static func naming(_ source: ImageSource, _ error: any Error) -> any Error {
+        // A closure of the app may throw any error, and a canceled download throws CancellationError.
         guard var error = error as? DownloadError else { return error }
         error.url = error.url ?? source.shownURL
         return error
