@@ -9,8 +9,6 @@ func product(_ name: String) -> Target.Dependency { .product(name: "Alcedo\(name
 /// The formats with a package trait of the same name.
 let traits = ["AVIF", "HEIF", "JXL", "SVG"]
 let formats = ["PNG", "JPEG", "GIF", "WebP"] + traits
-/// The formats without seeds beside the fixtures of the tests.
-let seedless = ["JPEG"]
 
 let package = Package(
     name: "Fuzz",
@@ -33,7 +31,7 @@ let package = Package(
             .executableTarget(
                 name: "fuzz-\(format.lowercased())",
                 dependencies: [product("Core"), "FuzzSupport", product(format)], path: format,
-                exclude: seedless.contains(format) ? [] : ["Seeds"])
+                exclude: ["Seeds"])
         }
         + [
             .executableTarget(

@@ -224,6 +224,30 @@ import Testing
         #expect(image.pixels == coarse.pixels && image.damage?.kind == .wrongPixels)
     }
 
+    /// libjpeg takes over some fields of a second frame header before it refuses it.
+    @Test(arguments: [0xC0, 0xC2, 0xCA] as [UInt8], [(1, 1, 1), (3_353, 255, 3), (65_500, 65_500, 4)])
+    func `a second frame header changes nothing of the image before it`(
+        marker: UInt8, frame: (width: Int, height: Int, componentCount: Int)
+    ) throws {
+        let data = try fixture("progressive.jpg")
+        let sides = [frame.height >> 8, frame.height & 0xFF, frame.width >> 8, frame.width & 0xFF].map { UInt8($0) }
+        let components: [UInt8] = (0..<frame.componentCount).flatMap { [UInt8($0 + 1), 0x44, 0] }
+        let header = JPEGEditor.segment(marker, [12] + sides + [UInt8(frame.componentCount)] + components)
+        for index in 1..<9 {
+            let scan = try #require(JPEGEditor.range(of: 0xDA, index, in: data)).lowerBound
+            for width in [50, 20, 9, 5] {
+                let options = DecodingOptions(
+                    target: TargetSize(PixelSize(width: width, height: width), mode: .fit))
+                let coarse = try decoder.decode(data.prefix(scan) + end, options: options)
+                let damaged = data.prefix(scan) + header + data.dropFirst(scan)
+
+                let image = try decoder.decode(damaged, options: options)
+
+                #expect(image.pixels == coarse.pixels && image.damage?.kind == .wrongPixels)
+            }
+        }
+    }
+
     @Test func `a restart marker out of order damages some pixels`() throws {
         var data = try fixture("restart.jpg")
         let scan = try #require(JPEGEditor.data(in: data))

@@ -168,7 +168,17 @@ static int is_complete(const struct jpeg_decompress_struct *c) {
 /// image is made of the data before it.
 static alcedo_jpeg_status read_scans(alcedo_jpeg_decoder *d) {
     struct jpeg_decompress_struct *c = &d->cinfo;
+    const JDIMENSION width = c->image_width, height = c->image_height;
+    const int component_count = c->num_components, precision = c->data_precision;
+    const boolean is_progressive = c->progressive_mode, is_arithmetic = c->arith_code;
     if (setjmp(d->escape)) {
+        // Before libjpeg refuses a second frame header, it takes over these fields, for which it has no memory.
+        c->image_width = width;
+        c->image_height = height;
+        c->num_components = component_count;
+        c->data_precision = precision;
+        c->progressive_mode = is_progressive;
+        c->arith_code = is_arithmetic;
         const alcedo_jpeg_status status = alcedo_jpeg_failure(d);
         const int is_damage = status != ALCEDO_JPEG_OUT_OF_MEMORY && status != ALCEDO_JPEG_LIMIT;
         const int has_scan = c->input_scan_number > 1 || c->input_iMCU_row >= c->total_iMCU_rows;
