@@ -35,7 +35,7 @@ extension ImagePipeline {
             nonmutating set {
                 guard !pipeline.isShutDown, let request = pipeline.resolver.resolveNow(request) else { return }
                 if let newValue {
-                    _ = storeInMemory(newValue, pipeline.resolver.storing(request))
+                    _ = storeInMemory(newValue, request)
                 } else {
                     removeFromMemory(request)
                 }
@@ -63,8 +63,8 @@ extension ImagePipeline {
         public func store(_ image: DecodedImage, for request: ImageRequest) async throws {
             guard !pipeline.isShutDown else { throw PipelineError.shutDown }
             guard !image.isPartial else { throw PipelineError(.notStored, "a partial image cannot be cached") }
-            let request = pipeline.resolver.storing(await known(try await pipeline.resolved(request)))
-            let generation = storeInMemory(image, request)
+            let resolved = await known(try await pipeline.resolved(request))
+            let (request, generation) = storeInMemory(image, resolved)
             await pipeline.store.replaceOutdated(request)
             guard let generation, isKeptOnDisk(request) else { return }
             try await pipeline.processedImages.store(image, for: request, since: generation)
@@ -155,16 +155,18 @@ extension ImagePipeline {
             return pipeline.resolver.learning(marker, request)
         }
 
-        /// Stores an image in memory. Returns the generation after the change, or nil while another change is in
-        /// progress.
-        private func storeInMemory(_ image: DecodedImage, _ request: ImageRequest) -> Generation? {
+        /// Stores an image in memory. Returns the request with the keys under which it is stored, and the generation
+        /// after the change, or nil while another change is in progress.
+        private func storeInMemory(_ image: DecodedImage, _ request: ImageRequest) -> (ImageRequest, Generation?) {
             let resource = request.key.resource
             let generation = pipeline.generations.advance(of: resource) {}.after
             pipeline.process.forget(resource)
+            // After the change, so that the keys are outdated only if the generation is, too.
+            let request = pipeline.resolver.storing(request)
             var image = image
             image.scale = request.scale
             pipeline.memory.store(image, for: request, origin: nil, since: generation)
-            return generation
+            return (request, generation)
         }
 
         private func removeFromMemory(_ request: ImageRequest, allVariants: Bool = false) {

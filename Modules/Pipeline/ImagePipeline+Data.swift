@@ -72,10 +72,11 @@ extension ImagePipeline {
     private func original(
         for request: ImageRequest, isRepeated: Bool = false, _ priority: PriorityHandle
     ) async throws -> (original: Original, request: ImageRequest) {
-        let request = resolver.sending(request)
-        let wait = try waits.begin(request)
+        let sending = resolver.sending(request)
+        let wait = try waits.begin(sending)
         defer { wait?.end() }
-        let generation = generations.current(request.originalKey.resource)
+        let generation = generations.current(sending.originalKey.resource)
+        let request = resolver.varyingNow(sending)
         let original: Original
         do {
             original = try await download.load(request, priority) { _ in }

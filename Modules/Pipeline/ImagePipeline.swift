@@ -49,8 +49,8 @@ public final class ImagePipeline: ImageLoading {
     /// The generations of resources. A removal, or a store by the app, prevents earlier loads from writing to the
     /// caches.
     let generations: GenerationCounter
-    /// The last change of each resource by which its responses began to vary by other fields.
-    private let variations = Locked(RecentTable<ResourceKey, GenerationStep>(limit: 256))
+    /// The last change of each resource by which its responses began to vary by other fields, and these fields.
+    private let variations = Locked(RecentTable<ResourceKey, (fields: VaryingFields, step: GenerationStep)>(limit: 256))
     let waits = ProviderWaits()
     let versions: FileVersions
     let resolver: RequestResolver
@@ -246,6 +246,7 @@ public final class ImagePipeline: ImageLoading {
         // An equal load may have ended after the caller's memory lookup and before this load began.
         if let image = memory.image(request, isRepeated: true) { return ImageResponse(image: image, layer: .memory) }
         let generation = generations.current(request.key.resource)
+        let request = resolver.varyingNow(request)
         let keepsVariants = store.policy(for: request).keepsVariants && request.isVariant
         if keepsVariants, let loaded = try await processedImages.image(request, priority) {
             return await store.keepInMemory(loaded, request, since: generation)
@@ -277,26 +278,35 @@ public final class ImagePipeline: ImageLoading {
     /// Returns the request with the keys of a response that varies by some fields, and the generation for the store. A
     /// response from the network is recorded. If it varies by other fields than the earlier ones, everything that is
     /// stored for the resource is removed first, and earlier loads store nothing. Only those whose response varies in
-    /// the same way still do.
+    /// the same way still do. An image from memory or disk keeps the keys under which it was found.
     func varying(
         _ request: ImageRequest, by fields: VaryingFields, from layer: ImageResponse.Layer,
         since generation: Generation?
     ) -> (ImageRequest, Generation?) {
-        let varying = request.varying(by: fields)
-        guard layer == .network else { return (varying, generation) }
+        guard layer == .network else { return (fields == .none ? request : request.varying(by: fields), generation) }
         let resource = request.key.resource
         // Under the lock, so that loads that share the response find the change.
         let current = variations.withLock { variations -> Generation? in
+            let isCurrent = generation.map { generations.isUnchanged(resource, since: $0) } ?? false
+            let known = resolver.names[resource]
+            // The response may be older than that of another load, by which the resource varies.
+            if fields == .none, known ?? .none != .none, !isCurrent { return nil }
             if resolver.names.record(fields, of: resource) {
                 let step = generations.advance(of: resource) { memory.removeResource(resource) }
                 process.forget(resource)
                 disk.removeSoon(unvaried: request, unless: fields)
-                variations.set(step, for: resource)
-            } else if let generation, generations.isUnchanged(resource, since: generation) {
+                variations.set((fields, step), for: resource)
+            } else if isCurrent {
+                // A load that does not read the disk has not seen whether the resource varied in an earlier process.
+                if known == nil, !request.cachePolicy.disk.reads, store.policy(for: request).keepsVariants {
+                    disk.removeSoon(unvaried: request, unless: fields)
+                }
                 return generation
             }
-            return variations[resource]?.carrying(generation)
+            guard let last = variations[resource], last.fields == fields else { return nil }
+            return last.step.carrying(generation)
         }
+        let varying = request.varying(by: fields)
         return (varying, current)
     }
 

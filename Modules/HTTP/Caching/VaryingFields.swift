@@ -66,16 +66,16 @@ package enum VaryingFields: Sendable, Hashable {
     }
 
     /// Returns a digest of the names and of the values that a request has for them, the same in every process and
-    /// release. Requests with equal digests may share a response. A constant text for ``everything``.
+    /// release. Requests with equal digests may share a response. All fields of the request count for ``everything``.
     package func digest(of request: HTTPRequest) -> String {
-        guard case .fields(let names) = self else { return "*" }
+        let names = names ?? Set(request.fields.map { $0.name.lowercased() }).sorted()
         var digest = SHA256()
         for name in names {
             // The length distinguishes a missing field from an empty one, and two fields from one with a line break.
             let value = FieldNormalization.value(of: name, in: request)
             digest.update("\(name):\(value.map { String($0.utf8.count) } ?? "none"):\(value ?? "")\n")
         }
-        return digest.finalizedHexadecimal()
+        return (self == .everything ? "*" : "") + digest.finalizedHexadecimal()
     }
 }
 

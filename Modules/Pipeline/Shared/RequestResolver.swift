@@ -51,6 +51,10 @@ struct RequestResolver: Sendable {
         return sending(request).varying(by: fields)
     }
 
+    /// Returns a resolved request with the keys of a resource that has begun to vary since. It is called after the
+    /// generation has been read, so that the keys are outdated only if the generation is, too.
+    func varyingNow(_ request: ImageRequest) -> ImageRequest { request.variance == nil ? varying(request) : request }
+
     /// Records what a marker on disk says about the resource of a request. Returns the request with the keys under
     /// which the resource is stored.
     func learning(_ marker: VaryMarker, _ request: ImageRequest) -> ImageRequest {
@@ -58,10 +62,12 @@ struct RequestResolver: Sendable {
         return sending(request).varying(by: marker.fields)
     }
 
-    /// Returns a resolved request with the keys for an image from the app. No response has told whether the fields
-    /// matter that the key leaves out, so the image belongs to requests with equal ones.
+    /// Returns a resolved request with the keys for an image from the app. If no response has told whether the fields
+    /// matter that the key leaves out, the image belongs to requests with equal ones.
     func storing(_ request: ImageRequest) -> ImageRequest {
-        guard case .http(let http) = request.source, request.variance == nil else { return request }
+        guard case .http(let http) = request.source, request.variance == nil, names[request.key.resource] == nil else {
+            return varying(request)
+        }
         let inKey = Set(HTTPRequest.distinguishingFields.map { $0.lowercased() })
         let fields = VaryingFields(http.fields.map { $0.name.lowercased() }.filter { !inKey.contains($0) })
         guard fields != .none else { return request }

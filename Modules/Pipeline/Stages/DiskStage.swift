@@ -102,13 +102,14 @@ struct DiskStage: Sendable {
 
     /// Removes what is stored for the resource of a request from before the server began to vary its responses by the
     /// fields, because the next process would find it for every request. Removes nothing if the disk says that the
-    /// resource varies by the fields. Does not wait: the removal runs after the writes of the resource that were
-    /// submitted before it, and before all later ones. The caller must have recorded the change.
+    /// resource varies by the fields; without a marker, it does not vary. Does not wait: the removal runs after the
+    /// writes of the resource that were submitted before it, and before all later ones. The caller must have recorded
+    /// the change.
     func removeSoon(unvaried request: ImageRequest, unless fields: VaryingFields) {
         guard let cache else { return }
         let key = request.varying(by: .none).originalKey
         writes.submitBarrier(key) {
-            if await Self.marker(key, in: cache)?.fields != fields { await cache.removeAll(of: key.resource) }
+            if await Self.marker(key, in: cache)?.fields ?? .none != fields { await cache.removeAll(of: key.resource) }
         }
     }
 

@@ -56,7 +56,8 @@ struct DownloadStage: Sendable {
     /// Stores bytes in the background, once for all loads that share them. Does nothing when they must not be stored.
     /// The caller has decoded the bytes, or at least their header.
     func keep(_ original: Original, for request: ImageRequest, since generation: Generation?) async {
-        guard original.writeToken?.use() == true else { return }
+        // A load that may not store leaves the token to the others.
+        guard let generation, original.writeToken?.use() == true else { return }
         // The closure captures the bytes without their reservation. They no longer wait for a decoder, and the write
         // queue counts them.
         await disk.write(

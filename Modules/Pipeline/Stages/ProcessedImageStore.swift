@@ -1,4 +1,5 @@
 import AlcedoCore
+import AlcedoHTTP
 import FoundationEssentials
 
 /// The processed images in the disk cache.
@@ -53,7 +54,8 @@ struct ProcessedImageStore: Sendable {
             }
             return LoadedImage(
                 image: image, layer: .disk, original: Original(data: data, layer: .disk, allowsStoring: true),
-                origin: LoadedImage.Origin(digest: nil, allowsStoring: true))
+                origin: LoadedImage.Origin(
+                    digest: nil, allowsStoring: true, varyingFields: request.variance?.fields ?? .none))
         } catch is CancellationError {
             throw CancellationError()
         } catch let error as ImageDecodingError where !error.code.meansDamage {

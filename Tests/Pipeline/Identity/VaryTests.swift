@@ -235,11 +235,66 @@ struct VaryTests {
         #expect(try await second.load(request("2") { $0.cachePolicy = .reload }).image.level == 2)
         end.signal()
         #expect(try await early.value.image.level == 1)
+        // Nor does its response, which is older, end the variation.
+        #expect(second.cachedImage(for: try request("2"))?.level == 2)
         await second.flush()
 
         let next = other(stack, sharesMemory: false)
         end.signal()
         #expect(try await next.load(held("3")).image.level == 3)
+    }
+
+    @Test(arguments: [DataCachePolicy.processed, .both])
+    func `an image made of a processed image from disk belongs to the same requests`(policy: DataCachePolicy)
+        async throws
+    {
+        let stack = Stack(server { "X-Token" })
+        func bright(_ token: String, _ steps: [UInt8]) throws -> ImageRequest {
+            try request(token) {
+                $0.processors = steps.map { Brighten(step: $0) }
+                $0.dataCachePolicy = policy
+            }
+        }
+        _ = try await stack.load(bright("1", [100]))
+        await stack.pipeline.flush()
+        let second = other(stack, sharesMemory: false)
+        #expect(try await second.load(bright("1", [100])).layer == .disk)
+
+        #expect(try await second.load(bright("1", [100, 50])).image.level == 151)
+
+        #expect(second.cachedImage(for: try bright("1", [100, 50]))?.level == 151)
+        #expect(second.cachedImage(for: try bright("2", [100, 50])) == nil)
+        await second.flush()
+        let next = other(stack, sharesMemory: false)
+        #expect(try await next.load(bright("2", [100, 50])).image.level == 152)
+        #expect(try await next.load(bright("1", [100, 50])).image.level == 151)
+    }
+
+    @Test func `a process that ignores the disk removes what it says, before it stores for all`() async throws {
+        let vary = Watched<String?>("X-Token")
+        let stack = Stack(server { vary.value })
+        func bright(_ token: String, _ policy: CachePolicy = CachePolicy()) throws -> ImageRequest {
+            try request(token) {
+                $0.processors = [Brighten(step: 100)]
+                $0.dataCachePolicy = .processed
+                $0.cachePolicy = policy
+            }
+        }
+        _ = try await stack.load(bright("1"))
+        await stack.pipeline.flush()
+        vary.update { $0 = nil }
+        let second = other(stack, sharesMemory: false)
+        _ = try await second.load(bright("1", .reload))
+        await second.flush()
+        vary.update { $0 = "X-Token" }
+        let third = other(stack, sharesMemory: false)
+        _ = try await third.load(bright("2", .reload))
+        await third.flush()
+
+        let next = other(stack, sharesMemory: false)
+        for token in ["3", "2", "1"] {
+            #expect(try await next.load(bright(token)).image.level == 100 + UInt8(token)!)
+        }
     }
 
     @Test func `images that are made at once of the first response that varies are all stored`() async throws {
@@ -316,6 +371,27 @@ struct VaryTests {
         #expect(try await level("1", from: other(stack, sharesMemory: false)) == 50)
         #expect(try await level("2", from: other(stack, sharesMemory: false)) == 2)
         #expect(try await level("2", from: stack.pipeline) == 2)
+    }
+
+    @Test func `an image that the app stores for a resource that varies by everything is for equal requests`()
+        async throws
+    {
+        let stack = Stack(server { "*" })
+        _ = try await stack.load(try request("1"))
+        stack.pipeline.cache[try request("1")] = .gray(side: 1, level: 50)
+        #expect(stack.pipeline.cachedImage(for: try request("1"))?.level == 50)
+        #expect(stack.pipeline.cachedImage(for: try request("2")) == nil)
+    }
+
+    @Test func `an image that the app stores is for all when the server no longer varies`() async throws {
+        let vary = Watched<String?>("X-Token")
+        let stack = Stack(server { vary.value })
+        _ = try await stack.load(try request("1"))
+        vary.update { $0 = nil }
+        _ = try await stack.load(request("1") { $0.cachePolicy = .reload })
+        stack.pipeline.cache[try request("1")] = .gray(side: 1, level: 50)
+        #expect(stack.pipeline.cachedImage(for: try request("1"))?.level == 50)
+        #expect(stack.pipeline.cachedImage(for: try request("2"))?.level == 50)
     }
 
     @Test func `a newer image replaces the one of its own user only`() async throws {
