@@ -32,6 +32,23 @@ import Testing
         }
     }
 
+    @Test func `a graphic control of another length is reported, and more bytes are ignored`() throws {
+        let control = GIFWriter.control(transparentIndex: 0)
+        var long = control
+        long[2] = 6
+        long.insert(contentsOf: [7, 7], at: long.count - 1)
+        let short: [UInt8] = [0x21, 0xF9, 3] + control[3..<6] + [0]
+
+        for (block, pixels) in [(long, clear), (short, [1, 2, 3, 255]), ([0x21, 0xF9, 0], [1, 2, 3, 255])] {
+            let data = file([block, pixel])
+            let image = try decoder.decode(data, options: strict)
+
+            #expect(image.pixels.tightBytes == pixels && image.damage?.kind == .harmless)
+            try DecoderChecks(decoder).checkPieces(data)
+        }
+        #expect(try decoder.decode(file([control, pixel]), options: strict).damage == nil)
+    }
+
     @Test func `a broken later frame ends the animation before it`() throws {
         let empty = GIFWriter.image(width: 0, height: 0, indices: [])
         let outside = GIFWriter.image(left: 9, top: 9, width: 1, height: 1, indices: [1])

@@ -132,6 +132,37 @@ import Testing
         }
     }
 
+    /// With valid checksums.
+    @Test(
+        arguments: [
+            ("tRNS", [0, 1]), ("gAMA", [0, 0, 1]), ("bKGD", [0, 0]), ("sBIT", [9, 9, 9]),
+            ("pHYs", Array(repeating: 0, count: 8)),
+            ("cHRM", Array(repeating: 0, count: 31)), ("tEXt", Array("no keyword".utf8)),
+            ("iTXt", Array("Title\0\0\0de".utf8)),
+        ] as [(String, [UInt8])])
+    func `an invalid chunk beside the image is reported, and a valid one is not`(
+        name: String, content: [UInt8]
+    ) throws {
+        let file = try fixture("rgb.png")
+        let invalid = PNGWriter.inserting(PNGWriter.chunk(name, content), into: file)
+        let whole = try decoder.decode(file, options: DecodingOptions())
+
+        let image = try decoder.decode(invalid, options: DecodingOptions(tolerance: .harmless))
+
+        #expect(image.pixels == whole.pixels && image.damage?.kind == .harmless && whole.damage == nil)
+        try DecoderChecks(decoder).checkPieces(invalid)
+        try DecoderChecks(decoder).checkRows(invalid)
+        let valid: [[UInt8]] = [
+            PNGWriter.chunk("gAMA", [0, 0, 0xB1, 0x8F]), PNGWriter.chunk("sBIT", [8, 8, 8]),
+            PNGWriter.chunk("bKGD", [0, 1, 0, 2, 0, 3]), PNGWriter.chunk("tEXt", Array("Title\0text".utf8)),
+            PNGWriter.chunk("iTXt", Array("Title\0\0\0de\0Titel\0Text".utf8)),
+        ]
+        for chunk in valid {
+            #expect(
+                try decoder.decode(PNGWriter.inserting(chunk, into: file), options: DecodingOptions()).damage == nil)
+        }
+    }
+
     /// The compressed stream has a checksum of its own, which proves that the pixels are right.
     @Test(arguments: ["gray1.png", "rgba.png", "rgb16-interlaced.png", "palette-alpha.png"])
     func `pixels are wrong only if the checksums of the chunk and of the stream are wrong`(name: String) throws {

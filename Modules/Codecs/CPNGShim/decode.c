@@ -14,11 +14,21 @@ static void on_error(png_structp png, png_const_charp message) {
     longjmp(d->escape, 1);
 }
 
-/// Records wrong checksums. Of the other warnings before the pixels, many are about valid files.
+/// Whether a warning says that a chunk is not as the specification requires. The name of the chunk precedes the text.
+static int is_about_chunk(const char *message) {
+    static const char *const texts[] = {": CRC error", ": invalid", ": out of place", ": duplicate"};
+    if (strlen(message) < 4) return 0;
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        if (!strncmp(message + 4, texts[i], strlen(texts[i]))) return 1;
+    }
+    return 0;
+}
+
+/// Records chunks that are wrong. Of the other warnings before the pixels, many are about valid files.
 static void on_warning(png_structp png, png_const_charp message) {
     alcedo_png_decoder *d = png_get_error_ptr(png);
     const int is_checksum = strstr(message, "CRC error") != NULL;
-    if (!is_checksum && !d->reads_end) return;
+    if (!is_about_chunk(message) && !d->reads_end) return;
     // The checksum of the compressed stream decides whether the pixels are right.
     if (is_checksum && !strncmp(message, "IDAT", 4)) d->has_wrong_data_checksum = 1;
     if (strstr(message, "compressed data")) d->has_unverified_stream = 1;

@@ -2,7 +2,7 @@ import FoundationEssentials
 
 extension ImageInfo {
     /// The harmless damage of metadata that cannot be used: an ICC profile that is damaged or does not fit the image,
-    /// EXIF without a valid first directory, and XMP that is no XML. Nil when none was found.
+    /// EXIF without a valid first directory, XMP that is no XML, and a text without a keyword. Nil when none was found.
     ///
     /// - Complexity: O(tags of the profile). Packets of XMP of at most 2 KiB are parsed, and of larger ones only the
     ///   ends are read, so that the check takes no time beside decoding.
@@ -14,7 +14,7 @@ extension ImageInfo {
                 "the ICC profile is damaged or does not fit the image"
             } else if hasDamagedMetadata || !isMetadataReadable {
                 // The same for decoders that keep the metadata and those that only check it.
-                "the EXIF or XMP data is damaged"
+                "the EXIF data, the XMP data or a text is damaged"
             } else {
                 nil
             }

@@ -207,6 +207,9 @@ struct GIFParser {
         guard block.isEmpty else { return true }
         state = .block
         let content = currentExtension.content
+        if currentExtension.hasWrongLength {
+            report(ImageDecodingError(.corrupt, "GIF: a graphic control has a wrong length"))
+        }
         currentExtension = GIFExtension(label: 0)
         switch content {
         case .graphicControl(let disposal, let transparentIndex, let delay):
@@ -283,6 +286,8 @@ private struct GIFExtension {
 
     /// The content, which is final after the last sub-block.
     private(set) var content = Content.nothing
+    /// Whether the first sub-block of a graphic control does not have four bytes.
+    private(set) var hasWrongLength = false
 
     init(label: UInt8) {
         switch label {
@@ -297,8 +302,10 @@ private struct GIFExtension {
     mutating func take(_ bytes: UnsafeBufferPointer<UInt8>, _ block: Range<Int>, limits: DecodingLimits) {
         defer { blockCount += 1 }
         switch kind {
-        case .graphicControl where blockCount == 0 && block.count == 4:
-            readControl(Array(bytes[block]))
+        case .graphicControl where blockCount == 0:
+            hasWrongLength = block.count != 4
+            // Browsers ignore more bytes.
+            if block.count >= 4 { readControl(Array(bytes[block])) }
         case .plainText where block.isEmpty: content = .plainText
         case .application where blockCount == 0: kind = Self.application(bytes[block])
         case .looping where block.count >= 3 && bytes[block.lowerBound] & 7 == 1:

@@ -77,7 +77,7 @@ struct PNGFile {
 /// The metadata of a file. Metadata beyond the limits is dropped.
 struct PNGMetadata {
     private(set) var metadata = ImageMetadata()
-    /// Whether EXIF or XMP within the limits cannot be read.
+    /// Whether EXIF or a text within the limits is damaged. Compressed texts are not checked.
     private(set) var isDamaged = false
     private let bytes: PNGBytes
     private let limits: DecodingLimits
@@ -114,12 +114,15 @@ struct PNGMetadata {
     }
 
     /// Returns the keyword and the text of a chunk, or nil when the keyword already has a text, the chunk is damaged,
-    /// or the limits do not allow it.
+    /// or the limits do not allow it. Records damage.
     /// Source: W3C PNG specification, third edition, section 11.3.3.
-    private func text(_ chunk: PNGChunk) -> (String, String)? {
+    private mutating func text(_ chunk: PNGChunk) -> (String, String)? {
         guard chunk.body.count <= budget, chunk.isIntact(in: bytes) else { return nil }
         let body = bytes.part(chunk.body)
-        guard let end = body.prefix(80).firstIndex(of: 0), end > 0 else { return nil }
+        guard let end = body.prefix(80).firstIndex(of: 0), end > 0 else {
+            isDamaged = true
+            return nil
+        }
         let keyword = Self.latin1(body[..<end])
         guard metadata.texts[keyword] == nil else { return nil }
         var rest = body[(end + 1)...]
@@ -127,14 +130,14 @@ struct PNGMetadata {
         case PNGChunk.Name.text: return (keyword, Self.latin1(rest))
         case PNGChunk.Name.ztxt: return unpackedText(chunk).map { (keyword, Self.latin1($0)) }
         default:
-            guard rest.count >= 2 else { return nil }
-            let isCompressed = rest[rest.startIndex] != 0
-            rest = rest.dropFirst(2)
-            // The language and the translated keyword.
-            for _ in 0..<2 {
-                guard let end = rest.firstIndex(of: 0) else { return nil }
-                rest = rest[(end + 1)...]
+            let isCompressed = rest.first != 0
+            // The flag and the method of compression, the language, and the translated keyword.
+            let fields = rest.dropFirst(2).split(separator: 0, maxSplits: 2, omittingEmptySubsequences: false)
+            guard fields.count == 3 else {
+                isDamaged = true
+                return nil
             }
+            rest = fields[2]
             return isCompressed
                 ? unpackedText(chunk).map { (keyword, String(decoding: $0, as: UTF8.self)) }
                 : (keyword, String(decoding: rest, as: UTF8.self))
