@@ -161,10 +161,9 @@ private final class JPEGRowEncoder: PixelRowConsumer {
     private static let maximumSide = 65_500
     /// The minimum number of encoded bytes that ``consume(_:)`` passes to the output at a time.
     private static let pieceByteCount = 1 << 14
-    /// The maximum numbers of bytes of EXIF data, an XMP packet and image resources. A marker segment holds 65,533
-    /// bytes, of which 6, 29 or 14 identify the kind. Sources: CIPA DC-008 (Exif 2.32) section 4.7.2; XMP specification
-    /// part 3, section 1.1.3.
-    private static let (exifLimit, xmpLimit, resourceLimit) = (65_527, 65_504, 65_519)
+    /// The maximum numbers of bytes of an XMP packet and of image resources. A marker segment holds 65,533 bytes, of
+    /// which 29 or 14 identify the kind. Source: XMP specification part 3, section 1.1.3.
+    private static let (xmpLimit, resourceLimit) = (65_504, 65_519)
 
     private let settings: alcedo_jpeg_settings
     private let background: PixelColor
@@ -207,7 +206,7 @@ private final class JPEGRowEncoder: PixelRowConsumer {
         // A profile is split over at most 255 APP2 markers with up to 65,519 bytes each.
         if profile.count > 255 * 65_519 || !ICCProfile.describes(gray: isGray, profile) { profile = Data() }
         var exif = metadata.writtenEXIF(header.orientation, header.size, holdsResolution: true)
-        if exif.count > Self.exifLimit { exif = header.orientation.written(in: nil) }
+        if exif.count > ImageMetadata.maximumEXIFByteCount { exif = header.orientation.written(in: nil) }
         var xmp = [UInt8](metadata.xmp ?? Data())
         // Of a packet that is too long, the statements of rights stay.
         if xmp.count > Self.xmpLimit { xmp = [UInt8](metadata.selected(.copyright).xmp ?? Data()) }

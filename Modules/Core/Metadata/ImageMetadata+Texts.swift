@@ -25,13 +25,14 @@ extension ImageMetadata {
         }
     }
 
-    /// The maximum number of bytes of EXIF in JPEG.
-    private static let maximumEXIFByteCount = 65_527
+    /// The maximum number of bytes of EXIF in JPEG: the length of a marker segment without the 6 bytes that identify
+    /// EXIF. Source: CIPA DC-008 (Exif 2.32), section 4.7.2.
+    package static let maximumEXIFByteCount = 65_527
 
-    /// Moves the texts that EXIF has tags for into EXIF, and removes the others. Texts with which EXIF would no longer
-    /// fit in JPEG are removed as well.
+    /// Moves the texts that EXIF has tags for into EXIF, and removes the others. A text with which EXIF would no longer
+    /// fit in JPEG is removed as well.
     mutating func moveTextsToEXIF() {
-        let base = exif.map { [UInt8]($0) } ?? TIFF.empty
+        var base = exif.map { [UInt8]($0) } ?? TIFF.empty
         var tags: Set<Int> = []
         // Keywords that differ only in case have one tag, for the first of them.
         let entries = texts.sorted { $0.key < $1.key }.compactMap { keyword, text -> TIFF.NewEntry? in
@@ -39,16 +40,21 @@ extension ImageMetadata {
             return .text(tag, Array(text.utf8) + [0])
         }
         texts = [:]
-        guard let bigEndian = TIFF.isBigEndian(base.span.bytes),
-            let image = TIFF.number(in: base.span.bytes, at: 4, bytes: 4, bigEndian: bigEndian)
-        else { return }
-        let new = entries.sorted { $0.tag < $1.tag }.filter {
-            TIFF.entry($0.tag, of: image, in: base.span.bytes, bigEndian: bigEndian) == nil
+        for entry in entries where Self.entry(entry.tag, in: base) == nil {
+            guard let bytes = TIFF.inserting([entry], into: base), bytes.count <= Self.maximumEXIFByteCount else {
+                continue
+            }
+            base = bytes
+            exif = Data(bytes)
         }
-        guard !new.isEmpty, let bytes = TIFF.inserting(new, into: base),
-            bytes.count <= max(Self.maximumEXIFByteCount, base.count)
-        else { return }
-        exif = Data(bytes)
+    }
+
+    /// Returns an entry of the first directory of EXIF, or nil when there is none.
+    private static func entry(_ tag: Int, in exif: [UInt8]) -> TIFF.Entry? {
+        guard let bigEndian = TIFF.isBigEndian(exif.span.bytes),
+            let image = TIFF.number(in: exif.span.bytes, at: 4, bytes: 4, bigEndian: bigEndian)
+        else { return nil }
+        return TIFF.entry(tag, of: image, in: exif.span.bytes, bigEndian: bigEndian)
     }
 
     /// Returns whether written metadata has a text, as a text or in EXIF.
@@ -56,10 +62,7 @@ extension ImageMetadata {
         if texts[keyword] == text { return true }
         guard let tag = Self.tags[keyword.lowercased()], let exif else { return false }
         let bytes = [UInt8](exif)
-        guard let bigEndian = TIFF.isBigEndian(bytes.span.bytes),
-            let image = TIFF.number(in: bytes.span.bytes, at: 4, bytes: 4, bigEndian: bigEndian),
-            let entry = TIFF.entry(tag, of: image, in: bytes.span.bytes, bigEndian: bigEndian), entry.type == 2
-        else { return false }
+        guard let entry = Self.entry(tag, in: bytes), entry.type == 2 else { return false }
         return bytes[entry.values..<entry.values + entry.count].elementsEqual(Array(text.utf8) + [0])
     }
 }

@@ -29,5 +29,10 @@ import Testing
 
         #expect(metadata.exif == exif)
         #expect(metadata.texts.isEmpty)
+        // Nor does it prevent another text.
+        var both = ImageMetadata()
+        both.texts = ["Author": String(repeating: "a", count: 70_000), "Copyright": "c"]
+        both.moveTextsToEXIF()
+        #expect(both.holds("c", of: "Copyright"))
     }
 }
