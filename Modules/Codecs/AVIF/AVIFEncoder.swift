@@ -182,7 +182,8 @@
         ///   - threads: The maximum number of threads of the AV1 encoder. More than one divides large images into
         ///     tiles. Default: 1.
         ///   - keepsShortDelays: Whether delays of at most 10 ms in animations from GIF or APNG are written unchanged.
-        ///     Otherwise they become 100 ms, as browsers show them. Default: `false`.
+        ///     Otherwise they become 100 ms, as browsers show them. A delay of 0 becomes 1 ms, because the format has
+        ///     no frames without duration. Default: `false`.
         public static func avif(
             quality: Double = 60, lossless: Bool = false, speed: Int = 6, threads: Int = 1,
             keepsShortDelays: Bool = false

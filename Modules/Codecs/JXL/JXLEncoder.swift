@@ -174,7 +174,8 @@
         ///   - effort: The effort, from 1 (fastest) to 9 (smallest file). Other values are clamped. Default: 7.
         ///   - threads: The maximum number of threads. Default: 1.
         ///   - keepsShortDelays: Whether delays of at most 10 ms in animations from GIF or APNG are written unchanged.
-        ///     Otherwise they become 100 ms, as browsers show them. Default: `false`.
+        ///     Otherwise they become 100 ms, as browsers show them. A delay of 0 becomes 1 ms, because the format has
+        ///     no frames without duration. Default: `false`.
         public static func jxl(
             quality: Double = 90, lossless: Bool = false, effort: Int = 7, threads: Int = 1,
             keepsShortDelays: Bool = false
