@@ -23,16 +23,21 @@ struct UseTests {
     /// Returns the use of a row that was read at the date of its use.
     private func use(of row: EntryRow, _ entry: CachedData, _ name: String, recency: Int64) -> PendingUses.Use {
         let times = EntryTimes(stored: row.times.stored, used: later(by: 2), expiry: row.times.expiry)
-        return PendingUses.Use(recency: recency, times: times, checksum: EntryChecksum(of: entry, for: key(name)))
+        return PendingUses.Use(
+            recency: recency, read: row.checksum, times: times, checksum: EntryChecksum(of: entry, for: key(name)))
     }
 
-    @Test func `a use is written to the entry that was read, not to one with its old row identifier`() async throws {
+    /// The new entry may be stored in the same millisecond.
+    @Test(arguments: [0, 1] as [Int64])
+    func `a use is written to the entry that was read, not to one with its old row identifier`(delay: Int64)
+        async throws
+    {
         var file = DatabaseFile.writer(directory.url)
         try file.perform(makesFile: true) { changes in
             _ = try changes.store(old, for: key("a"), recency: 1, at: now, limit: .max)
             let read = try #require(try changes.queries.row(named: key("a").fileName))
             #expect(try changes.remove(key("a").fileName))
-            _ = try changes.store(new, for: key("b"), recency: 2, at: later(by: 1), limit: .max)
+            _ = try changes.store(new, for: key("b"), recency: 2, at: later(by: delay), limit: .max)
             let stored = try #require(try changes.queries.row(named: key("b").fileName))
             try #require(stored.id == read.id)
 
@@ -54,12 +59,12 @@ struct UseTests {
     @Test func `an unwritten use gives its dates to the entry that was read, and to no other`() {
         var uses = PendingUses()
         let read = EntryTimes(stored: now, used: now, expiry: later(by: 60_000))
-        let stored = EntryTimes(stored: later(by: 1), used: later(by: 1))
+        let stored = EntryTimes(stored: now, used: now)
         let used = EntryTimes(stored: now, used: later(by: 2), expiry: later(by: 90_000))
 
-        uses.use(1, times: used, EntryChecksum(of: old, for: key("a")))
+        uses.use(1, read: 7, times: used, EntryChecksum(of: old, for: key("a")))
 
-        #expect(uses.times(of: 1, recency: 1, times: read) == used)
-        #expect(uses.times(of: 1, recency: 2, times: stored) == stored)
+        #expect(uses.times(of: 1, checksum: 7, times: read) == used)
+        #expect(uses.times(of: 1, checksum: 8, times: stored) == stored)
     }
 }

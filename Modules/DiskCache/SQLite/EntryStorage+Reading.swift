@@ -66,10 +66,10 @@ extension EntryStorage {
         for _ in 0..<2 {
             guard let row = try queries.row(named: name) else { return .absent }
             let now = now
-            let times = uses.times(of: row.id, recency: row.recency, times: row.times)
+            let times = uses.times(of: row.id, checksum: row.checksum, times: row.times)
             guard !times.areExpired(limits, at: now) else { return .unconfirmed }
             if let (entry, checksum) = try row.entry(for: key, values: values) {
-                return .entry(use(entry, checksum, row.id, times, at: now))
+                return .entry(use(entry, checksum, row, times, at: now))
             }
         }
         return .unconfirmed
@@ -83,13 +83,13 @@ extension EntryStorage {
         var isDamaged = false
         let removed = try changes.remove(key.fileName) { (row) throws(SQLiteFailure) in
             let now = now
-            let times = uses.times(of: row.id, recency: row.recency, times: row.times)
+            let times = uses.times(of: row.id, checksum: row.checksum, times: row.times)
             guard !times.areExpired(limits, at: now) else { return false }
             guard let (entry, checksum) = try row.entry(for: key, values: values) else {
                 isDamaged = true
                 return false
             }
-            found = use(entry, checksum, row.id, times, at: now)
+            found = use(entry, checksum, row, times, at: now)
             return true
         }
         if removed, isDamaged { counts.change { $0.damagedEntries += 1 } }
@@ -97,10 +97,10 @@ extension EntryStorage {
     }
 
     private func use(
-        _ entry: CachedData, _ checksum: EntryChecksum, _ id: Int64, _ times: EntryTimes, at now: Timestamp
+        _ entry: CachedData, _ checksum: EntryChecksum, _ row: EntryRow, _ times: EntryTimes, at now: Timestamp
     ) -> CachedData {
         let times = times.used(at: now, limits)
-        if uses.use(id, times: times, checksum) { schedule(.uses) }
+        if uses.use(row.id, read: row.checksum, times: times, checksum) { schedule(.uses) }
         startSweeping()
         var entry = entry
         entry.expiry = times.expiry?.date

@@ -81,7 +81,7 @@ final class EntryChanges {
         writeUse = try connection.prepare(
             """
             UPDATE entry SET recency = ?1, used = ?2, expiry = ?3, checksum = ?4 \
-            WHERE id = ?5 AND recency < ?1 AND stored = ?6
+            WHERE id = ?5 AND checksum = ?6
             """)
     }
 
@@ -241,8 +241,8 @@ final class EntryChanges {
         try connection.prepare("PRAGMA freelist_count").firstRow { $0.integer(0) } ?? 0
     }
 
-    /// Writes the uses of entries in one transaction. A use of an entry that was replaced while it was read is dropped:
-    /// the new entry may have its row identifier.
+    /// Writes the uses of entries in one transaction. A use of an entry that has changed since it was read is dropped:
+    /// a new entry may have its row identifier, or another process may have written a use.
     func write(_ uses: [Int64: PendingUses.Use]) throws(SQLiteFailure) {
         guard !uses.isEmpty else { return }
         try connection.transaction { () throws(SQLiteFailure) in
@@ -250,7 +250,7 @@ final class EntryChanges {
                 try writeUse.run(
                     .integer(use.recency), .integer(use.times.used.milliseconds),
                     .optional(use.times.expiry?.milliseconds), .integer(use.checksum.value(with: use.times)),
-                    .integer(id), .integer(use.times.stored.milliseconds))
+                    .integer(id), .integer(use.read))
             }
         }
     }

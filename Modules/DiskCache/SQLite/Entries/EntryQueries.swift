@@ -33,7 +33,7 @@ final class EntryQueries {
             typeof(name) = 'text' AND content.id NOT NULL \
             FROM entry LEFT JOIN content USING (id) WHERE id = ?
             """)
-        findTimes = try connection.prepare("SELECT id, recency, stored, used, expiry FROM entry WHERE name = ?")
+        findTimes = try connection.prepare("SELECT id, checksum, stored, used, expiry FROM entry WHERE name = ?")
         findKey = try connection.prepare(
             "SELECT content.resource, variant FROM entry JOIN content USING (id) WHERE name = ?")
         readTotals = try connection.prepare("SELECT size, count, files FROM total WHERE id = 1")
@@ -80,10 +80,10 @@ final class EntryQueries {
     /// Returns the times of an entry, including uses that are not written yet. Returns nil if the entry is absent.
     func times(named name: String, uses: UseLog) throws(SQLiteFailure) -> EntryTimes? {
         let found = try findTimes.firstRow(.text(name)) { row in
-            (id: row.integer(0), recency: row.integer(1), times: Self.times(row, from: 2))
+            (id: row.integer(0), checksum: row.integer(1), times: Self.times(row, from: 2))
         }
         guard let found else { return nil }
-        return uses.times(of: found.id, recency: found.recency, times: found.times)
+        return uses.times(of: found.id, checksum: found.checksum, times: found.times)
     }
 
     /// Returns the key of an entry, or nil if the entry is absent or its key is damaged.

@@ -9,17 +9,17 @@ final class UseLog: Sendable {
 
     func nextRecency(at now: Timestamp) -> Int64 { uses.withLock { $0.nextRecency(at: now) } }
 
-    /// Records a use of an entry. Returns whether the uses should be written now.
-    func use(_ id: Int64, times: EntryTimes, _ checksum: EntryChecksum) -> Bool {
+    /// Records a use of an entry that was read with a checksum. Returns whether the uses should be written now.
+    func use(_ id: Int64, read: Int64, times: EntryTimes, _ checksum: EntryChecksum) -> Bool {
         uses.withLock { uses in
-            uses.use(id, times: times, checksum)
+            uses.use(id, read: read, times: times, checksum)
             return uses.isFull
         }
     }
 
     /// Returns the times of an entry, including unwritten uses.
-    func times(of id: Int64, recency: Int64, times: EntryTimes) -> EntryTimes {
-        uses.withLock { $0.times(of: id, recency: recency, times: times) }
+    func times(of id: Int64, checksum: Int64, times: EntryTimes) -> EntryTimes {
+        uses.withLock { $0.times(of: id, checksum: checksum, times: times) }
     }
 
     var isEmpty: Bool { uses.withLock { $0.isEmpty } }
@@ -35,6 +35,9 @@ final class UseLog: Sendable {
 struct PendingUses: Sendable {
     struct Use: Sendable {
         var recency: Int64
+        /// The checksum with which the entry was read. It identifies the entry, because SQLite may give the row
+        /// identifier of a removed entry to another one, even before a read of the first one records its use.
+        var read: Int64
         var times: EntryTimes
         var checksum: EntryChecksum
     }
@@ -60,16 +63,15 @@ struct PendingUses: Sendable {
         return highest
     }
 
-    /// Records a use of an entry.
-    mutating func use(_ id: Int64, times: EntryTimes, _ checksum: EntryChecksum) {
-        uses[id] = Use(recency: nextRecency(at: times.used), times: times, checksum: checksum)
+    /// Records a use of an entry that was read with a checksum.
+    mutating func use(_ id: Int64, read: Int64, times: EntryTimes, _ checksum: EntryChecksum) {
+        uses[id] = Use(recency: nextRecency(at: times.used), read: read, times: times, checksum: checksum)
     }
 
-    /// Returns the times of an entry, including unwritten uses.
-    func times(of id: Int64, recency: Int64, times: EntryTimes) -> EntryTimes {
-        // SQLite may reuse the row identifier of a removed entry, even before a read of that entry records its use. The
-        // date of storing tells the two entries apart, and the recency a use from a later one in the database.
-        guard let use = uses[id], use.recency > recency, use.times.stored == times.stored else { return times }
+    /// Returns the times of an entry, including an unwritten use. A use by another process that is in the database
+    /// replaces it.
+    func times(of id: Int64, checksum: Int64, times: EntryTimes) -> EntryTimes {
+        guard let use = uses[id], use.read == checksum else { return times }
         return use.times
     }
 
