@@ -60,6 +60,12 @@ import Testing
         for later: HTTPFields in [["X-A": "2"], ["Authorization": "you"], ["Cookie": "you"]] {
             #expect(try fields.asSeen(from: first, sending: request(later, "http://other/b")) == .everything)
         }
+        // Credentials in a URL count as well.
+        let plain = try request(["X-A": "1"], "http://h/a")
+        let secret = try request(["X-A": "1"], "http://me:secret@h/a")
+        #expect(fields.asSeen(from: plain, sending: secret) == .everything)
+        #expect(fields.asSeen(from: secret, sending: plain) == fields)
+        #expect(fields.asSeen(from: secret, sending: secret) == fields)
     }
 
     @Test func `field lines with other bytes are different`() {

@@ -56,11 +56,13 @@ package enum VaryingFields: Sendable, Hashable {
     /// values for these fields, or other credentials. Fields that the later request lacks, for example because a
     /// redirect leads to another origin, do not matter.
     package func asSeen(from first: HTTPRequest, sending later: HTTPRequest) -> Self {
-        guard case .fields(let names) = self, first.fields != later.fields else { return self }
+        guard case .fields(let names) = self,
+            first.fields != later.fields || first.credentials != later.credentials
+        else { return self }
         let distinguishing = HTTPRequest.distinguishingFields.map { $0.lowercased() }
         let isKnown = (names + distinguishing).allSatisfy { name in
-            guard later.fields[name] != nil else { return true }
-            return FieldNormalization.value(of: name, in: later) == FieldNormalization.value(of: name, in: first)
+            guard let value = FieldNormalization.value(of: name, in: later) else { return true }
+            return value == FieldNormalization.value(of: name, in: first)
         }
         return isKnown ? self : .everything
     }
