@@ -104,7 +104,7 @@ extension ImagePipeline {
             throw PipelineError(.decoding(error.code), error.message, cause: error)
         }
         let (keyed, current) = varying(
-            request, by: original.varyingFields, from: original.layer, since: generation)
+            request, by: original.varyingFields, from: original.layer, at: original.requestedAt, since: generation)
         await download.keep(original, for: keyed, since: current)
         return (original, keyed)
     }

@@ -49,8 +49,8 @@ public final class ImagePipeline: ImageLoading {
     /// The generations of resources. A removal, or a store by the app, prevents earlier loads from writing to the
     /// caches.
     let generations: GenerationCounter
-    /// The last change of each resource by which its responses began to vary by other fields, and these fields.
-    private let variations = Locked(RecentTable<ResourceKey, (fields: VaryingFields, step: GenerationStep)>(limit: 256))
+    /// The last change of each resource by which its responses began to vary by other fields.
+    private let variations = Locked(RecentTable<ResourceKey, Variation>(limit: 256))
     let waits = ProviderWaits()
     let versions: FileVersions
     let resolver: RequestResolver
@@ -268,10 +268,9 @@ public final class ImagePipeline: ImageLoading {
     private func keep(
         _ loaded: LoadedImage, _ request: ImageRequest, since generation: Generation?
     ) async -> ImageResponse {
-        guard let fields = loaded.origin?.varyingFields else {
-            return await store.keep(loaded, request, since: generation)
-        }
-        let (request, generation) = varying(request, by: fields, from: loaded.layer, since: generation)
+        guard let origin = loaded.origin else { return await store.keep(loaded, request, since: generation) }
+        let (request, generation) = varying(
+            request, by: origin.varyingFields, from: loaded.layer, at: origin.requestedAt, since: generation)
         return await store.keep(loaded, request, since: generation)
     }
 
@@ -280,7 +279,7 @@ public final class ImagePipeline: ImageLoading {
     /// stored for the resource is removed first, and earlier loads store nothing. Only those whose response varies in
     /// the same way still do. An image from memory or disk keeps the keys under which it was found.
     func varying(
-        _ request: ImageRequest, by fields: VaryingFields, from layer: ImageResponse.Layer,
+        _ request: ImageRequest, by fields: VaryingFields, from layer: ImageResponse.Layer, at start: Duration,
         since generation: Generation?
     ) -> (ImageRequest, Generation?) {
         guard layer == .network else { return (fields == .none ? request : request.varying(by: fields), generation) }
@@ -289,22 +288,19 @@ public final class ImagePipeline: ImageLoading {
         let current = variations.withLock { variations -> Generation? in
             let isCurrent = generation.map { generations.isUnchanged(resource, since: $0) } ?? false
             let known = resolver.names[resource]
+            let last = variations[resource]
             // The response may be older than that of another load, by which the resource varies.
-            if fields == .none, known ?? .none != .none, !isCurrent { return nil }
+            let isOlder = !isCurrent || last.map { start < $0.time } ?? false
+            if fields == .none, known ?? .none != .none, isOlder { return nil }
             if resolver.names.record(fields, of: resource) {
                 let step = generations.advance(of: resource) { memory.removeResource(resource) }
                 process.forget(resource)
                 disk.removeSoon(unvaried: request, unless: fields)
-                variations.set((fields, step), for: resource)
-            } else if isCurrent {
-                // A load that does not read the disk has not seen whether the resource varied in an earlier process.
-                if known == nil, !request.cachePolicy.disk.reads, store.policy(for: request).keepsVariants {
-                    disk.removeSoon(unvaried: request, unless: fields)
-                }
-                return generation
+                variations.set(Variation(fields: fields, step: step, time: report.clock.uptime), for: resource)
+                return step.carrying(generation)
             }
-            guard let last = variations[resource], last.fields == fields else { return nil }
-            return last.step.carrying(generation)
+            if isCurrent { return generation }
+            return last?.fields == fields ? last?.step.carrying(generation) : nil
         }
         let varying = request.varying(by: fields)
         return (varying, current)

@@ -14,6 +14,8 @@ struct LoadedImage: Sendable {
         var allowsStoring: Bool
         /// The request fields by which the bytes vary. Default: none.
         var varyingFields = VaryingFields.none
+        /// The uptime at which the download began. Default: zero, for an image that was not downloaded.
+        var requestedAt = Duration.zero
     }
 
     var image: DecodedImage

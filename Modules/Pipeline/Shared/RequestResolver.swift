@@ -65,14 +65,10 @@ struct RequestResolver: Sendable {
     /// Returns a resolved request with the keys for an image from the app. If no response has told whether the fields
     /// matter that the key leaves out, the image belongs to requests with equal ones.
     func storing(_ request: ImageRequest) -> ImageRequest {
-        guard case .http(let http) = request.source, request.variance == nil, names[request.key.resource] == nil else {
-            return varying(request)
-        }
+        guard case .http(let http) = request.source else { return request }
         let inKey = Set(HTTPRequest.distinguishingFields.map { $0.lowercased() })
-        let fields = VaryingFields(http.fields.map { $0.name.lowercased() }.filter { !inKey.contains($0) })
-        guard fields != .none else { return request }
-        names.learn(fields, of: request.key.resource)
-        return sending(request).varying(by: fields)
+        let own = VaryingFields(http.fields.map { $0.name.lowercased() }.filter { !inKey.contains($0) })
+        return sending(request).varying(by: names.recordImage(of: own, for: request.key.resource))
     }
 
     /// Returns the request with the request to the server, by which work is shared. The lookup in memory does not need

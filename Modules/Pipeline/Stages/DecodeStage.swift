@@ -143,7 +143,7 @@ struct DecodeStage: Sendable {
                 }
                 let origin = LoadedImage.Origin(
                     digest: original.data.digest, allowsStoring: original.allowsStoring,
-                    varyingFields: original.varyingFields)
+                    varyingFields: original.varyingFields, requestedAt: original.requestedAt)
                 newest.record(origin, for: request.varying(by: original.varyingFields).originalKey)
                 return LoadedImage(image: image, layer: original.layer, original: original, origin: origin)
             }

@@ -107,7 +107,9 @@ struct DiskStage: Sendable {
     /// the change.
     func removeSoon(unvaried request: ImageRequest, unless fields: VaryingFields) {
         guard let cache else { return }
-        let key = request.varying(by: .none).originalKey
+        var plain = request
+        plain.variance = nil
+        let key = plain.originalKey
         writes.submitBarrier(key) {
             if await Self.marker(key, in: cache)?.fields ?? .none != fields { await cache.removeAll(of: key.resource) }
         }

@@ -103,12 +103,20 @@ struct DownloadStage: Sendable {
     func shutDown() async { await loads.shutDown(throwing: PipelineError.shutDown) }
 
     private func read(_ request: ImageRequest, _ priority: PriorityHandle) async throws -> Original? {
+        guard request.source.isWorthStoring else { return nil }
         let reservation = EncodedByteReservation(of: encodedBudget)
-        guard request.source.isWorthStoring,
-            let data = try await disk.read(
+        let data: Data?
+        do {
+            data = try await disk.read(
                 request.originalKey, isAllowed: request.cachePolicy.disk.reads, mayBeMarker: request.variance == nil,
                 into: reservation, priority)
-        else { return nil }
+        } catch let marker as VaryMarker {
+            if case .http = request.source { throw marker }
+            // The bytes of a source without fields are not there, although it has the same resource.
+            report(request.originalKey, .diskMiss(.notStored))
+            data = nil
+        }
+        guard let data else { return nil }
         return Original(
             data: data, layer: .disk, allowsStoring: true, varyingFields: request.variance?.fields ?? .none,
             reservation: reservation.arrived(data.count))

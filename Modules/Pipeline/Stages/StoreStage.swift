@@ -1,4 +1,5 @@
 import AlcedoCore
+import AlcedoHTTP
 
 /// The stage that stores the results of a load in the caches: in memory immediately, on disk in the background.
 struct StoreStage: Sendable {
@@ -47,6 +48,12 @@ struct StoreStage: Sendable {
         }
         await storeInMemory(response.image, of: loaded, request, since: generation)
         if policy.keepsVariants, request.isVariant {
+            let storesOriginal = loaded.original != nil && policy.keepsOriginal(isVariant: true)
+            if generation != nil, request.variance == nil, !storesOriginal, case .http = request.source {
+                // A load that does not read the original from disk has not seen whether the resource varied in an
+                // earlier process, which would keep the image when the resource varies again.
+                disk.removeSoon(unvaried: request, unless: .none)
+            }
             await processedImages.keep(loaded, for: request, since: generation)
             // A stored original has its own marker.
             if !policy.keepsOriginal(isVariant: true), request.cachePolicy.disk.writes, loaded.isKeepable,

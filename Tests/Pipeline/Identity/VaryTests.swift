@@ -383,6 +383,39 @@ struct VaryTests {
         #expect(stack.pipeline.cachedImage(for: try request("2")) == nil)
     }
 
+    @Test func `an image that the app stores counts all own fields, also those of an earlier one`() async throws {
+        let stack = Stack(server { nil })
+        func request(_ fields: HTTPFields) throws -> ImageRequest {
+            let url = try #require(URL(string: "http://127.0.0.1/a"))
+            return ImageRequest(source: .http(HTTPRequest(url: url, fields: fields)))
+        }
+        stack.pipeline.cache[try request(["Referer": "r"])] = .gray(side: 1, level: 50)
+        let first = try request(["Referer": "r", "X-Token": "1"])
+        try await stack.pipeline.cache.store(.gray(side: 1, level: 60), for: first)
+
+        #expect(stack.pipeline.cachedImage(for: first)?.level == 60)
+        let second = try request(["Referer": "r", "X-Token": "2"])
+        #expect(stack.pipeline.cachedImage(for: second) == nil)
+        #expect(try await other(stack, sharesMemory: false).load(second).image.level == 2)
+    }
+
+    @Test func `another source with the resource of one that varies is loaded`() async throws {
+        let server = server { "X-Token" }
+        let stack = Stack(
+            FakeDownloader { request, progress in
+                guard case .http = request.source else { return Download(data: level(9)) }
+                return try await server.respond(request, progress)
+            })
+        _ = try await stack.load(request("1") { $0.resource = ResourceKey("R") })
+        await stack.pipeline.flush()
+        var bytes = ImageRequest(source: .provider(identity: "p") { Data("level:9".utf8) })
+        bytes.resource = ResourceKey("R")
+        for pipeline in [stack.pipeline, other(stack, sharesMemory: false)] {
+            #expect(try await pipeline.load(bytes).image.level == 9)
+            #expect(try await pipeline.data(for: bytes) == level(9))
+        }
+    }
+
     @Test func `an image that the app stores is for all when the server no longer varies`() async throws {
         let vary = Watched<String?>("X-Token")
         let stack = Stack(server { vary.value })
