@@ -291,7 +291,7 @@ public final class ImagePipeline: ImageLoading {
             let last = variations[resource]
             // The response may be older than that of another load, by which the resource varies.
             let isOlder = !isCurrent || last.map { start < $0.time } ?? false
-            if fields == .none, known ?? .none != .none, isOlder { return nil }
+            if fields == .none, let known, known != .none, isOlder { return nil }
             if resolver.names.record(fields, of: resource) {
                 let step = generations.advance(of: resource) { memory.removeResource(resource) }
                 process.forget(resource)

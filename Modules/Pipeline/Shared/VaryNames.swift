@@ -39,7 +39,7 @@ final class VaryNames: Sendable {
     /// Records fields from disk, unless a response has named others since.
     func learn(_ fields: VaryingFields, of resource: ResourceKey) {
         table.withLock { table in
-            guard table[resource]?.fields ?? .none == .none else { return }
+            if let known = table[resource], known.fields != .none { return }
             set(Entry(fields: fields), for: resource, in: &table)
         }
     }
