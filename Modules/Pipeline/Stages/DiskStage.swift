@@ -100,11 +100,12 @@ struct DiskStage: Sendable {
         await write(for: plain.originalKey, since: generation, byteCount: entry.metadata.count) { entry }
     }
 
-    /// Removes what is stored for the resource of a request from before the server began to vary its responses by the
-    /// fields, because the next process would find it for every request. Removes nothing if the disk says that the
-    /// resource varies by the fields; without a marker, it does not vary. Does not wait: the removal runs after the
-    /// writes of the resource that were submitted before it, and before all later ones. The caller must have recorded
-    /// the change.
+    /// Removes the entries of a resource that were stored before its responses varied by the fields, because the next
+    /// process would find them for every request. Removes nothing if the marker on disk names the same fields. Without
+    /// a marker, the resource does not vary.
+    ///
+    /// Does not wait. The removal runs after the writes of the resource that were submitted before it, and before all
+    /// later ones.
     func removeSoon(unvaried request: ImageRequest, unless fields: VaryingFields) {
         guard let cache else { return }
         var plain = request

@@ -68,10 +68,9 @@ struct ProcessedImageStore: Sendable {
         }
     }
 
-    /// Writes a processed image in the background, if the server permits storing. Does nothing for a partial image, for
-    /// an image of an outdated file, or when the request's cache policy forbids writing to disk.
+    /// Writes a processed image in the background, if the server permits storing. The caller has checked that the image
+    /// is intact, and that the request may write to disk.
     func keep(_ loaded: LoadedImage, for request: ImageRequest, since generation: Generation?) async {
-        guard loaded.image.isIntact, loaded.isKeepable, request.cachePolicy.disk.writes else { return }
         let byteCount = loaded.image.cost + (loaded.original?.data.count ?? 0)
         var loaded = loaded
         // The bytes no longer wait for a decoder; the write queue counts them.

@@ -47,22 +47,35 @@ struct StoreStage: Sendable {
             await download.keep(original, for: request, since: generation)
         }
         await storeInMemory(response.image, of: loaded, request, since: generation)
-        if policy.keepsVariants, request.isVariant {
-            let storesOriginal = loaded.original != nil && policy.keepsOriginal(isVariant: true)
-            if generation != nil, request.variance == nil, !storesOriginal, case .http = request.source {
-                // A load that does not read the original from disk has not seen whether the resource varied in an
-                // earlier process, which would keep the image when the resource varies again.
-                disk.removeSoon(unvaried: request, unless: .none)
-            }
-            await processedImages.keep(loaded, for: request, since: generation)
-            // A stored original has its own marker.
-            if !policy.keepsOriginal(isVariant: true), request.cachePolicy.disk.writes, loaded.isKeepable,
-                loaded.image.isIntact, loaded.origin?.allowsStoring == true
-            {
-                await disk.mark(request, since: generation)
-            }
+        if policy.keepsVariants, request.isVariant, request.cachePolicy.disk.writes, loaded.isKeepable,
+            loaded.image.isIntact
+        {
+            await keepProcessed(
+                loaded, request, since: generation, hasOriginal: policy.keepsOriginal(isVariant: true))
         }
         return response
+    }
+
+    /// Stores a processed image on disk.
+    ///
+    /// - Parameters:
+    ///   - loaded: The image.
+    ///   - request: The request of the image.
+    ///   - generation: The generation when the work began, or nil when nothing must be stored.
+    ///   - hasOriginal: Whether the policy keeps the original as well.
+    private func keepProcessed(
+        _ loaded: LoadedImage, _ request: ImageRequest, since generation: Generation?, hasOriginal: Bool
+    ) async {
+        guard generation != nil else { return }
+        let knowsDisk = loaded.layer == .disk || hasOriginal && loaded.original != nil
+        if !knowsDisk, request.variance == nil, case .http = request.source {
+            // The load may not have seen on disk that the resource varied in an earlier process. Its marker would
+            // protect this image when the resource varies again.
+            disk.removeSoon(unvaried: request, unless: .none)
+        }
+        await processedImages.keep(loaded, for: request, since: generation)
+        // A stored original has its own marker.
+        if !hasOriginal, loaded.origin?.allowsStoring == true { await disk.mark(request, since: generation) }
     }
 
     /// Stores an image from disk in memory, unless the request's `shouldCache` returns false. Returns the response.
