@@ -136,6 +136,7 @@ struct DownloadStage: Sendable {
         let start = report.clock.uptime
         let reload = source.mayReload ? unusable.beginReload(of: request.originalKey) : nil
         if reload != nil { source.bypassCaches() }
+        let renewed = RenewedResource(request)
         let download: Download
         do {
             var downloadRequest = DownloadRequest(source, following: priority)
@@ -150,7 +151,7 @@ struct DownloadStage: Sendable {
             }
             downloadRequest.fileVersion = request.fileVersion
             downloadRequest.retry = request.retry
-            downloadRequest.renewal = renewal(of: request, reloads: reload != nil)
+            downloadRequest.renewal = renewal(of: request, reloads: reload != nil, recordedBy: renewed)
             if request.deliversPreviews { downloadRequest.onBytes = { update(.bytes(offset: $0, $1)) } }
             download = try await downloader.download(downloadRequest) { update(.progress($0)) }
         } catch is CancellationError {
@@ -179,7 +180,7 @@ struct DownloadStage: Sendable {
         report(request.originalKey, .downloaded(bytes: download.data.count, download.caching?.source), since: start)
         let varyingFields = download.varyingFieldNames.map { VaryingFields($0) } ?? .everything
         let isCurrent = await versions.isCurrent(request)
-        let isKeepable = isCurrent && !source.isPart && varyingFields != .everything
+        let isKeepable = isCurrent && !source.isPart && varyingFields != .everything && renewed.isSame
         let isStorable = isRemote && policy.disk.writes && download.allowsStoring && isKeepable
         return Original(
             data: download.data,
@@ -217,14 +218,15 @@ struct DownloadStage: Sendable {
 
     /// Returns the closure that runs the modifiers again before a further attempt; nil if the request has none.
     private func renewal(
-        of request: ImageRequest, reloads: Bool
+        of request: ImageRequest, reloads: Bool, recordedBy renewed: RenewedResource
     ) -> (@Sendable () async throws -> HTTPRequest)? {
         guard case .http(let first) = request.source, let renewal = resolver.renewal(of: request) else { return nil }
         return { [policy = request.cachePolicy] in
             guard case .http(let http) = try await renewal() else { return first }
-            var renewed = Self.applying(policy, to: http)
-            if reloads { renewed.cachePolicy = .reloadIgnoringLocalAndRemoteCacheData }
-            return renewed
+            renewed.record(http)
+            var next = Self.applying(policy, to: http)
+            if reloads { next.cachePolicy = .reloadIgnoringLocalAndRemoteCacheData }
+            return next
         }
     }
 
@@ -237,6 +239,25 @@ struct DownloadStage: Sendable {
         }
         if !policy.response.writes { http.allowsStoring = false }
         return http
+    }
+}
+
+/// The resource of the last attempt of a download. The modifiers run again before each one, and may now select another
+/// resource than that of the request, such as that of a user who has signed in meanwhile.
+private final class RenewedResource: Sendable {
+    private let request: ImageRequest
+    private let source = Locked<ImageSource?>(nil)
+
+    init(_ request: ImageRequest) { self.request = request }
+
+    func record(_ http: HTTPRequest) { source.withLock { $0 = .http(http) } }
+
+    /// Whether the last attempt was for the resource of the request. An identifier names what the modifiers select.
+    var isSame: Bool {
+        guard !RequestResolver.modifiesLate(request), let source = source.withLock({ $0 }) else { return true }
+        var last = request
+        last.source = source
+        return last.originalKey.resource == request.originalKey.resource
     }
 }
 
