@@ -50,6 +50,9 @@ struct UseTests {
             let used = try #require(try changes.queries.row(named: key("b").fileName))
             #expect(used.recency == 4)
             #expect(used.times.used == later(by: 2))
+            // Another process may have used the entry later by its clock.
+            try changes.write([used.id: use(of: used, new, "b", recency: 3)])
+            #expect(try changes.queries.row(named: key("b").fileName)?.recency == 4)
         }
         file.close()
 

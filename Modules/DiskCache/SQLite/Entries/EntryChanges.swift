@@ -81,7 +81,7 @@ final class EntryChanges {
         writeUse = try connection.prepare(
             """
             UPDATE entry SET recency = ?1, used = ?2, expiry = ?3, checksum = ?4 \
-            WHERE id = ?5 AND checksum = ?6
+            WHERE id = ?5 AND checksum = ?6 AND recency < ?1
             """)
     }
 
