@@ -150,6 +150,28 @@ struct KeptPartTests {
         #expect(storage.count == 0)
     }
 
+    @Test(arguments: [true, false])
+    func `a part of a response for which a hook has added credentials is not kept`(addsCredentials: Bool) async throws {
+        let script = Script([.head(302, ["Location": "/b"]), Self.broken(4_000)])
+        _ = try await failure {
+            try await download(script) {
+                $0.redirectHook = { _, next in
+                    var next = next
+                    if addsCredentials { next.fields["Authorization"] = "me" }
+                    return next
+                }
+            }
+        }
+        #expect((storage.count == 0) == addsCredentials)
+    }
+
+    @Test func `a part of a response that varies by everything is not kept`() async throws {
+        var fields = Self.whole
+        fields["Vary"] = "*"
+        try await breakOff(Self.broken(4_000, fields))
+        #expect(storage.count == 0)
+    }
+
     @Test func `content that the response cache forbids to store is not kept`() async throws {
         let transport = FakeTransport { request in
             let body = ScriptedBody([Data(Self.body.prefix(4_000))], end: HTTPTransportError(.timedOut, "late"))

@@ -399,6 +399,73 @@ struct VaryTests {
         #expect(try await other(stack, sharesMemory: false).load(second).image.level == 2)
     }
 
+    @Test func `an image that the app stores belongs to the requests that another process keeps apart`() async throws {
+        let vary = Watched<String?>("X-Token")
+        let stack = Stack(server { vary.value })
+        _ = try await stack.load(try request("1"))
+        vary.update { $0 = nil }
+        // This process has seen that the resource no longer varies, the next one that it varies again.
+        _ = try await stack.load(request("1") { $0.cachePolicy = .reload })
+        await stack.pipeline.flush()
+        vary.update { $0 = "X-Token" }
+        let second = other(stack, sharesMemory: false)
+        _ = try await second.load(request("2") { $0.cachePolicy = .reload })
+        await second.flush()
+
+        try await stack.pipeline.cache.store(.gray(side: 1, level: 50), for: try request("1"))
+
+        await stack.pipeline.flush()
+        let next = other(stack, sharesMemory: false)
+        #expect(try await level("2", from: next) == 2)
+        #expect(try await level("1", from: next) == 50)
+    }
+
+    @Test func `a load that may not write to disk removes nothing there`() async throws {
+        let vary = Watched<String?>("X-Token")
+        let stack = Stack(server { vary.value })
+        func bright(_ policy: CachePolicy) throws -> ImageRequest {
+            try request("1") {
+                $0.processors = [Brighten(step: 100)]
+                $0.dataCachePolicy = .processed
+                $0.cachePolicy = policy
+            }
+        }
+        _ = try await stack.load(bright(CachePolicy()))
+        await stack.pipeline.flush()
+        let entries = Set(stack.disk.entries.value.keys)
+        vary.update { $0 = nil }
+        let second = other(stack, sharesMemory: false)
+
+        _ = try await second.load(bright(CachePolicy(disk: .none)))
+
+        await second.flush()
+        #expect(!entries.isEmpty)
+        #expect(Set(stack.disk.entries.value.keys) == entries)
+    }
+
+    @Test func `a further attempt for another user is stored for neither`() async throws {
+        let user = Watched(1)
+        let stack = Stack(
+            FakeDownloader { request, _ in
+                // The first attempt fails while another user signs in.
+                if user.value == 1 { user.update { $0 = 2 } }
+                guard let http = try await request.renewal?() else { throw CancellationError() }
+                let head = HTTPResponseHead(url: http.url, status: 200)
+                return Download(
+                    data: level(http.url.query() == "user=2" ? 2 : 1),
+                    response: HTTPResponse(head: head, body: HTTPBody(Data())))
+            })
+        var request = try request(nil)
+        request.modifyRequest = { $0.url = try #require(URL(string: "http://127.0.0.1/a?user=\(user.value)")) }
+        #expect(try await stack.load(request).image.level == 2)
+        await stack.pipeline.flush()
+        #expect(stack.memory.count == 0)
+        #expect(stack.disk.entries.value.isEmpty)
+        // An attempt for the same user is.
+        #expect(try await stack.load(request).image.level == 2)
+        #expect(stack.memory.count == 1)
+    }
+
     @Test func `another source with the resource of one that varies is loaded`() async throws {
         let server = server { "X-Token" }
         let stack = Stack(

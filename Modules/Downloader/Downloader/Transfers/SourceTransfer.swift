@@ -164,7 +164,7 @@ struct SourceTransfer<Sink: ContentSink> {
 
     private mutating func prepareResuming(_ response: HTTPResponse) {
         content = PartialContent(of: request, head: response.head, now: http.clock.now)
-        // What no request may share is not kept, not even in part.
+        // Content that no request may share is not kept, not even in part.
         guard let content, let partialContents,
             response.varyingFields.asSeen(from: first, sending: request) != .everything
         else { return }
