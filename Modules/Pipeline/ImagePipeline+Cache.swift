@@ -159,7 +159,7 @@ extension ImagePipeline {
         /// after the change, or nil while another change is in progress.
         private func storeInMemory(_ image: DecodedImage, _ request: ImageRequest) -> (ImageRequest, Generation?) {
             let resource = request.key.resource
-            let generation = pipeline.generations.advance(of: resource) {}.after
+            let generation = pipeline.generations.advance(of: resource).after
             pipeline.process.forget(resource)
             // After the change, so that the keys are outdated only if the generation is, too.
             let request = pipeline.resolver.storing(request)

@@ -302,8 +302,7 @@ public final class ImagePipeline: ImageLoading {
             if isCurrent { return generation }
             return last?.fields == fields ? last?.step.carrying(generation) : nil
         }
-        let varying = request.varying(by: fields)
-        return (varying, current)
+        return (request.varying(by: fields), current)
     }
 
     /// Loads a request that shows the cached image first: reports the cached image, then loads the image from the

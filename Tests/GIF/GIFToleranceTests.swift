@@ -43,7 +43,8 @@ import Testing
             let data = file([block, pixel])
             let image = try decoder.decode(data, options: strict)
 
-            #expect(image.pixels.tightBytes == pixels && image.damage?.kind == .harmless)
+            #expect(image.pixels.tightBytes == pixels)
+            #expect(image.damage?.kind == .harmless)
             try DecoderChecks(decoder).checkPieces(data)
         }
         #expect(try decoder.decode(file([control, pixel]), options: strict).damage == nil)

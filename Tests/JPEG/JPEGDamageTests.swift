@@ -243,7 +243,8 @@ import Testing
 
                 let image = try decoder.decode(damaged, options: options)
 
-                #expect(image.pixels == coarse.pixels && image.damage?.kind == .wrongPixels)
+                #expect(image.pixels == coarse.pixels)
+                #expect(image.damage?.kind == .wrongPixels)
             }
         }
     }

@@ -1,8 +1,8 @@
 import FoundationEssentials
 
 extension ImageInfo {
-    /// The harmless damage of metadata that cannot be used: an ICC profile that is damaged or does not fit the image,
-    /// EXIF without a valid first directory, XMP that is no XML, and a text without a keyword. Nil when none was found.
+    /// The harmless damage of metadata that cannot be used; nil when none was found. An ICC profile can be damaged or
+    /// not fit the image. EXIF can lack a valid first directory, XMP can be no XML, and a text can lack its keyword.
     ///
     /// - Complexity: O(tags of the profile). Packets of XMP of at most 2 KiB are parsed, and of larger ones only the
     ///   ends are read, so that the check takes no time beside decoding.

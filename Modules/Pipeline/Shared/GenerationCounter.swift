@@ -53,7 +53,7 @@ final class GenerationCounter: Sendable {
     }
 
     /// Records a change of a resource as ``recordChange(of:atOnce:)`` does.
-    func advance(of resource: ResourceKey, atOnce: () -> Void) -> GenerationStep {
+    func advance(of resource: ResourceKey, atOnce: () -> Void = {}) -> GenerationStep {
         state.withLock { state in
             let before = state.lastChange(of: resource)
             state.recordChange(of: .resource(resource))
