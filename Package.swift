@@ -2,7 +2,7 @@
 import PackageDescription
 
 // Each public module is one library product, and every dependency between modules is declared here.
-// Scripts/check-arrows compares the dependencies with the diagram in the article Architecture.md.
+// Scripts/check-arrows compares the dependencies with the diagram in the article Modules.md.
 //
 // The package supports Linux with glibc on x86-64 and aarch64. LinuxNotes.md describes which tests run on Debian 12, on
 // Debian 13, with Swift 6.2 and for aarch64. Musl is not tested.
