@@ -11,8 +11,7 @@ public import AlcedoURLResponseCache
 public import FoundationEssentials
 
 extension ImagePipeline.Configuration {
-    /// Returns the default configuration: decoded images in memory, original bytes on disk, HTTP through libcurl with a
-    /// response cache in memory, the codecs of PNG, JPEG, GIF and WebP, and conversion to sRGB by Little CMS.
+    /// Returns the default configuration, which can be changed before a pipeline is created.
     ///
     /// ```swift
     /// var configuration = ImagePipeline.Configuration.standard(diskLimit: 1 << 30)
@@ -20,7 +19,9 @@ extension ImagePipeline.Configuration {
     /// let pipeline = ImagePipeline(configuration)
     /// ```
     ///
-    /// To replace a part, change the returned value, or write a function like this one.
+    /// Decoded images are kept in memory, and original bytes on disk. HTTP runs over libcurl, with a response cache in
+    /// memory. The codecs are PNG, JPEG, GIF and WebP, and Little CMS converts colors to sRGB. To replace a part,
+    /// change the returned value, or write a function like this one.
     ///
     /// - Parameters:
     ///   - cacheDirectory: A directory used by the disk cache alone, or nil to store nothing on disk. The first write

@@ -49,9 +49,9 @@
 
         /// Encodes the image with all frames of an animation, which are requested one at a time.
         ///
-        /// - Throws: ``/AlcedoCore/ImageEncodingError``: `unsupportedImage` for sides above 65,535 pixels, for a frame
-        ///   that does not fill the canvas and for a frame with alpha after an opaque first frame; `failed` when
-        ///   libavif fails or a frame cannot be decoded; `outOfMemory`.
+        /// - Throws: ``/AlcedoCore/ImageEncodingError``: `failed` when libavif fails or a frame cannot be decoded, and
+        ///   `outOfMemory`. A side above 65,535 pixels is `unsupportedImage`, and so is a frame that does not fill the
+        ///   canvas, or that has alpha after an opaque first frame.
         /// - Complexity: O(*w* × *h*) for each frame. Memory: the planes, the memory of the AV1 encoder, which is many
         ///   times larger, and the file; for an animation, also the frames that the AV1 encoder compares.
         package func encode(_ image: DecodedImage) throws(ImageEncodingError) -> Data {

@@ -61,9 +61,9 @@
 
         /// Encodes the image with all frames of an animation, which are requested one at a time.
         ///
-        /// - Throws: ``/AlcedoCore/ImageEncodingError``: `unsupportedImage` for a side above 1,073,741,823 pixels, for
-        ///   a frame that does not fill the canvas and for a frame with alpha after an opaque first frame; `failed`
-        ///   when libjxl fails or a frame cannot be decoded; `outOfMemory`.
+        /// - Throws: ``/AlcedoCore/ImageEncodingError``: `failed` when libjxl fails or a frame cannot be decoded, and
+        ///   `outOfMemory`. A side above 1,073,741,823 pixels is `unsupportedImage`, and so is a frame that does not
+        ///   fill the canvas, or that has alpha after an opaque first frame.
         /// - Complexity: O(*w* × *h*) for each frame. Memory: the planes, which are many times larger with a higher
         ///   effort, and the file.
         package func encode(_ image: DecodedImage) throws(ImageEncodingError) -> Data {

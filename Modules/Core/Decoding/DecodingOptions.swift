@@ -41,7 +41,7 @@ public struct DecodingOptions: Sendable, Hashable {
     /// Whether the result of decoding an animation includes all frames. If false, the result is the first frame as a
     /// still image. Default: true.
     public var includesAnimation: Bool
-    /// Whether the inks of a CMYK file with an ICC profile for them are returned as they are: see
+    /// Whether the inks of a CMYK file with an ICC profile for them are returned without a conversion: see
     /// ``PixelRowHeader/hasInks``. Set by callers that convert the colors. If false, the result is in sRGB, computed by
     /// a formula without the profile. Default: false.
     package var keepsInks = false

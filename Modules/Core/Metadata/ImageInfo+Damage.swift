@@ -40,7 +40,8 @@ extension ImageMetadata {
         return directory >= 8 && count <= (exif.byteCount - directory - 2) / 12
     }
 
-    /// Whether a packet is XML as far as it is read. A packet in UTF-16 is not read and counts as XML.
+    /// Whether a packet is XML. A long packet only has to begin and end like XML. A packet in UTF-16 counts as XML
+    /// unread.
     package static func isReadable(xmp: RawSpan) -> Bool {
         func byte(_ index: Int) -> UInt8 { xmp.unsafeLoad(fromByteOffset: index, as: UInt8.self) }
         func isPadding(_ index: Int) -> Bool { [0, 0x09, 0x0A, 0x0D, 0x20].contains(byte(index)) }

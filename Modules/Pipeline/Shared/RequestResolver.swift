@@ -1,8 +1,10 @@
 import AlcedoCore
 import AlcedoHTTP
 
-/// The first step of each load. It completes a request, so that its keys say whose image it is: with the version of a
-/// local file, the changes of all modifiers, and the values of the fields by which the resource varies.
+/// The first step of each load. It completes a request, so that its keys say whose image it is.
+///
+/// It adds the version of a local file, the changes of all modifiers, and the values of the fields by which the
+/// resource varies.
 struct RequestResolver: Sendable {
     private let downloader: any Downloading
     private let versions: FileVersions

@@ -35,13 +35,14 @@ struct DecodeStage: Sendable {
         return digest == last
     }
 
-    /// Loads and decodes the bytes of a request. When bytes from disk give no image or one with wrong or missing
-    /// pixels, they are removed from disk and loaded again from the source. When such bytes are from a response cache,
-    /// they are requested again without the cache, unless ``UnusableResponses`` delays that. If the source then has no
-    /// image, the damaged image is returned.
+    /// Loads and decodes the bytes of a request.
     ///
-    /// When the request has a derived target, the result is the image after the first processor, to which the rows are
-    /// passed as they are decoded.
+    /// When bytes from disk give no image or one with wrong or missing pixels, they are removed from disk and loaded
+    /// again from the source. When such bytes are from a response cache, they are requested again without the cache,
+    /// unless ``UnusableResponses`` delays that. If the source then has no image, the damaged image is returned.
+    ///
+    /// When the request has a derived target, the first processor receives each row right after it is decoded, and the
+    /// result is the image after that processor.
     ///
     /// - Throws: ``PipelineError`` or `CancellationError`.
     func load(

@@ -21,8 +21,8 @@ final class RedisConnection: @unchecked Sendable {
     /// The maximum size in bytes of a reply buffer that is kept for the next replies.
     private static let reusedByteCount = 64 << 10
 
-    /// Flags that prevent SIGPIPE, which would end the process when a connection has ended, and that make the call
-    /// non-blocking: the timeout of a blocking call would start again with each part of a long argument.
+    /// Flags that prevent SIGPIPE, which would end the process when a connection has ended, and make the call
+    /// non-blocking. The timeout of a blocking call would start again with each part of a long argument.
     private static let sendFlags = Int32(MSG_NOSIGNAL | MSG_DONTWAIT)
 
     private let context: UnsafeMutablePointer<redisContext>

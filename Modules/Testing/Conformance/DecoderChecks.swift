@@ -12,9 +12,8 @@ package struct DecoderChecks {
         self.options = options
     }
 
-    /// Checks that the streamed image has the pixels, the orientation, the color profile and the damage of the decoded
-    /// image, for several combinations of options, and that the decoder's estimate of bytes is at least the size of the
-    /// pixels.
+    /// Checks that the streamed image equals the decoded one in its pixels, orientation, color profile and damage, for
+    /// several combinations of options. Also checks that the decoder's estimate is at least the size of the pixels.
     package func checkRows(_ data: Data) throws {
         for target in [nil, TargetSize(width: 5, height: 4), TargetSize(width: 3, height: 9, mode: .fill)] {
             for format in [PixelFormat.rgba8, .gray8, .rgba16, .gray16] {
@@ -42,9 +41,9 @@ package struct DecoderChecks {
         }
     }
 
-    /// Checks that the image is the same for several divisions of its bytes into pieces, after an empty one, that every
-    /// preview has the size of the image, that the pass number of previews never decreases, and that `info` has the
-    /// inspected size.
+    /// Checks that the image is the same for several divisions of its bytes into pieces, after an empty one. Also
+    /// checks that `info` and every preview have the inspected size, and that the pass number of previews never
+    /// decreases.
     ///
     /// - Parameters:
     ///   - data: A valid file.

@@ -21,9 +21,10 @@ public struct ResponseCacheRules: Sendable {
     /// Default: true.
     public var servesStaleWhenDisconnected: Bool
     /// Whether a request receives a 504 response, instead of the transport's error, if the server cannot be reached and
-    /// the stored response must not be served (RFC 9111 sections 4.2.4 and 5.2.2.2), for example because it has
-    /// `must-revalidate` or `no-cache`, or because the request requires validation. If no response is stored, the error
-    /// is thrown in any case. Default: false.
+    /// the stored response must not be served (RFC 9111 sections 4.2.4 and 5.2.2.2).
+    ///
+    /// That is the case for a response with `must-revalidate` or `no-cache`, and for a request that requires
+    /// validation. If no response is stored, the error is thrown in any case. Default: false.
     public var respondsWhenDisconnected: Bool
     /// A closure that returns the app's own time to live of a response, counted from its arrival or its last
     /// validation; nil for no limit. Default: nil.

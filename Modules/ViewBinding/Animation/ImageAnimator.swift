@@ -126,8 +126,8 @@ public import AlcedoCore
     /// The arrival of a late frame is reported by the closure `onLateFrame` instead.
     ///
     /// It is nil while the animation is paused, hidden or stopped by its rate, and from the start of the last frame of
-    /// the last play. At the start and after a pause, a jump or a change of the rate, the next call is due immediately:
-    /// until then, the value is the time of the last call, or zero before the first one.
+    /// the last play. At the start and after a pause, a jump or a change of the rate, the next call is due immediately.
+    /// Until then, the value is the time of the last call, or zero before the first one.
     public var nextDeadline: Duration? { playback.deadline }
 
     /// The time at which the last frame of the last play ends; nil before that frame, after its end, and while the

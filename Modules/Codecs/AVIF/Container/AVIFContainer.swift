@@ -22,7 +22,7 @@
         private(set) var isForeign = false
         /// Whether the last box ends after the received bytes, or a box that the brands require is missing.
         var isTruncated: Bool { !isForeign && boxes.isTruncated }
-        /// The size with the most pixels that an item or a track declares.
+        /// The largest size, by its number of pixels, that an item or a track declares.
         private(set) var largestSize: PixelSize?
         /// The number of coded items.
         private(set) var itemCount = 0

@@ -17,7 +17,7 @@
         private var coded: Set<Int> = []
         /// The number of the image that is shown.
         private var primary: Int?
-        /// The declared sizes. An item with several has the one with the most pixels.
+        /// The declared sizes. For an item with several sizes, the largest one by its number of pixels.
         private var sizes: [Int: PixelSize] = [:]
         /// The numbers of the items with the property of an alpha image.
         private var alphas: Set<Int> = []

@@ -10,10 +10,9 @@ final class EntryChanges {
     /// The maximum number of bytes of data that are stored in the row. Larger data is stored in a file.
     ///
     /// Data up to this size is written several times as fast to a row as to a file, and is read at a similar speed.
-    /// Larger data is read faster from a file. Measured times, first for a row and then for a file: reading takes 28 us
-    /// and 28 us for 8 KB, 40 us and 31 us for 32 KB, and 75 us and 37 us for 128 KB; writing 32 KB takes 0.25 ms and
-    /// 0.9 ms. The method is that of sqlite.org, "Internal Versus External BLOBs in SQLite", where files are faster for
-    /// more than 50 to 100 KB.
+    /// Larger data is read faster from a file. Measured times of reading, for a row and for a file: 28 us and 28 us for
+    /// 8 KB, 40 us and 31 us for 32 KB, 75 us and 37 us for 128 KB. Writing 32 KB takes 0.25 ms and 0.9 ms. The method
+    /// is that of sqlite.org, "Internal Versus External BLOBs in SQLite", where files are faster above 50 to 100 KB.
     static let maximumInlineByteCount = 32 << 10
     /// The maximum number of entries that one transaction of ``trim(to:)`` removes. The number is small, because stores
     /// wait for the transaction.
