@@ -8,22 +8,13 @@ import FoundationEssentials
 /// let image = try LittleCMSColorConverter().converted(CodecRegistry.standard.decode(data))
 /// ```
 ///
-/// - **Profiles.** RGB, gray and CMYK; versions 2 and 4; matrices with curves, and tables. Multi-process elements are
-///   ignored. Inks have 8 bits, other samples 8 or 16. Gray profiles also apply to RGBA pixels of gray images, and RGB
-///   profiles to gray pixels. A profile of another color space than the samples is an error.
-/// - **Rendering.** Relative colorimetric, clipped to the target. Black point compensation changes only profiles whose
-///   darkest color is not black, such as those of printers.
-/// - **HDR.** The tones of an RGB profile with a matrix that declares PQ or HLG by code points (the tag `cicp`) are
-///   mapped to SDR by ITU-R BT.2390. One factor for red, green and blue, which depends on the largest of them in the
-///   target, keeps the hue. The curves of the profile are ignored.
-/// - **Alpha.** Premultiplied color is divided by alpha for the conversion. Alpha is not changed.
-/// - **sRGB.** A profile whose conversion would change no sample by more than one 8-bit level counts as sRGB, and the
-///   samples are not converted. All versions of sRGB profiles are recognized, because the check uses their effect and
-///   not their bytes.
-/// - **Cost.** All converters of the process share the conversions of the most recent profiles: at most 32, of profiles
-///   with at most 8 MiB together. A conversion by a matrix takes a few nanoseconds per pixel, one by tables about ten,
-///   and one of HDR up to 30. The first use of a profile with tables takes about ten milliseconds, and that of HDR with
-///   16 bits about twenty.
+/// The rendering is relative colorimetric, clipped to the target. PQ and HLG are tone-mapped to SDR. A profile whose
+/// conversion would change no sample by more than one 8-bit level counts as sRGB, and its samples are not converted. A
+/// profile of another color space than the samples is an error. The page of the module has the supported profiles.
+///
+/// A conversion by a matrix takes a few nanoseconds per pixel, one by tables about ten, and one of HDR up to 30. The
+/// first use of a profile with tables takes about ten milliseconds, and that of HDR with 16 bits about twenty. All
+/// converters of the process share the most recent conversions.
 public struct LittleCMSColorConverter: ColorConverting {
     /// Whether the darkest color of the profile becomes black.
     private let compensatesBlackPoint: Bool

@@ -110,7 +110,7 @@ struct InspectCommand: ProgramCommand {
     }
 }
 
-/// An inspector that fills image reports from encoded bytes.
+/// The options of an inspection, and how they fill a report from encoded bytes.
 private struct Inspector: Sendable {
     let codecs: CodecRegistry
     let limits: DecodingLimits

@@ -2,7 +2,7 @@ public import AlcedoCore
 import AlcedoRuntime
 public import FoundationEssentials
 
-/// A loader of images that will be needed soon. It loads a few at a time, at a low priority.
+/// A queue of images that will be needed soon, loaded a few at a time and at a low priority.
 ///
 /// ```swift
 /// let prefetcher = ImagePrefetcher(pipeline: pipeline, maxConcurrentLoads: 4)

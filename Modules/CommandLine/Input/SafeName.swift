@@ -46,7 +46,7 @@ struct SafeName {
     }
 }
 
-/// A generator of unique names, which appends a number to a repeated name.
+/// The names of outputs that are taken. A repeated name gets a number, as in `dunes-2`.
 struct UniqueNames {
     private var taken: Set<String> = []
     /// The next number for each repeated name, which avoids testing all earlier numbers again.

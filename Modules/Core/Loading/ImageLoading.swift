@@ -1,6 +1,6 @@
 public import FoundationEssentials
 
-/// A loader of images, such as a pipeline. Views depend on this protocol.
+/// The protocol by which views and view models load images. A pipeline conforms to it, and so does the fake of a test.
 ///
 /// Methods may be called concurrently from any thread or task.
 public protocol ImageLoading: Sendable {

@@ -40,8 +40,8 @@ extension ImageOrientation {
     }
 }
 
-/// An editor that changes EXIF data in place, because the offsets in maker notes may be absolute. Entries and values
-/// that are not within the data are ignored.
+/// EXIF data that is changed in place, because the offsets in maker notes may be absolute. Entries and values that are
+/// not within the data are ignored.
 ///
 /// Source: CIPA DC-008 (Exif 2.32), sections 4.5, 4.6.4 and 4.6.5; TIFF 6.0, section 2.
 private struct EXIFEditor {

@@ -1,6 +1,6 @@
 public import AlcedoRuntime
 
-/// A processor that changes decoded images.
+/// An operation on decoded images, such as a resize or a tint.
 ///
 /// ```swift
 /// struct RedBlueSwap: ImageProcessing {

@@ -79,8 +79,8 @@ public final class CURLTransport: HTTPTransport {
     }
 }
 
-/// An owner of the loop's thread. The loop runs from the first request until the transport and all exchanges have
-/// released this owner.
+/// The thread of the loop. It runs from the first request until the transport and all exchanges have released this
+/// object.
 private final class CURLThread: Sendable {
     private let mailbox = CURLMailbox()
     private let settings: CURLSettings

@@ -12,17 +12,12 @@ import Synchronization
 /// print(thumbnails.value(for: "icon")?.count ?? 0)
 /// ```
 ///
-/// A ``MemoryCachePolicy`` chooses the entries to evict.
+/// All calls are synchronous and safe from any thread. A ``MemoryCachePolicy`` chooses the entries to evict. The cache
+/// releases values and calls the eviction listener outside its lock, so that both may call the cache. `==` of `Key` and
+/// ``WeaklyReferenceable/weakReference`` run under the lock: they must not call the cache and should be fast.
 ///
-/// All calls are synchronous and safe from any thread. The cache uses no task, actor or timer. Several threads can read
-/// at the same time if the policy supports it, as the default policy does. A lookup holds the cache's lock for a few
-/// memory accesses only. The cache releases values and calls the eviction listener outside the lock, so the values'
-/// deinitializers and the listener may call the cache. It compares keys and resolves weak references under the lock:
-/// `==` of `Key` and ``WeaklyReferenceable/weakReference`` must not call the cache and should be fast.
-///
-/// Entries expire by the clock's uptime. The cache never returns an expired entry. An expired entry is removed when
-/// ``value(for:)`` looks it up, when ``trim(toCost:count:)`` is called, or during a store: while any entry has a time
-/// to live, each store checks three entries.
+/// An expired entry is never returned. It is removed when it is looked up, by ``trim(toCost:count:)``, or by a later
+/// store.
 ///
 /// - Complexity: O(1) for every operation unless its comment says otherwise. Stores are O(1) amortized.
 public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Sendable {

@@ -33,21 +33,19 @@ extension CacheSerializer {
     }
 }
 
-/// A serializer that keeps the original bytes of unprocessed images, and encodes processed images in the format of
-/// their original.
+/// The default form of images on disk: the original bytes of an unprocessed image, and a processed image in the format
+/// of its original.
 ///
 /// ```swift
 /// let serializer = DefaultCacheSerializer(format: .webp, quality: 0.8)
 /// ```
 ///
-/// Without a `format`, a processed image whose original is unknown, or whose original's format cannot be written or
-/// cannot hold the image, is written as PNG, or else in the first format of the codecs that can hold it. A processed
-/// animation is written in a format that holds all frames; if there is none, the original bytes are kept, or PNG holds
-/// the first frame.
+/// Without a `format`, PNG replaces a format that is unknown, cannot be written or cannot hold the image; if PNG cannot
+/// either, the first codec that can. A processed animation needs a format that holds all frames. Without one, the
+/// original bytes are kept, or PNG holds the first frame.
 ///
 /// With a `format`, every image is written in that format, even if this loses data, such as all frames but one. When
-/// that is not possible, the image is written in its original's format, else as PNG, and otherwise the original bytes
-/// are kept.
+/// that is not possible, the format of the original, PNG and the original bytes follow.
 ///
 /// Source: Kingfisher's `DefaultCacheSerializer`, which re-encodes unprocessed images, and
 /// `FormatIndicatedCacheSerializer`.

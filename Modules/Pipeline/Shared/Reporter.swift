@@ -1,6 +1,6 @@
 import AlcedoCore
 
-/// A reporter of the steps of a pipeline, which calls the observers in their order.
+/// The observers of a pipeline, called in their order with each step. Without observers, no clock is read.
 struct Reporter: Sendable {
     let observers: [any PipelineObserving]
     let clock: any TimeSource

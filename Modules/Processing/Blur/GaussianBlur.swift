@@ -124,7 +124,8 @@ private final class BlurConsumer: PixelRowConsumer {
     func finish() throws { try next.finish() }
 }
 
-/// A blurrer that takes rows from top to bottom and returns each blurred row as soon as its input rows are complete.
+/// The state of a blur over rows from top to bottom. Each blurred row is available as soon as its input rows are
+/// complete.
 struct Blurrer: ~Copyable {
     private let size: PixelSize
     private let layout: SampleLayout

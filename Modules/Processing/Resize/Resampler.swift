@@ -65,7 +65,7 @@ struct ResamplingPlan {
     }
 }
 
-/// A resampler that computes in one type of numbers.
+/// Resampling in one type of numbers: integers of 16 bits, or floats.
 private final class Resampler<Sample: FilterSample>: Resampling {
     private let plan: ResamplingPlan
     private let source: Sample.Row

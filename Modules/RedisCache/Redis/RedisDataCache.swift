@@ -16,19 +16,13 @@ import FoundationEssentials
 /// }
 /// ```
 ///
-/// - **Limits.** The server's own policy determines the size and the eviction of entries (`maxmemory` and
-///   `maxmemory-policy`, such as `allkeys-lru`). The server also removes expired entries.
-/// - **Damage.** Entries have a checksum, which also covers their keys. A damaged entry is a miss, and so is an entry
-///   that was moved to another key, or that was stored by a clock that was ahead by more than the entry's lifetime.
-/// - **Failures.** A server that is slow, full, restarting or dead causes misses, not errors. Each call and each of its
-///   parts has a time limit. A read or a store whose reply is late is repeated once on another connection, so that a
-///   late reply delays no other call. After `failureLimit` consecutive failures, no calls are sent for the time
-///   `retryDelay`, so that callers do not wait for the server. When the server is overloaded, reads and stores that
-///   would wait too long are not performed. An entry that could not be stored is a later miss, and ``statistics``
-///   counts it as a failure. A removal that does not reach the server removes nothing.
-/// - **Threads.** Calls block dedicated threads, one for each connection. Reads and stores wait for a thread for at
-///   most `responseTimeout`. Removals, ``count`` and ``totalSize`` wait without a limit. Operations that need many
-///   calls have a total time limit, `bulkOperationTimeout`.
+/// The server's `maxmemory` and `maxmemory-policy` determine how much it keeps and which entries it evicts. A damaged
+/// or misplaced entry is a miss.
+///
+/// A server that is slow, full, restarting or dead causes misses, not errors: each call has a time limit. An entry that
+/// could not be stored is a later miss, and ``statistics`` counts it as a failure. A removal that does not reach the
+/// server removes nothing. Calls block threads of the cache, one for each connection. Removals, ``count`` and
+/// ``totalSize`` wait for a connection without a limit. The page of the module has the times and the limits.
 public final class RedisDataCache: MeasurableDataCache {
     /// The lifetime in milliseconds of the record of an entry without an expiry: 90 days.
     private static let recordLifetime = 90 * 24 * 60 * 60 * 1000

@@ -2,8 +2,8 @@
     import Synchronization
 #endif
 
-/// A marker that tells the thread sanitizer that operations before the resumption of a continuation happen before the
-/// operations of its waiter.
+/// An order that the thread sanitizer sees: operations before the resumption of a continuation happen before those of
+/// its waiter.
 ///
 /// Swift's runtime guarantees this order. However, if another thread resumes a continuation before its task has
 /// suspended, the runtime (6.3.1) uses an atomic operation in code that is not instrumented. The sanitizer then reports

@@ -19,17 +19,14 @@ import AlcedoLibc
 /// #expect(isDone.withLock { $0 })
 /// ```
 ///
-/// Child tasks and default actors called from such a task use the executor too. An unstructured `Task { }` does not
-/// inherit it. A library must pass the preference on, as the image pipeline does with
-/// `ImagePipeline.Configuration.taskExecutor`.
+/// Pass it to a configuration, such as `ImagePipeline.Configuration.taskExecutor`: an unstructured `Task { }` does not
+/// inherit it. Jobs run one at a time, in the order in which they were enqueued, except that a job that calls
+/// ``drain()`` runs others inside it. Calls may come from any thread.
 ///
 /// - Important: The executor does not track work outside it: threads for blocking calls, actors with their own
 ///   executor, sleeping on a real clock, sockets. Such work ends by enqueuing a job here, at a time that the test does
 ///   not control. Wait for it with ``drain(until:)``. A ``ManualClock`` keeps sleepers out of the queue until it is
 ///   advanced or their task is canceled.
-///
-/// Jobs start in the order in which they were enqueued. Their priorities are ignored. They run one at a time, except
-/// that a job that calls ``drain()`` runs others inside it. Calls may come from any thread.
 public final class ManualExecutor: TaskExecutor {
     private let jobs = Watched<[UnownedJob]>([])
     /// The lock that is held while a job runs.

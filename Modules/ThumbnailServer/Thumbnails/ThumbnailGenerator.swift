@@ -3,7 +3,8 @@ import AlcedoProgramSupport
 import AlcedoRuntime
 import FoundationEssentials
 
-/// A generator of thumbnails. Simultaneous requests for equal thumbnails share one operation.
+/// The path of a thumbnail: from memory, from the store, or made from its original. Simultaneous requests for equal
+/// thumbnails share one operation.
 final class ThumbnailGenerator: Sendable {
     /// The source of a thumbnail: the memory cache, the backing store, or its generation from the original.
     enum Source: String, Sendable, CaseIterable {

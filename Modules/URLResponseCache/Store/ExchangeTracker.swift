@@ -1,10 +1,8 @@
 import AlcedoCore
 import AlcedoRuntime
 
-/// A tracker of the exchanges in progress.
-///
-/// It prevents storing a response that was in flight while its resource changed, and replacing a newer response by an
-/// older one.
+/// The exchanges in progress. A response that was in flight while its resource changed is not stored, and does not
+/// replace a newer one.
 final class ExchangeTracker: Sendable {
     /// One exchange. It ends when it is released.
     final class Exchange: Sendable {

@@ -19,7 +19,7 @@ extension ResponseEntry {
     }
 }
 
-/// The coder of entries for storage as bytes.
+/// The stored form of entries, as bytes.
 private enum ResponseEntryCoder {
     /// The version of the format. Entries of another version are not read. Version 2 held the values of most fields
     /// that `Vary` names, not digests of them. Version 3 did not keep users apart by their cookies.

@@ -1,6 +1,7 @@
 public import AlcedoCore
 
-/// A renderer that converts images to terminal text. It performs no output and does not query the terminal.
+/// The conversion of images to terminal text: half blocks, the Kitty protocol or Sixel. It performs no output and does
+/// not query the terminal.
 ///
 /// ```swift
 /// let renderer = TerminalRenderer(canvas: TerminalCanvas(columns: 80, rows: 24), depth: .trueColor)

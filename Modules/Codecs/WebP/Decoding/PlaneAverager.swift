@@ -1,6 +1,6 @@
 import AlcedoCore
 
-/// An averager that resizes one plane of 8-bit samples. Every output sample is the mean of the area that it covers.
+/// The reduction of one plane of 8-bit samples. Every output sample is the mean of the area that it covers.
 struct PlaneAverager {
     private let source: PixelSize
     private let height: Int

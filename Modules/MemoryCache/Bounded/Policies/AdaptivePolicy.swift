@@ -1,28 +1,9 @@
 /// The default policy. It weighs the frequency of an entry's use against its cost, resists scans and loops, and
 /// approaches LRU when only recency matters.
 ///
-/// **Duels.** New entries enter a *window*, which is LRU. The entry that leaves the window, the candidate, meets the
-/// least valuable entry of the *main* part, the defender. The entry with the higher ratio of uses to cost stays. A
-/// defender that stays has its uses halved, so that old uses do not protect it forever. The main part is ordered by
-/// this ratio plus an age that grows with evictions.
-///
-/// **Window size.** The policy records evicted entries and their uses in ghosts, and keeps up to three ghosts for each
-/// entry in the cache. If an entry returns shortly after the window evicted it, a larger window would have kept it, so
-/// the window grows. If the main part had evicted it, the window shrinks.
-///
-/// **Loops.** A loop over more entries than fit is recognized when entries return in the order in which they were last
-/// used (see `LoopDetector`). All entries of a loop are used equally often. The uses of a returning entry therefore do
-/// not count against a defender that was used in the current turn of the loop, and the window shrinks to its minimum. A
-/// fixed part of the loop stays and is hit on each turn. If the loop is so short that an entry returns before its ghost
-/// is forgotten, a defender meets about four candidates per turn. A defender that has survived six duels without a use
-/// is no longer protected. In a longer loop, the ghosts are forgotten before their entries return. A part of such a
-/// loop stays because no new entry is worth more. A main part of *n* entries is replaced once if none of its entries is
-/// used during 128 × *n* duels.
-///
-/// A hit only sets a mark. The policy reads the mark when the entry is next in line for eviction.
-///
-/// All operations are O(1), amortized. The policy takes about 80 bytes per entry, and about fifty for each of three
-/// ghosts.
+/// `Modules/MemoryCache/README.md` explains the duels between the window and the main part, the size of the window, and
+/// loops. A hit only sets a mark, which the policy reads when the entry is next in line for eviction. All operations
+/// are O(1), amortized. The policy takes about 80 bytes per entry, and about fifty for each of three ghosts.
 ///
 /// Sources: window and duel, G. Einziger, R. Friedman, B. Manes, "TinyLFU: A Highly Efficient Cache Admission Policy",
 /// ACM Transactions on Storage 13 (2017); value and age, L. Cherkasova, "Improving WWW Proxies Performance with
@@ -252,15 +233,15 @@ struct AdaptivePolicy: MarkedEvictionPolicy {
     }
 }
 
-/// A detector of loops: sequences of entries that are requested repeatedly and do not fit into the cache.
+/// The signs of a loop: a sequence of entries that is requested repeatedly and does not fit into the cache.
 ///
 /// In a loop, entries return in the order of their last uses, each shortly after its predecessor. Other patterns lack
-/// that order: scrolling back returns entries in reverse, and independent requests return them at random. The detector
-/// counts returns in order. A return out of order, or a miss of an entry without a ghost, subtracts eight from the
-/// count, so the count grows only if at least about nine of ten misses are returns in order. The detector recognizes a
-/// loop when the count reaches a quarter of the number of entries, plus eight.
+/// that order: scrolling back returns entries in reverse, and independent requests return them at random. Returns in
+/// order are counted. A return out of order, or a miss of an entry without a ghost, subtracts eight, so the count grows
+/// only if about nine of ten misses are returns in order. At a quarter of the number of entries, plus eight, the
+/// requests count as a loop.
 ///
-/// Every operation is O(1). The detector takes 24 bytes.
+/// Every operation is O(1), in 24 bytes.
 struct LoopDetector: Sendable {
     /// The number of returns in order that one return out of order, or one miss without a ghost, cancels.
     private static let penalty = 8

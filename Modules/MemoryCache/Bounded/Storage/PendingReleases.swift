@@ -55,7 +55,7 @@ struct RetiredEntries<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     }
 }
 
-/// A reporter of evictions, which calls a cache's listener without recursion on any thread.
+/// The eviction listener of a cache. It never runs inside itself on one thread.
 ///
 /// If the listener's calls to the cache remove further entries, these are queued until the listener returns, so that a
 /// chain of such calls does not grow the stack.
