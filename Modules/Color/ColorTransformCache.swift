@@ -47,7 +47,6 @@ final class ColorTransformCache: Sendable {
         self.byteLimit = byteLimit
     }
 
-    /// The number of entries.
     var count: Int { entries.withLock { $0.count } }
 
     /// Returns the conversion, and creates it if necessary. Throws the error of an unusable profile.

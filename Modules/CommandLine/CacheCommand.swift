@@ -3,7 +3,6 @@ import AlcedoLibc
 import AlcedoProgramSupport
 import FoundationEssentials
 
-/// The `alcedo cache` command.
 struct CacheCommand: ProgramCommand {
     static let name = "cache"
     static let help = """

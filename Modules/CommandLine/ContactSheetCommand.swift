@@ -1,7 +1,6 @@
 import Alcedo
 import AlcedoProgramSupport
 
-/// The `alcedo contact-sheet` command.
 struct ContactSheetCommand: ProgramCommand {
     static let name = "contact-sheet"
     static let help =

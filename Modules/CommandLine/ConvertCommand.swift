@@ -3,7 +3,6 @@ import AlcedoProgramSupport
 import AlcedoRuntime
 import FoundationEssentials
 
-/// The `alcedo convert` command.
 struct ConvertCommand: ProgramCommand {
     static let name = "convert"
     static let help =

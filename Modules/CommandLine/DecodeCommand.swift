@@ -2,7 +2,6 @@ import Alcedo
 import AlcedoProgramSupport
 import AlcedoRuntime
 
-/// The `alcedo decode` command.
 struct DecodeCommand: ProgramCommand {
     static let name = "decode"
     static let help =

@@ -4,7 +4,6 @@ import AlcedoProgramSupport
 import AlcedoRuntime
 import FoundationEssentials
 
-/// The `alcedo inspect` command.
 struct InspectCommand: ProgramCommand {
     static let name = "inspect"
     static let help =

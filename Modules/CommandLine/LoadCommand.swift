@@ -1,7 +1,6 @@
 import Alcedo
 import AlcedoProgramSupport
 
-/// The `alcedo load` command.
 struct LoadCommand: ProgramCommand {
     static let name = "load"
     static let help =

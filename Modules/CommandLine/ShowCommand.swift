@@ -4,7 +4,6 @@ import AlcedoProgramSupport
 import AlcedoRuntime
 import FoundationEssentials
 
-/// The `alcedo show` command.
 struct ShowCommand: ProgramCommand {
     static let name = "show"
     static let help =

@@ -2,7 +2,6 @@ import Alcedo
 import AlcedoProgramSupport
 import AlcedoRuntime
 
-/// The `alcedo thumbnail` command.
 struct ThumbnailCommand: ProgramCommand {
     static let name = "thumbnail"
     static let help =

@@ -237,7 +237,6 @@ private struct PrefetchKey: Hashable {
 /// The waiting requests, the running loads and the outcomes. A pure state machine: it never awaits and makes no calls
 /// to other objects.
 private struct PrefetchState: Sendable {
-    /// A load to start.
     struct Start: Sendable {
         var id: Int
         var request: ImageRequest
@@ -330,7 +329,6 @@ private struct PrefetchState: Sendable {
     /// Adds a caller that waits for the report.
     mutating func addWaiter(_ id: Int, _ waiter: Waiter) { waiters[id] = waiter }
 
-    /// Removes a waiter and returns it.
     mutating func removeWaiter(_ id: Int) -> Waiter? { waiters.removeValue(forKey: id) }
 
     /// Returns the waiters and their report when all requests have ended, and begins a new report. Returns nil while

@@ -20,7 +20,6 @@ struct LPQA {
 
 /// The header of a ThumbHash, and the numbers of coefficients that follow it.
 struct ThumbHashHeader {
-    /// The average of the channels.
     let average: SIMD4<Double>
     /// The largest magnitudes of the coefficients of each channel.
     let scales: SIMD4<Double>

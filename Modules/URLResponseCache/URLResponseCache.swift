@@ -19,7 +19,6 @@ public import FoundationEssentials
 /// Pass it to a ``CachingTransport``, which reads and stores responses. Without a transport it stores only the
 /// responses passed to ``store(_:body:for:at:policy:userInfo:)``.
 public struct URLResponseCache: Sendable {
-    /// The store of the responses.
     package let store: any ResponseStoring
     /// The behavior of the cache where HTTP allows a choice.
     package let rules: ResponseCacheRules
@@ -89,7 +88,7 @@ public struct URLResponseCache: Sendable {
     /// Each response that is passed to the store counts as one store.
     public var statistics: CacheStatistics { counts.value }
 
-    /// The number of bytes in memory.
+    /// The number of bytes that stored responses take in memory.
     public var memoryUsage: Int { memory.totalSize }
 
     /// The number of bytes on disk; 0 without a data cache.

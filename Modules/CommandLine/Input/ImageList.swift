@@ -5,7 +5,6 @@ import AlcedoRuntime
 ///
 /// The list stores names and creates each request on access. A list of 100,000 images takes a few megabytes.
 struct ImageList: Sendable {
-    /// An item of the list.
     enum Item: Sendable {
         /// A URL or the path of a file.
         case named(String)

@@ -6,7 +6,6 @@ struct BatchLoad: Sendable {
     typealias Progress = @Sendable (DownloadProgress) -> Void
 
     let images: ImageList
-    /// The maximum number of concurrent loads.
     let maxConcurrentLoads: Int
     /// The interruption, after which no load starts. Loads that have succeeded are still reported.
     let interruption: Interruption?

@@ -27,7 +27,6 @@ struct WrittenImage: Sendable {
     var layer: ImageResponse.Layer
     /// The number of encoded bytes read.
     var bytesIn: Int
-    /// The number of bytes written.
     var bytesOut: Int
     /// The indices of the written frames; nil stands for the still image. Default: the still image.
     var frames: [Int?] = [nil]

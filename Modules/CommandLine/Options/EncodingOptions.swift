@@ -7,7 +7,6 @@ import Alcedo
 #endif
 import AlcedoProgramSupport
 
-/// The options that control encoding.
 struct EncodingOptions: Sendable {
     /// Returns the help text of the options.
     static func help(writesAnimations: Bool) -> String {

@@ -62,7 +62,6 @@ struct StackOptions: Sendable {
     static func parts(in cache: URL) -> URL { cache.appending(path: "parts", directoryHint: .isDirectory) }
 }
 
-/// The default cache directory.
 private enum DefaultCache {
     /// The standard cache directory, or nil if neither `XDG_CACHE_HOME` nor `HOME` is an absolute path or if the
     /// directory cannot be created. Service users often have no home directory, and each load would report a write

@@ -143,7 +143,6 @@ extension ImageReport {
     }
 }
 
-/// The placeholders of an image.
 struct PlaceholderReport: Sendable, Encodable {
     /// The ThumbHash in base64.
     let thumbHash: String

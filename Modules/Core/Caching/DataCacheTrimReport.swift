@@ -11,6 +11,5 @@ public struct DataCacheTrimReport: Sendable, Hashable {
         self.error = error
     }
 
-    /// The number of bytes freed.
     package var byteCount: Int { removals.reduce(0) { $0 + $1.size } }
 }

@@ -40,15 +40,12 @@ package struct ColorDescription: Sendable, Hashable {
         codePoints = CodePoints(primaries: primaries, transfer: transfer)
     }
 
-    /// sRGB.
     package static let sRGB = ColorDescription(.bt709, .sRGB)
-    /// Display P3.
     package static let displayP3 = ColorDescription(.p3, .sRGB)
 }
 
 /// The chromaticities (CIE 1931 x and y) of three primary colors and a white point.
 package struct ColorPrimaries: Sendable, Hashable {
-    /// A chromaticity.
     package struct Chromaticity: Sendable, Hashable {
         package var x: Double
         package var y: Double

@@ -146,7 +146,6 @@ struct ICCTagTable {
     /// The tags, each name once. Tags whose elements are empty or not within the profile are left out.
     let tags: [Tag]
 
-    /// The bytes of the header.
     var header: ArraySlice<UInt8> { bytes[..<128] }
 
     /// Returns nil when the header or the table is damaged or incomplete.

@@ -222,7 +222,6 @@ private struct FrameCanvas {
     }
 }
 
-/// Blending of straight pixels.
 enum PixelBlending {
     /// Blends rows of equal length. Opaque source pixels replace the target; transparent ones leave it unchanged.
     @inline(__always)

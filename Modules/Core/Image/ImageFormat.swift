@@ -1,6 +1,11 @@
 public import AlcedoRuntime
 
 /// The name of an encoded image format. The set is open: an app can define names for its own codecs.
+///
+/// ```swift
+/// let grayMap = ImageFormat(rawValue: "graymap")
+/// print(grayMap.mediaType)  // image/graymap
+/// ```
 public struct ImageFormat: OpenName, Sendable, Hashable {
     /// The short name in lowercase, for example `png`.
     public var rawValue: String

@@ -67,7 +67,7 @@ public protocol HTTPResponseError: Error {
 
 /// The progress of a transfer.
 public struct DownloadProgress: Sendable, Hashable {
-    /// The number of bytes received.
+    /// The number of bytes received. It returns to zero when a transfer starts again from the first byte.
     public var received: Int
     /// The total number of bytes; nil if the source does not specify it.
     public var expected: Int?

@@ -13,7 +13,7 @@ public struct DownloadRequest: Sendable {
     /// A closure that returns when a transfer may start. Throws only `CancellationError`.
     public typealias Admission = @Sendable () async throws -> Void
 
-    /// The source of the bytes.
+    /// The source of the bytes: a server, a file, bytes in memory or a closure.
     public var source: ImageSource
     /// Whether ``Downloading/modified(_:)`` has already changed the request of the source, so that the downloader must
     /// not change it again. Default: false.

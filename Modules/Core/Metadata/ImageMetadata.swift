@@ -2,7 +2,7 @@ public import FoundationEssentials
 
 /// The metadata of an image file, with the original bytes.
 public struct ImageMetadata: Sendable, Hashable {
-    /// The ICC profile.
+    /// The ICC profile that describes the colors of the pixels; nil for sRGB.
     public var colorProfile: Data?
     /// Whether the file has an ICC profile that its decoder ignores, because the profile is damaged, does not fit the
     /// kind of the image or exceeds the limits. ``colorProfile`` is then nil. Default: false.

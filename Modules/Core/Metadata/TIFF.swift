@@ -19,11 +19,9 @@ enum TIFF {
 
     /// An entry of a directory, whose values are within the data.
     struct Entry {
-        /// The offset of the entry.
         var offset: Int
         /// The number of the type: 2 for text, 3 for a SHORT, 4 for a LONG.
         var type: Int
-        /// The number of values.
         var count: Int
         /// The offset of the values. Values of at most four bytes are stored in the entry.
         var values: Int
@@ -187,7 +185,6 @@ enum TIFF {
         return result
     }
 
-    /// Returns the bytes of a number.
     static func bytes(_ value: Int, count: Int, bigEndian: Bool) -> [UInt8] {
         (0..<count).map { UInt8(truncatingIfNeeded: value >> (8 * (bigEndian ? count - 1 - $0 : $0))) }
     }

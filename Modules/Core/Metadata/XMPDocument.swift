@@ -11,7 +11,6 @@ struct XMPName: Hashable {
     static func rdf(_ local: String) -> Self { Self(namespace: rdf, local: local) }
 }
 
-/// An element of an XMP packet.
 struct XMPElement {
     var name: XMPName
     var attributes: [(name: XMPName, value: String)] = []

@@ -14,7 +14,7 @@ public struct ImageResponse: Sendable {
         case local
     }
 
-    /// The finished image.
+    /// The image after decoding, color conversion and all processors of the request.
     public var image: DecodedImage
     /// The layer that had the image, or the bytes from which it was decoded.
     ///

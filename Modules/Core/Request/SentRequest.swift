@@ -38,7 +38,6 @@ extension ImageRequest {
     /// The variant of a resource that a request selects by the fields by which the responses vary.
     package struct Variance: Sendable, Hashable {
         package let fields: VaryingFields
-        /// The part of the keys.
         let part: String
 
         init(_ fields: VaryingFields, of request: HTTPRequest) {

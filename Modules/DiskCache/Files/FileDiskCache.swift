@@ -30,7 +30,6 @@ public import FoundationEssentials
 public final class FileDiskCache: MaintainableDataCache {
     /// The directory that contains the files.
     package let directory: URL
-    /// The limits of the cache.
     package let limits: DataCacheLimits
 
     private let trims: TrimObservers
@@ -163,7 +162,7 @@ public final class FileDiskCache: MaintainableDataCache {
     @discardableResult
     public func removeAll(of resource: ResourceKey) async -> Int { await engine?.removeAll(of: resource) ?? 0 }
 
-    /// Removes all entries.
+    /// Removes all entries of the directory, also those that other processes have stored.
     public func removeAll() async { await engine?.removeAll() }
 
     /// Waits for the end of all stores and removals that have begun, and of the trims that follow them. Also applies

@@ -75,7 +75,6 @@ public protocol HTTPBodySource: Sendable {
     func cancel()
 }
 
-/// A body source for data in memory.
 final class DataBodySource: HTTPBodySource {
     private enum State: Sendable {
         case unread(Data)

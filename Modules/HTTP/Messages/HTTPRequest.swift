@@ -9,7 +9,7 @@ public import FoundationEssentials
 public struct HTTPRequest: Sendable, Hashable {
     /// The request method. Default: `GET`.
     public var method: HTTPMethod
-    /// The URL of the resource.
+    /// The URL, with the scheme `http` or `https`. A fragment is not sent.
     public var url: URL
     /// The header fields, in addition to those that a transport adds. Default: none.
     public var fields: HTTPFields

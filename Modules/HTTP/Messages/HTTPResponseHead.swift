@@ -2,7 +2,7 @@ public import FoundationEssentials
 
 /// The status and fields of a response.
 public struct HTTPResponseHead: Sendable, Hashable {
-    /// The URL of the request.
+    /// The URL that the response belongs to: after redirects, that of the last request.
     public var url: URL
     /// The three-digit status code. Unknown codes are passed on.
     public var status: Int

@@ -19,7 +19,6 @@ public enum ResponseSource: String, Sendable, Hashable {
 package struct ResponseCaching: Sendable {
     package typealias Source = ResponseSource
 
-    /// The source of the response.
     package var source: Source
     /// The decision whether other caches may store the content. Final after the body has been read to its end.
     package var decision: StorageDecision

@@ -218,7 +218,6 @@ public final class NSCacheBackend: MaintainableMemoryCache {
 private struct ImageRecords: Sendable {
     /// The total cost of all images, in bytes.
     private(set) var totalCost = 0
-    /// The number of images.
     private(set) var count = 0
     /// The counts of stores, failures and evictions. Lookups are counted separately.
     var statistics = CacheStatistics()

@@ -42,7 +42,6 @@ extension ImageProcessing where Self == ImageProcessors.BuiltIn {
 extension ImageProcessors {
     /// The processor of `.roundedCorners(radius:unit:border:)` and `.roundedCorners(_:border:)`.
     package struct RoundedCorners: PointProcessing {
-        /// The radii of the corners.
         package let radii: CornerRadii
         /// The line along the inside of the edge, or `nil` for no border.
         package let border: Border?

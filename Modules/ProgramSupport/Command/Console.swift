@@ -5,10 +5,8 @@ import Synchronization
 /// The standard streams of the process. Each text is written with a single system call if the stream accepts all of it,
 /// so that lines of concurrent tasks do not mix.
 package enum Console {
-    /// Whether standard output is a terminal.
     package static var outputIsTerminal: Bool { isatty(STDOUT_FILENO) == 1 }
 
-    /// Whether standard error is a terminal.
     package static var errorIsTerminal: Bool { isatty(STDERR_FILENO) == 1 }
 
     /// Whether standard error is a terminal that can rewrite its current line.

@@ -207,7 +207,6 @@ extension Error {
     }
 }
 
-/// The owner and the permissions of a file.
 private struct FileOwner {
     private let user: uid_t
     private let group: gid_t

@@ -31,7 +31,6 @@ public final class RedisDataCache: MeasurableDataCache {
     /// expire first.
     private static let recordLifetimeSlack = 60 * 1000
 
-    /// The options of the cache.
     package let options: RedisOptions
     private let pool: RedisPool
     private let keys: RedisKeys

@@ -13,7 +13,6 @@ package final class ByteBudget: Sendable {
     ///   a time is granted.
     package init(limit: Int) { state = Locked(ByteBudgetState(limit: limit)) }
 
-    /// The number of bytes currently reserved.
     package var reservedByteCount: Int { state.withLock { $0.reserved } }
 
     /// Waits for the bytes and runs `body` while they are reserved.

@@ -12,7 +12,6 @@ struct ByteBudgetState: Sendable {
     /// The number of bytes reserved. It exceeds the limit only if a single reservation does, or after an unconditional
     /// reservation.
     private(set) var reserved = 0
-    /// The number of reservations.
     private(set) var reservationCount = 0
     private var waiting = WaiterQueue<Waiter>()
     private var lastID = 0

@@ -118,7 +118,6 @@ public enum ProcessorConformance: ConformanceKit {
 }
 
 extension DecodedImage {
-    /// Returns an image of noise.
     static func noise(_ size: PixelSize, _ format: PixelFormat, _ alphaMode: AlphaMode) -> DecodedImage {
         var random = SplitMix64(seed: UInt64(size.width * 31 + size.height))
         let full = format.isDeep ? UInt16.max : 255

@@ -39,7 +39,6 @@ public final class ManualMemoryPressureSource: MemoryPressureSource {
     /// - Parameter level: The initial level. Default: `normal`.
     public init(level: MemoryPressure = .normal) { state = Locked(State(level: level)) }
 
-    /// The current level.
     package var level: MemoryPressure { state.withLock { $0.level } }
 
     /// The number of active observations.

@@ -9,7 +9,6 @@ package import FoundationEssentials
 package final class ClosedPort: Sendable {
     /// The base URL, such as `http://127.0.0.1:40123`.
     package let url: URL
-    /// The port's number.
     package let port: Int
 
     private let socket: Locked<OriginSocket?>

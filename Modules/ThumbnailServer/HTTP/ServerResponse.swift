@@ -2,7 +2,6 @@ import Alcedo
 import AlcedoHTTP
 import FoundationEssentials
 
-/// A complete response.
 struct ServerResponse: Sendable {
     var status: Int
     /// The header fields, without `Connection`, the length and the date, which the server adds.

@@ -47,7 +47,6 @@ struct RunningServer: Sendable {
     }
 }
 
-/// A time limit for waiting.
 enum TimeLimit {
     /// Returns when the operation has ended or the limit has elapsed. After the limit, the operation continues without
     /// a waiter.

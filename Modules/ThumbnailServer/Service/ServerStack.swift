@@ -28,7 +28,6 @@ struct ServerStack: Sendable {
         /// those entries.
         fileprivate static let privateName = "private"
 
-        /// The directories of the caches on disk.
         var cacheDirectories: [URL] { ["originals", "pictures"].compactMap(directory) }
 
         fileprivate func directory(_ name: String) -> URL? {

@@ -6,7 +6,6 @@ import FoundationEssentials
 /// A finished thumbnail in its encoded form.
 struct Thumbnail: Sendable, Equatable {
     var data: Data
-    /// The media type.
     var type: String
     /// The dates until which the thumbnail may be used; nil if it must not be stored.
     var freshness: ThumbnailFreshness?

@@ -106,7 +106,6 @@ extension StoredResponse {
 
 /// The conditions under which a stale response may be used. Source: RFC 9111 section 4.2.4, RFC 5861.
 enum Staleness {
-    /// A failure of the server.
     enum Failure {
         /// The server could not be reached, or did not respond.
         case disconnected

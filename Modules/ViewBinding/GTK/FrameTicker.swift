@@ -35,7 +35,6 @@
                 { ticker in ticker.map { Unmanaged<FrameTicker>.fromOpaque($0).release() } })
         }
 
-        /// Stops the ticker.
         package func stop() {
             guard let tick else { return }
             self.tick = nil

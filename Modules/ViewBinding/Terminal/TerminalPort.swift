@@ -15,7 +15,6 @@ package protocol TerminalPort: Sendable {
     func end()
 }
 
-/// A terminal of a file descriptor.
 package final class TerminalFile: TerminalPort {
     private let descriptor: Int32
     private let before = Locked<termios?>(nil)

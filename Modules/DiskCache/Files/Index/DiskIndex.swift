@@ -39,7 +39,6 @@ final class DiskIndex: Sendable {
             IndexState(suffixHash: XXH64.hash(files.paths.suffix.utf8Span.span.bytes), bootHash: bootHash))
     }
 
-    /// The path of the directory.
     private var path: String { files.paths.directory }
 
     private var filePath: String { "\(path)/\(IndexFile.name)" }
@@ -152,7 +151,6 @@ final class DiskIndex: Sendable {
     /// The operations for the owner of the lock. Valid until the lock is released.
     struct Change {
         fileprivate let index: DiskIndex
-        /// The index file.
         let file: IndexFile
 
         func read<Result>(_ body: (IndexTable) -> Result) -> Result { index.read(body) }

@@ -1,7 +1,6 @@
 import AlcedoCore
 import AlcedoRuntime
 
-/// An entry in the index.
 struct IndexEntry: Sendable, Equatable {
     /// The use number of an entry without a recorded use. It is lower than all others.
     static let neverUsed: Int64 = 0

@@ -189,6 +189,11 @@ public enum QueueOrder: Sendable, Hashable {
 }
 
 /// A limit on the rate at which transfers begin.
+///
+/// ```swift
+/// var downloads = DownloaderConfiguration()
+/// downloads.rate = DownloadRate(perSecond: 80, burst: 25)
+/// ```
 public struct DownloadRate: Sendable, Hashable {
     /// The maximum average number of transfers that begin in a second. With zero or less, no transfer begins after the
     /// first burst.

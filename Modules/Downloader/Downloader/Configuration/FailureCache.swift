@@ -56,7 +56,7 @@ public final class FailureCache: Sendable {
         state.withLock { Self.removeFailure(key, from: &$0) }
     }
 
-    /// Removes all failures.
+    /// Removes all failures, so that every request is sent again.
     public func removeAll() { state.withLock { $0 = State() } }
 
     /// Returns the error with which the request failed before, or nil if none is remembered. Removes an expired

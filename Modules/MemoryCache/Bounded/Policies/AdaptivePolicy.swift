@@ -29,7 +29,6 @@ struct AdaptivePolicy: MarkedEvictionPolicy {
     private static let maximumFrequency = 15
     private static let initialShare = 0.2
     private static let minimumShare = 0.02
-    /// The number of ghosts for each entry.
     private static let ghostsPerEntry = 3
     /// The share of the total cost that defines a recent eviction. The eviction of an entry is recent if the part that
     /// evicted it, the window or the main part, has since evicted less than this share.

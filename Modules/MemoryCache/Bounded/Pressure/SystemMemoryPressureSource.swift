@@ -74,7 +74,6 @@ public final class SystemMemoryPressureSource: MemoryPressureSource {
 }
 
 extension SystemMemoryPressureSource {
-    /// The configuration of a source.
     package struct Configuration: Sendable, Equatable {
         /// The root directory for the kernel's files. Default: `/`. This absolute path prefixes the paths of the files
         /// below `/proc` and of the mounted control groups.

@@ -33,10 +33,8 @@
         private var covered: Drawn?
         private var fade = ImageFade()
         private var schedule: FrameSchedule?
-        /// The visibility of the widget.
         let visibility: WidgetVisibility
 
-        /// The content mode.
         var mode = TargetSize.ContentMode.fit { didSet { gtk_widget_queue_draw(widget) } }
         /// The progress of the download, from 0 to 1; nil to draw no line.
         var progress: Double? { didSet { if progress != oldValue { gtk_widget_queue_draw(widget) } } }

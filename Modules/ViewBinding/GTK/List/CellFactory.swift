@@ -39,7 +39,6 @@
         /// more cells than are visible. O(*cells*).
         public var boundCells: [(position: Int, cell: Cell)] { cells.bound }
 
-        /// The number of cells.
         package var cellCount: Int { cells.count }
     }
 
