@@ -8,17 +8,9 @@ struct StoreStage: Sendable {
     private let processedImages: ProcessedImageStore
     private let download: DownloadStage
     private let versions: FileVersions
+    /// The disk policy of requests that have none.
     private let policy: DataCachePolicy
 
-    /// Creates the stage.
-    ///
-    /// - Parameters:
-    ///   - memory: The memory cache.
-    ///   - disk: The disk cache.
-    ///   - processedImages: The processed images on disk.
-    ///   - download: The stage that stores original bytes.
-    ///   - versions: The versions of local files.
-    ///   - policy: The disk policy of requests that have none.
     init(
         memory: MemoryStage, disk: DiskStage, processedImages: ProcessedImageStore, download: DownloadStage,
         versions: FileVersions,
