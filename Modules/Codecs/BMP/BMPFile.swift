@@ -14,7 +14,6 @@ struct BMPFile {
     /// The damage of the headers and of the color profile, which changes no pixel; nil when none was found.
     private var damage: ImageDamage?
 
-    /// The number of bytes before the header.
     private let fileHeaderByteCount: Int
     private let bytes: UnsafeBufferPointer<UInt8>
     private let palette: Range<Int>

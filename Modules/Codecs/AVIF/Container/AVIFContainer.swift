@@ -24,7 +24,6 @@
         var isTruncated: Bool { !isForeign && boxes.isTruncated }
         /// The largest size, by its number of pixels, that an item or a track declares.
         private(set) var largestSize: PixelSize?
-        /// The number of coded items.
         private(set) var itemCount = 0
         /// Whether the still image of the file has an alpha image, although its payload may be empty.
         private(set) var declaresAlpha = false
@@ -34,7 +33,6 @@
         private(set) var tiles = AVIFTiles()
         /// Whether a tile of a shown image is a grid itself.
         private(set) var hasGridOfGrids = false
-        /// The tables of the boxes.
         private(set) var tables = AVIFTables()
         /// The tracks of a sequence.
         private(set) var tracks: [AVIFTrack] = []

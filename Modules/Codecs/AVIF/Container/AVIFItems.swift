@@ -13,7 +13,6 @@
             let to: [Int]
         }
 
-        /// The numbers of the coded images.
         private var coded: Set<Int> = []
         /// The number of the image that is shown.
         private var primary: Int?
@@ -39,7 +38,6 @@
             }
         }
 
-        /// The number of coded images.
         var codedCount: Int { coded.count }
 
         /// The coded images that libavif decodes: the shown image or its tiles, and those of its alpha.

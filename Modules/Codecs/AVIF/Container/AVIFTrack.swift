@@ -10,7 +10,6 @@
         private(set) var isAuxiliary = false
         /// Whether the track holds alpha; nil when the file does not state what an auxiliary track holds.
         private(set) var isAlpha: Bool?
-        /// The size of the frames.
         private(set) var size = PixelSize(width: 0, height: 0)
         /// The number of samples, which are the frames.
         private(set) var sampleCount = 0

@@ -72,7 +72,6 @@ struct Bitmap {
         return runs.coveredPixelCount > 0
     }
 
-    /// The alpha mode of the rows.
     var alphaMode: AlphaMode {
         let isCovered = runs.map { $0.coveredPixelCount == header.size.pixelCount } ?? true
         return header.fields?.alpha != nil || mask != nil || isPartial || !isCovered ? .straight : .opaque
@@ -163,6 +162,5 @@ struct Bitmap {
 }
 
 private extension PixelFormat {
-    /// The maximum of a sample.
     var maximum: UInt64 { self == .rgba16 ? 65_535 : 255 }
 }

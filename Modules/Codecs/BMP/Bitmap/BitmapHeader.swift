@@ -13,7 +13,6 @@ struct BitmapHeader {
         case bitFields
     }
 
-    /// The number of bytes of the header.
     let byteCount: Int
     /// The size. In an icon, the height is half of the stored height, which also counts the rows of the mask.
     private(set) var size: PixelSize
@@ -137,7 +136,6 @@ extension BitmapHeader {
     /// The number of bytes of all rows, without the padding of the last one. The size must be within the limits.
     var minimumPixelByteCount: Int { (size.height - 1) * bytesPerRow + usedBytesPerRow }
 
-    /// The number of bytes in an entry of the palette.
     var paletteEntryByteCount: Int { byteCount == 12 ? 3 : 4 }
 
     /// The number of colors that the palette has according to the header. Bitmaps without a palette may store one for

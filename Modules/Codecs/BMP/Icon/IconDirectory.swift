@@ -6,7 +6,6 @@ import AlcedoCore
 struct IconDirectory {
     /// One image of the file.
     struct Entry {
-        /// The offset of the image.
         let offset: Int
         /// The offset after the last byte that can belong to the image: that of the next image, or of the file.
         var end: Int

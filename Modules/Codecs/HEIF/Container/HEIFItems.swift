@@ -35,7 +35,6 @@
             let to: [Int]
         }
 
-        /// The maximum number of items.
         private static let maximumCount = 16_384
         /// The maximum number of parts of all payloads.
         private static let maximumExtentCount = 65_536

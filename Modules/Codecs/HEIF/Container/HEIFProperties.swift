@@ -10,7 +10,6 @@
         /// The crops, rotations and mirrorings, in the order in which they apply.
         private(set) var transforms: [HEIFTransform] = []
         private(set) var color: ColorCodePoints?
-        /// The offsets of the ICC profile.
         private(set) var profile: Range<Int>?
 
         /// Creates properties without values.

@@ -15,7 +15,6 @@
         /// The offset after the last byte that the picture needs.
         var end: Int { extents.map(\.upperBound).max() ?? 0 }
 
-        /// The number of bytes of the bitstream.
         var streamByteCount: Int { extents.reduce(0) { $0 + $1.count } }
 
         /// Returns the NAL units of the picture for libde265, each after its length in four bytes: the parameter sets

@@ -16,7 +16,6 @@
         private(set) var isForeign = false
         /// Whether the bytes end within the signature or within a box.
         private(set) var isTruncated = false
-        /// Whether the file has boxes.
         private(set) var hasBoxes = false
         /// The contents of the boxes that may hold metadata, without those of the same type as an earlier box.
         private(set) var metadata: [JXLMetadataBox] = []
@@ -90,11 +89,9 @@
 
     /// A box that may hold metadata.
     struct JXLMetadataBox {
-        /// The type of the metadata.
         let type: BoxType
         /// Whether the contents are compressed with Brotli. They then begin with the type.
         let isCompressed: Bool
-        /// The positions of the contents.
         let contents: Range<Int>
     }
 #endif

@@ -18,7 +18,6 @@ struct PNGOutline {
     /// The palette and transparency chunks before the pixels, which apply to every frame of an animation.
     private(set) var colors: [PNGChunk] = []
     private(set) var animation: PNGAnimationControl?
-    /// Whether the file has chunks of an animation.
     private(set) var hasAnimationChunks = false
     /// The number of `fcTL` chunks.
     private(set) var frameCount = 0

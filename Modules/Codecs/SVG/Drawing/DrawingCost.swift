@@ -27,7 +27,6 @@
         var dashCount = 0.0
         /// The number of bytes of text, counted as often as they are drawn.
         var characterCount = 0.0
-        /// The number of bytes of the decoded images.
         var imageByteCount = 0.0
 
         /// Adds an element that is drawn after the others.
@@ -66,7 +65,6 @@
         private static let maximumElementCount = 500_000.0
         /// The maximum number of nested elements and references.
         private static let maximumDepth = 1_000.0
-        /// The maximum number of dashes.
         private static let maximumDashCount = 1_000_000.0
 
         /// Checks the limits that do not depend on the size of the image.

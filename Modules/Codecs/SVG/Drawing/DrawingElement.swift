@@ -12,7 +12,6 @@
             /// Its children are drawn only where something refers to it.
             case definition
             case pattern
-            /// A primitive of a filter.
             case filterPrimitive
             /// Neither it nor its children are drawn by themselves, such as the stops of a gradient.
             case other
@@ -44,7 +43,6 @@
         var side: Double?
         /// The nanoseconds of a filter for each pixel of the image, times the square of the scale of the document.
         var scaledPixelTime = 0.0
-        /// The number of bytes of a decoded image.
         var imageByteCount = 0.0
         /// The number of bytes of text.
         var characterCount = 0.0

@@ -15,7 +15,6 @@
             elements.append(element)
         }
 
-        /// Changes the innermost open element.
         mutating func changeOpenElement(_ change: (inout DrawingElement) -> Void) {
             guard let index = openElements.last else { return }
             change(&elements[index])
@@ -72,7 +71,6 @@
         private var tiles: [Int: PatternTile] = [:]
         private var edgeCount = 0
 
-        /// The maximum number of references.
         private static let maximumEdgeCount = 2_000_000
 
         init(graph: DrawingGraph, states: [State]) {

@@ -13,7 +13,6 @@
         /// The number of references to elements, counted for each selector.
         private var referenceCount = 0
 
-        /// The maximum number of selectors of a document.
         private static let maximumSelectorCount = 20_000
         /// The maximum number of references in the style sheets of a document.
         private static let maximumReferenceCount = 100_000

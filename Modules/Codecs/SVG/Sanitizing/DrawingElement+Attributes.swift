@@ -49,7 +49,6 @@
             }
         }
 
-        /// The numbers in attributes.
         private struct Values {
             let attributes: [XMLAttribute]
             let viewport: Double

@@ -86,7 +86,6 @@
         }
     }
 
-    /// The digits of a number.
     private struct Decimal {
         private var mantissa: UInt64 = 0
         private(set) var hasDigits = false

@@ -31,7 +31,6 @@
         /// The gradients and patterns that inherit from others, with the positions of their `href` in the output.
         private var heirs: [(index: Int, attribute: Range<Int>)] = []
 
-        /// The maximum number of elements in a document.
         private static let maximumElementCount = 200_000
 
         /// Creates a writer.

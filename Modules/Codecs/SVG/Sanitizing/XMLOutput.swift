@@ -27,7 +27,6 @@
             for index in range { bytes[index] = 0x20 }
         }
 
-        /// Ends a start tag.
         mutating func endTag() { bytes.append(UInt8(ascii: ">")) }
 
         mutating func text(_ text: ArraySlice<UInt8>) { escape(text, isValue: false) }

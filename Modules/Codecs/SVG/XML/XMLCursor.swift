@@ -70,7 +70,6 @@
             run { $0 != quote && $0 != UInt8(ascii: "<") && $0 != UInt8(ascii: "&") && $0 >= 0x20 }
         }
 
-        /// Consumes a name.
         mutating func name() throws(ImageDecodingError) -> String {
             guard let first = peek else { throw endError }
             guard XMLCharacter.isNameStart(first) else { throw error("a name is missing") }
@@ -82,7 +81,6 @@
             return String(decoding: name, as: UTF8.self)
         }
 
-        /// The maximum number of bytes of a name.
         private static let maximumNameLength = 1_000
 
         private mutating func run(_ isIncluded: (UInt8) -> Bool) -> ArraySlice<UInt8> {

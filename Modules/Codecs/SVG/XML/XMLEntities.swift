@@ -73,7 +73,6 @@
             try skipDeclaration(&cursor)
         }
 
-        /// Skips the rest of a declaration.
         private func skipDeclaration(_ cursor: inout XMLCursor) throws(ImageDecodingError) {
             while true {
                 switch try cursor.next() {

@@ -269,7 +269,6 @@
     enum XMLLimits {
         /// The maximum number of nested elements, which librsvg draws recursively.
         static let maximumDepth = 250
-        /// The maximum number of attributes of an element.
         static let maximumAttributeCount = 1_000
         /// The maximum number of bytes of all expanded entities.
         static let maximumExpandedByteCount = 1 << 20

@@ -131,7 +131,6 @@ extension WebPFrame {
     }
 }
 
-/// The header of a bitstream.
 private struct WebPHeader {
     let size: PixelSize
     let declaresAlpha: Bool
