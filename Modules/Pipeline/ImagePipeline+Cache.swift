@@ -45,6 +45,10 @@ extension ImagePipeline {
         /// Stores an image as the finished image of a request: in memory, and on disk where the pipeline looks for it.
         /// Returns when the write to disk has ended.
         ///
+        /// ```swift
+        /// try await pipeline.cache.store(image, for: request)
+        /// ```
+        ///
         /// The disk cache receives the image, encoded by ``Configuration/serializer``, in two cases:
         ///
         /// - The request is for the original, and its source is not local. The image then replaces the original bytes,

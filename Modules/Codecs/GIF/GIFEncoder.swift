@@ -102,15 +102,7 @@ extension ImageEncoding where Self == ImageEncoder {
     /// Pixels with an 8-bit alpha below 128 become transparent, all others opaque. 16-bit samples lose their low byte.
     /// If the pixels to write then have at most `maximumColorCount` colors, including a transparent one, the colors are
     /// stored exactly. Otherwise a palette is computed by median cut, and the pixels are mapped to its colors, with
-    /// optional dithering.
-    ///
-    /// Each frame of an animation is written with its own palette. After the first frame, only a rectangle that
-    /// contains the changes is written. However, if a pixel becomes transparent again, that frame and the frame before
-    /// are written as a whole. Delays are rounded to hundredths of a second, at most 655.35 seconds. The number of
-    /// repeats becomes a NETSCAPE2.0 loop count of at most 65,535, or 0 for endless repeats; a single play has none.
-    /// GIF has no orientation, so images are made upright. The ICC profile is written in an ICCRGBG1012 extension, and
-    /// of the metadata only XMP.
-    /// A gray profile becomes an RGB profile with the same curve.
+    /// optional dithering. The page of the module has the rules for animations and metadata.
     ///
     /// A side of more than 65,535 pixels, or a frame of another size than the first one, is an error with the code
     /// `unsupportedImage`. Memory: several copies of the pixels of a frame, regardless of the number of frames, and the

@@ -91,15 +91,7 @@ extension ImageEncoding where Self == ImageEncoder {
     ///
     /// Images in gray8 and gray16 are written as gray, all others as 8-bit YCbCr. 16-bit samples lose their low byte.
     /// JPEG has no alpha: transparent pixels are blended with a background color. Only the first frame of an animation
-    /// is encoded.
-    ///
-    /// The color profile is kept when it describes gray for a gray image, or RGB for any other, and has at most
-    /// 16,707,345 bytes, which is the limit of the format. A gray profile of another image, for example with alpha,
-    /// becomes an RGB profile with the same curve. The pixels keep their stored order. Their orientation is written to
-    /// the orientation tag of the EXIF data passed to `embedding(_:)`. If there is no such tag, one is added unless the
-    /// image is upright. If the result has more than 65,527 bytes, only an orientation other than upright is written.
-    /// XMP of more than 65,504 bytes and IPTC of more than 65,506 bytes are omitted. The resolution is written in whole
-    /// pixels per inch.
+    /// is encoded. The page of the module has the rules for profiles, orientation and metadata.
     ///
     /// A side of more than 65,500 pixels is an error with the code `unsupportedImage`. A row encoder needs O(*w*)
     /// memory, unless the image is progressive or its Huffman tables are optimized.

@@ -97,21 +97,12 @@ extension ImageEncoding where Self == ImageEncoder {
     /// let data = try ImageEncoder.png(compressionLevel: 9).encode(image)
     /// ```
     ///
-    /// Encoding is lossless, except that premultiplied color is divided by alpha. Without a palette, RGBA8 and RGBA16
-    /// are written with alpha unless they are marked as opaque, RGBX8 without alpha, and gray8 and gray16 as gray. An
-    /// image with alpha whose pixels are all gray is written as gray with alpha, except by a row encoder. A gray
-    /// profile of another image becomes an RGB profile with the same curve. A color profile is left out when libpng
-    /// rejects it or its color space differs from the image's. The pixels are not rotated; an orientation other than
-    /// upright is written as EXIF. IPTC is written as a text in the form of ImageMagick, and texts as they are.
-    /// Animations are written as their first frame.
+    /// Encoding is lossless, except that premultiplied color is divided by alpha. Animations are written as their first
+    /// frame. The page of the module has the rules for color types, profiles and metadata.
     ///
     /// Samples of at most 128 MiB are compressed at once with libdeflate, for which they are copied. Those of larger
     /// images are compressed row by row with zlib, which takes about three times as long. For a row encoder, the limit
     /// is 4 MiB, and above it memory is O(*w*).
-    ///
-    /// `ImageConverter` keeps the color model of a file whose pixels do not change: an image with a palette keeps one
-    /// up to 16 million pixels, for which it needs a byte per pixel. Gray with alpha stays gray with alpha, also after
-    /// processors, as long as its pixels are gray.
     ///
     /// - Parameters:
     ///   - compressionLevel: The compression level of libdeflate and zlib, from 0 (no compression) to 9 (smallest

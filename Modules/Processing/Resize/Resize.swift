@@ -8,20 +8,16 @@ extension ImageProcessing where Self == ImageProcessors.BuiltIn {
     /// let request = ImageRequest(url: url, processors: [.resize(width: 320)])
     /// ```
     ///
-    /// Works on every pixel format. Each axis is filtered on its own, with color multiplied by alpha: 8-bit samples as
-    /// fixed-point numbers with 7 bits of fraction, others in floating point. Straight alpha stays straight, and fully
+    /// Each side of the result is the side of the full image times the factor, rounded to the nearest whole number and
+    /// at least 1. Sizes refer to the rows in memory, before ``/AlcedoCore/DecodedImage/orientation`` is applied. An
+    /// image that already has the size keeps its pixels, and every frame of an animation is resized when it is
+    /// requested.
+    ///
+    /// Works on every pixel format. The color profile, scale, orientation, format and alpha mode are kept. Fully
     /// transparent pixels of the result are black.
     ///
-    /// Sizes refer to the rows in memory, before ``/AlcedoCore/DecodedImage/orientation`` is applied. The color
-    /// profile, scale, orientation, format and alpha mode are kept. Every frame of an animation is resized when it is
-    /// requested. An image that already has the size keeps its pixels. Processing throws `invalidParameter` for a side
-    /// below 1, and `tooLarge` when there is no memory for the result, or when the result is larger than the source and
-    /// exceeds 2²⁸ pixels or 2¹⁶ pixels on a side.
-    ///
-    /// Each side of the result is the side of the full image times the factor, rounded to the nearest whole number and
-    /// at least 1. A pipeline decodes JPEG only at four times and SVG at twice the size of the result, unless
-    /// `sampling` requires the full size; the result looks the same. Other formats are filtered row by row as they are
-    /// decoded.
+    /// Processing throws `invalidParameter` for a side below 1. It throws `tooLarge` when there is no memory for the
+    /// result, or when the result is larger than the source and exceeds 2²⁸ pixels or 2¹⁶ pixels on a side.
     ///
     /// - Parameters:
     ///   - width: The maximum width in pixels. Default: unlimited.

@@ -78,14 +78,18 @@ public import FoundationEssentials
 
     /// Loads the image of a request into the view.
     ///
+    /// ```swift
+    /// binder.load(request, options: BindingOptions(placeholder: placeholder))
+    /// ```
+    ///
     /// If memory serves the request, and the load does not wait for the view's size, the image is shown before this
     /// method returns, without a placeholder. Otherwise the view shows the low-resolution image if that is in memory,
     /// or else the placeholder, or nothing. If `keepsCurrentImage` of the ``BindingOptions`` is true, the view keeps
     /// the image of an earlier request instead.
     ///
-    /// A load of another request is canceled. If the binder is already loading an equal request (the same source, the
-    /// same cache policy, the same key at the view's size, and the same modifier or an identifier for what it selects),
-    /// the call joins that load and changes nothing else: the options of the first call apply.
+    /// A load of another request is canceled. If the binder is already loading an equal request, the call joins that
+    /// load, and the options of the first call apply. Equal requests have the same source, the same cache policy, the
+    /// same key at the view's size, and the same modifier or an identifier for what it selects.
     ///
     /// A request without a target size is loaded at the size of the view (``ImageDisplaying/displaySize``), unless the
     /// options disable this. If the size of the view is not known yet, the load waits for ``viewSizeChanged()``. Until
