@@ -65,6 +65,14 @@ extension ImagePipeline {
         ///   image, which no cache keeps. `shutDown` after ``ImagePipeline/shutDown()``. `CancellationError` when the
         ///   task is canceled before the image is encoded; a later cancellation does not stop the write.
         public func store(_ image: DecodedImage, for request: ImageRequest) async throws {
+            do {
+                try await keep(image, for: request)
+            } catch let error as PipelineError {
+                throw error.naming(request.source)
+            }
+        }
+
+        private func keep(_ image: DecodedImage, for request: ImageRequest) async throws {
             guard !pipeline.isShutDown else { throw PipelineError.shutDown }
             guard !image.isPartial else { throw PipelineError(.notStored, "a partial image cannot be cached") }
             let resolved = await known(try await pipeline.resolved(request))

@@ -47,16 +47,20 @@ extension ImagePipeline {
     /// - Throws: The errors of ``data(for:)``, and ``PipelineError`` `notStored` when no cache kept the bytes.
     func storeOriginal(of request: ImageRequest, _ priority: PriorityHandle) async throws -> Bool {
         guard request.source.isWorthStoring else { return false }
-        let request = try await resolved(request)
-        let layers = await cache.contains(request)
-        let sufficientLayers: CachedLayers = store.policy(for: request).keepsVariants ? .disk : .original
-        if request.cachePolicy.disk.reads, !layers.isDisjoint(with: sufficientLayers) { return false }
-        let stored = try await original(for: request, priority).request
-        await disk.flushEntry(stored.originalKey)
-        guard await hasBytesOnDisk(stored) else {
-            throw PipelineError(.notStored, "the data was downloaded, but no disk cache stored it")
+        do {
+            let resolved = try await resolved(request)
+            let layers = await cache.contains(resolved)
+            let sufficientLayers: CachedLayers = store.policy(for: resolved).keepsVariants ? .disk : .original
+            if resolved.cachePolicy.disk.reads, !layers.isDisjoint(with: sufficientLayers) { return false }
+            let stored = try await original(for: resolved, priority).request
+            await disk.flushEntry(stored.originalKey)
+            guard await hasBytesOnDisk(stored) else {
+                throw PipelineError(.notStored, "the data was downloaded, but no disk cache stored it")
+            }
+            return true
+        } catch let error as PipelineError {
+            throw error.naming(request.source)
         }
-        return true
     }
 
     /// Whether the disk cache has the original bytes, or the response cache has the response outside memory.

@@ -238,7 +238,12 @@ struct PrefetcherTests {
             prefetcher.start(try requests(2))
             let report = try await prefetcher.report()
             #expect(report.loaded.isEmpty && report.failed.count == 2)
-            for failure in report.failed { #expect((failure.error as? PipelineError)?.code == .notStored) }
+            for failure in report.failed {
+                let error = failure.error as? PipelineError
+                #expect(error?.code == .notStored)
+                let url = try #require(failure.request.url).absoluteString
+                #expect(error?.description.contains(url) == true)
+            }
         }
     }
 

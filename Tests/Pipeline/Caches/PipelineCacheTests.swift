@@ -142,6 +142,8 @@ struct PipelineCacheTests {
 
         #expect(error?.code == .notStored)
         #expect((error?.cause as? DataCacheError)?.code == .noSpace)
+        let url = try #require(try web("a").url).absoluteString
+        #expect(error?.description.contains(url) == true)
         #expect(await stack.pipeline.cache.contains(try web("a")) == .memory)
     }
 
