@@ -35,8 +35,8 @@ package enum ICCProfile {
     /// Whether the header of a profile declares the CMYK color space.
     package static func describesInks(_ profile: Data) -> Bool { describes("CMYK", profile) }
 
-    /// Whether a profile can be used for a file of a color model: its header and its table of tags are valid, its color
-    /// space is that of the file, and it has the tags of the conversion. The tags' contents are not read.
+    /// Whether a profile can be used for a file of a color model. Its header and its table of tags must be valid, its
+    /// color space that of the file, and the tags of the conversion present. The tags' contents are not read.
     ///
     /// Source: ICC.1:2022, sections 8.2 to 8.4.
     package static func fits(_ profile: Data, _ model: ColorModel) -> Bool {

@@ -26,9 +26,8 @@ struct ICCWriter {
         header = bytes + [UInt8](repeating: 0, count: 128 - bytes.count)
     }
 
-    /// Creates a writer of a profile with the header of another profile, without its digest and the fields that can
-    /// identify a device: the date, and the signatures of the device's manufacturer, its model and the profile's
-    /// creator.
+    /// Creates a writer of a profile with the header of another profile. The digest is left out, and so are the fields
+    /// that can identify a device: the date, the manufacturer, the model and the creator of the profile.
     init(header: ArraySlice<UInt8>) {
         var bytes = Array(header)
         bytes.replaceSubrange(24..<36, with: Self.date)

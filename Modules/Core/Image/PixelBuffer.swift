@@ -185,9 +185,9 @@ extension PixelBuffer: Equatable {
 
 /// The memory of pixel buffers: one allocation, aligned to 64 bytes.
 ///
-/// `@unchecked` because of the raw pointer. No lock is needed: like the arrays of the standard library, a buffer writes
-/// bytes only before it shares the object, or after it has checked that it is the only owner and that no weak reference
-/// was created.
+/// `@unchecked` because of the raw pointer. No lock is needed, as in the arrays of the standard library. A buffer
+/// writes bytes only before it shares the object, or after it has checked that it is the only owner and that no weak
+/// reference was created.
 private final class PixelStorage: @unchecked Sendable {
     static let alignment = 64
     /// The limit of one allocation, in bytes: 1 TiB. No machine has so much memory for one image, and some allocators,

@@ -23,9 +23,9 @@ public struct PipelineEvent: Sendable {
         case colorConverted(OutputColorSpace)
         /// The ICC profile of the image is unusable, and the image was treated as sRGB. The load does not fail.
         ///
-        /// A profile that a decoder drops, because it does not describe the samples of the file, causes no event: a
-        /// gray profile in a file with colors, an RGB profile of a gray PNG, and any profile but one of inks in a file
-        /// with inks.
+        /// A profile that does not describe the samples of the file causes no event, because the decoder drops it.
+        /// Examples are a gray profile in a file with colors, an RGB profile of a gray PNG, and any profile but one of
+        /// inks in a file with inks.
         case colorProfileIgnored(ColorConversionError)
         /// The processor with this identifier changed the image.
         case processed(identifier: String)

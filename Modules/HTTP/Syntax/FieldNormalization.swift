@@ -30,9 +30,9 @@ package enum FieldNormalization {
         return members.map(WeightedMember.init).sorted().map(\.text).joined(separator: ",")
     }
 
-    /// Returns the normalized value of a field in the form in which a cache keeps it: as it is if the field states
-    /// preferences, and otherwise as a digest, which is the same in every process. Returns nil if the request does not
-    /// have the field, whose name is in lower case.
+    /// Returns the normalized value of a field in the form in which a cache keeps it: unchanged if the field states
+    /// preferences, and otherwise as a digest. The digest is the same in every process. Returns nil if the request does
+    /// not have the field, whose name is in lower case.
     package static func storedValue(of name: String, in request: HTTPRequest) -> String? {
         let value = value(of: name, in: request)
         return isPreference(name) ? value : value.map { SHA256.hexDigest(of: $0) }

@@ -3,9 +3,9 @@ import AlcedoRuntime
 
 /// The parser of host names and addresses in URLs. Source: URL Standard (WHATWG), section 3.5.
 package enum WebHost {
-    /// Returns a host in its normal form: in lowercase, an IPv4 address with four decimal numbers, an IPv6 address in
-    /// brackets with its longest run of zeros omitted, and a name outside of ASCII in Punycode. Returns nil if the
-    /// bytes are not a valid host.
+    /// Returns a host in its normal form, in lowercase, or nil if the bytes are not a valid host. An IPv4 address has
+    /// four decimal numbers, an IPv6 address is in brackets with its longest run of zeros omitted, and a name outside
+    /// of ASCII is in Punycode.
     package static func parse(_ bytes: ArraySlice<UInt8>) -> String? {
         if bytes.first == UInt8(ascii: "[") {
             guard bytes.count > 2, bytes.last == UInt8(ascii: "]") else { return nil }

@@ -60,9 +60,9 @@ package struct RedirectFollower: Sendable {
     /// Sends a request and follows redirects. Returns the first response that is not a redirect, or is a redirect
     /// without a `Location`.
     ///
-    /// - Throws: ``HTTPTransportError`` with `badRedirect` if the redirects exceed the limit, a target is not an HTTP
-    ///   URL, or the hook rejects a redirect or returns a request for another kind of URL; `CancellationError` if the
-    ///   task is canceled; otherwise, the error of the transport or the hook.
+    /// - Throws: The error of the transport or the hook, or `CancellationError` if the task is canceled.
+    ///   ``HTTPTransportError`` with `badRedirect` if the redirects exceed the limit, if the hook rejects one, or if a
+    ///   target or the hook's request has a URL that is not HTTP.
     package func send(_ first: HTTPRequest) async throws -> HTTPResponse {
         let response = try await transport.send(first)
         // Most responses are not redirects.

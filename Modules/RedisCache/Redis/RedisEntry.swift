@@ -4,9 +4,10 @@ import FoundationEssentials
 
 /// The encoding of a cache entry as one Redis value: a header of 36 bytes, the metadata, the data.
 ///
-/// The header consists of the magic bytes `ALR2` and four little-endian integers: the expiry (the minimum value: none)
-/// and the date of storing in milliseconds since 1970, the length of the metadata, and the XXH64 checksum of the key
-/// and of everything except itself. A value whose checksum does not match is not an entry of the key.
+/// The header consists of the magic bytes `ALR2` and four little-endian integers. These are the expiry and the date of
+/// storing in milliseconds since 1970, the length of the metadata, and an XXH64 checksum. The minimum value stands for
+/// no expiry. The checksum is that of the key and of everything except itself: a value whose checksum does not match is
+/// not an entry of the key.
 enum RedisEntry {
     private static let magic: [UInt8] = Array("ALR2".utf8)
     private static let headCount = 36

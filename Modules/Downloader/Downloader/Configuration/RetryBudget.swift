@@ -14,11 +14,12 @@ import AlcedoRuntime
 ///
 /// The budget is a token bucket. The first attempt of each request that may be retried adds `share` tokens, each second
 /// adds `perSecond` tokens, and each retry takes one token. The first retry of a download always takes place, even
-/// without a token, because a single failure often passes. Further retries need a token: with
-/// ``/AlcedoCore/RetryPolicy/maximumAttempts`` above 2, a download may therefore end after fewer attempts. When a
-/// server fails every request and the initial tokens are used up, each download is sent twice, and further retries add
-/// at most `share` of the load of the first attempts and `perSecond` requests a second. Use one budget for each
-/// downloader, or share one among downloaders that use the same servers. Methods may be called from any thread.
+/// without a token, because a single failure often passes. Further retries need a token, so a download may end before
+/// ``/AlcedoCore/RetryPolicy/maximumAttempts``.
+///
+/// When a server fails every request and the initial tokens are used up, each download is sent twice. Further retries
+/// then add at most `share` of the load of the first attempts and `perSecond` requests a second. Use one budget for
+/// each downloader, or share one among downloaders that use the same servers. Methods may be called from any thread.
 public final class RetryBudget: Sendable {
     private struct State: Sendable {
         var tokens: Double

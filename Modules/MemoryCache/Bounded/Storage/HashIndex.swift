@@ -1,10 +1,10 @@
 /// A hash table of slots: open addressing with linear probing and backward-shift deletion, at most four fifths full.
 ///
-/// A cell holds a slot and the high 32 bits of the mixed hash in eight bytes, so that a lookup among a million entries
-/// touches one cache line of the table and one of the entry. These bits include the home position, so that an insertion
-/// or a removal accesses no other entry. The hashes must be well distributed. If keys come from an untrusted source,
-/// the hash must be keyed, as that of the standard library's `Hasher` is. Every operation is expected O(1), amortized
-/// over the growth, which doubles the table.
+/// A cell holds a slot and the high 32 bits of the mixed hash in eight bytes. A lookup among a million entries
+/// therefore touches one cache line of the table and one of the entry. These bits include the home position, so that an
+/// insertion or a removal accesses no other entry. The hashes must be well distributed. If keys come from an untrusted
+/// source, the hash must be keyed, as that of the standard library's `Hasher` is. Every operation is expected O(1),
+/// amortized over the growth, which doubles the table.
 ///
 /// Source: D. E. Knuth, The Art of Computer Programming 3, section 6.4, algorithms L and R.
 @usableFromInline
