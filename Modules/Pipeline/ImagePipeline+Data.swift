@@ -17,6 +17,10 @@ public struct DataResponse: Sendable {
 extension ImagePipeline {
     /// Returns the encoded bytes of a request's source, from the disk cache or the source.
     ///
+    /// ```swift
+    /// let bytes = try await pipeline.data(for: request)
+    /// ```
+    ///
     /// Stores the bytes on disk if the request's ``/AlcedoCore/ImageRequest/cachePolicy`` and the server permit it,
     /// regardless of the ``/AlcedoCore/DataCachePolicy``. Decodes only their header. Interceptors are not called.
     ///

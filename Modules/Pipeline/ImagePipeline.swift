@@ -104,6 +104,10 @@ public final class ImagePipeline: ImageLoading {
     /// Returns the finished image from memory. Returns nil when memory does not have it, when the request's cache
     /// policy forbids reading memory, and after ``shutDown()``. Interceptors are not called.
     ///
+    /// ```swift
+    /// if let image = pipeline.cachedImage(for: request) { show(image) }
+    /// ```
+    ///
     /// Also returns nil when the request or the downloader has a modifier and the request has no
     /// ``/AlcedoCore/ImageRequest/additionalIdentifier``, because only the changed request tells whose image it is.
     ///
@@ -117,6 +121,12 @@ public final class ImagePipeline: ImageLoading {
     }
 
     /// Loads the image of a request, through the interceptors.
+    ///
+    /// ```swift
+    /// let response = try await pipeline.load(request, priority: PriorityHandle(.low)) { update in
+    ///     if case .preview(let preview) = update { show(preview.image) }
+    /// }
+    /// ```
     ///
     /// - Parameters:
     ///   - request: The image to load.

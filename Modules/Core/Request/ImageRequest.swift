@@ -107,6 +107,10 @@ public struct ImageRequest: Sendable {
     /// The resource under which all caches store the image, for example to ignore tokens in a URL; nil for the source's
     /// own. Default: nil.
     ///
+    /// ```swift
+    /// request.resource = ResourceKey(url, ignoringQueryItems: ["signature", "expires"])
+    /// ```
+    ///
     /// Replaces the URL and nothing else: the method, the body, the fields, and a user name and password in the URL
     /// still distinguish requests. Requests that differ only in their URLs, and have the same resource, share a load.
     /// When the load fails because of the URL of a request, that request fails, and the load is tried again for a
