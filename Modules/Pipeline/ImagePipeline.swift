@@ -11,7 +11,7 @@
 //   ─► ImageResponse
 //
 // A stage that finds the image or its bytes skips the stages that would make them. A stage depends on earlier stages
-// only.
+// only. Modules/Standard/Documentation.docc/Architecture.md follows one load through all files.
 
 public import AlcedoCore
 import AlcedoHTTP
