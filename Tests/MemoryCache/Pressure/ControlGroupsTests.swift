@@ -98,7 +98,7 @@ import Testing
             }
             _ = ControlGroups(groups: text, mounts: text)
             _ = MemoryEvents(text)
-            _ = AvailableMemory(text)
+            _ = StallCount(text)
         }
     }
 }

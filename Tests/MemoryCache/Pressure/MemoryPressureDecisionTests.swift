@@ -7,11 +7,7 @@ import Testing
     private var decision = MemoryPressureDecision(holdDuration: .seconds(10))
 
     private func readings(_ level: MemoryPressure = .normal, events: MemoryEvents? = nil) -> MemoryReadings {
-        let used = [MemoryPressure.normal: 0, .warning: 950, .critical: 1000][level] ?? 0
-        var readings = MemoryReadings()
-        readings.usages = [MemoryUsage(current: used, inactiveFile: 0, max: 1000)]
-        readings.events = events
-        return readings
+        MemoryReadings(level: level, events: events)
     }
 
     @Test func `the level is normal without readings or stalls`() {
@@ -21,7 +17,7 @@ import Testing
 
     @Test(arguments: [MemoryPressure.warning, .critical])
     mutating func `a stall holds its level for the hold duration`(level: MemoryPressure) {
-        decision.recordStall(level, at: .seconds(100))
+        decision.record(level, at: .seconds(100))
 
         #expect(decision.level(at: .seconds(100)) == level)
         #expect(decision.level(at: .milliseconds(109_999)) == level)
@@ -31,15 +27,15 @@ import Testing
     }
 
     @Test mutating func `each stall restarts the hold duration`() {
-        for second in stride(from: 0, through: 60, by: 2) { decision.recordStall(.warning, at: .seconds(second)) }
+        for second in stride(from: 0, through: 60, by: 2) { decision.record(.warning, at: .seconds(second)) }
 
         #expect(decision.level(at: .seconds(69)) == .warning)
         #expect(decision.level(at: .seconds(70)) == .normal)
     }
 
     @Test mutating func `after the worst level ends, the level falls to the one that still holds`() {
-        decision.recordStall(.critical, at: .seconds(0))
-        decision.recordStall(.warning, at: .seconds(6))
+        decision.record(.critical, at: .seconds(0))
+        decision.record(.warning, at: .seconds(6))
 
         #expect(decision.level(at: .seconds(9)) == .critical)
         #expect(decision.nextChange(after: .seconds(9)) == .seconds(10))
@@ -49,8 +45,8 @@ import Testing
     }
 
     @Test mutating func `a warning does not end the critical level`() {
-        decision.recordStall(.critical, at: .seconds(0))
-        decision.recordStall(.warning, at: .seconds(1))
+        decision.record(.critical, at: .seconds(0))
+        decision.record(.warning, at: .seconds(1))
         #expect(decision.level(at: .seconds(2)) == .critical)
     }
 
@@ -87,7 +83,7 @@ import Testing
 
     @Test func `without a hold duration an event ends at once`() {
         var decision = MemoryPressureDecision(holdDuration: .seconds(-5))
-        decision.recordStall(.critical, at: .seconds(1))
+        decision.record(.critical, at: .seconds(1))
         #expect(decision.level(at: .seconds(1)) == .normal)
         #expect(decision.nextChange(after: .seconds(1)) == nil)
 
@@ -105,7 +101,7 @@ import Testing
                 let levels: [MemoryPressure] = [.normal, .warning, .critical]
                 let level = levels[.random(in: 0...2, using: &random)]
                 if Bool.random(using: &random) {
-                    decision.recordStall(level, at: now)
+                    decision.record(level, at: now)
                 } else {
                     decision.record(readings(level), at: now)
                 }

@@ -15,7 +15,7 @@ import Testing
         #expect(try read(FakeSystem()) == MemoryReadings())
     }
 
-    @Test func `cgroup v2 yields the events of the own group and the usage of every limited group`() throws {
+    @Test func `cgroup v2 yields the events of the own group and the level of every limited group`() throws {
         let system = try FakeSystem(FakeSystem.unified)
         try system.write("high 1\nmax 2\noom 3\n", to: FakeSystem.group + "/memory.events")
         try system.write("max\n", to: FakeSystem.group + "/memory.high")
@@ -25,42 +25,51 @@ import Testing
         try system.write("5000\n", to: "/sys/fs/cgroup/app.slice/memory.high")
         try system.write("700\n", to: "/sys/fs/cgroup/app.slice/memory.current")
 
-        let readings = read(system)
+        #expect(read(system) == MemoryReadings(level: .normal, events: MemoryEvents(high: 1, max: 2, oom: 3)))
 
-        #expect(readings.events == MemoryEvents(high: 1, max: 2, oom: 3))
-        #expect(
-            readings.usages == [
-                MemoryUsage(current: 500, inactiveFile: 0, max: 1000),
-                MemoryUsage(current: 700, inactiveFile: 0, high: 5000),
-            ])
-        #expect(readings.available == nil)
+        try system.write("4500\n", to: "/sys/fs/cgroup/app.slice/memory.current")
+        #expect(read(system).level == .warning)
+        // 100 of them are inactive file cache.
+        try system.write("1069\n", to: FakeSystem.group + "/memory.current")
+        #expect(read(system).level == .warning)
+        try system.write("1070\n", to: FakeSystem.group + "/memory.current")
+        #expect(read(system).level == .critical)
     }
 
-    @Test func `a group without a limit or without usage yields no usage`() throws {
+    @Test func `a group without a limit or without usage yields no level`() throws {
         let system = try FakeSystem(FakeSystem.unified)
         try system.write("max\n", to: FakeSystem.group + "/memory.max")
         try system.write("600\n", to: FakeSystem.group + "/memory.current")
-        try system.write("1000\n", to: "/sys/fs/cgroup/app.slice/memory.max")
+        try system.write("0\n", to: "/sys/fs/cgroup/app.slice/memory.max")
 
-        #expect(read(system).usages.isEmpty)
+        #expect(read(system).level == .normal)
     }
 
-    @Test func `cgroup v1 yields its usage`() throws {
+    @Test func `cgroup v1 yields its level`() throws {
         let system = try FakeSystem(FakeSystem.legacy)
         try system.write("1000\n", to: "/sys/fs/cgroup/memory/box/memory.limit_in_bytes")
         try system.write("950\n", to: "/sys/fs/cgroup/memory/box/memory.usage_in_bytes")
         try system.write("inactive_file 5\ntotal_inactive_file 50\n", to: "/sys/fs/cgroup/memory/box/memory.stat")
-        #expect(read(system).usages == [MemoryUsage(current: 900, inactiveFile: 0, max: 1000)])
+        #expect(read(system).level == .warning)
+        try system.write("949\n", to: "/sys/fs/cgroup/memory/box/memory.usage_in_bytes")
+        #expect(read(system).level == .normal)
 
+        try system.write("0\n", to: "/sys/fs/cgroup/memory/box/memory.limit_in_bytes")
+        #expect(read(system).level == .critical)
         try system.write("9223372036854771712\n", to: "/sys/fs/cgroup/memory/box/memory.limit_in_bytes")
-        #expect(read(system).usages.isEmpty)
+        #expect(read(system).level == .normal)
     }
 
     @Test func `available memory is read only on request`() throws {
-        let system = try FakeSystem(["/proc/meminfo": "MemTotal: 10 kB\nMemAvailable: 5 kB\n"])
+        let system = try FakeSystem(["/proc/meminfo": "MemTotal: 100 kB\nMemFree: 90 kB\nMemAvailable: 9 kB\n"])
 
-        #expect(read(system).available == AvailableMemory(available: 5120, total: 10240))
-        #expect(read(system, includesAvailable: false).available == nil)
+        #expect(read(system).level == .warning)
+        #expect(read(system, includesAvailable: false).level == .normal)
+    }
+
+    @Test(arguments: ["MemTotal: 100 kB\nMemFree: 1 kB\n", "MemAvailable: 1 kB\n"])
+    func `available memory is unknown unless both figures exist`(text: String) throws {
+        #expect(try read(FakeSystem(["/proc/meminfo": text])).level == .normal)
     }
 
     @Test(arguments: MalformedText.lines)
@@ -71,9 +80,6 @@ import Testing
         }
         try system.write(Data(text), to: "/proc/meminfo")
 
-        let readings = read(system)
-
-        #expect(readings.level == .normal && readings.usages.isEmpty && readings.available == nil)
-        #expect(readings.events == MemoryEvents())
+        #expect(read(system) == MemoryReadings(level: .normal, events: MemoryEvents()))
     }
 }

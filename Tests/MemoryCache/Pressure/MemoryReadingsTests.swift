@@ -32,18 +32,11 @@ import Testing
             (970, nil, 1000, .critical),
             (899, 1000, nil, .normal), (900, 1000, nil, .warning), (5000, 1000, nil, .warning),
             (900, 1000, 5000, .warning), (4900, 1000, 5000, .critical), (Int.max, nil, nil, .normal),
-            (0, nil, 0, .critical),
+            (0, nil, 0, .critical), (-1, nil, 1000, .normal), (.min, 0, 0, .critical),
             (Int.max, Int.max, Int.max, .critical),
         ] as [(Int, Int?, Int?, MemoryPressure)])
     func `usage near a limit raises the level`(used: Int, high: Int?, max: Int?, level: MemoryPressure) {
-        #expect(MemoryUsage(current: used, inactiveFile: 0, high: high, max: max).level == level)
-    }
-
-    @Test func `the inactive file cache does not count as usage`() {
-        #expect(MemoryUsage(current: 1000, inactiveFile: 200, max: 1000).level == .normal)
-        #expect(MemoryUsage(current: 100, inactiveFile: 200).used == 0)
-        #expect(MemoryUsage(current: 100, inactiveFile: -1).used == 100)
-        #expect(MemoryUsage(current: 0, inactiveFile: .max).used == 0)
+        #expect(MemoryPressure(used: used, high: high, max: max) == level)
     }
 
     @Test(
@@ -51,26 +44,10 @@ import Testing
             (100, .normal), (10, .normal), (9, .warning), (5, .warning), (4, .critical), (0, .critical),
         ] as [(Int, MemoryPressure)])
     func `little available memory raises the level`(available: Int, level: MemoryPressure) {
-        #expect(AvailableMemory(available: available, total: 100).level == level)
+        #expect(MemoryPressure(available: available, of: 100) == level)
     }
 
-    @Test func `available memory is unknown unless both figures exist`() {
-        let text = "MemTotal: 100 kB\nMemFree: 1 kB\nMemAvailable: 40 kB\n"
-
-        #expect(AvailableMemory(Array(text.utf8)) == AvailableMemory(available: 40 << 10, total: 100 << 10))
-        #expect(AvailableMemory(Array("MemTotal: 100 kB\nMemFree: 1 kB\n".utf8)) == nil)
-        #expect(AvailableMemory(Array("MemAvailable: 100 kB\n".utf8)) == nil)
-        #expect(AvailableMemory(available: 0, total: 0).level == .normal)
-    }
-
-    @Test func `the worst figure decides the level`() {
-        var readings = MemoryReadings()
-        #expect(readings.level == .normal)
-        readings.available = AvailableMemory(available: 9, total: 100)
-        #expect(readings.level == .warning)
-        readings.usages = [
-            MemoryUsage(current: 0, inactiveFile: 0, max: 10), MemoryUsage(current: 10, inactiveFile: 0, max: 10),
-        ]
-        #expect(readings.level == .critical)
+    @Test func `a machine without memory is not short of it`() {
+        #expect(MemoryPressure(available: 0, of: 0) == .normal)
     }
 }

@@ -49,7 +49,7 @@ struct RealMemoryPressureTests {
             await Self.startRuntime()
             let (descriptors, threads) = (Self.descriptorCount, Self.threadCount)
             for round in 0..<100 {
-                let source = SystemMemoryPressureSource(configuration: .init(interval: .milliseconds(1)))
+                let source = SystemMemoryPressureSource(interval: .milliseconds(1))
                 let observation = Observation(source.observe { _ in }, source.observe { _ in })
                 // Some stop before their thread has begun, some while it works. Yields and a sleep are used because a
                 // source on the real system signals neither. Any order must pass.

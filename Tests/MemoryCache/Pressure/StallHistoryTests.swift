@@ -13,78 +13,80 @@ import Testing
 
     @Test(arguments: [MemoryPressure.warning, .critical])
     mutating func `a stall that the counter shows at once is accepted at once`(level: MemoryPressure) {
-        history.record(start, at: .zero)
+        _ = history.confirm(by: start, at: .zero)
         let enough = level == .warning ? later(100, 0) : later(0, 150)
 
-        let isConfirmed = history.confirms(level, enough, at: .milliseconds(5))
+        history.announce(level, at: .milliseconds(5))
+        let confirmed = history.confirm(by: enough, at: .milliseconds(5))
 
-        #expect(isConfirmed && history.nextSample == nil)
+        #expect(confirmed == [level])
+        #expect(history.nextCheck == nil)
     }
 
     @Test(arguments: [MemoryPressure.warning, .critical])
     mutating func `a stall that the counter never shows is rejected`(level: MemoryPressure) {
-        history.record(start, at: .zero)
+        _ = history.confirm(by: start, at: .zero)
         // Large counts of the other kind do not matter.
         let little = level == .warning ? later(99, 900) : later(900, 149)
 
-        let isConfirmed = history.confirms(level, little, at: .seconds(1))
-        #expect(!isConfirmed && history.nextSample == .milliseconds(3100))
+        history.announce(level, at: .seconds(1))
+        for millisecond in [1000, 3099] {
+            let confirmed = history.confirm(by: little, at: .milliseconds(millisecond))
+            #expect(confirmed.isEmpty)
+            #expect(history.nextCheck == .milliseconds(3100))
+        }
 
-        let tooEarly = history.resolve(later(900, 900), at: .milliseconds(3099))
-        #expect(tooEarly.isEmpty)
-        let settled = history.resolve(little, at: .milliseconds(3100))
-        #expect(settled.isEmpty && history.nextSample == nil)
+        let settled = history.confirm(by: little, at: .milliseconds(3100))
+        #expect(settled.isEmpty)
+        #expect(history.nextCheck == nil)
+        let late = history.confirm(by: later(900, 900), at: .milliseconds(3101))
+        #expect(late.isEmpty)
     }
 
     @Test mutating func `a stall that the counter shows after its update is accepted then, per level`() {
-        history.record(start, at: .zero)
-        let isWarning = history.confirms(.warning, start, at: .seconds(1))
-        let isCritical = history.confirms(.critical, start, at: .seconds(2))
-        // The trigger continues to fire, and the first rejection stays.
-        let isStillWarning = history.confirms(.warning, start, at: .seconds(3))
-        #expect(!isWarning && !isCritical && !isStillWarning)
+        _ = history.confirm(by: start, at: .zero)
+        history.announce(.warning, at: .seconds(1))
+        history.announce(.critical, at: .seconds(2))
+        // The trigger continues to fire, and the first announcement stays.
+        history.announce(.warning, at: .seconds(3))
+        #expect(history.nextCheck == .milliseconds(3100))
 
-        let first = history.resolve(later(200, 200), at: .milliseconds(3100))
-        #expect(first == [.warning] && history.nextSample == .milliseconds(4100))
-        let second = history.resolve(later(200, 200), at: .milliseconds(4100))
-        #expect(second == [.critical] && history.nextSample == nil)
-    }
-
-    @Test mutating func `a rejected trigger is accepted again once it fires and the counter shows the stall`() {
-        history.record(start, at: .zero)
-        _ = history.confirms(.warning, start, at: .seconds(1))
-
-        let isConfirmed = history.confirms(.warning, later(100, 0), at: .seconds(2))
-
-        #expect(isConfirmed && history.nextSample == nil)
+        let first = history.confirm(by: later(200, 100), at: .milliseconds(3100))
+        #expect(first == [.warning])
+        #expect(history.nextCheck == .milliseconds(4100))
+        let second = history.confirm(by: later(200, 200), at: .milliseconds(4100))
+        #expect(second == [.critical])
+        #expect(history.nextCheck == nil)
     }
 
     @Test mutating func `stalls that occurred seconds before a trigger do not confirm it`() {
-        history.record(start, at: .zero)
-        history.record(later(900, 900), at: .seconds(10))
-        for second in 11...15 { history.record(later(950, 950), at: .seconds(second)) }
+        _ = history.confirm(by: start, at: .zero)
+        _ = history.confirm(by: later(900, 900), at: .seconds(10))
+        for second in 11...15 { _ = history.confirm(by: later(950, 950), at: .seconds(second)) }
 
-        let isConfirmed = history.confirms(.warning, later(951, 951), at: .seconds(15))
-        #expect(!isConfirmed)
+        history.announce(.warning, at: .seconds(15))
+        let confirmed = history.confirm(by: later(951, 951), at: .seconds(15))
+        #expect(confirmed.isEmpty)
     }
 
     @Test mutating func `readings in quick succession keep the older ones`() {
-        history.record(start, at: .zero)
-        for millisecond in 1..<4000 { history.record(later(100, 0), at: .milliseconds(millisecond)) }
+        _ = history.confirm(by: start, at: .zero)
+        for millisecond in 1..<4000 { _ = history.confirm(by: later(100, 0), at: .milliseconds(millisecond)) }
 
-        let isConfirmed = history.confirms(.warning, later(100, 0), at: .milliseconds(4000))
-        #expect(isConfirmed)
+        history.announce(.warning, at: .milliseconds(4000))
+        let confirmed = history.confirm(by: later(100, 0), at: .milliseconds(4000))
+        #expect(confirmed == [.warning])
     }
 
     @Test mutating func `a trigger is accepted where no counter exists`() {
-        let isConfirmedWithoutPast = history.confirms(.critical, start, at: .zero)
-        history.record(start, at: .zero)
-        let isConfirmedWithoutPresent = history.confirms(.critical, nil, at: .seconds(1))
-        #expect(isConfirmedWithoutPast && isConfirmedWithoutPresent && history.nextSample == nil)
+        history.announce(.critical, at: .zero)
+        let withoutPast = history.confirm(by: start, at: .zero)
+        #expect(withoutPast == [.critical])
 
-        _ = history.confirms(.critical, start, at: .seconds(1))
-        let settled = history.resolve(nil, at: .seconds(4))
-        #expect(settled == [.critical])
+        history.announce(.critical, at: .seconds(1))
+        let withoutPresent = history.confirm(by: nil, at: .seconds(1))
+        #expect(withoutPresent == [.critical])
+        #expect(history.nextCheck == nil)
     }
 
     @Test func `a pressure file yields both counters`() {

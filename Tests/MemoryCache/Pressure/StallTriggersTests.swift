@@ -1,3 +1,4 @@
+import AlcedoCore
 import AlcedoLibc
 import Testing
 @testable import AlcedoMemoryCache
@@ -16,8 +17,8 @@ struct StallTriggersTests {
 
         let triggers = StallTriggers(arming: path)
 
-        let isWhole = triggers.warning >= 0 && triggers.critical >= 0
-        #expect(isWhole)
+        let levels = triggers.armed.map(\.level)
+        #expect(levels == [.warning, .critical])
         var bytes = [UInt8](repeating: 1, count: 200)
         let count = read(reader, &bytes, bytes.count)
         #expect(bytes.prefix(max(0, count)).elementsEqual("some 100000 2000000\0full 150000 2000000\0".utf8))
@@ -25,13 +26,12 @@ struct StallTriggersTests {
 
     @Test func `a trigger that cannot be opened or written is skipped`() throws {
         for path in ["/missing", "/", "/below/missing"] {
-            let triggers = StallTriggers(arming: system.root + path)
-            let isArmed = triggers.isArmed
-            #expect(!isArmed)
+            let armedCount = StallTriggers(arming: system.root + path).armed.count
+            #expect(armedCount == 0)
         }
         // Can be opened, and refuses every write with a lack of space.
-        let isArmed = StallTriggers(arming: "/dev/full").isArmed
-        #expect(!isArmed)
+        let armedCount = StallTriggers(arming: "/dev/full").armed.count
+        #expect(armedCount == 0)
     }
 
     @Test func `releasing the triggers closes their descriptors`() {
@@ -41,8 +41,8 @@ struct StallTriggersTests {
         #expect(fcntl(ends[0], F_SETFL, O_NONBLOCK) == 0)
         do {
             let triggers = StallTriggers(critical: ends[1])
-            let isArmed = triggers.isArmed
-            #expect(isArmed)
+            let armedCount = triggers.armed.count
+            #expect(armedCount == 1)
         }
 
         // The end of the file, because there is no writer. With a writer it would be an error.

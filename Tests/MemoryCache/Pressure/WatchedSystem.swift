@@ -41,9 +41,9 @@ final class WatchedSystem: Sendable {
     ) {
         let manualClock = ManualClock()
         self.clock = manualClock
-        let configuration = SystemMemoryPressureSource.Configuration(
-            interval: interval, holdDuration: Self.holdDuration)
-        source = SystemMemoryPressureSource(configuration: configuration, clock: clock ?? manualClock) { [figures] in
+        source = SystemMemoryPressureSource(
+            interval: interval, holdDuration: Self.holdDuration, clock: clock ?? manualClock
+        ) { [figures] in
             let presence = Presence(figures)
             var sensors = MemoryPressureSensors()
             sensors.triggers = triggers
@@ -66,11 +66,8 @@ final class WatchedSystem: Sendable {
         Observation(source.observe(handler))
     }
 
-    /// Sets the usage of the next readings.
-    func setUse(_ level: MemoryPressure) {
-        let used = [MemoryPressure.normal: 0, .warning: 950, .critical: 1000][level] ?? 0
-        figures.update { $0.readings.usages = [MemoryUsage(current: used, inactiveFile: 0, max: 1000)] }
-    }
+    /// Sets the level of the next readings.
+    func setUse(_ level: MemoryPressure) { figures.update { $0.readings.level = level } }
 
     /// Advances the clock in steps of a second, and returns once the thread has taken a reading after each.
     func pass(seconds: Int) async throws {

@@ -26,17 +26,13 @@ struct ControlGroups: Sendable, Equatable {
         for line in KernelText.lines(of: groups) {
             // The fields are number, controllers and path. The path may contain colons.
             let fields = line.split(separator: UInt8(ascii: ":"), maxSplits: 2, omittingEmptySubsequences: false)
+                .map { String(decoding: $0, as: UTF8.self) }
             guard fields.count == 3 else { continue }
-            let controllers = fields[1].split(separator: UInt8(ascii: ","))
-            if fields[0].elementsEqual("0".utf8), controllers.isEmpty, unified.isEmpty {
-                let isUnified: (MountEntry) -> Bool = { $0.fileSystem.elementsEqual("cgroup2".utf8) }
-                unified = Self.directories(of: fields[2], in: mounts.filter(isUnified))
-            } else if controllers.contains(where: { $0.elementsEqual("memory".utf8) }), memory == nil {
-                let hasMemory: (MountEntry) -> Bool = { mount in
-                    mount.fileSystem.elementsEqual("cgroup".utf8)
-                        && mount.options.contains { $0.elementsEqual("memory".utf8) }
-                }
-                memory = Self.directories(of: fields[2], in: mounts.filter(hasMemory)).first
+            if fields[0] == "0", fields[1].isEmpty, unified.isEmpty {
+                unified = Self.directories(of: fields[2], in: mounts.filter { $0.fileSystem == "cgroup2" })
+            } else if fields[1].split(separator: ",").contains("memory"), memory == nil {
+                let mounts = mounts.filter { $0.fileSystem == "cgroup" && $0.options.contains("memory") }
+                memory = Self.directories(of: fields[2], in: mounts).first
             }
         }
     }
@@ -44,68 +40,66 @@ struct ControlGroups: Sendable, Equatable {
     /// Returns the directories of a group and of its ancestors, the group's own first, in the first mount that contains
     /// the group. If no mount contains it, returns only the first mount point. Returns an empty array if there is no
     /// visible mount or the path is invalid.
-    private static func directories(of path: ArraySlice<UInt8>, in mounts: [MountEntry]) -> [String] {
+    private static func directories(of path: String, in mounts: [MountEntry]) -> [String] {
         let group = MountEntry.components(path)
         // No visible mount contains a group above the root of the namespace.
-        guard path.first == UInt8(ascii: "/"), path.count <= pathLimit, !leavesNamespace(group) else { return [] }
-        let visible = mounts.filter { !leavesNamespace($0.root) }
+        guard path.utf8.first == UInt8(ascii: "/"), path.utf8.count <= pathLimit, !group.contains("..") else {
+            return []
+        }
+        let visible = mounts.filter { !$0.root.contains("..") }
         guard let mount = visible.first(where: { group.starts(with: $0.root) }) ?? visible.first else { return [] }
         // In a container, the mount may contain only the container's own group, while the path of the group is its path
         // on the host.
-        let below = group.starts(with: mount.root) ? Array(group.dropFirst(mount.root.count)) : []
+        let below = group.starts(with: mount.root) ? group.dropFirst(mount.root.count) : []
         return (0...below.count).reversed().map { depth in
-            String(decoding: below.prefix(depth).reduce(into: mount.point) { $0 += [0x2F] + $1 }, as: UTF8.self)
+            below.prefix(depth).reduce(mount.point) { "\($0)/\($1)" }
         }
-    }
-
-    private static func leavesNamespace(_ path: [[UInt8]]) -> Bool {
-        path.contains { $0.elementsEqual("..".utf8) }
     }
 }
 
 /// The parts of a line of /proc/self/mountinfo that control groups need.
 ///
 /// Source: filesystems/proc.rst, "/proc/<pid>/mountinfo"; proc_pid_mountinfo(5).
-private struct MountEntry: Equatable {
+private struct MountEntry {
     /// The components of the mounted directory's path within its file system.
-    var root: [[UInt8]]
+    var root: [String]
     /// The mount point, without a slash at the end.
-    var point: [UInt8]
-    var fileSystem: [UInt8]
+    var point: String
+    var fileSystem: String
     /// The options of the file system. For cgroup v1, they name its controllers.
-    var options: [[UInt8]]
+    var options: [Substring]
 
     /// Parses a line. Returns nil if the line does not have the expected format.
     init?(_ line: ArraySlice<UInt8>) {
-        let words = KernelText.words(of: line)
+        let words = KernelText.words(of: line).map(Self.unescaped)
         // Any number of optional fields precede the dash.
-        guard words.count >= 10, let dash = words[6...].firstIndex(where: { $0.elementsEqual("-".utf8) }),
-            words.count >= dash + 4, words[4].first == UInt8(ascii: "/")
+        guard words.count >= 10, let dash = words[6...].firstIndex(of: "-"), words.count >= dash + 4,
+            words[4].utf8.first == UInt8(ascii: "/")
         else { return nil }
-        root = Self.components(Self.unescaped(words[3])[...])
-        point = Self.unescaped(words[4])
-        if point.last == UInt8(ascii: "/") { point.removeLast() }
-        fileSystem = Array(words[dash + 1])
-        options = words[dash + 3].split(separator: UInt8(ascii: ",")).map(Array.init)
+        root = Self.components(words[3])
+        point = words[4].utf8.last == UInt8(ascii: "/") ? String(words[4].dropLast()) : words[4]
+        fileSystem = words[dash + 1]
+        options = words[dash + 3].split(separator: ",")
     }
 
-    static func components(_ path: ArraySlice<UInt8>) -> [[UInt8]] {
-        path.split(separator: UInt8(ascii: "/")).map(Array.init)
+    static func components(_ path: String) -> [String] {
+        path.utf8.split(separator: UInt8(ascii: "/")).map { String(Substring($0)) }
     }
 
     /// Decodes the octal escapes of spaces, tabs, line feeds and backslashes.
-    private static func unescaped(_ word: ArraySlice<UInt8>) -> [UInt8] {
+    private static func unescaped(_ word: ArraySlice<UInt8>) -> String {
         var bytes: [UInt8] = []
         var rest = word
         while let byte = rest.popFirst() {
             let digits = rest.prefix(3)
-            if byte == UInt8(ascii: "\\"), digits.count == 3, digits.allSatisfy({ $0 >= 0x30 && $0 <= 0x37 }) {
-                bytes.append(UInt8(truncatingIfNeeded: digits.reduce(0) { $0 << 3 | Int($1 - 0x30) }))
-                rest = rest.dropFirst(3)
-            } else {
+            let isEscape = byte == UInt8(ascii: "\\") && digits.count == 3
+            guard isEscape, digits.allSatisfy({ (0x30...0x37).contains($0) }) else {
                 bytes.append(byte)
+                continue
             }
+            bytes.append(UInt8(truncatingIfNeeded: digits.reduce(0) { $0 << 3 | Int($1 - 0x30) }))
+            rest = rest.dropFirst(3)
         }
-        return bytes
+        return String(decoding: bytes, as: UTF8.self)
     }
 }

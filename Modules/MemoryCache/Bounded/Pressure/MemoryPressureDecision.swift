@@ -10,42 +10,31 @@ struct MemoryPressureDecision: Sendable {
     /// The level of the last readings, which holds until the next ones.
     private var currentLevel = MemoryPressure.normal
     private var events: MemoryEvents?
-    private var warningEnd: Duration?
-    private var criticalEnd: Duration?
+    private var ends: [MemoryPressure: Duration] = [:]
 
     /// Creates a state machine at the level normal.
     ///
     /// - Parameter holdDuration: The time for which a level holds after its last sign. Values below zero count as zero.
     init(holdDuration: Duration) { self.holdDuration = max(.zero, holdDuration) }
 
-    /// Records that tasks were stalled because memory was short.
-    mutating func recordStall(_ level: MemoryPressure, at now: Duration) { maintain(level, from: now) }
+    /// Records a sign of a level, such as a stall of tasks because memory was short.
+    mutating func record(_ level: MemoryPressure, at now: Duration) { ends[level] = now + holdDuration }
 
     /// Records readings. The first event counters serve as the baseline only.
     mutating func record(_ readings: MemoryReadings, at now: Duration) {
         currentLevel = readings.level
-        maintain(currentLevel, from: now)
+        record(currentLevel, at: now)
         guard let latest = readings.events else { return }
-        if let events { maintain(latest.level(since: events), from: now) }
+        if let events { record(latest.level(since: events), at: now) }
         events = latest
     }
 
     func level(at now: Duration) -> MemoryPressure {
-        if let criticalEnd, now < criticalEnd { return .critical }
-        if let warningEnd, now < warningEnd { return max(.warning, currentLevel) }
-        return currentLevel
+        ends.reduce(currentLevel) { now < $1.value ? max($0, $1.key) : $0 }
     }
 
     /// Returns the earliest time at which the level may fall without another sign; nil if no level is held.
     func nextChange(after now: Duration) -> Duration? {
-        [warningEnd, criticalEnd].compactMap { $0 }.filter { $0 > now }.min()
-    }
-
-    private mutating func maintain(_ level: MemoryPressure, from now: Duration) {
-        switch level {
-        case .normal: break
-        case .warning: warningEnd = now + holdDuration
-        case .critical: criticalEnd = now + holdDuration
-        }
+        ends.filter { $0.key > .normal && $0.value > now }.values.min()
     }
 }

@@ -10,10 +10,8 @@ struct StallTriggers: ~Copyable {
     /// The window of a trigger. Unprivileged processes may only use multiples of two seconds.
     static let window = Duration.seconds(2)
 
-    /// The descriptor of the trigger for a warning, or -1.
-    let warning: Int32
-    /// The descriptor of the trigger for the critical level, or -1.
-    let critical: Int32
+    /// The descriptors of the triggers that are armed, and the level that each announces.
+    let armed: [(level: MemoryPressure, descriptor: Int32)]
     /// A function that reads the kernel's count of stall times. It returns nil if the kernel does not provide the
     /// count.
     let readCount: @Sendable () -> StallCount?
@@ -22,10 +20,12 @@ struct StallTriggers: ~Copyable {
     init(
         warning: Int32 = -1, critical: Int32 = -1, readCount: @escaping @Sendable () -> StallCount? = { nil }
     ) {
-        (self.warning, self.critical, self.readCount) = (warning, critical, readCount)
+        let both: [(level: MemoryPressure, descriptor: Int32)] = [(.warning, warning), (.critical, critical)]
+        armed = both.filter { $0.descriptor >= 0 }
+        self.readCount = readCount
     }
 
-    /// Arms both triggers. If the kernel refuses one, its descriptor is -1.
+    /// Arms both triggers, as far as the kernel permits.
     ///
     /// - Parameter path: The path of a pressure file of the machine or of a control group.
     init(arming path: String) {
@@ -38,12 +38,7 @@ struct StallTriggers: ~Copyable {
         }
     }
 
-    deinit {
-        if warning >= 0 { close(warning) }
-        if critical >= 0 { close(critical) }
-    }
-
-    var isArmed: Bool { warning >= 0 || critical >= 0 }
+    deinit { for trigger in armed { close(trigger.descriptor) } }
 
     private static func arm(_ path: String, _ trigger: String) -> Int32 {
         let file = open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC | O_NOCTTY)
@@ -70,19 +65,9 @@ struct StallCount: Sendable, Equatable {
     static let criticalThreshold = 150_000
 
     /// The time for which some tasks were stalled.
-    let some: Int
+    var some: Int
     /// The time for which all tasks were stalled at once.
-    let full: Int
-
-    init(some: Int, full: Int) { (self.some, self.full) = (some, full) }
-
-    /// Parses the figures `total` in the text of a pressure file. Returns nil if one is missing.
-    init?(_ text: [UInt8]) {
-        guard let some = KernelText.number(of: "total", after: "some", in: text),
-            let full = KernelText.number(of: "total", after: "full", in: text)
-        else { return nil }
-        self.init(some: some, full: full)
-    }
+    var full: Int
 
     /// Returns whether the increase since an earlier count suffices for the trigger of a level to fire.
     func shows(_ level: MemoryPressure, since earlier: Self) -> Bool {
@@ -94,69 +79,60 @@ struct StallCount: Sendable, Equatable {
     }
 }
 
+extension StallCount {
+    /// Parses the figures `total` in the text of a pressure file. Returns nil if one is missing.
+    init?(_ text: [UInt8]) {
+        guard let some = KernelText.number(of: "total", after: "some", in: text),
+            let full = KernelText.number(of: "total", after: "full", in: text)
+        else { return nil }
+        self.init(some: some, full: full)
+    }
+}
+
 /// The recent stall counts, which confirm or refute the triggers that fire.
 ///
 /// Some kernels fire triggers although tasks were hardly stalled. The counts of these kernels are correct. Linux 6.18
 /// fired "some" and "full" at once when the counts had risen by 148 microseconds. A trigger may also precede the
-/// readable counts, which are updated only every two seconds. A trigger that the counts do not confirm at once is
-/// therefore checked a second time.
+/// readable counts, which are updated only every two seconds. An announced level therefore waits until a count confirms
+/// it or until the counts have been updated.
 struct StallHistory: Sendable {
     /// The minimum age of the sample with which the current count is compared. A trigger covers its window and a part
     /// of the previous one.
     private static let span = StallTriggers.window * 2
     private static let minimumInterval = StallTriggers.window / 2
-    /// The delay of the second check, by which time the counts have been updated.
+    /// The time for which an announced level waits, after which the counts have been updated.
     private static let confirmationDelay = StallTriggers.window + .milliseconds(100)
 
-    /// An announced level that the counts do not confirm yet.
-    private struct UnconfirmedStall {
-        let end: Duration
-        let before: StallCount
-    }
-
     private var samples: [(time: Duration, count: StallCount)] = []
-    private var unconfirmedStalls: [MemoryPressure: UnconfirmedStall] = [:]
+    /// The announced levels that no count has confirmed yet, with the count before the stall if there is one.
+    private var announced: [MemoryPressure: (end: Duration, before: StallCount?)] = [:]
 
-    /// The time at which the first of the unconfirmed triggers is checked again; nil if there are none.
-    var nextSample: Duration? { unconfirmedStalls.values.map(\.end).min() }
+    /// The time by which the counts should be read again; nil if no level waits for them.
+    var nextCheck: Duration? { announced.values.map(\.end).min() }
 
-    /// Records a count. Samples that are too old for a trigger are removed, and samples in quick succession count as
-    /// one.
-    mutating func record(_ count: StallCount?, at now: Duration) {
-        guard let count else { return }
-        if let last = samples.last, now - last.time < Self.minimumInterval { return }
-        samples.append((now, count))
-        if let first = samples.lastIndex(where: { now - $0.time >= Self.span }) { samples.removeFirst(first) }
+    /// Records that the trigger of a level has fired.
+    mutating func announce(_ level: MemoryPressure, at now: Duration) {
+        // An earlier announcement is kept, because it covers a longer time. If each repeated trigger replaced it, it
+        // might never be settled.
+        guard announced[level] == nil else { return }
+        let before = samples.last { now - $0.time >= Self.span } ?? samples.first
+        announced[level] = (now + Self.confirmationDelay, before?.count)
     }
 
-    /// Checks a trigger that has fired against the counts. Without counts, the trigger is accepted.
-    ///
-    /// - Parameters:
-    ///   - level: The level of the trigger.
-    ///   - count: The current count.
-    ///   - now: The time at which the trigger fired.
-    /// - Returns: Whether the level is confirmed. If not, ``resolve(_:at:)`` decides later.
-    mutating func confirms(_ level: MemoryPressure, _ count: StallCount?, at now: Duration) -> Bool {
-        guard let count, let before = samples.last(where: { now - $0.time >= Self.span }) ?? samples.first,
-            !count.shows(level, since: before.count)
-        else {
-            unconfirmedStalls[level] = nil
-            return true
+    /// Records a count. Returns the announced levels that the count confirms, and drops those that have waited long
+    /// enough. Without a count now or before the stall, an announced level is confirmed.
+    mutating func confirm(by count: StallCount?, at now: Duration) -> [MemoryPressure] {
+        let confirmed = announced.filter { level, announcement in
+            guard let count, let before = announcement.before else { return true }
+            return count.shows(level, since: before)
+        }.map(\.key)
+        announced = announced.filter { !confirmed.contains($0.key) && now < $0.value.end }
+        // Samples in quick succession count as one.
+        if let count, samples.last.map({ now - $0.time >= Self.minimumInterval }) ?? true {
+            samples.append((now, count))
+            // Only one sample that is old enough for a comparison is needed.
+            if let first = samples.lastIndex(where: { now - $0.time >= Self.span }) { samples.removeFirst(first) }
         }
-        // An earlier unconfirmed announcement is kept, because it covers a longer time. If each repeated trigger
-        // replaced it, it might never be settled.
-        if unconfirmedStalls[level] == nil {
-            unconfirmedStalls[level] = UnconfirmedStall(end: now + Self.confirmationDelay, before: before.count)
-        }
-        return false
-    }
-
-    /// Settles the unconfirmed announcements that are due. If `count` is nil, they are confirmed.
-    ///
-    /// - Returns: The levels that are confirmed after all.
-    mutating func resolve(_ count: StallCount?, at now: Duration) -> [MemoryPressure] {
-        let due = unconfirmedStalls.filter { $0.value.end <= now }
-        for level in due.keys { unconfirmedStalls[level] = nil }
-        return due.filter { count?.shows($0.key, since: $0.value.before) ?? true }.map(\.key)
+        return confirmed
     }
 }

@@ -63,32 +63,21 @@ enum KernelText {
     /// Returns the limit in a file that contains one value, in bytes; nil if there is no limit.
     static func limit(_ text: [UInt8]) -> Int? { limit(number(text)) }
 
-    /// Returns the number after `key` in a file with one key and value per line. The first line with the key counts.
+    /// Returns a limit, or nil if the number stands for no limit.
+    static func limit(_ number: Int?) -> Int? { number.flatMap { $0 >= unlimited ? nil : $0 } }
+
+    /// Returns a number from the first line that has a key and a value.
     ///
     /// - Parameters:
-    ///   - key: The key as it appears in the file, including a colon if it has one.
+    ///   - field: The name of a field, such as `total` in `total=12`. Default: nil, for a value without a name.
+    ///   - key: The first word of the line, including a colon if it has one.
     ///   - text: The text of the file.
-    static func number(after key: String, in text: [UInt8]) -> Int? {
-        for line in lines(of: text) {
-            let words = words(of: line)
-            if words.count >= 2, words[0].elementsEqual(key.utf8) { return decimal(words[1]) }
-        }
-        return nil
+    static func number(of field: String? = nil, after key: String, in text: [UInt8]) -> Int? {
+        let start = field.map { Array("\($0)=".utf8) } ?? []
+        let line = lines(of: text).map(words).first { $0.count > 1 && $0[0].elementsEqual(key.utf8) }
+        let value = line?.dropFirst().first { $0.starts(with: start) }
+        return value.flatMap { decimal($0.dropFirst(start.count)) }
     }
-
-    /// Returns the number of a field, such as `field=12`, in the first line that begins with `key`.
-    static func number(of field: String, after key: String, in text: [UInt8]) -> Int? {
-        let start = Array("\(field)=".utf8)
-        for line in lines(of: text) {
-            let words = words(of: line)
-            guard words.first?.elementsEqual(key.utf8) == true else { continue }
-            return words.first { $0.starts(with: start) }.flatMap { decimal($0.dropFirst(start.count)) }
-        }
-        return nil
-    }
-
-    /// Returns the limit after `key`, in bytes; nil if there is no limit.
-    static func limit(after key: String, in text: [UInt8]) -> Int? { limit(number(after: key, in: text)) }
 
     /// Returns the number of bytes after `key` in a text in the format of /proc/meminfo, whose values are in kibibytes.
     static func byteCount(after key: String, in text: [UInt8]) -> Int? {
@@ -103,18 +92,9 @@ enum KernelText {
         line.split { $0 == 0x20 || $0 == 0x09 || $0 == 0x0A }
     }
 
-    private static func limit(_ number: Int?) -> Int? { number.flatMap { $0 >= unlimited ? nil : $0 } }
-
     /// Parses an unsigned decimal number. Returns nil for other characters, an empty text, or an overflow.
     private static func decimal(_ digits: ArraySlice<UInt8>) -> Int? {
-        var value = 0
-        for digit in digits {
-            guard digit >= 0x30, digit <= 0x39 else { return nil }
-            let (tens, overflowsTens) = value.multipliedReportingOverflow(by: 10)
-            let (sum, overflows) = tens.addingReportingOverflow(Int(digit - 0x30))
-            guard !overflowsTens, !overflows else { return nil }
-            value = sum
-        }
-        return digits.isEmpty ? nil : value
+        // `Int` also accepts a sign.
+        digits.allSatisfy { (0x30...0x39).contains($0) } ? Int(String(decoding: digits, as: UTF8.self)) : nil
     }
 }

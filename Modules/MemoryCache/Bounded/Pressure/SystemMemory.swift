@@ -32,7 +32,7 @@ package struct SystemMemory: Sendable, Equatable {
         if let memory = groups.memory {
             let own = files.contents(memory + "/memory.limit_in_bytes").flatMap(KernelText.limit)
             let inherited = files.contents(memory + "/memory.stat")
-                .flatMap { KernelText.limit(after: "hierarchical_memory_limit", in: $0) }
+                .flatMap { KernelText.limit(KernelText.number(after: "hierarchical_memory_limit", in: $0)) }
             limits += [own, inherited].compactMap { $0 }
         }
         let total = files.contents("/proc/meminfo").flatMap { KernelText.byteCount(after: "MemTotal:", in: $0) }
