@@ -15,7 +15,7 @@ import Foundation
         let environment = ProcessInfo.processInfo.environment
         var options = CURLOptions()
         // The limit is enough for every call and for as many background revalidations.
-        (options.maxConcurrentTransfers, options.maxConcurrentTransfersPerHost) = (128, 128)
+        options.maxConcurrentTransfers = 128
         // Test suites check that bodies arrive unchanged, so content codings are not decoded.
         options.decodesContent = false
         let network = CURLTransport(options: options)

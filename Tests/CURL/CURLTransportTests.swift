@@ -55,7 +55,7 @@ struct CURLTransportTests {
         let origin = try LoopbackOrigin { OriginReply(body: Data($0.target.utf8)) }
         defer { origin.stop() }
         var options = CURLOptions()
-        (options.maxConcurrentTransfers, options.maxConcurrentTransfersPerHost) = (2, 2)
+        options.maxConcurrentTransfers = 2
         let transport = CURLTransport(options: options)
 
         let bodies = try await withThrowingTaskGroup(of: String.self) { group in

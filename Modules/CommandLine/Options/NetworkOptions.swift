@@ -74,7 +74,6 @@ struct NetworkOptions: Sendable {
     func downloader(parts: (any DataCaching)?, downloads: Int, log: TransferLog?) throws -> Downloader {
         var network = CURLOptions()
         if let connections { network.maxConcurrentTransfers = connections }
-        if let limit = connectionsPerHost ?? connections { network.maxConcurrentTransfersPerHost = limit }
         if let authorities { network.authorities = .pem(try CertificateFile.read(authorities)) }
         var configuration = DownloaderConfiguration()
         if let connections { configuration.maxConcurrentDownloads = connections }

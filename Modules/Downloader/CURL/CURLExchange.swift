@@ -23,6 +23,8 @@ final class CURLExchange: HTTPBodySource {
     let order = ResumptionOrder()
 
     var id: ID { ObjectIdentifier(self) }
+    /// The identity as a number, for a queue. No other exchange has it while this one exists.
+    var number: Int { Int(bitPattern: id) }
 
     /// Creates an exchange.
     ///

@@ -11,7 +11,9 @@ final class CURLLoop {
     private let mailbox: CURLMailbox
     private let loop: Result<OpaquePointer, HTTPTransportError>
     private let settings: CURLSettings
-    private var schedule: CURLSchedule
+    /// The exchanges that wait for a slot, first come, first served. libcurl's own limit is not used, because the time in
+    /// its queue would count toward the timeouts: a transfer's clock starts with its slot.
+    private var waiting = WaiterQueue<CURLExchange>()
     private var active: [CURLExchange.ID: CURLTransfer] = [:]
     private let receivedHeads = ReceivedHeads()
     private var unresponsiveServers = UnresponsiveServers()
@@ -23,8 +25,6 @@ final class CURLLoop {
 
     init(mailbox: CURLMailbox, _ settings: CURLSettings) {
         self.mailbox = mailbox
-        schedule = CURLSchedule(
-            limit: settings.maxConcurrentTransfers, hostLimit: settings.maxConcurrentTransfersPerHost)
         decodedByteLimit = settings.decodedByteLimit
         allowsPrivateAddresses = settings.allowsPrivateAddresses
         loop = Result { () throws(HTTPTransportError) in try settings.makeLoop() }
@@ -63,7 +63,7 @@ final class CURLLoop {
             switch command {
             case .start(let exchange):
                 // The exchange may have been canceled before its start command is processed.
-                if !exchange.isSettled { schedule.enqueue(exchange) }
+                if !exchange.isSettled { waiting.add(exchange.number, exchange, priority: 0) }
             case .resume(let id):
                 guard let transfer = active[id] else { continue }
                 transfer.resume()
@@ -76,10 +76,10 @@ final class CURLLoop {
                 if let transfer = active.removeValue(forKey: exchange.id) {
                     remove(transfer)
                 } else {
-                    schedule.remove(exchange)
+                    _ = waiting.remove(exchange.number)
                 }
             case .stop:
-                for exchange in schedule.removeAllWaiting() { exchange.finish(Self.shutDownError) }
+                for exchange in waiting.removeAll() { exchange.finish(Self.shutDownError) }
                 for (_, transfer) in active { end(transfer, Self.shutDownError) }
                 return false
             }
@@ -88,14 +88,13 @@ final class CURLLoop {
     }
 
     private func startWaiting(_ loop: OpaquePointer) {
-        while let exchange = schedule.next() {
+        while active.count < settings.maxConcurrentTransfers, let exchange = waiting.popFirst()?.element {
             let transfer = CURLTransfer(exchange, decodedByteLimit: decodedByteLimit, receivedHeads: receivedHeads)
             expectDeadline(of: transfer)
             if let handle = start(transfer, loop) {
                 transfer.handle = handle
                 active[exchange.id] = transfer
             } else {
-                schedule.ended(exchange)
                 exchange.finish(
                     HTTPTransportError(
                         .invalidRequest, "libcurl rejected the request for \(exchange.request.url.shown)"))
@@ -218,14 +217,13 @@ final class CURLLoop {
         transfer.finish(error)
     }
 
-    /// Removes a transfer from libcurl, records its metrics and releases its slot. `end` calls this function before it
+    /// Removes a transfer from libcurl and records its metrics. `end` calls this function before it
     /// notifies the reader, so that the reader finds the metrics.
     private func remove(_ transfer: CURLTransfer) {
         if let handle = transfer.handle {
             transfer.exchange.record.finish(HTTPTransferMetrics(of: handle, queued: transfer.queued))
             alcedo_curl_transfer_remove(handle)
         }
-        schedule.ended(transfer.exchange)
     }
 
     private func error(

@@ -12,11 +12,12 @@ import AlcedoHTTP
 /// let transport = CURLTransport(options: options)
 /// ```
 public struct CURLOptions: Sendable {
-    /// The maximum number of concurrent transfers. Further requests wait. Requests to one host begin in the order they
-    /// were sent, and hosts take turns. Values below 1 count as 1. Default: 64.
+    /// The maximum number of concurrent transfers. Further requests wait and begin in the order they were sent; their
+    /// timeouts start when they begin. Values below 1 count as 1. Default: 64.
+    ///
+    /// The limit is a safeguard. Limits for each host, priorities and pauses belong to the downloader, whose own limit
+    /// should not be higher: see `DownloaderConfiguration.maxConcurrentDownloadsPerHost`.
     public var maxConcurrentTransfers = 64
-    /// The maximum number of concurrent transfers to one scheme, host and port. Values below 1 count as 1. Default: 16.
-    public var maxConcurrentTransfersPerHost = 16
     /// The number of open connections, including those with a transfer, up to which an idle connection is kept for
     /// later requests. With zero or less, connections are not reused: each request opens its own, which closes after
     /// the response. Default: nil, the value of ``maxConcurrentTransfers``.

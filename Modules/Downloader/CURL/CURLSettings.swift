@@ -14,7 +14,6 @@ struct CURLSettings: Sendable {
     }
 
     var maxConcurrentTransfers: Int { max(1, options.maxConcurrentTransfers) }
-    var maxConcurrentTransfersPerHost: Int { max(1, options.maxConcurrentTransfersPerHost) }
     var connectTimeout: Duration? { options.connectTimeout.flatMap { $0 > .zero ? $0 : nil } }
     var decodesContent: Bool { options.decodesContent }
     var keepsCookies: Bool { options.keepsCookies }

@@ -9,7 +9,7 @@ import AlcedoRuntime
 /// import AlcedoDownloader
 ///
 /// var options = CURLOptions()
-/// options.maxConcurrentTransfersPerHost = 8
+/// options.connectTimeout = .seconds(5)
 /// options.allowsPrivateAddresses = false
 /// let downloader = Downloader(transport: CURLTransport(options: options))
 /// ```

@@ -118,7 +118,7 @@ struct ServerStack: Sendable {
         let (limit, hostLimit) = (
             settings.limits.maxConcurrentOriginals, settings.limits.maxConcurrentOriginalsPerHost
         )
-        (network.maxConcurrentTransfers, network.maxConcurrentTransfersPerHost) = (limit, hostLimit)
+        network.maxConcurrentTransfers = limit
         var configuration = DownloaderConfiguration(
             maxConcurrentDownloads: limit, maxConcurrentDownloadsPerHost: hostLimit,
             maximumByteCount: settings.originalLimit, maximumRedirectCount: 5)

@@ -60,7 +60,6 @@ struct TransportPeer: DownloadPeer {
     static func options(_ job: DownloadJob) -> CURLOptions {
         var options = CURLOptions()
         options.maxConcurrentTransfers = job.downloadCase.connections
-        options.maxConcurrentTransfersPerHost = job.downloadCase.connections
         options.version = job.downloadCase.wireProtocol == .multiplexed ? .automatic : .http1
         if let file = job.authorityFile { options.authorities = .file(file) }
         return options
