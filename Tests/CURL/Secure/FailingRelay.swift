@@ -11,8 +11,10 @@ final class FailingRelay: Sendable {
         var silentBefore = 0
         var brokenBefore = 0
         var count = 0
-        /// The sockets of clients and server from which a thread reads.
+        /// The sockets of clients and server.
         var open: Set<Int32> = []
+        /// The connections of which one direction has ended.
+        var ending: Set<Int> = []
     }
 
     struct SystemError: Error {}
@@ -73,7 +75,8 @@ final class FailingRelay: Sendable {
             state.count += 1
             return state.count - 1
         }
-        // Each direction ends the other and closes the socket from which it reads.
+        // Each direction ends the other. The second one closes both sockets: if the first one closed any, a new
+        // connection could get its number and be ended in its place.
         for (source, sink) in [(client, server), (server, client)] {
             LoopThread.start {
                 var piece = [UInt8](repeating: 0, count: 1 << 16)
@@ -86,9 +89,15 @@ final class FailingRelay: Sendable {
                     { sent += more }
                 }
                 state.update { state in
-                    if state.open.contains(sink) { shutdown(sink, Int32(SHUT_RDWR)) }
-                    state.open.remove(source)
-                    close(source)
+                    shutdown(sink, Int32(SHUT_RDWR))
+                    guard state.ending.remove(number) != nil else {
+                        state.ending.insert(number)
+                        return
+                    }
+                    for socket in [client, server] {
+                        state.open.remove(socket)
+                        close(socket)
+                    }
                 }
             }
         }
