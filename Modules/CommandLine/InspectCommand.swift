@@ -123,12 +123,13 @@ private struct Inspector: Sendable {
         var report = blank
         report.format = codecs.entry(for: data)?.format.rawValue
         do throws(ImageDecodingError) {
-            let info = try codecs.inspect(data, limits: limits)
+            let reader = try codecs.open(data, limits: limits)
+            let info = try reader.info()
             report.take(info)
             // Some decoders check the limits only when they decode. A drawing has any size.
             if info.format.rawValue != "svg" { try limits.check(info.size, format: .rgba8) }
-            if makesPlaceholders { report.placeholders = try placeholders(of: data, &report) }
-            if decodesPixels { report.frames = try digests(of: data, &report) }
+            if makesPlaceholders { report.placeholders = try placeholders(of: reader, &report) }
+            if decodesPixels { report.frames = try digests(of: reader, &report) }
         } catch {
             report.errorCode = error.code.rawValue
             report.error = "\(error.code.rawValue): \(ProblemText.text(error.message))"
@@ -139,14 +140,14 @@ private struct Inspector: Sendable {
     /// Returns the placeholders of the upright image, or of the first frame of an animation, with colors in sRGB. An
     /// unusable color profile is ignored.
     private func placeholders(
-        of data: Data, _ report: inout ImageReport
+        of reader: any ImageReading, _ report: inout ImageReport
     ) throws(ImageDecodingError) -> PlaceholderReport {
         var options = DecodingOptions(
             limits: limits, target: TargetSize(width: 100, height: 100), tolerance: tolerance,
             includesAnimation: false)
         options.keepsInks = true
-        try codecs.checkMemory(of: data, options: options)
-        let decoded = try codecs.decode(data, options: options)
+        try reader.checkMemory(options)
+        let decoded = try reader.decode(options)
         report.take(decoded.damage)
         let converter = LittleCMSColorConverter()
         let image = ColorConversionPlan(decoded.rowHeader, to: .sRGB, by: converter)
@@ -156,10 +157,12 @@ private struct Inspector: Sendable {
             dominantColor: try image.dominantColor().map { "#\($0.opaqueDescription)" })
     }
 
-    private func digests(of data: Data, _ report: inout ImageReport) throws(ImageDecodingError) -> [FrameDigest] {
+    private func digests(
+        of reader: any ImageReading, _ report: inout ImageReport
+    ) throws(ImageDecodingError) -> [FrameDigest] {
         let options = DecodingOptions(limits: limits, appliesOrientation: false, tolerance: tolerance)
-        try codecs.checkMemory(of: data, options: options)
-        let image = try codecs.decode(data, options: options)
+        try reader.checkMemory(options)
+        let image = try reader.decode(options)
         report.take(image.damage)
         guard let animation = image.frames else { return [FrameDigest(image.pixels)] }
         var digests: [FrameDigest] = []

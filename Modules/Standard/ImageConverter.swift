@@ -85,7 +85,8 @@ public struct ImageConverter: Sendable {
         _ data: Data, to encoder: any ImageEncoding, fitting size: PixelSize? = nil,
         onDamage: (ImageDamage) -> Void = { _ in }
     ) throws -> Data {
-        let info = try codecs.inspect(data, limits: limits)
+        let reader = try codecs.open(data, limits: limits)
+        let info = try reader.info()
         let encoder = metadata.encoder(
             encoder, for: info, in: colorSpace, isUpright: appliesOrientation, resolution: resolution)
         // When the orientation is not applied, the rows keep their stored order, so the size must match that order.
@@ -93,9 +94,9 @@ public struct ImageConverter: Sendable {
         let resize = size.map { ImageProcessors.Resize(to: swapsSides ? $0.transposed : $0) }
         let processors: [any ImageProcessing] = (resize.map { [$0] } ?? []) + self.processors
         let options = options(for: info, encoder.format, processors.first)
-        try codecs.checkMemory(of: data, options: options)
+        try reader.checkMemory(options)
         guard info.frameCount == 1 else {
-            var image = try codecs.decode(data, options: options)
+            var image = try reader.decode(options)
             image = ColorConversionPlan(image.rowHeader, to: colorSpace, by: Self.colorConverter)
                 .applied(to: image, by: Self.colorConverter, colorSpace)
             for processor in processors { image = try processor.process(image) }
@@ -122,8 +123,8 @@ public struct ImageConverter: Sendable {
         // Rows that were passed on cannot be taken back, so a partial image is decoded as a whole.
         let damage =
             try options.allowsPartial
-            ? codecs.decode(data, options: options).sendRows(to: consumer)
-            : codecs.decodeRows(data, options: options, into: consumer)
+            ? reader.decode(options).sendRows(to: consumer)
+            : reader.decodeRows(options, into: consumer)
         if let damage { onDamage(damage) }
         return result
     }

@@ -48,7 +48,7 @@ private struct MemoryBenchmark {
     func measure(_ data: Data) throws -> String {
         let info = try codecs.inspect(data)
         let options = DecodingOptions(target: target)
-        let predicted = try codecs.decodingByteCount(data, options: options)
+        let predicted = try codecs.open(data, limits: options.limits).decodingByteCount(options)
         let (size, growth) = try ResidentMemory.growth {
             let image = try codecs.decode(data, options: options)
             for _ in 0..<2 {

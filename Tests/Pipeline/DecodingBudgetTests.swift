@@ -9,8 +9,9 @@ import Testing
 /// Uses as many bytes as its data states. A decode of at least 50 bytes lasts until no other work is possible, because
 /// it drains the executor of its pipeline. A file that begins with "?" cannot be inspected. A file of "!" and the name
 /// of an error has this error when it is inspected.
-private struct HeavyCodec: ImageDecoding {
+private struct HeavyCodec: OpeningDecoder {
     struct Use: Sendable {
+        var opened = 0
         var running = 0
         var most = 0
         var decoded: [Int] = []
@@ -27,26 +28,42 @@ private struct HeavyCodec: ImageDecoding {
 
     static func data(_ byteCount: Int) -> Data { Data("\(byteCount)".utf8) }
 
-    func inspect(_ data: Data, limits: DecodingLimits) throws(ImageDecodingError) -> ImageInfo {
-        throw ImageDecodingError(.corrupt, "not to be inspected")
+    func open(_ data: Data, limits: DecodingLimits) throws(ImageDecodingError) -> any ImageReading {
+        use.update { $0.opened += 1 }
+        return Reader(self, data)
     }
 
-    func decodingByteCount(_ data: Data, options: DecodingOptions) throws(ImageDecodingError) -> Int {
-        if data.first == UInt8(ascii: "!"),
-            let code = ImageDecodingError.Code(rawValue: String(decoding: data.dropFirst(), as: UTF8.self))
-        {
-            throw ImageDecodingError(code, "failed")
-        }
-        guard let count = Int(String(decoding: data, as: UTF8.self)) else {
-            throw ImageDecodingError(.truncated, "no number")
-        }
-        return count
-    }
+    private final class Reader: ImageReading {
+        private let codec: HeavyCodec
+        private let data: Data
 
-    func decode(_ data: Data, options: DecodingOptions) throws(ImageDecodingError) -> DecodedImage {
-        let count = Int(String(decoding: data.drop { $0 == UInt8(ascii: "?") }, as: UTF8.self)) ?? 0
-        run(count, recordedAs: count)
-        return .gray(side: 1, level: 1)
+        init(_ codec: HeavyCodec, _ data: Data) { (self.codec, self.data) = (codec, data) }
+
+        var header: ImageHeader {
+            ImageHeader(format: ImageFormat(rawValue: "heavy"), size: PixelSize(width: 1, height: 1))
+        }
+
+        func info() throws(ImageDecodingError) -> ImageInfo {
+            throw ImageDecodingError(.corrupt, "not to be inspected")
+        }
+
+        func decodingByteCount(_ options: DecodingOptions) throws(ImageDecodingError) -> Int {
+            if data.first == UInt8(ascii: "!"),
+                let code = ImageDecodingError.Code(rawValue: String(decoding: data.dropFirst(), as: UTF8.self))
+            {
+                throw ImageDecodingError(code, "failed")
+            }
+            guard let count = Int(String(decoding: data, as: UTF8.self)) else {
+                throw ImageDecodingError(.truncated, "no number")
+            }
+            return count
+        }
+
+        func decode(_ options: DecodingOptions) throws(ImageDecodingError) -> DecodedImage {
+            let count = Int(String(decoding: data.drop { $0 == UInt8(ascii: "?") }, as: UTF8.self)) ?? 0
+            codec.run(count, recordedAs: count)
+            return .gray(side: 1, level: 1)
+        }
     }
 
     /// Uses bytes until no other work is possible, if there are at least 50.
@@ -169,6 +186,16 @@ struct DecodingBudgetTests {
         executor.drain()
         for load in loads { try await load.value }
         #expect(codec.use.value.most == 2)
+    }
+
+    @Test func `an image is opened once, and once more after it has waited for the budget`() async throws {
+        let pipeline = pipeline(width: 2)
+        #expect(try await decodes(by: pipeline, of: [request("10", id: "b")]) == [60, 10])
+        #expect(codec.use.value.opened == 2)
+
+        #expect(try await decodes(by: pipeline, during: "61", of: [request("60", id: "c")]) == [60, 10, 61])
+        #expect(codec.use.value.decoded == [60, 10, 61, 60])
+        #expect(codec.use.value.opened == 5)
     }
 
     @Test func `waiting for the budget blocks no thread`() async throws {

@@ -80,9 +80,12 @@ static uint64_t round_up(uint64_t count, int step) {
     return (count + factor - 1) / factor * factor;
 }
 
-alcedo_jpeg_status alcedo_jpeg_read_header(alcedo_jpeg_decoder *d, alcedo_jpeg_info *info) {
+alcedo_jpeg_status alcedo_jpeg_read_header(alcedo_jpeg_decoder *d) {
     if (setjmp(d->escape)) return alcedo_jpeg_failure(d);
-    if (jpeg_read_header(&d->cinfo, TRUE) == JPEG_SUSPENDED) return ALCEDO_JPEG_SUSPENDED;
+    return jpeg_read_header(&d->cinfo, TRUE) == JPEG_SUSPENDED ? ALCEDO_JPEG_SUSPENDED : ALCEDO_JPEG_OK;
+}
+
+void alcedo_jpeg_get_info(alcedo_jpeg_decoder *d, alcedo_jpeg_info *info) {
     memset(info, 0, sizeof *info);
     info->width = d->cinfo.image_width;
     info->height = d->cinfo.image_height;
@@ -109,7 +112,6 @@ alcedo_jpeg_status alcedo_jpeg_read_header(alcedo_jpeg_decoder *d, alcedo_jpeg_i
     info->vertical_density = d->cinfo.Y_density;
     info->icc_size = alcedo_jpeg_profile_size(d);
     info->has_icc = d->profile.count != 0 || d->profile.is_broken;
-    return ALCEDO_JPEG_OK;
 }
 
 alcedo_jpeg_status alcedo_jpeg_set_scale(

@@ -7,56 +7,60 @@ package import FoundationEssentials
 /// a restart marker out of order. One wrong bit can also change pixels undetected, because Huffman codes have no
 /// checksum. While many bytes are available, libjpeg uses another Huffman decoder, which reads invalid codes as zero.
 /// Source: ITU-T T.81; Adobe technical note 5116 for the inverted ink of CMYK.
-package struct JPEGDecoder: ImageDecoding {
+package struct JPEGDecoder: OpeningDecoder {
     /// Creates a stateless decoder.
     package init() {}
 
-    package func inspect(_ data: Data, limits: DecodingLimits) throws(ImageDecodingError) -> ImageInfo {
-        try data.withDecoderInput(of: "JPEG") { bytes throws(ImageDecodingError) in
-            guard let info = try JPEGReader(bytes, limits: limits, keepsMetadata: true).info else {
-                throw Self.noHeader
-            }
-            return info
-        }
-    }
-
-    package func decode(_ data: Data, options: DecodingOptions) throws(ImageDecodingError) -> DecodedImage {
-        try JPEGPartialImage.decode(data, options)
-    }
-
-    /// Sends rows as they are decoded. An image in one scan needs O(*w*) memory. An image in several scans needs memory
-    /// for all coefficients, about two bytes per sample. An image that must be reoriented is decoded as a whole first.
-    ///
-    /// - Throws: ``/AlcedoCore/ImageDecodingError``, and the errors of the consumer.
-    @discardableResult
-    package func decodeRows(
-        _ data: Data, options: DecodingOptions, into consumer: any PixelRowConsumer
-    ) throws -> ImageDamage? {
-        try data.withUnsafeBytes { memory in
-            guard !memory.isEmpty else { throw ImageDecodingError(.empty, "JPEG: the data is empty") }
-            let reader = try JPEGReader(memory.assumingMemoryBound(to: UInt8.self), limits: options.limits)
-            guard !options.appliesOrientation || reader.info?.orientation == .up else {
-                return try decode(data, options: options.forRows).sendRows(to: consumer)
-            }
-            return try reader.sendRows(options.forRows, to: consumer)
-        }
+    package func open(_ data: Data, limits: DecodingLimits) throws(ImageDecodingError) -> any ImageReading {
+        try OpenedJPEG(data, limits: limits)
     }
 
     package func makeIncrementalDecoder(options: DecodingOptions) -> any IncrementalImageDecoding {
         IncrementalDecoder(JPEGDecodingState(options: options))
     }
+}
 
-    /// Returns the number of bytes of the output in RGBA8, plus those of a second buffer for reorienting and of the
-    /// coefficients of an image in several scans.
-    ///
-    /// - Throws: ``/AlcedoCore/ImageDecodingError``, like ``inspect(_:limits:)``.
-    package func decodingByteCount(_ data: Data, options: DecodingOptions) throws(ImageDecodingError) -> Int {
-        try data.withDecoderInput(of: "JPEG") { bytes throws(ImageDecodingError) in
-            try JPEGReader(bytes, limits: options.limits).byteCount(options)
+/// A JPEG whose header libjpeg has read.
+final class OpenedJPEG: ImageReading {
+    private let file: OpenedFile<JPEGReader>
+    let header: ImageHeader
+
+    init(_ data: Data, limits: DecodingLimits) throws(ImageDecodingError) {
+        file = try OpenedFile(data, of: "JPEG", limits: limits) { bytes, limits throws(ImageDecodingError) in
+            try JPEGReader(bytes, limits: limits)
+        }
+        header = try file.withFile { reader, _ throws(ImageDecodingError) in
+            guard let info = reader.info else { throw ImageDecodingError(.corrupt, "JPEG: the header is missing") }
+            return ImageHeader(info)
         }
     }
 
-    private static var noHeader: ImageDecodingError { ImageDecodingError(.corrupt, "JPEG: the header is missing") }
+    func info() throws(ImageDecodingError) -> ImageInfo {
+        try file.withFile { reader, _ throws(ImageDecodingError) in reader.properties(keepsMetadata: true) }
+    }
+
+    /// Returns the number of bytes of the output in RGBA8, plus those of a second buffer for reorienting and of the
+    /// coefficients of an image in several scans.
+    func decodingByteCount(_ options: DecodingOptions) throws(ImageDecodingError) -> Int {
+        try file.withFile { reader, _ throws(ImageDecodingError) in try reader.byteCount(options) }
+    }
+
+    func decode(_ options: DecodingOptions) throws(ImageDecodingError) -> DecodedImage {
+        try file.takeFile(options.limits) { reader, _ throws(ImageDecodingError) in
+            try JPEGPartialImage.decode(reader, options)
+        }
+    }
+
+    /// Sends rows as they are decoded. An image in one scan needs O(*w*) memory. An image in several scans needs memory
+    /// for all coefficients, about two bytes per sample. An image that must be reoriented is decoded as a whole first.
+    func decodeRows(_ options: DecodingOptions, into consumer: any PixelRowConsumer) throws -> ImageDamage? {
+        try file.takeFileForRows(options.limits) { reader, _ in
+            guard !options.appliesOrientation || header.orientation == .up else {
+                return try JPEGPartialImage.decode(reader, options.forRows).sendRows(to: consumer)
+            }
+            return try reader.sendRows(options.forRows, to: consumer)
+        }
+    }
 }
 
 extension CodecRegistry.Entry {

@@ -143,7 +143,7 @@ final class JPEGDecodingState: IncrementalDecodingState {
         }
         // Decoding starts again with all bytes.
         (reader, partialImage) = (nil, nil)
-        return try JPEGPartialImage.decode(data, options)
+        return try OpenedJPEG(data, limits: options.limits).decode(options)
     }
 
     private func image() throws(ImageDecodingError) -> DecodedImage {

@@ -64,17 +64,16 @@ struct JPEGPartialImage {
         return image
     }
 
-    /// Decodes a file of which all bytes are known. Only this result is final: while many bytes are available, libjpeg
-    /// uses another Huffman decoder, which reads invalid codes as zero.
-    static func decode(_ data: Data, _ options: DecodingOptions) throws(ImageDecodingError) -> DecodedImage {
-        try data.withDecoderInput(of: "JPEG") { bytes throws(ImageDecodingError) in
-            let reader = try JPEGReader(bytes, limits: options.limits)
-            var partialImage = try JPEGPartialImage(reader.start(options))
-            try partialImage.read(from: reader)
-            _ = try reader.finish()
-            let damage = reader.damage
-            if let damage, partialImage.rowCount == 0 { throw damage.error }
-            return try partialImage.image(options, damage: damage)
-        }
+    /// Decodes the file of a reader that has all bytes and has read the header. Only this result is final: while many
+    /// bytes are available, libjpeg uses another Huffman decoder, which reads invalid codes as zero.
+    static func decode(
+        _ reader: JPEGReader, _ options: DecodingOptions
+    ) throws(ImageDecodingError) -> DecodedImage {
+        var partialImage = try JPEGPartialImage(reader.start(options))
+        try partialImage.read(from: reader)
+        _ = try reader.finish()
+        let damage = reader.damage
+        if let damage, partialImage.rowCount == 0 { throw damage.error }
+        return try partialImage.image(options, damage: damage)
     }
 }

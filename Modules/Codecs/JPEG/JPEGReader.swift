@@ -6,10 +6,11 @@ import FoundationEssentials
 final class JPEGReader {
     private let shim: OpaquePointer
     private let limits: DecodingLimits
-    private let keepsMetadata: Bool
     private let isStream: Bool
     /// The bytes of the file, or those that have been passed last.
     private var bytes: UnsafeBufferPointer<UInt8>
+    /// The properties, or nil until the header has been read. Of the metadata, only a reader whose bytes are passed by
+    /// ``feed(_:)`` keeps more than the color profile.
     private(set) var info: ImageInfo?
     private var metadataDamage: ImageDamage?
     /// Whether the image has several scans. libjpeg then keeps all coefficients until decoding ends.
@@ -26,18 +27,13 @@ final class JPEGReader {
     ///
     /// - Parameters:
     ///   - bytes: The bytes of the file.
-    ///   - limits: The limits of the metadata and the decoded image.
-    ///   - keepsMetadata: Whether ``info`` includes EXIF and XMP. The color profile and orientation are always
-    ///     included.
-    init(
-        _ bytes: UnsafeBufferPointer<UInt8>, limits: DecodingLimits, keepsMetadata: Bool = false
-    ) throws(ImageDecodingError) {
+    ///   - limits: The limits of the metadata.
+    init(_ bytes: UnsafeBufferPointer<UInt8>, limits: DecodingLimits) throws(ImageDecodingError) {
         guard let base = bytes.baseAddress, let shim = alcedo_jpeg_create(base, bytes.count) else {
             throw Self.notStarted
         }
         self.shim = shim
         self.limits = limits
-        self.keepsMetadata = keepsMetadata
         self.bytes = bytes
         isStream = false
         _ = try readHeader()
@@ -48,7 +44,6 @@ final class JPEGReader {
         guard let shim = alcedo_jpeg_create_stream() else { throw Self.notStarted }
         self.shim = shim
         self.limits = limits
-        keepsMetadata = true
         bytes = UnsafeBufferPointer(start: nil, count: 0)
         isStream = true
     }
@@ -86,8 +81,20 @@ final class JPEGReader {
 
     /// Reads the header. Returns `false` when more bytes are needed.
     func readHeader() throws(ImageDecodingError) -> Bool {
+        guard try isDone(alcedo_jpeg_read_header(shim)) else { return false }
+        let info = properties(keepsMetadata: isStream)
+        metadataDamage = info.metadataDamage
+        self.info = info
+        return true
+    }
+
+    /// Returns the properties. Must be called after the header has been read, and before ``start(_:)``.
+    ///
+    /// - Parameter keepsMetadata: Whether they include EXIF, XMP, IPTC and the resolution. The color profile and
+    ///   orientation are always included.
+    func properties(keepsMetadata: Bool) -> ImageInfo {
         var header = alcedo_jpeg_info()
-        guard try isDone(alcedo_jpeg_read_header(shim, &header)) else { return false }
+        alcedo_jpeg_get_info(shim, &header)
         coefficientByteCount = header.coefficient_bytes
         canSuspend = header.can_suspend != 0
         hasSeveralScans = header.has_several_scans != 0
@@ -96,19 +103,17 @@ final class JPEGReader {
         var info = ImageInfo(
             format: .jpeg,
             size: PixelSize(width: Int(header.width), height: Int(header.height)),
-            orientation: ImageOrientation(exif: exif),
-            bitDepth: Int(header.bit_depth), colorModel: Self.colorModel(header.color), metadata: metadata(header))
+            orientation: ImageOrientation(exif: exif), bitDepth: Int(header.bit_depth),
+            colorModel: Self.colorModel(header.color), metadata: metadata(header, keepsMetadata: keepsMetadata))
         // The data that is not kept is checked, too.
         info.hasDamagedMetadata =
             !keepsMetadata
             && (exif.byteCount > 0 && !ImageMetadata.isReadable(exif: exif)
                 || xmp.byteCount > 0 && !ImageMetadata.isReadable(xmp: xmp))
-        metadataDamage = info.metadataDamage
-        self.info = info
-        return true
+        return info
     }
 
-    private func metadata(_ header: alcedo_jpeg_info) -> ImageMetadata {
+    private func metadata(_ header: alcedo_jpeg_info, keepsMetadata: Bool) -> ImageMetadata {
         var left = limits.maximumMetadataByteCount
         func isKept(_ count: Int) -> Bool {
             guard count > 0, count <= min(left, limits.maximumChunkByteCount) else { return false }
@@ -211,11 +216,14 @@ final class JPEGReader {
                 header.reduction = ImageReduction(
                     of: info.size, width: Double(info.size.width) * scale, height: Double(info.size.height) * scale)
             }
+        } else {
+            // A byte count for a target may have set another.
+            try setScale(8)
         }
-        try limits.check(header.size, format: header.format)
+        try options.limits.check(header.size, format: header.format)
         // The whole image is read regardless of the output size, and this takes time.
-        try limits.check(info.size, format: .gray8)
-        try checkCoefficients(beside: header)
+        try options.limits.check(info.size, format: .gray8)
+        try checkCoefficients(beside: header, options.limits)
         return header
     }
 
@@ -237,15 +245,19 @@ final class JPEGReader {
         if isFiltered { needed = PixelSize(width: needed.width * 2, height: needed.height * 2) }
         var size = info.size
         for eighths in [UInt32(1), 2, 4, 8] {
-            self.eighths = eighths
-            var width: UInt32 = 0
-            var height: UInt32 = 0
-            _ = try isDone(alcedo_jpeg_set_scale(shim, eighths, &width, &height))
-            size = PixelSize(width: Int(width), height: Int(height))
+            size = try setScale(eighths)
             guard size.width >= needed.width, size.height >= needed.height else { continue }
             if alcedo_jpeg_shows_padding(shim) == 0 { break }
         }
         return size
+    }
+
+    @discardableResult
+    private func setScale(_ eighths: UInt32) throws(ImageDecodingError) -> PixelSize {
+        self.eighths = eighths
+        var (width, height) = (UInt32(0), UInt32(0))
+        _ = try isDone(alcedo_jpeg_set_scale(shim, eighths, &width, &height))
+        return PixelSize(width: Int(width), height: Int(height))
     }
 
     /// Returns the number of bytes of the output in RGBA8, of a second buffer for reorienting or previews, and of the
@@ -274,7 +286,9 @@ final class JPEGReader {
 
     /// Throws `exceedsLimit` when the output and the coefficients of an image in several scans together exceed the byte
     /// limit. libjpeg keeps all coefficients regardless of the output size.
-    private func checkCoefficients(beside header: PixelRowHeader) throws(ImageDecodingError) {
+    private func checkCoefficients(
+        beside header: PixelRowHeader, _ limits: DecodingLimits
+    ) throws(ImageDecodingError) {
         let output = PixelBuffer.byteCount(size: header.size, format: header.format) ?? Int.max
         guard coefficientByteCount <= UInt64(max(0, limits.maximumByteCount - output)) || coefficientByteCount == 0
         else {

@@ -103,6 +103,20 @@ public struct CodecRegistry: Sendable {
         return nil
     }
 
+    /// Opens an image in any of the formats. Blocks while it reads the header.
+    ///
+    /// ```swift
+    /// let reader = try codecs.open(data)
+    /// print(reader.header.size)
+    /// ```
+    ///
+    /// Throws ``ImageDecodingError`` when the data is empty, no codec recognizes it, or its codec cannot open it.
+    public func open(
+        _ data: Data, limits: DecodingLimits = DecodingLimits()
+    ) throws(ImageDecodingError) -> any ImageReading {
+        try requireEntry(for: data).decoder.open(data, limits: limits)
+    }
+
     /// Returns the properties of an image in any of the formats, without decoding pixels.
     ///
     /// Throws ``ImageDecodingError`` when the data is empty, no codec recognizes it, or its codec cannot read the
@@ -110,7 +124,7 @@ public struct CodecRegistry: Sendable {
     public func inspect(
         _ data: Data, limits: DecodingLimits = DecodingLimits()
     ) throws(ImageDecodingError) -> ImageInfo {
-        try requireEntry(for: data).decoder.inspect(data, limits: limits)
+        try open(data, limits: limits).info()
     }
 
     /// Decodes an image in any of the formats. Blocks while it works.
@@ -119,7 +133,7 @@ public struct CodecRegistry: Sendable {
     public func decode(
         _ data: Data, options: DecodingOptions = DecodingOptions()
     ) throws(ImageDecodingError) -> DecodedImage {
-        try requireEntry(for: data).decoder.decode(data, options: options)
+        try open(data, limits: options.limits).decode(options)
     }
 
     /// Decodes an image in any of the formats and passes its rows to `consumer`. Blocks while it works. Returns the
@@ -131,7 +145,7 @@ public struct CodecRegistry: Sendable {
     public func decodeRows(
         _ data: Data, options: DecodingOptions = DecodingOptions(), into consumer: any PixelRowConsumer
     ) throws -> ImageDamage? {
-        try requireEntry(for: data).decoder.decodeRows(data, options: options, into: consumer)
+        try open(data, limits: options.limits).decodeRows(options, into: consumer)
     }
 
     /// Returns a decoder that detects the format from the first bytes that are appended.
@@ -142,38 +156,6 @@ public struct CodecRegistry: Sendable {
                 guard isEnd || head.count >= Self.sniffedByteCount else { return nil }
                 return try requireEntry(for: head).decoder.makeIncrementalDecoder(options: options)
             })
-    }
-
-    /// Returns the maximum number of bytes that decoding holds at once, without the encoded file. Throws
-    /// ``ImageDecodingError`` as ``inspect(_:limits:)`` does.
-    package func decodingByteCount(
-        _ data: Data, options: DecodingOptions = DecodingOptions()
-    ) throws(ImageDecodingError) -> Int {
-        try requireEntry(for: data).decoder.decodingByteCount(data, options: options)
-    }
-
-    /// Throws `exceedsLimit` when decoding holds more than the limit of bytes at its peak. Data that cannot be
-    /// inspected is left to the decoder.
-    package func checkMemory(of data: Data, options: DecodingOptions) throws(ImageDecodingError) {
-        guard let byteCount = try? decodingByteCount(data, options: options) else { return }
-        try check(
-            byteCount, of: data, options: options, limit: options.limits.maximumByteCount,
-            named: "DecodingLimits.maximumByteCount")
-    }
-
-    /// Throws `exceedsLimit` when decoding needs more bytes than a limit. The error names the size of an image that
-    /// also exceeds the limit on pixels, which says more than a number of bytes.
-    package func check(
-        _ byteCount: Int, of data: Data, options: DecodingOptions, limit: Int, named name: String
-    ) throws(ImageDecodingError) {
-        guard byteCount > limit else { return }
-        if let info = try? inspect(data, limits: options.limits) {
-            try options.limits.check(info.size, format: .gray8)
-        }
-        throw ImageDecodingError(
-            .exceedsLimit,
-            "decoding the image needs \(byteCount.byteCountText) of memory; the limit is \(limit.byteCountText) (\(name))"
-        )
     }
 
     /// Returns an encoder for a format, or nil when no entry can write the format.

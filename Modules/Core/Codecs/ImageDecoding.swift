@@ -9,6 +9,23 @@ public import FoundationEssentials
 /// limits allow. A codec must implement ``inspect(_:limits:)`` and ``decode(_:options:)``. The other requirements have
 /// default implementations for a codec that can only decode a whole image at once.
 public protocol ImageDecoding: Sendable {
+    /// Opens an image: reads what precedes the pixels, once for all that the reader is asked.
+    ///
+    /// ```swift
+    /// let reader = try decoder.open(data, limits: DecodingLimits())
+    /// if reader.header.size.pixelCount < 1_000_000 { image = try reader.decode(DecodingOptions()) }
+    /// ```
+    ///
+    /// Default: a reader that calls the other requirements, each of which reads the header again.
+    ///
+    /// - Parameters:
+    ///   - data: The encoded image, which the reader keeps.
+    ///   - limits: The limits of the header and the metadata. ``ImageReading/decode(_:)`` also applies those of its
+    ///     options.
+    /// - Throws: ``ImageDecodingError`` when no image can be decoded from the data, whatever the options are. What only
+    ///   ``ImageReading/info()`` needs is no error here.
+    func open(_ data: Data, limits: DecodingLimits) throws(ImageDecodingError) -> any ImageReading
+
     /// Returns the properties of an image without decoding pixels.
     ///
     /// - Throws: ``ImageDecodingError`` when the properties cannot be read. Some codecs also throw `exceedsLimit` when
@@ -55,6 +72,11 @@ public protocol ImageDecoding: Sendable {
 }
 
 extension ImageDecoding {
+    /// Returns a reader that calls the other requirements.
+    public func open(_ data: Data, limits: DecodingLimits) throws(ImageDecodingError) -> any ImageReading {
+        SeparateReader(self, data, limits)
+    }
+
     /// Decodes the whole image, then passes on its rows. Throws the errors of ``decode(_:options:)``, or the error that
     /// the consumer throws.
     @discardableResult
@@ -66,24 +88,68 @@ extension ImageDecoding {
 
     /// Returns a decoder that collects all bytes and decodes them at the end, without previews.
     public func makeIncrementalDecoder(options: DecodingOptions) -> any IncrementalImageDecoding {
-        IncrementalDecoder(
-            BufferingState(
-                inspect: { (data) throws(ImageDecodingError) in try inspect(data, limits: options.limits) },
-                decode: { (data) throws(ImageDecodingError) in try decode(data, options: options) }))
+        IncrementalDecoder(BufferingState(self, options))
     }
 
     /// Returns the number of bytes of the full-size image, plus those of the upright image when the orientation must be
     /// applied. Throws the errors of ``inspect(_:limits:)``.
     public func decodingByteCount(_ data: Data, options: DecodingOptions) throws(ImageDecodingError) -> Int {
-        let info = try inspect(data, limits: options.limits)
-        // The rotated image is made in a second buffer beside the stored one. Rows are padded, so an image with swapped
-        // sides can need more bytes.
-        let sizes = options.appliesOrientation && info.orientation != .up ? [info.size, info.uprightSize] : [info.size]
-        return sizes.reduce(0) { sum, size in
-            let bytes = PixelBuffer.byteCount(size: size, format: options.pixelFormat) ?? Int.max
-            let (total, overflow) = sum.addingReportingOverflow(bytes)
-            return overflow ? Int.max : total
-        }
+        ImageHeader(try inspect(data, limits: options.limits)).decodingByteCount(options)
+    }
+}
+
+/// A decoder whose readers read the header once. The other requirements open a reader for one call.
+package protocol OpeningDecoder: ImageDecoding {}
+
+extension OpeningDecoder {
+    package func inspect(_ data: Data, limits: DecodingLimits) throws(ImageDecodingError) -> ImageInfo {
+        try open(data, limits: limits).info()
+    }
+
+    package func decode(_ data: Data, options: DecodingOptions) throws(ImageDecodingError) -> DecodedImage {
+        try open(data, limits: options.limits).decode(options)
+    }
+
+    @discardableResult
+    package func decodeRows(
+        _ data: Data, options: DecodingOptions, into consumer: any PixelRowConsumer
+    ) throws -> ImageDamage? {
+        try open(data, limits: options.limits).decodeRows(options, into: consumer)
+    }
+
+    package func decodingByteCount(_ data: Data, options: DecodingOptions) throws(ImageDecodingError) -> Int {
+        try open(data, limits: options.limits).decodingByteCount(options)
+    }
+}
+
+/// The reader of a decoder that does not implement `open`.
+private final class SeparateReader: ImageReading {
+    private let decoder: any ImageDecoding
+    private let data: Data
+    private let limits: DecodingLimits
+
+    init(_ decoder: any ImageDecoding, _ data: Data, _ limits: DecodingLimits) {
+        (self.decoder, self.data, self.limits) = (decoder, data, limits)
+    }
+
+    lazy var header: ImageHeader = {
+        // An image that cannot be inspected may still be decoded in part.
+        (try? info()).map(ImageHeader.init)
+            ?? ImageHeader(format: ImageFormat(rawValue: ""), size: PixelSize(width: 0, height: 0))
+    }()
+
+    func info() throws(ImageDecodingError) -> ImageInfo { try decoder.inspect(data, limits: limits) }
+
+    func decodingByteCount(_ options: DecodingOptions) throws(ImageDecodingError) -> Int {
+        try decoder.decodingByteCount(data, options: options)
+    }
+
+    func decode(_ options: DecodingOptions) throws(ImageDecodingError) -> DecodedImage {
+        try decoder.decode(data, options: options)
+    }
+
+    func decodeRows(_ options: DecodingOptions, into consumer: any PixelRowConsumer) throws -> ImageDamage? {
+        try decoder.decodeRows(data, options: options, into: consumer)
     }
 }
 
@@ -104,23 +170,19 @@ extension Data {
     }
 }
 
-/// The state of incremental decoding for decoders that do not support it: collects all bytes and decodes them at the
-/// end.
+/// The state of incremental decoding for decoders that do not support it: collects all bytes and opens them at the end.
 private final class BufferingState: IncrementalDecodingState {
-    private let inspect: (Data) throws(ImageDecodingError) -> ImageInfo
-    private let decode: (Data) throws(ImageDecodingError) -> DecodedImage
+    private let decoder: any ImageDecoding
+    private let options: DecodingOptions
     private var data = Data()
     private(set) var info: ImageInfo?
 
     /// The value is always nil, because `append` and `preview` decode nothing.
     var decodingByteCount: Int? { nil }
 
-    init(
-        inspect: @escaping (Data) throws(ImageDecodingError) -> ImageInfo,
-        decode: @escaping (Data) throws(ImageDecodingError) -> DecodedImage
-    ) {
-        self.inspect = inspect
-        self.decode = decode
+    init(_ decoder: any ImageDecoding, _ options: DecodingOptions) {
+        self.decoder = decoder
+        self.options = options
     }
 
     func append(_ bytes: Data) throws(ImageDecodingError) { data.append(bytes) }
@@ -128,7 +190,8 @@ private final class BufferingState: IncrementalDecodingState {
     func preview() throws(ImageDecodingError) -> ImagePreview? { nil }
 
     func finish() throws(ImageDecodingError) -> DecodedImage {
-        info = try? inspect(data)
-        return try decode(data)
+        let reader = try decoder.open(data, limits: options.limits)
+        info = try? reader.info()
+        return try reader.decode(options)
     }
 }

@@ -270,7 +270,7 @@ public final class ImageCache: Sendable {
     }
 
     private func decode(_ data: Data) async throws -> DecodedImage {
-        try await threads.decode(data, options: decoding) { [serializer, decoding, codecs] in
+        try await threads.decodeStored(data, options: decoding) { [serializer, decoding, codecs] in
             try serializer.image(from: data, options: decoding, codecs: codecs)
         }
     }

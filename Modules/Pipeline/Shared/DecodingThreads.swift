@@ -42,32 +42,60 @@ struct DecodingThreads: Sendable {
     /// The executor of tasks that accompany the work, or nil for Swift's own.
     var taskExecutor: (any TaskExecutor)? { executor.taskExecutor }
 
-    /// Runs `work`, which decodes `data`, when the budget has enough bytes. Throws the errors of `work`,
-    /// ``/AlcedoCore/ImageDecodingError`` `exceedsLimit` for data that needs more than the whole budget, or
-    /// `CancellationError`.
+    /// Opens an image, and runs `work` with its reader when the budget has enough bytes. The header is read once, and
+    /// once more after waiting for the budget, because a reader stays within one job.
     ///
     /// - Parameters:
     ///   - data: The bytes to decode.
     ///   - options: The decoding options.
-    ///   - codecs: The codecs of the request, or nil for those of the pipeline. Default: nil.
-    ///   - priority: The priority of the work. Default: normal.
+    ///   - codecs: The codecs of the request.
+    ///   - priority: The priority of the work.
     ///   - work: The work.
+    /// - Throws: The errors of opening and of `work`, ``/AlcedoCore/ImageDecodingError`` `exceedsLimit` for data that
+    ///   needs more than the whole budget, or `CancellationError`.
     func decode<Value: Sendable>(
-        _ data: Data, options: DecodingOptions, by codecs: CodecRegistry? = nil,
-        priority: PriorityHandle = PriorityHandle(),
+        _ data: Data, options: DecodingOptions, by codecs: CodecRegistry, priority: PriorityHandle,
+        _ work: @escaping @Sendable (any ImageReading) throws -> Value
+    ) async throws -> Value {
+        try await run(priority: priority, work) {
+            let reader = try codecs.open(data, limits: options.limits)
+            return (reader, try byteCount(of: reader, options))
+        }
+    }
+
+    /// Runs `work`, which decodes stored bytes by a serializer, when the budget has enough bytes. The bytes are counted
+    /// by the codecs of the pipeline, and need none if these cannot open them. Throws as
+    /// ``decode(_:options:by:priority:_:)`` does.
+    func decodeStored<Value: Sendable>(
+        _ data: Data, options: DecodingOptions, priority: PriorityHandle = PriorityHandle(),
         _ work: @escaping @Sendable () throws -> Value
     ) async throws -> Value {
-        // Usually the bytes are available, and inspecting and decoding then take a single job.
+        try await run(priority: priority, { _ in try work() }) {
+            // The reader ends before the serializer decodes, which may need the same worker of a sandbox.
+            let reader: any ImageReading
+            do throws(ImageDecodingError) { reader = try codecs.open(data, limits: options.limits) } catch {
+                return ((), try byteCount(after: error, options))
+            }
+            return ((), try byteCount(of: reader, options))
+        }
+    }
+
+    /// Runs `prepare` and then `work`, when the budget has the bytes that `prepare` returns.
+    private func run<Context, Value: Sendable>(
+        priority: PriorityHandle, _ work: @escaping @Sendable (Context) throws -> Value,
+        after prepare: @escaping @Sendable () throws -> (context: Context, byteCount: Int)
+    ) async throws -> Value {
+        // Usually the bytes are available, and opening and decoding then take a single job.
         let attempt = try await executor.run(priority: priority) {
-            let byteCount = try byteCount(of: data, options, codecs ?? self.codecs)
-            let value = try budget.withReservationNow(of: byteCount, priority: priority.value) { try work() }
+            let (context, byteCount) = try prepare()
+            let value = try budget.withReservationNow(of: byteCount, priority: priority.value) { try work(context) }
             return value.map { .done($0) } ?? Attempt<Value>.needs(byteCount: byteCount)
         }
         switch attempt {
         case .done(let value): return value
         case .needs(let byteCount):
             return try await budget.withReservation(of: byteCount, priority: priority) {
-                try await executor.run(priority: priority, work)
+                try await executor.run(priority: priority) { try work(prepare().context) }
             }
         }
     }
@@ -104,27 +132,32 @@ struct DecodingThreads: Sendable {
 
     func releasePreview(_ byteCount: Int) { previewBudget.release(byteCount) }
 
-    /// Returns the number of bytes that decoding will hold. Bytes that cannot be inspected need none, because decoding
-    /// rejects them before it allocates pixels. When partial images are allowed, truncated or corrupt bytes count with
-    /// the maximum of the limits, or with the whole budget, because they may still be decoded.
-    ///
-    /// - Throws: `exceedsLimit` for bytes that need more than the whole budget. The error of a decoder that failed,
-    ///   took too long or had no memory: it would fail again, and take another worker of a sandbox for as long.
-    private func byteCount(
-        of data: Data, _ options: DecodingOptions, _ codecs: CodecRegistry
-    ) throws(ImageDecodingError) -> Int {
+    /// Returns the number of bytes that decoding will hold. Throws `exceedsLimit` for an image that needs more than the
+    /// whole budget, and as ``byteCount(after:_:)`` does.
+    private func byteCount(of reader: any ImageReading, _ options: DecodingOptions) throws(ImageDecodingError) -> Int {
         let byteCount: Int
         do throws(ImageDecodingError) {
-            byteCount = try codecs.decodingByteCount(data, options: options)
+            byteCount = try reader.decodingByteCount(options)
         } catch {
-            switch error.code {
-            case .truncated, .corrupt:
-                return options.allowsPartial ? min(options.limits.maximumByteCount, limit) : 0
-            case .empty, .unknownFormat, .unsupportedVariant, .exceedsLimit: return 0
-            case .timedOut, .outOfMemory, .decoderFailed, .decoderUnavailable: throw error
-            }
+            return try self.byteCount(after: error, options)
         }
-        try codecs.check(byteCount, of: data, options: options, limit: limit, named: "maximumDecodingByteCount")
+        try reader.check(byteCount, options, limit: limit, named: "maximumDecodingByteCount")
         return byteCount
+    }
+
+    /// Returns the number of bytes for an image whose bytes cannot be counted. It needs none, because decoding rejects
+    /// it before it allocates pixels. When partial images are allowed, truncated or corrupt bytes count with the
+    /// maximum of the limits, or with the whole budget, because they may still be decoded.
+    ///
+    /// - Throws: The error of a decoder that failed, took too long or had no memory: it would fail again, and take
+    ///   another worker of a sandbox for as long.
+    private func byteCount(
+        after error: ImageDecodingError, _ options: DecodingOptions
+    ) throws(ImageDecodingError) -> Int {
+        switch error.code {
+        case .truncated, .corrupt: options.allowsPartial ? min(options.limits.maximumByteCount, limit) : 0
+        case .empty, .unknownFormat, .unsupportedVariant, .exceedsLimit: 0
+        case .timedOut, .outOfMemory, .decoderFailed, .decoderUnavailable: throw error
+        }
     }
 }

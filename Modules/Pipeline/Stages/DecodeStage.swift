@@ -135,12 +135,12 @@ struct DecodeStage: Sendable {
         options.isFiltered = processor != nil
         do {
             return try await threads.decode(original.data, options: options, by: codecs, priority: priority) {
-                [options] in
+                [options] reader in
                 let image: DecodedImage
                 if let processor {
-                    image = try processed(original.data, codecs, options, by: processor, for: request)
+                    image = try processed(reader, options, by: processor, for: request)
                 } else {
-                    image = try decoded(original.data, codecs, options, for: request)
+                    image = try decoded(reader, options, for: request)
                 }
                 let origin = LoadedImage.Origin(
                     digest: original.data.digest, allowsStoring: original.allowsStoring,
@@ -154,10 +154,10 @@ struct DecodeStage: Sendable {
     }
 
     private func decoded(
-        _ data: Data, _ codecs: CodecRegistry, _ options: DecodingOptions, for request: ImageRequest
+        _ reader: any ImageReading, _ options: DecodingOptions, for request: ImageRequest
     ) throws(ImageDecodingError) -> DecodedImage {
         let start = report.now
-        var image = try codecs.decode(data, options: options)
+        var image = try reader.decode(options)
         report(request.key, .decoded(image.size), since: start)
         color.convert(&image, for: request)
         return image
@@ -166,41 +166,41 @@ struct DecodeStage: Sendable {
     /// Decodes an image and passes its rows to a processor, so that the image before the processor is not in memory. An
     /// animation, and a partial image, are decoded as a whole first.
     private func processed(
-        _ data: Data, _ codecs: CodecRegistry, _ options: DecodingOptions, by processor: any ImageProcessing,
+        _ reader: any ImageReading, _ options: DecodingOptions, by processor: any ImageProcessing,
         for request: ImageRequest
     ) throws -> DecodedImage {
-        let info = try? codecs.inspect(data, limits: options.limits)
-        if let info, !options.includesAnimation || info.frameCount == 1 {
+        if !options.includesAnimation || (try? reader.info())?.frameCount == 1 {
             do {
-                return try rows(of: data, info, codecs, options, by: processor, for: request)
+                return try rows(of: reader, options, by: processor, for: request)
             } catch let error as ImageDecodingError where options.allows(error) {}
         }
-        var image = try decoded(data, codecs, options, for: request)
-        image.reduction = image.reduction ?? ImageReduction(image.size, image.orientation, of: info)
+        var image = try decoded(reader, options, for: request)
+        image.reduction = image.reduction ?? ImageReduction(image.size, image.orientation, of: reader.header)
         return try process(image, by: processor, for: request)
     }
 
     private func rows(
-        of data: Data, _ info: ImageInfo, _ codecs: CodecRegistry, _ options: DecodingOptions,
-        by processor: any ImageProcessing, for request: ImageRequest
+        of reader: any ImageReading, _ options: DecodingOptions, by processor: any ImageProcessing,
+        for request: ImageRequest
     ) throws -> DecodedImage {
+        let header = reader.header
         let start = report.now
         let collector = PixelRowCollector()
-        let rows = DecodedRows(of: info, next: processor.rows(into: collector))
+        let rows = DecodedRows(of: header, next: processor.rows(into: collector))
         let convertedRows = color.rows(for: request, into: rows)
         let damage: ImageDamage?
         do {
-            damage = try codecs.decodeRows(data, options: options, into: convertedRows.consumer)
+            damage = try reader.decodeRows(options, into: convertedRows.consumer)
         } catch let error as ImageProcessingError {
             throw PipelineError(.processing, error.message, cause: error)
         }
         guard var image = collector.image else {
-            throw ImageDecodingError(.corrupt, "\(info.format): the decoder passed on no image")
+            throw ImageDecodingError(.corrupt, "\(header.format): the decoder passed on no image")
         }
         report(request.key, .decoded(rows.size ?? image.size), since: start)
         convertedRows.report(start)
         report(request.key, .processed(identifier: processor.identifier), since: start)
-        image.format = info.format
+        image.format = header.format
         image.damage = damage
         // The reduction was meant for the processor.
         image.reduction = nil
@@ -225,18 +225,18 @@ struct DecodeStage: Sendable {
 /// A consumer that records the size of the decoded rows, and passes them on with their position in the file's image.
 private final class DecodedRows: PixelRowConsumer {
     private(set) var size: PixelSize?
-    private let info: ImageInfo
+    private let file: ImageHeader
     private let next: any PixelRowConsumer
 
-    init(of info: ImageInfo, next: any PixelRowConsumer) {
-        self.info = info
+    init(of file: ImageHeader, next: any PixelRowConsumer) {
+        self.file = file
         self.next = next
     }
 
     func begin(_ header: PixelRowHeader) throws {
         size = header.size
         var header = header
-        header.reduction = header.reduction ?? ImageReduction(header.size, header.orientation, of: info)
+        header.reduction = header.reduction ?? ImageReduction(header.size, header.orientation, of: file)
         try next.begin(header)
     }
 
@@ -255,11 +255,11 @@ extension ImageReduction {
     /// - Parameters:
     ///   - size: The size of the decoded image.
     ///   - orientation: The orientation of the decoded image.
-    ///   - info: The decoder's description of the file, or nil when there is none.
-    init?(_ size: PixelSize, _ orientation: ImageOrientation, of info: ImageInfo?) {
-        guard let info else { return nil }
-        let swapsSides = orientation == .up && info.orientation.swapsSides
-        let full = swapsSides ? info.size.transposed : info.size
+    ///   - file: The header of the file, or nil when there is none.
+    init?(_ size: PixelSize, _ orientation: ImageOrientation, of file: ImageHeader?) {
+        guard let file else { return nil }
+        let swapsSides = orientation == .up && file.orientation.swapsSides
+        let full = swapsSides ? file.size.transposed : file.size
         guard full.isPositive, full != size, full.width >= size.width, full.height >= size.height else { return nil }
         let horizontal = Double(size.width) / Double(full.width)
         let vertical = Double(size.height) / Double(full.height)

@@ -184,7 +184,8 @@ final class PreviewMaker: Sendable {
             if !rest.isEmpty { try decoder.append(rest) }
             var preview = try decoder.preview()
             if recordsReduction, let image = preview?.image, image.reduction == nil {
-                preview?.image.reduction = ImageReduction(image.size, image.orientation, of: decoder.info)
+                preview?.image.reduction = ImageReduction(
+                    image.size, image.orientation, of: decoder.info.map(ImageHeader.init))
             }
             return (preview.map(convert), false)
         } catch {

@@ -44,7 +44,7 @@ struct ProcessedImageStore: Sendable {
         // A stored image is written by this process or another one, which stores complete images only.
         options.tolerance = .harmless
         do {
-            let image = try await threads.decode(data, options: options, priority: priority) { [options] in
+            let image = try await threads.decodeStored(data, options: options, priority: priority) { [options] in
                 let start = report.now
                 var image = try serializer.image(from: data, options: options, codecs: codecs)
                 report(key, .decoded(image.size), since: start)

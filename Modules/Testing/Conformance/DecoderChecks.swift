@@ -169,6 +169,40 @@ package struct DecoderChecks {
         try require(errorCode(data, options) == .exceedsLimit, "exceeding the byte limit does not throw exceedsLimit")
     }
 
+    /// Checks that one opened image gives the results of images that are opened for one call each: in any order, for
+    /// different options, and again after it was decoded.
+    package func checkReader(_ data: Data) throws {
+        let info = try decoder.inspect(data, limits: options.limits)
+        var other = options
+        (other.target, other.pixelFormat) = (TargetSize(width: 3, height: 3), .gray8)
+        other.includesAnimation = false
+        // A decoder in a sandbox may have one worker, so the images are opened one after another.
+        let expected = try [options, other].map { options in
+            let image = try decoder.decode(data, options: options)
+            let collector = PixelRowCollector()
+            let damage = try decoder.decodeRows(data, options: options, into: collector)
+            let byteCount = try decoder.decodingByteCount(data, options: options)
+            return (options: options, image: image, rows: collector.image?.pixels, damage: damage, count: byteCount)
+        }
+        let reader = try decoder.open(data, limits: options.limits)
+        try require(reader.header == ImageHeader(info), "the header differs from the inspected information")
+        for result in expected + expected.reversed() {
+            try require(
+                reader.decodingByteCount(result.options) == result.count,
+                "the estimate of bytes depends on earlier calls")
+            let image = try reader.decode(result.options)
+            try require(
+                image.pixels == result.image.pixels && image.frames?.frameCount == result.image.frames?.frameCount,
+                "the image depends on earlier calls")
+            try require(image.damage == result.image.damage, "the damage depends on earlier calls")
+            try require(reader.info() == info, "the information depends on earlier calls")
+            let collector = PixelRowCollector()
+            let damage = try reader.decodeRows(result.options, into: collector)
+            try require(
+                collector.image?.pixels == result.rows && damage == result.damage, "the rows depend on earlier calls")
+        }
+    }
+
     /// Checks that decoding twice gives the same pixels.
     package func checkDeterminism(_ data: Data) throws {
         let first = try decoder.decode(data, options: options)
@@ -250,8 +284,8 @@ package struct DecoderChecks {
         }
     }
 
-    private func require(_ condition: Bool, _ description: @autoclosure () -> String) throws {
-        try ConformanceFailure.require(condition, description())
+    private func require(_ condition: @autoclosure () throws -> Bool, _ description: @autoclosure () -> String) throws {
+        try ConformanceFailure.require(condition(), description())
     }
 
     private static func text(_ damage: ImageDamage?) -> String { damage.map { "\($0.kind), \($0)" } ?? "no damage" }

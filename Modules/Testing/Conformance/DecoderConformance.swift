@@ -57,6 +57,10 @@ public enum DecoderConformance: ConformanceKit {
             let (checks, file) = try prepare(make)
             try checks.checkRows(file)
         },
+        Check("an opened image gives the same results in any order") { make in
+            let (checks, file) = try prepare(make)
+            try checks.checkReader(file)
+        },
         Check("the limits of pixels and bytes are enforced") { make in
             let (checks, file) = try prepare(make)
             try checks.checkLimits(file)

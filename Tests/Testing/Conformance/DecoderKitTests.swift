@@ -10,11 +10,13 @@ struct DecoderKitTests {
     enum Fault: CaseIterable {
         case changesItsMind, decodesText, fillsWhatIsMissing, guessesTheSize
         case piecesIgnoreDamage, announcesLess, swapsPieces, turnsRows, ignoresLimits
+        case keepsOptions, keepsNoHeader
 
         /// The checks that must fail.
         var broken: Set<String> {
             switch self {
-            case .changesItsMind: ["decoding a file twice gives the same image"]
+            case .changesItsMind:
+                ["decoding a file twice gives the same image", "an opened image gives the same results in any order"]
             case .decodesText: ["decoding text throws an error"]
             case .fillsWhatIsMissing: ["every prefix of a file throws truncated, whole or in pieces"]
             case .guessesTheSize:
@@ -28,6 +30,7 @@ struct DecoderKitTests {
                     "the decoded rows equal those of the image",
                 ]
             case .ignoresLimits: ["the limits of pixels and bytes are enforced"]
+            case .keepsOptions, .keepsNoHeader: ["an opened image gives the same results in any order"]
             }
         }
     }
@@ -152,6 +155,44 @@ struct DecoderKitTests {
 
         func makeIncrementalDecoder(options: DecodingOptions) -> any IncrementalImageDecoding {
             Pieces(decoder: self, options: options, fault: fault)
+        }
+
+        func open(_ data: Data, limits: DecodingLimits) throws(ImageDecodingError) -> any ImageReading {
+            Reader(self, data, try inspect(data, limits: limits), fault)
+        }
+    }
+
+    /// An opened image.
+    private final class Reader: ImageReading {
+        private let decoder: Decoder
+        private let data: Data
+        private let fault: Fault?
+        private let properties: ImageInfo
+        private var options: DecodingOptions?
+
+        init(_ decoder: Decoder, _ data: Data, _ properties: ImageInfo, _ fault: Fault?) {
+            (self.decoder, self.data, self.properties, self.fault) = (decoder, data, properties, fault)
+        }
+
+        var header: ImageHeader {
+            let size = fault == .keepsNoHeader ? PixelSize(width: 1, height: 1) : properties.size
+            return ImageHeader(format: properties.format, size: size)
+        }
+
+        func info() throws(ImageDecodingError) -> ImageInfo { properties }
+
+        func decode(_ new: DecodingOptions) throws(ImageDecodingError) -> DecodedImage {
+            let options = fault == .keepsOptions ? self.options ?? new : new
+            self.options = options
+            return try decoder.decode(data, options: options)
+        }
+
+        func decodingByteCount(_ options: DecodingOptions) throws(ImageDecodingError) -> Int {
+            PixelBuffer.byteCount(size: properties.size, format: options.pixelFormat) ?? .max
+        }
+
+        func decodeRows(_ options: DecodingOptions, into consumer: any PixelRowConsumer) throws -> ImageDamage? {
+            try decoder.decodeRows(data, options: options, into: consumer)
         }
     }
 

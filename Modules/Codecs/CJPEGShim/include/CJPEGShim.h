@@ -88,7 +88,10 @@ const char *_Nonnull alcedo_jpeg_damage_message(const alcedo_jpeg_decoder *_Nonn
 void alcedo_jpeg_destroy(alcedo_jpeg_decoder *_Nonnull decoder);
 
 /// Reads the file up to the first scan. Allocates no memory for pixels.
-alcedo_jpeg_status alcedo_jpeg_read_header(alcedo_jpeg_decoder *_Nonnull decoder, alcedo_jpeg_info *_Nonnull info);
+alcedo_jpeg_status alcedo_jpeg_read_header(alcedo_jpeg_decoder *_Nonnull decoder);
+
+/// Returns what the header contains. Must be called after the header has been read, and before decoding starts.
+void alcedo_jpeg_get_info(alcedo_jpeg_decoder *_Nonnull decoder, alcedo_jpeg_info *_Nonnull info);
 
 /// Writes the ICC profile, `icc_size` bytes, to `out`. Must be called directly after the header has been read, and only
 /// if `icc_size` is not 0.

@@ -54,8 +54,9 @@ final class PNGIncrementalState: IncrementalDecodingState {
         if !isAnimation { try begin() }
         guard let partialImage, !isAnimation else {
             self.partialImage = nil
-            if isAnimation { info = try? PNGWholeImage.inspect(data, limits: options.limits) }
-            return try PNGWholeImage.decode(data, options: options)
+            let file = try OpenedPNG(data, limits: options.limits)
+            if isAnimation { info = try? file.info() }
+            return try file.decode(options)
         }
         var image = try partialImage.finish()
         if ignoresAnimation || partialImage.hasAnimationChunks {

@@ -2,24 +2,66 @@ import AlcedoCore
 private import CPNGShim
 import FoundationEssentials
 
-/// Functions that read files whose bytes are all available.
-enum PNGWholeImage {
-    static func inspect(_ data: Data, limits: DecodingLimits) throws(ImageDecodingError) -> ImageInfo {
-        try data.withDecoderInput(of: "PNG") { bytes throws(ImageDecodingError) in
-            try PNGFile(bytes, limits: limits).inspectedInfo
+/// A PNG whose bytes are all available, and whose chunks have been read.
+final class OpenedPNG: ImageReading {
+    private let file: OpenedFile<PNGFile>
+    let header: ImageHeader
+
+    init(_ data: Data, limits: DecodingLimits) throws(ImageDecodingError) {
+        file = try OpenedFile(data, of: "PNG", limits: limits) { bytes, limits throws(ImageDecodingError) in
+            try PNGFile(bytes, limits: limits)
         }
+        header = try file.withFile { file, _ throws(ImageDecodingError) in ImageHeader(file.info) }
     }
 
-    static func decode(_ data: Data, options: DecodingOptions) throws(ImageDecodingError) -> DecodedImage {
-        try data.withDecoderInput(of: "PNG") { bytes throws(ImageDecodingError) in
-            let file = try PNGFile(bytes, limits: options.limits)
-            guard let control = file.outline.animation else {
-                var image = try PNGStill.decode(file, options)
-                if file.outline.ignoresAnimation { image.damage = .worst(image.damage, PNGOutline.ignoredAnimation) }
-                return image
-            }
-            return try PNGAnimation(file, data, control, options).decode()
+    /// Returns the properties, also those of the chunks after the pixels, and the frames of an animation.
+    func info() throws(ImageDecodingError) -> ImageInfo {
+        try file.withFile { file, _ throws(ImageDecodingError) in file.inspectedInfo }
+    }
+
+    func decodingByteCount(_ options: DecodingOptions) throws(ImageDecodingError) -> Int {
+        try file.withFile(options.limits) { file, _ throws(ImageDecodingError) in file.byteCount(options) }
+    }
+
+    func decode(_ options: DecodingOptions) throws(ImageDecodingError) -> DecodedImage {
+        try file.takeFile(options.limits) { file, _ throws(ImageDecodingError) in try image(file, options) }
+    }
+
+    private func image(_ file: PNGFile, _ options: DecodingOptions) throws(ImageDecodingError) -> DecodedImage {
+        guard let control = file.outline.animation else {
+            var image = try PNGStill.decode(file, options)
+            if file.outline.ignoresAnimation { image.damage = .worst(image.damage, PNGOutline.ignoredAnimation) }
+            return image
         }
+        return try PNGAnimation(file, self.file.data, control, options).decode()
+    }
+
+    func decodeRows(_ options: DecodingOptions, into consumer: any PixelRowConsumer) throws -> ImageDamage? {
+        let options = options.forRows
+        return try file.takeFileForRows(options.limits) { file, _ in
+            let still = try PNGStill(file, options)
+            guard file.outline.animation == nil, still.plan.streams, still.plan.pendingOrientation == .up else {
+                return try image(file, options).sendRows(to: consumer)
+            }
+            let damage = try still.sendRows(to: consumer)
+            return file.outline.ignoresAnimation ? .worst(damage, PNGOutline.ignoredAnimation) : damage
+        }
+    }
+}
+
+extension PNGFile {
+    /// Returns the maximum number of bytes that decoding holds.
+    fileprivate func byteCount(_ options: DecodingOptions) -> Int {
+        let plan = PNGPlan(reader.header, info, options)
+        guard outline.animation != nil else { return plan.byteCount(isStill: true) }
+        // Five buffers: the canvas, the saved canvas, one frame, the finished image and its rotated copy.
+        let canvas = PixelBuffer.byteCount(size: info.size, format: .rgba8) ?? Int.max
+        // Rows are padded, so the rotated copy can be larger than the canvas.
+        let rotated = PixelBuffer.byteCount(size: info.uprightSize, format: .rgba8) ?? Int.max
+        let (stored, overflow) = canvas.multipliedReportingOverflow(by: 4)
+        let (total, isTooLarge) = stored.addingReportingOverflow(rotated)
+        // The still image is decoded when the animation cannot be used.
+        return overflow || isTooLarge ? Int.max : max(total, plan.byteCount(isStill: false))
     }
 }
 
