@@ -22,7 +22,7 @@ struct DamageTests {
         file.close()
     }
 
-    private func change(_ sql: StaticString) throws {
+    private func change(_ sql: String) throws {
         try Connection(path: directory.database.path, busyTimeout: 60_000).execute(sql)
     }
 
@@ -33,8 +33,8 @@ struct DamageTests {
             "UPDATE entry SET expiry = 1 << 52", "UPDATE entry SET stored = stored - 1",
             "UPDATE entry SET used = used + 1",
             "UPDATE content SET data = 'text'", "UPDATE content SET data = substr(data, 1, 32767)",
-        ] as [StaticString])
-    func `a changed row is a miss and is removed`(sql: StaticString) async throws {
+        ] as [String])
+    func `a changed row is a miss and is removed`(sql: String) async throws {
         try fill()
         try change(sql)
         let before = await cache.totalSize
@@ -80,7 +80,7 @@ struct DamageTests {
         try change("DELETE FROM entry WHERE id = 1; UPDATE entry SET name = 'x'")
         let wrong = key("c").fileName
         let connection = try Connection(path: directory.database.path, busyTimeout: 60_000)
-        try connection.prepare("UPDATE entry SET name = ?").run(.text(wrong))
+        try connection.run("UPDATE entry SET name = ?", [wrong])
 
         #expect(await cache.entry(for: key("c")) == nil)
     }
@@ -101,8 +101,8 @@ struct DamageTests {
             "CREATE TABLE more (a)",
             "DROP TABLE entry; CREATE TABLE entry (a)", "CREATE TRIGGER t AFTER INSERT ON entry BEGIN SELECT 1; END",
             "DELETE FROM total",
-        ] as [StaticString])
-    func `tables of another version are created again`(sql: StaticString) async throws {
+        ] as [String])
+    func `tables of another version are created again`(sql: String) async throws {
         try fill()
         try change(sql)
         let cache = cache
@@ -112,16 +112,17 @@ struct DamageTests {
         #expect(await cache.data(for: key("c")) == bytes)
         #expect(await cache.data(for: key("a")) == nil)
         #expect(
-            try Connection(path: directory.database.path, busyTimeout: 0).prepare("PRAGMA user_version")
-                .firstRow { $0.integer(0) } == Schema.version)
+            try Connection(path: directory.database.path, busyTimeout: 0).firstRow("PRAGMA user_version") {
+                $0.integer(0)
+            } == Schema.version)
     }
 
     @Test(arguments: [Int64.max, Int64.min, -1, 0])
     func `invalid numbers neither crash nor stop eviction`(number: Int64) async throws {
         try fill()
         let connection = try Connection(path: directory.database.path, busyTimeout: 60_000)
-        try connection.prepare("UPDATE total SET size = ?1, count = ?1, files = ?1").run(.integer(number))
-        try connection.prepare("UPDATE entry SET size = ?1, recency = ?1, blocks = ?1").run(.integer(number))
+        try connection.run("UPDATE total SET size = ?1, count = ?1, files = ?1", [number])
+        try connection.run("UPDATE entry SET size = ?1, recency = ?1, blocks = ?1", [number])
         let small = SQLiteDiskCache(directory: directory.url, sizeLimit: 100_000)
 
         #expect(await small.data(for: key("a")) == bytes)

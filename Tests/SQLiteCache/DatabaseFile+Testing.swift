@@ -4,10 +4,10 @@ import FoundationEssentials
 
 @testable import AlcedoSQLiteCache
 
-extension DatabaseFile<EntryChanges> {
+extension DatabaseFile {
     static func writer(_ directory: URL) -> Self {
         Self(directory: directory, role: .writer, lockTimeout: .seconds(300)) { (connection) throws(SQLiteFailure) in
-            try EntryChanges(connection, values: ValueDirectory(directory: directory))
+            try EntryTable(connection, values: ValueDirectory(directory: directory))
         }
     }
 
@@ -19,6 +19,6 @@ extension DatabaseFile<EntryChanges> {
     }
 
     mutating func data(for key: ImageKey) throws -> Data? {
-        try perform(makesFile: false) { try $0.queries.row(named: key.fileName)?.data }.flatMap { $0 }
+        try perform(makesFile: false) { try $0.row(named: key.fileName)?.data }.flatMap { $0 }
     }
 }

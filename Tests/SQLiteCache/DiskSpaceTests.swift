@@ -23,7 +23,7 @@ struct DiskSpaceTests {
     private var databaseSize: Int {
         get throws {
             let connection = try Connection(path: directory.database.path, busyTimeout: 60_000)
-            let count = try connection.prepare("PRAGMA page_count").firstRow { Int($0.integer(0)) }
+            let count = try connection.firstRow("PRAGMA page_count") { Int($0.integer(0)) }
             return try #require(count) * PageShare.pageSize
         }
     }
@@ -77,7 +77,7 @@ struct DiskSpaceTests {
         #expect(valueSize > limit * 3 / 4)
     }
 
-    @Test(arguments: [EntryChanges.maximumInlineByteCount + 1, 40_960, 40_961, 100_000])
+    @Test(arguments: [EntryTable.maximumInlineByteCount + 1, 40_960, 40_961, 100_000])
     func `a large value counts with the blocks of its file`(count: Int) async throws {
         let cache = cache(sizeLimit: 1 << 20)
         try await cache.store(CachedData(bytes(count), metadata: bytes(10)), for: key("a"))

@@ -81,14 +81,14 @@ struct FailureTests {
             #expect(await cache.data(for: key("\(count)")) == bytes(count))
         }
         let found = try await cache.storage.change { changes in
-            try changes.queries.connection.prepare("PRAGMA synchronous").firstRow { $0.integer(0) }
+            try changes.connection.firstRow("PRAGMA synchronous") { $0.integer(0) }
         }
         #expect(found == level)
     }
 
     @Test func `a full disk refuses the new entry and keeps the old ones`() throws {
         let connection = try Connection(path: directory.database.path, busyTimeout: 0)
-        let changes = try EntryChanges(connection, values: ValueDirectory(directory: directory.url))
+        let changes = try EntryTable(connection, values: ValueDirectory(directory: directory.url))
         let totals = try changes.store(
             CachedData(Data(count: 10_000)), for: key("a"), recency: 1, at: Timestamp(milliseconds: 0), limit: .max)
         try connection.execute("PRAGMA max_page_count = 24")
@@ -102,9 +102,9 @@ struct FailureTests {
         }
 
         #expect(failure?.cacheError.code == .noSpace)
-        #expect(try changes.queries.row(named: key("a").fileName)?.data == Data(count: 10_000))
-        #expect(try changes.queries.row(named: key("9").fileName) == nil)
-        #expect(try changes.queries.totals().size >= totals.size)
+        #expect(try changes.row(named: key("a").fileName)?.data == Data(count: 10_000))
+        #expect(try changes.row(named: key("9").fileName) == nil)
+        #expect(try changes.totals().size >= totals.size)
     }
 
     @Test func `a removed directory is created again`() async throws {
@@ -152,7 +152,7 @@ struct FailureTests {
         var isFirst = true
 
         let found = try file.perform(makesFile: true) { table in
-            guard isFirst else { return try table.queries.row(named: key("b").fileName)?.data }
+            guard isFirst else { return try table.row(named: key("b").fileName)?.data }
             isFirst = false
             try directory.removeDatabase()
             try other.store(CachedData(Data("b".utf8)), for: key("b"))
@@ -187,7 +187,7 @@ struct FailureTests {
             }
         }
 
-        #expect(try connection.prepare("SELECT count(*) FROM t").firstRow { $0.integer(0) } == 0)
+        #expect(try connection.firstRow("SELECT count(*) FROM t") { $0.integer(0) } == 0)
         #expect(try connection.transaction { 5 } == 5)
     }
 

@@ -12,7 +12,7 @@ struct KilledWriterTests {
 
     /// Returns an entry that contains its number. Every second one has its own file.
     private static func entry(_ number: Int) -> CachedData {
-        let count = (number.isMultiple(of: 2) ? 1_000 : EntryChanges.maximumInlineByteCount) + number
+        let count = (number.isMultiple(of: 2) ? 1_000 : EntryTable.maximumInlineByteCount) + number
         return CachedData(bytes(count, seed: number), metadata: Data("\(number)".utf8))
     }
 
@@ -81,7 +81,7 @@ struct KilledWriterTests {
                     }
                     if let found, let number {
                         #expect(found == Self.entry(number), "\(name)")
-                        if found.data.count > EntryChanges.maximumInlineByteCount { largeCount += 1 }
+                        if found.data.count > EntryTable.maximumInlineByteCount { largeCount += 1 }
                     }
                 }
                 #expect(TemporaryDirectory.valueFiles(in: url.path).count == largeCount)

@@ -10,7 +10,7 @@ import Testing
 struct LargeValueTests {
     private let directory: TemporaryDirectory
     private let cache: SQLiteDiskCache
-    private let large = bytes(EntryChanges.maximumInlineByteCount + 1)
+    private let large = bytes(EntryTable.maximumInlineByteCount + 1)
 
     init() throws {
         directory = try TemporaryDirectory()
@@ -18,7 +18,7 @@ struct LargeValueTests {
     }
 
     @Test(arguments: [
-        (0, 0), (EntryChanges.maximumInlineByteCount, 0), (EntryChanges.maximumInlineByteCount + 1, 1), (3_000_000, 1),
+        (0, 0), (EntryTable.maximumInlineByteCount, 0), (EntryTable.maximumInlineByteCount + 1, 1), (3_000_000, 1),
     ])
     func `only a large value has a file`(count: Int, fileCount: Int) async throws {
         let entry = CachedData(bytes(count), metadata: bytes(100_000))
@@ -33,7 +33,7 @@ struct LargeValueTests {
         for content in [large, bytes(10), large, bytes(50_000), bytes(20)] {
             try await cache.store(content, for: key("a"))
 
-            #expect(directory.valueFiles.count == (content.count > EntryChanges.maximumInlineByteCount ? 1 : 0))
+            #expect(directory.valueFiles.count == (content.count > EntryTable.maximumInlineByteCount ? 1 : 0))
             #expect(await cache.data(for: key("a")) == content)
         }
         for name in ["a", "b", "c", "d"] { try await cache.store(large, for: key(name)) }
@@ -97,51 +97,42 @@ struct LargeValueTests {
         #expect(directory.valueFiles.count == 1)
     }
 
-    @Test func `opening removes files that no row names, except those being written`() async throws {
+    @Test func `opening removes files that no row names`() async throws {
         try await cache.store(large, for: key("a"))
         await cache.flush()
         let values = ValueDirectory(directory: directory.url)
         let left = try values.write(large, for: key("b")).name
-        let writing = try values.write(large, for: key("c"))
         let shard = directory.path + "/values/" + left.shard
         for name in ["notes.txt", key("b").fileName, key("b").fileName + "-xyz"] {
             try Data("foreign".utf8).write(to: URL(filePath: "\(shard)/\(name)"))
         }
-        #expect(directory.valueFiles.count == 6)
+        #expect(directory.valueFiles.count == 5)
 
         let next = SQLiteDiskCache(directory: directory.url)
         try await next.store(bytes(5), for: key("d"))
         await next.flush()
 
         #expect(try values.read(left, count: large.count) == nil)
-        #expect(try values.read(writing.name, count: large.count) == large)
-        #expect(directory.valueFiles.count == 5)
+        #expect(directory.valueFiles.count == 4)
         #expect(await next.data(for: key("a")) == large)
-        extendLifetime(writing)
     }
 
-    /// The writer is between creating its file and locking it.
-    @Test(arguments: [false, true])
-    func `a sweep keeps the lock of a value until it has removed or kept it`(isAbandoned: Bool) throws {
+    /// A store writes the file of a value in the transaction that inserts the row.
+    @Test func `a file without a row is kept while another process changes the database`() async throws {
+        try await cache.store(large, for: key("a"))
+        await cache.flush()
         let values = ValueDirectory(directory: directory.url)
-        let name = try values.write(large, for: key("b")).name
-        let path = "\(directory.path)/values/\(name.shard)/\(name.fileName)"
-        let writer = open(path, O_WRONLY | O_CLOEXEC)
-        try #require(writer >= 0)
-        defer { close(writer) }
-        var isFree: Bool?
+        let sweeper = SQLiteDiskCache(directory: directory.url, lockTimeout: .milliseconds(50))
+        let other = try Connection(path: directory.database.path, busyTimeout: 60_000)
+        try other.execute("BEGIN IMMEDIATE")
+        let writing = try values.write(large, for: key("b")).name
 
-        try values.remove(name) { () throws(SQLiteFailure) in
-            isFree = flock(writer, LOCK_EX | LOCK_NB) == 0
-            return isAbandoned
-        }
+        await sweeper.storage.removeLeftovers()
+        #expect(try values.read(writing, count: large.count) == large)
 
-        #expect(isFree == false)
-        var facts = stat()
-        // After it locks the file, the writer would detect that the file has no name any more.
-        #expect(flock(writer, LOCK_EX | LOCK_NB) == 0)
-        #expect(fstat(writer, &facts) == 0)
-        #expect(facts.st_nlink == (isAbandoned ? 0 : 1))
+        try other.execute("ROLLBACK")
+        await sweeper.storage.removeLeftovers()
+        #expect(try values.read(writing, count: large.count) == nil)
     }
 
     @Test(arguments: ["../../outside", "..", "", "a", String(repeating: "../", count: 21) + "a"])
@@ -151,11 +142,11 @@ struct LargeValueTests {
         let outside = directory.path + "/outside-5"
         try Data("precious".utf8).write(to: URL(filePath: outside))
         let connection = try Connection(path: directory.database.path, busyTimeout: 60_000)
-        try connection.prepare("UPDATE entry SET name = ?, file = 5").run(.text(name))
+        try connection.run("UPDATE entry SET name = ?, file = 5", [name])
 
         #expect(await cache.verify().damagedNames == [name])
         try await cache.store(large, for: key("a"))
-        try connection.prepare("UPDATE entry SET name = ?, file = 5").run(.text(name))
+        try connection.run("UPDATE entry SET name = ?, file = 5", [name])
         await cache.trim(toSize: 0)
         await cache.verify()
 

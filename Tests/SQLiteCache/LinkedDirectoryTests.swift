@@ -12,7 +12,7 @@ struct LinkedDirectoryTests {
     private let directory: TemporaryDirectory
     private let outside: TemporaryDirectory
     private let cache: SQLiteDiskCache
-    private let large = bytes(EntryChanges.maximumInlineByteCount + 1)
+    private let large = bytes(EntryTable.maximumInlineByteCount + 1)
 
     init() async throws {
         directory = try TemporaryDirectory()

@@ -33,7 +33,7 @@ struct TwoProcessTests {
             var largeCount = 0
             for name in 0..<40 {
                 let count = await cache.data(for: key("\(name)"))?.count ?? 0
-                if count > EntryChanges.maximumInlineByteCount { largeCount += 1 }
+                if count > EntryTable.maximumInlineByteCount { largeCount += 1 }
             }
             #expect(directory.valueFiles.count == largeCount)
         }

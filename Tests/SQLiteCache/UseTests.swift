@@ -21,9 +21,9 @@ struct UseTests {
     }
 
     /// Returns the use of a row that was read at the date of its use.
-    private func use(of row: EntryRow, _ entry: CachedData, _ name: String, recency: Int64) -> PendingUses.Use {
+    private func use(of row: EntryRow, _ entry: CachedData, _ name: String, recency: Int64) -> UseLog.Use {
         let times = EntryTimes(stored: row.times.stored, used: later(by: 2), expiry: row.times.expiry)
-        return PendingUses.Use(
+        return UseLog.Use(
             recency: recency, read: row.checksum, times: times, checksum: EntryChecksum(of: entry, for: key(name)))
     }
 
@@ -33,41 +33,46 @@ struct UseTests {
         async throws
     {
         var file = DatabaseFile.writer(directory.url)
-        try file.perform(makesFile: true) { changes in
-            _ = try changes.store(old, for: key("a"), recency: 1, at: now, limit: .max)
-            let read = try #require(try changes.queries.row(named: key("a").fileName))
-            #expect(try changes.remove(key("a").fileName))
-            _ = try changes.store(new, for: key("b"), recency: 2, at: later(by: delay), limit: .max)
-            let stored = try #require(try changes.queries.row(named: key("b").fileName))
+        try file.perform(makesFile: true) { table in
+            func recency() throws -> Int64? {
+                try table.connection.firstRow("SELECT recency FROM entry") { $0.integer(0) }
+            }
+            _ = try table.store(old, for: key("a"), recency: 1, at: now, limit: .max)
+            let read = try #require(try table.row(named: key("a").fileName))
+            #expect(try table.remove(key("a").fileName))
+            _ = try table.store(new, for: key("b"), recency: 2, at: later(by: delay), limit: .max)
+            let stored = try #require(try table.row(named: key("b").fileName))
             try #require(stored.id == read.id)
 
-            try changes.write([read.id: use(of: read, old, "a", recency: 3)])
+            try table.write([read.id: use(of: read, old, "a", recency: 3)])
 
-            let unchanged = try #require(try changes.queries.row(named: key("b").fileName))
-            #expect(unchanged.recency == 2)
+            let unchanged = try #require(try table.row(named: key("b").fileName))
+            #expect(try recency() == 2)
             #expect(unchanged.times == stored.times)
-            try changes.write([stored.id: use(of: stored, new, "b", recency: 4)])
-            let used = try #require(try changes.queries.row(named: key("b").fileName))
-            #expect(used.recency == 4)
+            try table.write([stored.id: use(of: stored, new, "b", recency: 4)])
+            let used = try #require(try table.row(named: key("b").fileName))
+            #expect(try recency() == 4)
             #expect(used.times.used == later(by: 2))
             // Another process may have used the entry later by its clock.
-            try changes.write([used.id: use(of: used, new, "b", recency: 3)])
-            #expect(try changes.queries.row(named: key("b").fileName)?.recency == 4)
+            try table.write([used.id: use(of: used, new, "b", recency: 3)])
+            #expect(try recency() == 4)
         }
         file.close()
 
         #expect(await SQLiteDiskCache(directory: directory.url).entry(for: key("b")) == new)
     }
 
-    @Test func `an unwritten use gives its dates to the entry that was read, and to no other`() {
-        var uses = PendingUses()
-        let read = EntryTimes(stored: now, used: now, expiry: later(by: 60_000))
+    @Test func `an unwritten use gives its dates to the entry that was read, and to no other`() throws {
+        let uses = UseLog()
+        var file = DatabaseFile.writer(directory.url)
+        try file.store(old, for: key("a"))
+        let row = try #require(try file.perform(makesFile: false) { try $0.row(named: key("a").fileName) } ?? nil)
         let stored = EntryTimes(stored: now, used: now)
         let used = EntryTimes(stored: now, used: later(by: 2), expiry: later(by: 90_000))
 
-        uses.use(1, read: 7, times: used, EntryChecksum(of: old, for: key("a")))
+        _ = uses.use(row, times: used, EntryChecksum(of: old, for: key("a")))
 
-        #expect(uses.times(of: 1, checksum: 7, times: read) == used)
-        #expect(uses.times(of: 1, checksum: 8, times: stored) == stored)
+        #expect(uses.times(of: row.id, checksum: row.checksum, times: row.times) == used)
+        #expect(uses.times(of: row.id, checksum: row.checksum &+ 1, times: stored) == stored)
     }
 }

@@ -48,8 +48,8 @@ struct VerifyingTests {
             "UPDATE entry SET name = x'ff' || name WHERE id = 3", "UPDATE entry SET resource = 1 WHERE id = 3",
             "UPDATE entry SET size = 9 WHERE id = 3", "UPDATE content SET resource = 'x' WHERE id = 3",
             "UPDATE entry SET checksum = 1 WHERE id = 3", "UPDATE content SET id = 999 WHERE id = 3",
-        ] as [StaticString])
-    func `a row that cannot be found by its name is detected`(sql: StaticString) async throws {
+        ] as [String])
+    func `a row that cannot be found by its name is detected`(sql: String) async throws {
         try await fill()
         try Connection(path: directory.database.path, busyTimeout: 60_000).execute(sql)
 
@@ -60,7 +60,7 @@ struct VerifyingTests {
         #expect(cache.statistics.damagedEntries == 1)
         #expect(await cache.count == 11)
         let connection = try Connection(path: directory.database.path, busyTimeout: 60_000)
-        #expect(try connection.prepare("SELECT count(*) FROM content").firstRow { $0.integer(0) } == 11)
+        #expect(try connection.firstRow("SELECT count(*) FROM content") { $0.integer(0) } == 11)
         await expectDone("\(sql)")
     }
 

@@ -7,8 +7,8 @@ extension EntryStorage {
     private enum Reading: Sendable {
         case entry(CachedData)
         case absent
-        /// The entry seems to be expired or damaged, or it is changing. The writer's thread checks it again.
-        case unconfirmed
+        case expired
+        case damaged
     }
 
     /// Returns the entry of a key, or nil. Counts the lookup. Records a use if the entry comes from the database. If
@@ -29,10 +29,9 @@ extension EntryStorage {
         case .unknown: break
         }
         let name = key.fileName
-        let isUnexpired = await read { [self] queries in
-            try queries.times(named: name, uses: uses).map { !$0.areExpired(limits, at: now) }
-        }
-        return isUnexpired.flatMap { $0 } ?? false
+        return await query { [self] table in
+            try table.times(named: name, uses: uses).map { !$0.areExpired(limits, at: now) } ?? false
+        } ?? false
     }
 
     /// Returns whether an entry in the write queue has expired.
@@ -44,66 +43,50 @@ extension EntryStorage {
         case .absent: return nil
         case .unknown: break
         }
-        do {
-            switch try await readNow({ [self] in try read(key, from: $0) }) {
-            case .entry(let entry): return entry
-            case .absent, nil: return nil
-            case .unconfirmed: break
-            }
-        } catch {
-            guard let failure = error as? SQLiteFailure, failure.kind == .damaged else { return nil }
+        let reading = try? await read { [self] table in
+            guard let row = try table.row(named: key.fileName) else { return Reading.absent }
+            return try read(row, for: key)
         }
-        return await Self.uncancelled { [self] in
-            let resolved = try? await change { [self] in try resolve(key, in: $0) }
-            return resolved.flatMap { $0 }
+        switch reading {
+        case .entry(let entry): return entry
+        case .absent, nil: return nil
+        // A store may have replaced the value between the reading of the row and the reading of the file. So the
+        // writer's thread checks the entry again before it removes the entry.
+        case .expired, .damaged: return await resolve(key)
         }
     }
 
-    private func read(_ key: ImageKey, from queries: EntryQueries) throws(SQLiteFailure) -> Reading {
-        let name = key.fileName
-        // A store may replace the value between the reading of the row and the reading of the file. So a failed check
-        // is repeated once.
-        for _ in 0..<2 {
-            guard let row = try queries.row(named: name) else { return .absent }
-            let now = now
-            let times = uses.times(of: row.id, checksum: row.checksum, times: row.times)
-            guard !times.areExpired(limits, at: now) else { return .unconfirmed }
-            if let (entry, checksum) = try row.entry(for: key, values: values) {
-                return .entry(use(entry, checksum, row, times, at: now))
+    /// Returns the entry of a key and records its use if the entry is intact and unexpired. Otherwise, removes the
+    /// entry. An entry whose file cannot be read now is kept.
+    private func resolve(_ key: ImageKey) async -> CachedData? {
+        let found = await Self.uncancelled { [self] in
+            try? await change { [self] table -> CachedData? in
+                var reading = Reading.absent
+                let isRemoved = try table.remove(key.fileName) { (row) throws(SQLiteFailure) in
+                    reading = try read(row, for: key)
+                    if case .entry = reading { return true }
+                    return false
+                }
+                if isRemoved, case .damaged = reading { counts.change { $0.damagedEntries += 1 } }
+                if case .entry(let entry) = reading { return entry }
+                return nil
             }
         }
-        return .unconfirmed
+        return found.flatMap { $0 }
     }
 
-    /// Returns an entry and records its use if the entry is intact and unexpired. Otherwise, removes the entry and
-    /// returns nil. An entry without a row of content is kept. If the entry's file cannot be read now, throws the
-    /// reason and keeps the entry.
-    private func resolve(_ key: ImageKey, in changes: EntryChanges) throws(SQLiteFailure) -> CachedData? {
-        var found: CachedData?
-        var isDamaged = false
-        let removed = try changes.remove(key.fileName) { (row) throws(SQLiteFailure) in
-            let now = now
-            let times = uses.times(of: row.id, checksum: row.checksum, times: row.times)
-            guard !times.areExpired(limits, at: now) else { return false }
-            guard let (entry, checksum) = try row.entry(for: key, values: values) else {
-                isDamaged = true
-                return false
-            }
-            found = use(entry, checksum, row, times, at: now)
-            return true
-        }
-        if removed, isDamaged { counts.change { $0.damagedEntries += 1 } }
-        return found
-    }
-
-    private func use(
-        _ entry: CachedData, _ checksum: EntryChecksum, _ row: EntryRow, _ times: EntryTimes, at now: Timestamp
-    ) -> CachedData {
-        let times = times.used(at: now, limits)
-        if uses.use(row.id, read: row.checksum, times: times, checksum) { schedule(.uses) }
+    /// Returns the entry in a row, and records its use.
+    ///
+    /// - Throws: The reason why the file of the entry cannot be read now.
+    private func read(_ row: EntryRow, for key: ImageKey) throws(SQLiteFailure) -> Reading {
+        let now = now
+        let times = uses.times(of: row.id, checksum: row.checksum, times: row.times)
+        guard !times.areExpired(limits, at: now) else { return .expired }
+        guard var (entry, checksum) = try row.entry(for: key, values: values) else { return .damaged }
+        let used = times.used(at: now, limits)
+        if uses.use(row, times: used, checksum) { schedule() }
         startSweeping()
-        var entry = entry
-        entry.expiry = times.expiry?.date
-        return entry
+        entry.expiry = used.expiry?.date
+        return .entry(entry)
     }
 }

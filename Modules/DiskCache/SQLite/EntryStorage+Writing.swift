@@ -8,26 +8,25 @@ extension EntryStorage {
     /// - Throws: `DataCacheError` if the entry exceeds the limits or cannot be written, or `CancellationError` if the
     ///   task is canceled before the write begins.
     func store(_ entry: CachedData, for key: ImageKey) async throws {
+        defer { report() }
         var entry = entry
         let expiry = entry.expiry.map(Timestamp.init)
         entry.expiry = expiry?.date
-        if let expiry, expiry <= now {
-            try Task.checkCancellation()
-            await remove(.remove(key))
-            return counts.change { $0.stores += 1 }
-        }
         do {
-            try checkSize(of: entry, for: key)
-            _ = try await write(.store(entry, key))
+            if let expiry, expiry <= now {
+                try Task.checkCancellation()
+                await remove(.remove(key))
+            } else {
+                try checkSize(of: entry, for: key)
+                _ = try await write(.store(entry, key))
+            }
             counts.change { $0.stores += 1 }
         } catch is CancellationError {
             throw CancellationError()
         } catch {
             counts.change { $0.failures += 1 }
-            report()
             throw (error as? SQLiteFailure)?.cacheError ?? error
         }
-        report()
     }
 
     /// Performs a write that only removes entries. Returns the number of removed entries, or zero for `removeAll` or if
@@ -37,15 +36,17 @@ extension EntryStorage {
         await Self.uncancelled { [self] in (try? await self.write(write)) ?? 0 }
     }
 
-    /// Performs the writes up to a ticket. Ignores errors.
-    func finishWrites(upTo ticket: Int) async {
+    /// Performs the waiting writes up to a ticket.
+    ///
+    /// - Throws: The reason why they cannot be performed now.
+    func finishWrites(upTo ticket: Int) async throws {
         let stores = pending.withLock { $0.hasStores(upTo: ticket) }
-        _ = try? await change(makesFile: stores) { [self] in try perform(upTo: ticket, in: $0) }
+        _ = try await change(makesFile: stores) { [self] in try perform(upTo: ticket, in: $0) }
     }
 
     private func checkSize(of entry: CachedData, for key: ImageKey) throws(DataCacheError) {
         // The space that the file of a large value occupies is known only after the file is written.
-        let fileSize = entry.data.count > EntryChanges.maximumInlineByteCount ? entry.data.count : 0
+        let fileSize = entry.data.count > EntryTable.maximumInlineByteCount ? entry.data.count : 0
         try limits.check(EntryRow.size(of: entry, for: key, fileSize: fileSize))
     }
 
@@ -53,9 +54,9 @@ extension EntryStorage {
     /// or zero if there is no database. If the write fails or is canceled, throws the error. The write is then no
     /// longer queued.
     private func write(_ write: WriteQueue.Write) async throws -> Int {
-        let (ticket, stores) = pending.withLock { $0.add(write) }
+        let ticket = pending.withLock { $0.add(write) }
         do {
-            _ = try await change(makesFile: stores) { [self] in try perform(upTo: ticket, in: $0) }
+            try await finishWrites(upTo: ticket)
         } catch {
             // Another caller may have performed the write meanwhile.
             guard let outcome = pending.withLock({ $0.take(ticket) }) else { throw error }
@@ -67,10 +68,10 @@ extension EntryStorage {
     // The following methods run on the writer's thread.
 
     /// Performs the writes in the order of their requests, which may differ from the order in which the tasks run.
-    private func perform(upTo ticket: Int, in changes: EntryChanges) throws(SQLiteFailure) {
+    private func perform(upTo ticket: Int, in table: EntryTable) throws(SQLiteFailure) {
         while let next = pending.withLock({ $0.next(upTo: ticket) }) {
             do throws(SQLiteFailure) {
-                let removedCount = try perform(next.write, in: changes)
+                let removedCount = try perform(next.write, in: table)
                 pending.withLock { $0.finish(next.ticket, .success(removedCount)) }
             } catch {
                 // After the first such failure, the database is replaced, and this method runs again.
@@ -80,50 +81,46 @@ extension EntryStorage {
         }
     }
 
-    private func perform(_ write: WriteQueue.Write, in changes: EntryChanges) throws(SQLiteFailure) -> Int {
+    private func perform(_ write: WriteQueue.Write, in table: EntryTable) throws(SQLiteFailure) -> Int {
         switch write {
         case .store(let entry, let key):
-            try store(entry, for: key, in: changes)
+            try store(entry, for: key, in: table)
             return 0
         case .remove(let key):
-            return try changes.remove(key.fileName) ? 1 : 0
+            return try table.remove(key.fileName) ? 1 : 0
         case .removeResource(let resource):
-            return try changes.removeAll(of: resource)
+            return try table.removeAll(of: resource)
         case .removeAll:
-            try changes.removeAll()
+            try table.removeAll()
             return 0
         }
     }
 
-    private func store(_ entry: CachedData, for key: ImageKey, in changes: EntryChanges) throws(SQLiteFailure) {
-        try makeRoom(in: changes)
+    private func store(_ entry: CachedData, for key: ImageKey, in table: EntryTable) throws(SQLiteFailure) {
+        try makeRoom(in: table)
         let now = now
         let recency = uses.nextRecency(at: now)
         let totals: EntryTotals
         do throws(SQLiteFailure) {
-            totals = try changes.store(entry, for: key, recency: recency, at: now, limit: limits.maximumSize)
+            totals = try table.store(entry, for: key, recency: recency, at: now, limit: limits.maximumSize)
         } catch {
             guard error.kind == .noSpace else { throw error }
-            try evictHalf(in: changes, orThrow: error)
-            totals = try changes.store(entry, for: key, recency: recency, at: now, limit: limits.maximumSize)
+            try evictHalf(in: table, orThrow: error)
+            totals = try table.store(entry, for: key, recency: recency, at: now, limit: limits.maximumSize)
         }
-        if TrimGoal(totals, exceeding: limits) != nil || totals.hasSpareFile(beyond: limits.maximumSize) {
-            schedule(.limits)
-        }
+        if TrimGoal(totals, exceeding: limits) != nil || totals.hasSpareFile(beyond: limits.maximumSize) { schedule() }
         startSweeping()
     }
 
     /// Trims at once if the cache exceeds a limit by more than 10 percent, because the background work is then too
     /// slow.
-    private func makeRoom(in changes: EntryChanges) throws(SQLiteFailure) {
-        let totals = try changes.queries.totals()
+    private func makeRoom(in table: EntryTable) throws(SQLiteFailure) {
+        let totals = try table.totals()
         let size = totals.occupiedSize
         guard size - size / 11 > limits.maximumSize || totals.count - totals.count / 11 > limits.maximumCount,
             let goal = TrimGoal(totals, exceeding: limits)
         else { return }
-        writeUses(in: changes)
-        var isDone = false
-        while !isDone { isDone = try record(changes.trim(to: goal)).isDone }
+        while try !trimSlice(to: goal, in: table).isDone {}
     }
 
     /// Removes the least recently used entries until at most half of the bytes are left, because the disk is full.
@@ -131,36 +128,27 @@ extension EntryStorage {
     ///
     /// - Throws: `reason` if there are no entries. A failure of the kind `abandoned` if the database has to be replaced
     ///   to free space. Any other failure of the database.
-    private func evictHalf(in changes: EntryChanges, orThrow reason: SQLiteFailure) throws(SQLiteFailure) {
-        guard try changes.queries.totals().count > 0 else { throw reason }
-        let goal = TrimGoal(size: try changes.queries.totals().occupiedSize / 2, count: .max, reason: .noSpace)
-        do throws(SQLiteFailure) {
-            return try evict(to: goal, in: changes)
-        } catch {
-            guard error.kind == .noSpace else { throw error }
-        }
-        // Removing files needs no log, and may free enough space for the next attempt.
-        try changes.removeOldestFiles(beyond: goal)
-        do throws(SQLiteFailure) {
-            return try evict(to: goal, in: changes)
-        } catch {
-            guard error.kind == .noSpace else { throw error }
+    private func evictHalf(in table: EntryTable, orThrow reason: SQLiteFailure) throws(SQLiteFailure) {
+        let totals = try table.totals()
+        guard totals.count > 0 else { throw reason }
+        let goal = TrimGoal(size: totals.occupiedSize / 2, count: .max, reason: .noSpace)
+        for isFirst in [true, false] {
+            // Removing files needs no log, and may free enough space for the second attempt.
+            if !isFirst { _ = try table.removeFiles(beyond: goal) }
+            do throws(SQLiteFailure) {
+                try table.truncateLog()
+                while try !trimSlice(to: goal, in: table).isDone { try table.truncateLog() }
+                try table.truncateLog()
+                // The database shrinks in small steps, which keeps the log short.
+                while try table.shrink() { try table.truncateLog() }
+                return try table.truncateLog()
+            } catch {
+                guard error.kind == .noSpace else { throw error }
+            }
         }
         // As the last resort, the database is replaced in the same way as a damaged database.
-        try record(changes.removeAllFiles(because: .noSpace))
+        let everything = TrimGoal(size: 0, count: 0, reason: .noSpace)
+        record(TrimSlice(removals: try table.removeFiles(beyond: everything)))
         throw SQLiteFailure(.abandoned, "cannot remove entries: no space left")
-    }
-
-    private func evict(to goal: TrimGoal, in changes: EntryChanges) throws(SQLiteFailure) {
-        try changes.truncateLog()
-        writeUses(in: changes)
-        var isDone = false
-        while !isDone {
-            isDone = try record(changes.trim(to: goal)).isDone
-            try changes.truncateLog()
-        }
-        // The database shrinks in small steps, which keeps the log short.
-        while try changes.shrink() { try changes.truncateLog() }
-        try changes.truncateLog()
     }
 }

@@ -133,14 +133,14 @@ public final class SQLiteDiskCache: MaintainableDataCache {
     ///
     /// - Complexity: O(1).
     public var totalSize: Int {
-        get async { await storage.read { try $0.totals().size } ?? 0 }
+        get async { await storage.query { try $0.totals().size } ?? 0 }
     }
 
     /// The number of entries, including expired ones that have not been removed. Zero if the database cannot be read.
     ///
     /// - Complexity: O(1).
     public var count: Int {
-        get async { await storage.read { try $0.totals().count } ?? 0 }
+        get async { await storage.query { try $0.totals().count } ?? 0 }
     }
 }
 
@@ -153,9 +153,9 @@ extension SQLiteDiskCache {
     /// may wait for other writes. Uses that are not written do not affect the result.
     public func items() async -> [DataCacheItem] {
         await storage.writeUses()
-        return await storage.read { [storage] queries in
+        return await storage.query { [storage] table in
             let now = storage.now
-            return try queries.items { $0.areExpired(storage.limits, at: now) }
+            return try table.items { $0.areExpired(storage.limits, at: now) }
         } ?? []
     }
 
@@ -163,13 +163,12 @@ extension SQLiteDiskCache {
     /// or expired, if its key is damaged, or if the database cannot be read. The call does not verify the data and does
     /// not count as a use.
     public func key(named name: String) async -> ImageKey? {
-        let key = await storage.read { [storage] queries -> ImageKey? in
-            guard let times = try queries.times(named: name, uses: storage.uses),
+        await storage.query { [storage] table -> ImageKey? in
+            guard let times = try table.times(named: name, uses: storage.uses),
                 !times.areExpired(storage.limits, at: storage.now)
             else { return nil }
-            return try queries.key(named: name)
-        }
-        return key.flatMap { $0 }
+            return try table.key(named: name)
+        } ?? nil
     }
 
     /// Removes expired entries, then the least recently used ones until the rest occupies at most `size` bytes and has
@@ -182,8 +181,8 @@ extension SQLiteDiskCache {
     ///   - count: The maximum number of entries. The default is nil, for no bound.
     @discardableResult
     public func trim(toSize size: Int? = nil, count: Int? = nil) async -> DataCacheTrimReport {
-        guard size != nil || count != nil else { return await storage.trimToLimits() }
-        return await storage.trim(toSize: size ?? .max, count: count ?? .max)
+        guard size != nil || count != nil else { return await storage.trim() }
+        return await storage.trim(to: TrimGoal(size: size ?? .max, count: count ?? .max, reason: .trimmed))
     }
 
     /// Calls `handler` after each trim that has removed entries, in the background or at the request of a caller.

@@ -7,6 +7,9 @@ package struct Descriptor: ~Copyable {
     /// The flags for opening a directory only to look up names in it. The value is that of Linux on the architectures
     /// that Swift supports.
     package static let onlyPath = ALCEDO_O_PATH | O_DIRECTORY
+    /// The flag for opening a file only to keep its identity. Closing such a descriptor releases no lock that another
+    /// descriptor of this process has on the file.
+    package static let identityOnly = ALCEDO_O_PATH
 
     /// Opens a file. If `flags` contains `O_CREAT`, a new file is readable and writable only by its owner. Throws the
     /// error number if the file cannot be opened.

@@ -1,4 +1,4 @@
-import AlcedoLibc
+package import AlcedoLibc
 
 /// The identity of a file: its device and inode, which are the same for every path and link. It distinguishes a file
 /// from a later file of the same name while the first one is open.
@@ -22,14 +22,8 @@ package struct FileIdentity: Hashable, Sendable {
         self.init(status)
     }
 
-    /// Creates the identity of an open file. Returns nil if the descriptor is invalid.
-    package init?(descriptor: Int32) {
-        var status = stat()
-        guard fstat(descriptor, &status) == 0 else { return nil }
-        self.init(status)
-    }
-
-    private init(_ status: stat) {
+    /// Creates an identity from the status of a file.
+    package init(_ status: stat) {
         device = UInt64(status.st_dev)
         node = UInt64(status.st_ino)
     }

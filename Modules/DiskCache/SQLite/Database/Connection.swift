@@ -1,11 +1,10 @@
 import AlcedoCore
 import AlcedoRuntime
 private import CSQLite
+import FoundationEssentials
 
-/// A connection to a database file. Only one thread at a time may use it.
+/// A connection to a database file, with its compiled statements. Only one thread at a time may use it.
 final class Connection {
-    private let handle: OpaquePointer
-
     /// The permitted access to the file.
     enum Access {
         /// Reads and writes; creates a missing file.
@@ -26,6 +25,31 @@ final class Connection {
             }
         }
     }
+
+    /// The current row of a statement. Valid only during the call of the closure that receives it.
+    struct Row {
+        fileprivate let handle: OpaquePointer
+
+        func integer(_ column: Int32) -> Int64 { sqlite3_column_int64(handle, column) }
+
+        /// Returns an integer, or nil for NULL.
+        func optionalInteger(_ column: Int32) -> Int64? {
+            sqlite3_column_type(handle, column) == SQLITE_NULL ? nil : integer(column)
+        }
+
+        func text(_ column: Int32) -> String { String(decoding: bytes(column), as: UTF8.self) }
+
+        /// Returns a copy of the bytes, which is empty for NULL.
+        func bytes(_ column: Int32) -> Data {
+            // The order matters: `sqlite3_column_blob` may convert the value and change its length.
+            guard let start = sqlite3_column_blob(handle, column) else { return Data() }
+            return Data(bytes: start, count: Int(sqlite3_column_bytes(handle, column)))
+        }
+    }
+
+    private let handle: OpaquePointer
+    /// The statements by their text. Each is compiled when it is first needed.
+    private var statements: [String: OpaquePointer] = [:]
 
     /// Opens the file.
     ///
@@ -50,7 +74,10 @@ final class Connection {
         sqlite3_busy_timeout(opened, busyTimeout)
     }
 
-    deinit { sqlite3_close_v2(handle) }
+    deinit {
+        for statement in statements.values { sqlite3_finalize(statement) }
+        sqlite3_close_v2(handle)
+    }
 
     /// Returns the URI by which SQLite opens a file without locking it or creating files beside it.
     private static func unchangedURI(_ path: String) -> String {
@@ -58,30 +85,62 @@ final class Connection {
         return "file:\(escaped)?immutable=1"
     }
 
-    /// Runs statements whose results are not needed.
-    func execute(_ sql: StaticString) throws(SQLiteFailure) {
-        try check(sqlite3_exec(handle, sql.description, nil, nil, nil))
+    /// Runs statements whose results are not needed, without keeping them compiled.
+    func execute(_ sql: String) throws(SQLiteFailure) { try check(sqlite3_exec(handle, sql, nil, nil, nil)) }
+
+    /// Runs a statement to its end.
+    func run(_ sql: String, _ values: [(any SQLValue)?] = []) throws(SQLiteFailure) {
+        _ = try rows(sql, values) { _ in }
     }
 
-    /// Compiles a statement, which can run many times.
-    func prepare(_ sql: String) throws(SQLiteFailure) -> Statement {
-        var statement: OpaquePointer?
-        try check(
-            sqlite3_prepare_v3(handle, sql, -1, UInt32(SQLITE_PREPARE_PERSISTENT), &statement, nil))
-        guard let statement else { throw SQLiteFailure(.other, "the SQL statement is empty") }
-        return Statement(statement, owner: self)
+    /// Runs a statement, and returns the result of `read` for its first row, or nil if there is no row.
+    func firstRow<Result>(
+        _ sql: String, _ values: [(any SQLValue)?] = [], read: (Row) throws(SQLiteFailure) -> Result
+    ) throws(SQLiteFailure) -> Result? {
+        try rows(sql, values, limit: 1, read: read).first
+    }
+
+    /// Runs a statement, and returns the results of `read` for its rows.
+    ///
+    /// - Parameters:
+    ///   - sql: The statement.
+    ///   - values: The values of the statement's parameters.
+    ///   - limit: The maximum number of rows. The default is no limit.
+    ///   - read: A closure that reads one row.
+    func rows<Result>(
+        _ sql: String, _ values: [(any SQLValue)?] = [], limit: Int = .max,
+        read: (Row) throws(SQLiteFailure) -> Result
+    ) throws(SQLiteFailure) -> [Result] {
+        let statement = try statement(sql)
+        defer {
+            sqlite3_reset(statement)
+            // This releases SQLite's copies of the values, and sets all parameters to NULL.
+            sqlite3_clear_bindings(statement)
+        }
+        for (index, value) in values.enumerated() {
+            if let value { try check(value.bind(to: statement, at: Int32(index + 1))) }
+        }
+        var results: [Result] = []
+        while results.count < limit {
+            let status = sqlite3_step(statement)
+            try check(status)
+            guard status == SQLITE_ROW else { break }
+            results.append(try read(Row(handle: statement)))
+            // If memory is exhausted, SQLite returns empty bytes.
+            if sqlite3_errcode(handle) & 0xFF == SQLITE_NOMEM { try check(SQLITE_NOMEM) }
+        }
+        return results
     }
 
     /// Runs `work` in a transaction: all of its changes happen, or none.
-    func transaction<ColumnValue>(_ work: () throws(SQLiteFailure) -> ColumnValue) throws(SQLiteFailure) -> ColumnValue
-    {
+    func transaction<Result>(_ work: () throws(SQLiteFailure) -> Result) throws(SQLiteFailure) -> Result {
         // The transaction takes the write lock at its start, because a transaction that begins with a read cannot wait
         // for the write lock later.
-        try execute("BEGIN IMMEDIATE")
+        try run("BEGIN IMMEDIATE")
         do {
-            let value = try work()
-            try execute("COMMIT")
-            return value
+            let result = try work()
+            try run("COMMIT")
+            return result
         } catch {
             // Some failures have already ended the transaction, which then needs no rollback.
             if sqlite3_get_autocommit(handle) == 0 { sqlite3_exec(handle, "ROLLBACK", nil, nil, nil) }
@@ -92,5 +151,59 @@ final class Connection {
     /// The row identifier of the last inserted row.
     var lastInsertedRow: Int64 { sqlite3_last_insert_rowid(handle) }
 
-    private func check(_ status: Int32) throws(SQLiteFailure) { try SQLiteFailure.check(status, of: handle) }
+    private func statement(_ sql: String) throws(SQLiteFailure) -> OpaquePointer {
+        if let statement = statements[sql] { return statement }
+        var compiled: OpaquePointer?
+        try check(sqlite3_prepare_v3(handle, sql, -1, UInt32(SQLITE_PREPARE_PERSISTENT), &compiled, nil))
+        guard let compiled else { throw SQLiteFailure(.other, "the SQL statement is empty") }
+        statements[sql] = compiled
+        return compiled
+    }
+
+    private func check(_ status: Int32) throws(SQLiteFailure) {
+        guard status != SQLITE_OK, status != SQLITE_ROW, status != SQLITE_DONE else { return }
+        throw SQLiteFailure(status: status, of: handle)
+    }
 }
+
+/// A value for a parameter of a statement.
+protocol SQLValue {
+    /// Binds the value to a parameter of a compiled statement. Returns a result code of SQLite.
+    func bind(to statement: OpaquePointer, at index: Int32) -> Int32
+}
+
+extension Int64: SQLValue {
+    func bind(to statement: OpaquePointer, at index: Int32) -> Int32 { sqlite3_bind_int64(statement, index, self) }
+}
+
+extension Int: SQLValue {
+    func bind(to statement: OpaquePointer, at index: Int32) -> Int32 { Int64(self).bind(to: statement, at: index) }
+}
+
+extension String: SQLValue {
+    func bind(to statement: OpaquePointer, at index: Int32) -> Int32 {
+        var text = self
+        return text.withUTF8 { bytes in
+            bytes.withMemoryRebound(to: CChar.self) {
+                sqlite3_bind_text64(
+                    statement, index, $0.baseAddress, UInt64($0.count), copied, UInt8(SQLITE_UTF8))
+            }
+        }
+    }
+}
+
+extension Data: SQLValue {
+    func bind(to statement: OpaquePointer, at index: Int32) -> Int32 {
+        withUnsafeBytes { bytes in
+            // A null pointer would bind NULL instead of an empty blob.
+            guard let start = bytes.baseAddress, !bytes.isEmpty else {
+                return sqlite3_bind_zeroblob(statement, index, 0)
+            }
+            return sqlite3_bind_blob64(statement, index, start, UInt64(bytes.count), copied)
+        }
+    }
+}
+
+/// SQLITE_TRANSIENT, a macro with a cast, which Swift does not import. It makes SQLite copy the bytes before the call
+/// returns.
+private var copied: sqlite3_destructor_type { unsafeBitCast(-1, to: sqlite3_destructor_type.self) }

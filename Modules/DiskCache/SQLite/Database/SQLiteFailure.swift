@@ -47,12 +47,6 @@ struct SQLiteFailure: Error {
             message: String(cString: sqlite3_errmsg(database)))
     }
 
-    /// Throws an error if `status` is an error code.
-    static func check(_ status: Int32, of database: OpaquePointer) throws(SQLiteFailure) {
-        guard status != SQLITE_OK, status != SQLITE_ROW, status != SQLITE_DONE else { return }
-        throw SQLiteFailure(status: status, of: database)
-    }
-
     var needsNewFile: Bool { kind == .damaged || kind == .abandoned }
 
     /// The error that the cache throws for this one.

@@ -4,12 +4,13 @@ import FoundationEssentials
 
 /// The columns of an entry in the database.
 struct EntryRow {
+    /// The columns that ``init(_:)`` reads, from a join of the tables `entry` and `content`.
+    static let columns = "id, name, size, stored, used, expiry, checksum, length, file, blocks, metadata, data"
+
     var id: Int64
     var name: String
     /// The size of the entry in bytes, as ``size(of:for:fileSize:)`` computes it.
     var size: Int
-    /// The position in the order of use. A greater number means a later use.
-    var recency: Int64
     var times: EntryTimes
     var checksum: Int64
     /// The length of the data in bytes.
@@ -20,6 +21,19 @@ struct EntryRow {
     var fileSize: Int
     var metadata: Data
     var data: Data
+
+    init(_ row: Connection.Row) {
+        id = row.integer(0)
+        name = row.text(1)
+        size = row.size(2)
+        times = EntryTimes(row, from: 3)
+        checksum = row.integer(6)
+        byteCount = Int(row.integer(7))
+        file = row.file(8, of: name)
+        fileSize = row.size(9)
+        metadata = row.bytes(10)
+        data = row.bytes(11)
+    }
 
     /// Returns the entry and its checksum if its data, metadata and dates are intact and belong to `key`; otherwise,
     /// returns nil. Reads the file of a large value.
@@ -38,6 +52,24 @@ struct EntryRow {
         return (found, expected)
     }
 
+    /// Returns whether the key, bytes and dates of the entry match its name, hash, sizes and checksum. Does not check
+    /// whether the entry has expired. Reads the file of a large value.
+    ///
+    /// - Parameters:
+    ///   - key: The key in the database, which may be damaged.
+    ///   - resourceHash: The hash by which the entry is found when its resource is removed.
+    ///   - values: The directory of the files.
+    /// - Throws: The reason why the file cannot be read now.
+    func isIntact(
+        _ key: ImageKey, resourceHash: Int64, values: ValueDirectory
+    ) throws(SQLiteFailure) -> Bool {
+        guard key.fileName == name, Self.hash(of: key.resource) == resourceHash,
+            let entry = try self.entry(for: key, values: values)?.content,
+            file == nil ? fileSize == 0 : fileSize >= entry.data.count
+        else { return false }
+        return size == Self.size(of: entry, for: key, fileSize: fileSize)
+    }
+
     /// Returns the size of an entry in bytes: its share of the database's pages, and the blocks of the file of its
     /// data.
     ///
@@ -54,6 +86,46 @@ struct EntryRow {
     /// Returns the hash by which the entries of a resource are found.
     static func hash(of resource: ResourceKey) -> Int64 {
         Int64(bitPattern: XXH64.hash(resource.description.utf8Span.span.bytes))
+    }
+}
+
+/// The properties of an entry that are needed to remove it.
+struct StoredItem: Sendable {
+    /// The columns of the table `entry` that ``init(_:)`` reads.
+    static let columns = "id, name, size, stored, used, expiry, file, blocks"
+
+    var id: Int64
+    /// The description of the entry for a report.
+    var item: DataCacheItem
+    var file: ValueName?
+    /// The number of bytes that the file occupies; zero without a file.
+    var fileSize: Int
+
+    init(_ row: Connection.Row) {
+        let times = EntryTimes(row, from: 3)
+        id = row.integer(0)
+        item = DataCacheItem(
+            name: row.text(1), size: row.size(2), storedAt: times.stored.date, lastUse: times.used.date,
+            expiry: times.expiry?.date)
+        file = row.file(6, of: item.name)
+        fileSize = row.size(7)
+    }
+
+    /// Returns the description of the entry after its removal.
+    func removed(for reason: EvictionReason) -> DataCacheItem {
+        var removed = item
+        removed.evictionReason = reason
+        return removed
+    }
+}
+
+extension Connection.Row {
+    /// Returns a number of bytes. A negative or immense number is damaged. It counts as the nearest one that is
+    /// possible, so that sums do not overflow.
+    func size(_ column: Int32) -> Int { Int(min(max(0, integer(column)), 1 << 50)) }
+
+    fileprivate func file(_ column: Int32, of name: String) -> ValueName? {
+        optionalInteger(column).flatMap { ValueName(entry: name, token: $0) }
     }
 }
 
@@ -98,25 +170,11 @@ struct EntryTimes: Equatable, Sendable {
     }
 }
 
-/// An unverified entry in the database.
-struct UnverifiedEntry {
-    var row: EntryRow
-    /// The key in the row. It may be damaged.
-    var key: ImageKey
-    /// The hash by which the entry is found when its resource is removed.
-    var resourceHash: Int64
-    /// Whether the entry has a row of content, and a name by which it can be found.
-    var isComplete: Bool
-
-    /// Returns whether the entry is complete, and its key, bytes and dates match its name, hash, sizes and checksum.
-    /// Does not check whether the entry has expired. Reads the file of a large value.
-    ///
-    /// - Throws: The reason why the file cannot be read now.
-    func isIntact(_ values: ValueDirectory) throws(SQLiteFailure) -> Bool {
-        guard isComplete, key.fileName == row.name, EntryRow.hash(of: key.resource) == resourceHash,
-            let entry = try row.entry(for: key, values: values)?.content
-        else { return false }
-        guard row.file == nil ? row.fileSize == 0 : row.fileSize >= entry.data.count else { return false }
-        return row.size == EntryRow.size(of: entry, for: key, fileSize: row.fileSize)
+extension EntryTimes {
+    /// Reads three columns of a row.
+    init(_ row: Connection.Row, from column: Int32) {
+        stored = Timestamp(milliseconds: row.integer(column))
+        used = Timestamp(milliseconds: row.integer(column + 1))
+        expiry = row.optionalInteger(column + 2).map(Timestamp.init(milliseconds:))
     }
 }

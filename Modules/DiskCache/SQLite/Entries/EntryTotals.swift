@@ -14,8 +14,8 @@ struct EntryTotals: Equatable, Sendable {
 
     /// Subtracts the size of an entry. The results are estimates, because an entry may share pages with other entries.
     mutating func remove(_ item: StoredItem) {
-        size -= item.size
-        usedSize = max(0, usedSize - item.size)
+        size -= item.item.size
+        usedSize = max(0, usedSize - item.item.size)
         count -= 1
     }
 
@@ -25,24 +25,6 @@ struct EntryTotals: Equatable, Sendable {
 
     /// The number of bytes that is compared with the size limit.
     var occupiedSize: Int { max(size, usedSize) }
-}
-
-/// The properties of an entry that are needed to remove it.
-struct StoredItem: Sendable {
-    var id: Int64
-    var name: String
-    var size: Int
-    var file: ValueName?
-    /// The number of bytes that the file occupies; zero without a file.
-    var fileSize: Int
-    var times: EntryTimes
-
-    /// Returns the description of the entry for a report.
-    func item(removedFor reason: EvictionReason) -> DataCacheItem {
-        DataCacheItem(
-            name: name, size: size, storedAt: times.stored.date, lastUse: times.used.date, expiry: times.expiry?.date,
-            evictionReason: reason)
-    }
 }
 
 /// The part of the database file that an entry occupies.

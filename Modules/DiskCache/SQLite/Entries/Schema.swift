@@ -18,69 +18,48 @@ enum Schema {
     /// changes the database, usually once in a thousand pages. With `OFF`, it would not wait at all, and a power
     /// failure could destroy the whole cache. The time saved is not worth that risk.
     static func configure(_ connection: Connection, _ durability: Durability = .none) throws(SQLiteFailure) {
-        try connection.execute("PRAGMA page_size = 4096")
-        try connection.execute("PRAGMA auto_vacuum = INCREMENTAL")
-        try connection.execute("PRAGMA journal_mode = WAL")
-        switch durability {
-        case .none: try connection.execute("PRAGMA synchronous = NORMAL")
-        case .entry, .directory: try connection.execute("PRAGMA synchronous = FULL")
-        }
-        try connection.execute("PRAGMA journal_size_limit = 4194304")
-        try protect(connection)
+        try connection.execute(
+            """
+            PRAGMA page_size = 4096; PRAGMA auto_vacuum = INCREMENTAL; PRAGMA journal_mode = WAL; \
+            PRAGMA synchronous = \(durability == .none ? "NORMAL" : "FULL"); PRAGMA journal_size_limit = 4194304; \
+            \(protection)
+            """)
     }
 
     /// Configures a connection that only reads.
     static func configureReader(_ connection: Connection) throws(SQLiteFailure) {
-        try connection.execute("PRAGMA query_only = ON")
-        try protect(connection)
+        try connection.execute("PRAGMA query_only = ON; \(protection)")
     }
 
     /// Protects a connection from damaged files. Memory mapping is off, because another process that truncates a mapped
     /// file could end this process.
-    private static func protect(_ connection: Connection) throws(SQLiteFailure) {
-        try connection.execute("PRAGMA mmap_size = 0")
-        try connection.execute("PRAGMA cell_size_check = ON")
-        try connection.execute("PRAGMA trusted_schema = OFF")
-    }
-
-    /// Creates the tables in an empty file.
-    ///
-    /// - Throws: ``SQLiteFailure`` with the kind `damaged` if the file is not empty, and its tables or its version
-    ///   differ from those of this schema.
-    static func prepare(_ connection: Connection) throws(SQLiteFailure) {
-        let found = try Found(connection)
-        guard found.version == 0, found.tables.isEmpty else { return try check(found) }
-        try connection.transaction { () throws(SQLiteFailure) in
-            for statement in statements { try connection.execute(statement) }
-            try connection.execute("INSERT INTO total (id, size, count, files) VALUES (1, 0, 0, 0)")
-            try connection.prepare("PRAGMA user_version = \(version)").run()
-        }
-    }
+    private static let protection =
+        "PRAGMA mmap_size = 0; PRAGMA cell_size_check = ON; PRAGMA trusted_schema = OFF"
 
     /// Checks that the file has these tables in this version.
     ///
+    /// - Parameters:
+    ///   - connection: A connection to the file.
+    ///   - makesTables: Whether to create the tables in an empty file.
     /// - Throws: ``SQLiteFailure`` with the kind `damaged` if the tables or the version of the file differ from those
     ///   of this schema.
-    static func check(_ connection: Connection) throws(SQLiteFailure) { try check(Found(connection)) }
-
-    private struct Found {
-        let version: Int64?
-        let tables: [String]
-
-        init(_ connection: Connection) throws(SQLiteFailure) {
-            version = try connection.prepare("PRAGMA user_version").firstRow { $0.integer(0) }
-            tables = try connection.prepare("SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL ORDER BY rowid")
-                .rows { $0.text(0) }
+    static func prepare(_ connection: Connection, makesTables: Bool) throws(SQLiteFailure) {
+        let found = try connection.firstRow("PRAGMA user_version") { $0.integer(0) }
+        let tables = try connection.rows("SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL ORDER BY rowid") {
+            $0.text(0)
         }
-    }
-
-    private static func check(_ found: Found) throws(SQLiteFailure) {
-        guard found.version == version, found.tables == statements.map(\.description) else {
+        if makesTables, found == 0, tables.isEmpty {
+            try connection.transaction { () throws(SQLiteFailure) in
+                for statement in statements { try connection.execute(statement) }
+                try connection.execute("INSERT INTO total (id, size, count, files) VALUES (1, 0, 0, 0)")
+                try connection.execute("PRAGMA user_version = \(version)")
+            }
+        } else if found != version || tables != statements {
             throw SQLiteFailure(.damaged, "the database schema belongs to another version or program")
         }
     }
 
-    private static let statements: [StaticString] = [
+    private static let statements = [
         // Dates are in milliseconds since 1970. `recency` is the order of use. `file` is the token of a large value's
         // file, and `blocks` is the number of bytes that the file occupies.
         """

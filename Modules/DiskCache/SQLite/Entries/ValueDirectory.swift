@@ -6,10 +6,10 @@ import FoundationEssentials
 /// The files of large values. They are in up to 256 directories, which are named after the first two digits of the
 /// entries' names.
 ///
-/// The cache writes a value under a unique name, and then the row that names the value. The commit of the row publishes
-/// the value, so no rename is needed. The cache removes a value after its row or, if the disk is full, before its row.
-/// A crash in between may leave a file that no row names. The cache removes such a file after it next opens the
-/// database for a change.
+/// The cache writes a value under a unique name, and in the same transaction the row that names the value. The commit
+/// of the row publishes the value, so no rename is needed. The cache removes a value after its row or, if the disk is
+/// full, before its row. A crash in between may leave a file that no row names. The cache removes such a file after it
+/// next opens the database for a change.
 ///
 /// All file operations block. Only regular files are read. No symbolic link is followed in place of a value or of a
 /// directory. Only the path of the cache's own directory may contain symbolic links.
@@ -46,18 +46,20 @@ struct ValueDirectory: Sendable {
         }
     }
 
-    /// Writes a new value. After a failure, removes the file.
-    func write(_ data: Data, for key: ImageKey) throws(SQLiteFailure) -> WrittenValue {
-        var value = try makeValue(for: key)
-        guard value.file.write(data.bytes, RawSpan()), durability == .none || value.file.synchronize(),
-            durability != .directory || synchronizeDirectory(of: value.name), let status = value.file.status
-        else {
-            let reason = errno
-            remove(value.name)
-            throw failure(reason)
+    /// Writes a new value. Returns its name, and the number of bytes that it occupies on disk. After a failure, removes
+    /// the file.
+    func write(_ data: Data, for key: ImageKey) throws(SQLiteFailure) -> (name: ValueName, occupiedSize: Int) {
+        let name = ValueName(newFor: key)
+        do throws(SystemError) {
+            let file = try makeFile(name)
+            guard file.write(data.bytes, RawSpan()), durability == .none || file.synchronize(),
+                durability != .directory || synchronizeDirectory(of: name), let status = file.status
+            else { throw SystemError(number: errno) }
+            return (name, FileSize(status).occupied)
+        } catch {
+            remove(name)
+            throw failure(error.number, doing: "write to")
         }
-        value.occupiedSize = FileSize(status).occupied
-        return value
     }
 
     /// Removes the value with a name, or anything else that has this name. If a directory above the value is a symbolic
@@ -68,45 +70,31 @@ struct ValueDirectory: Sendable {
                 opening: Self.path(of: name.shard), beneath: openDirectory(), Descriptor.onlyPath)
             shard.clear(name.fileName)
         } catch {
-            if error.number == ELOOP { removeLinks(above: name) }
+            if error.number == ELOOP { removeLinks(above: name.shard) }
         }
     }
 
-    /// Returns the names in the directory `values` that a directory of values can have, in order. If `values` is a
-    /// symbolic link, removes the link.
+    /// The names that a directory of values can have.
+    static let shards = (0x100...0x1FF).map { String($0, radix: 16).suffix(2) }
+
+    /// Returns the names of the values in a directory. If the directory or `values` is a symbolic link, removes the
+    /// link.
     ///
     /// - Throws: The reason why they cannot be listed now.
-    func shards() throws(SQLiteFailure) -> [String] {
-        try names(in: Self.name).filter { $0.utf8.count == 2 }.sorted()
-    }
-
-    /// Returns the names of the values in a directory. If the directory is a symbolic link, removes the link.
-    ///
-    /// - Throws: The reason why they cannot be listed now.
-    func values(in shard: String) throws(SQLiteFailure) -> [ValueName] {
-        try names(in: Self.path(of: shard)).compactMap(ValueName.init)
-    }
-
-    /// Removes a value if no cache is writing the value and `isAbandoned` returns true, which means that no row names
-    /// the value.
-    ///
-    /// The file is locked during the call. If a cache has created the file but has not locked it yet, that cache takes
-    /// another name.
-    func remove(_ name: ValueName, if isAbandoned: () throws(SQLiteFailure) -> Bool) throws(SQLiteFailure) {
-        let opened: Result<Descriptor, SystemError> = Result { () throws(SystemError) in
-            try Descriptor(opening: Self.path(of: name), beneath: openDirectory(), O_RDONLY | O_NONBLOCK)
-        }
-        switch consume opened {
-        case .success(let file):
-            if file.lockLinked(), try isAbandoned() { remove(name) }
-            extendLifetime(file)
-        case .failure(let error):
-            // A cache creates only regular files under such names.
-            if Self.isInvalid(error), try isAbandoned() { remove(name) }
+    func values(in shard: Substring) throws(SQLiteFailure) -> [ValueName] {
+        do throws(SystemError) {
+            let opened = try Descriptor(
+                opening: Self.path(of: shard), beneath: openDirectory(), Descriptor.onlyPath)
+            guard let names = opened.names() else { throw SystemError(number: errno) }
+            return names.compactMap(ValueName.init(fileName:))
+        } catch {
+            if error.number == ELOOP { removeLinks(above: shard) }
+            guard Self.isInvalid(error) else { throw failure(error.number, doing: "list") }
+            return []
         }
     }
 
-    private static func path(of shard: some StringProtocol) -> String { "\(name)/\(shard)" }
+    private static func path(of shard: Substring) -> String { "\(name)/\(shard)" }
 
     private static func path(of name: ValueName) -> String { "\(path(of: name.shard))/\(name.fileName)" }
 
@@ -120,38 +108,11 @@ struct ValueDirectory: Sendable {
         try Descriptor(opening: directory, Descriptor.onlyPath)
     }
 
-    private func names(in shard: String) throws(SQLiteFailure) -> [String] {
-        do throws(SystemError) {
-            let opened = try Descriptor(opening: shard, beneath: openDirectory(), Descriptor.onlyPath)
-            if let names = opened.names() { return names }
-        } catch {
-            if error.number == ELOOP, let directory = try? openDirectory() { directory.removeLink(shard) }
-            guard Self.isInvalid(error) else { throw failure(error.number, doing: "list") }
-            return []
-        }
-        throw failure(errno, doing: "list")
-    }
-
-    private func removeLinks(above name: ValueName) {
+    private func removeLinks(above shard: Substring) {
         guard let directory = try? openDirectory() else { return }
         directory.removeLink(Self.name)
         guard let values = try? Descriptor(opening: Self.name, beneath: directory, Descriptor.onlyPath) else { return }
-        values.removeLink(String(name.shard))
-    }
-
-    private func makeValue(for key: ImageKey) throws(SQLiteFailure) -> WrittenValue {
-        // Another cache that removes leftovers may lock the new file first. This cache then tries another name.
-        for _ in 0..<16 {
-            let name = ValueName(newFor: key)
-            do throws(SystemError) {
-                let file = try makeFile(name)
-                if file.lockLinked() { return WrittenValue(name: name, file: file) }
-                remove(name)
-            } catch {
-                guard error.number == EEXIST else { throw failure(error.number) }
-            }
-        }
-        throw SQLiteFailure(.other, "cannot lock a new file in \(directory): every attempt lost a race")
+        values.removeLink(String(shard))
     }
 
     private func makeFile(_ name: ValueName) throws(SystemError) -> Descriptor {
@@ -162,10 +123,9 @@ struct ValueDirectory: Sendable {
         } catch {
             guard [ENOENT, ELOOP].contains(error.number) else { throw error }
         }
-        directory.removeLink(Self.name)
+        removeLinks(above: name.shard)
         try directory.makeDirectory(Self.name)
         let values = try Descriptor(opening: Self.name, beneath: directory, Descriptor.onlyPath)
-        values.removeLink(String(name.shard))
         try values.makeDirectory(String(name.shard))
         return try Descriptor(opening: Self.path(of: name), beneath: directory, flags)
     }
@@ -186,27 +146,47 @@ struct ValueDirectory: Sendable {
         }
     }
 
-    private func failure(_ reason: Int32, doing action: String = "write to") -> SQLiteFailure {
+    private func failure(_ reason: Int32, doing action: String) -> SQLiteFailure {
         SQLiteFailure(systemError: reason, doing: "cannot \(action) \(directory)/\(Self.name)")
     }
 }
 
-extension Descriptor {
-    /// Locks the file. Returns false if another descriptor has the lock, if the file has been removed, or if the system
-    /// refuses.
-    fileprivate func lockLinked() -> Bool { lock() && (status?.st_nlink ?? 0) > 0 }
-}
+/// The name of a large value's file.
+///
+/// All names are different, even those of one entry's successive values. So a process that has read an entry's row
+/// finds either the value of exactly that row, or no value.
+struct ValueName: Hashable, Sendable {
+    /// The name of the entry.
+    let entry: String
+    /// A random number that distinguishes the values of an entry.
+    let token: Int64
 
-/// A new value. Its file stays locked during the lifetime of this structure, so that other caches do not remove the
-/// file as a leftover of a crash.
-struct WrittenValue: ~Copyable {
-    let name: ValueName
-    let file: Descriptor
-    /// The number of bytes that the file occupies on disk; zero before the file is written.
-    var occupiedSize = 0
-
-    init(name: ValueName, file: consuming Descriptor) {
-        self.name = name
-        self.file = file
+    /// Creates a name. Returns nil if `entry` is not a valid entry name: the text in a damaged row must not lead out of
+    /// the directory.
+    init?(entry: String, token: Int64) {
+        let digits = entry.utf8
+        guard digits.count == 64, digits.allSatisfy({ (0x30...0x39).contains($0) || (0x61...0x66).contains($0) }) else {
+            return nil
+        }
+        self.entry = entry
+        self.token = token
     }
+
+    /// Creates a new, unique name.
+    init(newFor key: ImageKey) {
+        entry = key.fileName
+        token = Int64.random(in: .min ... .max)
+    }
+
+    /// Parses a file name. Returns nil if it is not the file name of a value.
+    init?(fileName: String) {
+        let parts = fileName.split(separator: "-", omittingEmptySubsequences: false)
+        guard parts.count == 2, let bits = UInt64(parts[1], radix: 16) else { return nil }
+        self.init(entry: String(parts[0]), token: Int64(bitPattern: bits))
+        guard self.fileName == fileName else { return nil }
+    }
+
+    var shard: Substring { entry.prefix(2) }
+
+    var fileName: String { "\(entry)-\(String(UInt64(bitPattern: token), radix: 16))" }
 }
