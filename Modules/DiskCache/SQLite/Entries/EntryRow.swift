@@ -96,7 +96,7 @@ struct StoredItem: Sendable {
 
     var id: Int64
     /// The description of the entry for a report.
-    var item: DataCacheItem
+    var entry: DataCacheItem
     var file: ValueName?
     /// The number of bytes that the file occupies; zero without a file.
     var fileSize: Int
@@ -104,16 +104,16 @@ struct StoredItem: Sendable {
     init(_ row: Connection.Row) {
         let times = EntryTimes(row, from: 3)
         id = row.integer(0)
-        item = DataCacheItem(
+        entry = DataCacheItem(
             name: row.text(1), size: row.size(2), storedAt: times.stored.date, lastUse: times.used.date,
             expiry: times.expiry?.date)
-        file = row.file(6, of: item.name)
+        file = row.file(6, of: entry.name)
         fileSize = row.size(7)
     }
 
     /// Returns the description of the entry after its removal.
     func removed(for reason: EvictionReason) -> DataCacheItem {
-        var removed = item
+        var removed = entry
         removed.evictionReason = reason
         return removed
     }

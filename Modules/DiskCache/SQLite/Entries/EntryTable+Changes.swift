@@ -80,7 +80,7 @@ extension EntryTable {
 
     /// Removes an entry. Returns whether there was one.
     func remove(_ name: String) throws(SQLiteFailure) -> Bool {
-        try remove { () throws(SQLiteFailure) in try deleteRows("name = ?", [name]) }.count > 0
+        try remove(where: "name = ?", [name]).count > 0
     }
 
     /// Removes an entry if `isKept` returns false. During the call, no other connection changes the entry's rows. An
@@ -109,12 +109,11 @@ extension EntryTable {
 
     /// Removes all entries of a resource. Returns the number of removed entries.
     func removeAll(of resource: ResourceKey) throws(SQLiteFailure) -> Int {
-        try remove { () throws(SQLiteFailure) in
-            try deleteRows(
-                """
+        try remove(
+            where: """
                 id IN (SELECT id FROM entry JOIN content USING (id) WHERE entry.resource = ? AND content.resource = ?)
-                """, [EntryRow.hash(of: resource), resource.description])
-        }.count
+                """, [EntryRow.hash(of: resource), resource.description]
+        ).count
     }
 
     /// Removes all entries, and returns the space to the file system. If another connection is using the log, a part of
@@ -135,11 +134,9 @@ extension EntryTable {
     func removeExpired(
         after id: Int64, limits: DataCacheLimits, at now: Timestamp
     ) throws(SQLiteFailure) -> [StoredItem] {
-        try remove { () throws(SQLiteFailure) in
-            try deleteRows(
-                "id IN (SELECT id FROM \(Self.scanned) WHERE \(Self.isExpired))",
-                Self.scan(after: id, limits: limits, at: now))
-        }
+        try remove(
+            where: "id IN (SELECT id FROM \(Self.scanned) WHERE \(Self.isExpired))",
+            Self.scan(after: id, limits: limits, at: now))
     }
 
     /// Performs one step of a trim: removes the least recently used entries until the goal is reached, but at most
@@ -243,6 +240,13 @@ extension EntryTable {
             """)
     }
 
+    /// Removes the entries that meet a condition, and returns them.
+    private func remove(
+        where condition: String, _ parameters: [(any SQLValue)?]
+    ) throws(SQLiteFailure) -> [StoredItem] {
+        try remove { () throws(SQLiteFailure) in try deleteRows(condition, parameters) }
+    }
+
     /// Runs `delete` in a transaction, and then removes the files of the entries that it returns.
     private func remove(_ delete: () throws(SQLiteFailure) -> [StoredItem]) throws(SQLiteFailure) -> [StoredItem] {
         let removed = try connection.transaction(delete)
@@ -258,7 +262,7 @@ extension EntryTable {
             "DELETE FROM entry WHERE \(condition) RETURNING \(StoredItem.columns)", parameters, read: StoredItem.init)
         for item in deleted {
             try connection.run("DELETE FROM content WHERE id = ?", [item.id])
-            try addToTotals(size: -item.item.size, count: -1, files: -item.fileSize)
+            try addToTotals(size: -item.entry.size, count: -1, files: -item.fileSize)
         }
         return deleted
     }

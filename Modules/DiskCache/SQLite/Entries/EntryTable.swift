@@ -71,7 +71,7 @@ final class EntryTable {
     /// effect.
     func items(isExpired: (EntryTimes) -> Bool) throws(SQLiteFailure) -> [DataCacheItem] {
         try connection.rows("SELECT \(StoredItem.columns) FROM entry ORDER BY recency, id") { row in
-            isExpired(EntryTimes(row, from: 3)) ? nil : StoredItem(row).item
+            isExpired(EntryTimes(row, from: 3)) ? nil : StoredItem(row).entry
         }.compactMap { $0 }
     }
 

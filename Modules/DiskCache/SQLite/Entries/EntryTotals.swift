@@ -14,8 +14,8 @@ struct EntryTotals: Equatable, Sendable {
 
     /// Subtracts the size of an entry. The results are estimates, because an entry may share pages with other entries.
     mutating func remove(_ item: StoredItem) {
-        size -= item.item.size
-        usedSize = max(0, usedSize - item.item.size)
+        size -= item.entry.size
+        usedSize = max(0, usedSize - item.entry.size)
         count -= 1
     }
 
