@@ -5,12 +5,13 @@ extension EntryStorage {
     /// The number of entries that one step of a verification checks. Other work runs between the steps.
     private static let checkedCount = 16
 
-    /// Performs a batch of background work, as ``schedule(isFull:)`` describes it, and reports the removed entries.
-    func maintain(isFull: Bool) async {
+    /// Performs a batch of background work, and reports the removed entries.
+    func maintain(_ work: Work) async {
         await writeUses(priority: .low)
+        guard work != .uses else { return }
         var trimmed = DataCacheTrimReport()
-        try? await applyLimits(removingExpired: isFull, into: &trimmed, priority: .low)
-        if isFull { await removeLeftovers() }
+        try? await applyLimits(removingExpired: work == .all, into: &trimmed, priority: .low)
+        if work == .all { await removeLeftovers() }
         report()
     }
 
@@ -91,15 +92,14 @@ extension EntryStorage {
         if removingExpired || goal != nil { try await removeExpired(into: &report, priority: priority) }
         if let goal { try await trim(into: &report, priority: priority) { _ in goal } }
         // Later stores may leave the free pages unused, because large values are stored in files.
-        await shrink(to: limits.maximumSize, priority: priority)
+        if goal != nil || totals.hasSpareFile(beyond: limits.maximumSize) {
+            await shrink(to: limits.maximumSize, priority: priority)
+        }
     }
 
     /// Returns free pages of the database to the file system while ``EntryTotals/hasSpareFile(beyond:)`` is true for
     /// `size`.
     private func shrink(to size: Int, priority: LoadPriority = .normal) async {
-        guard (try? await read(priority: priority) { try $0.totals().hasSpareFile(beyond: size) }) == true else {
-            return
-        }
         var isShorter = true
         while isShorter {
             let change = try? await change(priority: priority) { table in

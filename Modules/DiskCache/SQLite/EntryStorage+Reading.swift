@@ -82,10 +82,11 @@ extension EntryStorage {
         let now = now
         let times = uses.times(of: row.id, checksum: row.checksum, times: row.times)
         guard !times.areExpired(limits, at: now) else { return .expired }
-        guard var (entry, checksum) = try row.entry(for: key, values: values) else { return .damaged }
+        guard let found = try row.entry(for: key, values: values) else { return .damaged }
         let used = times.used(at: now, limits)
-        if uses.use(row, times: used, checksum) { schedule() }
+        if uses.use(row, times: used, found.checksum) { schedule(.uses) }
         startSweeping()
+        var entry = found.content
         entry.expiry = used.expiry?.date
         return .entry(entry)
     }

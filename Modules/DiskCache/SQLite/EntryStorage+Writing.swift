@@ -108,7 +108,9 @@ extension EntryStorage {
             try evictHalf(in: table, orThrow: error)
             totals = try table.store(entry, for: key, recency: recency, at: now, limit: limits.maximumSize)
         }
-        if TrimGoal(totals, exceeding: limits) != nil || totals.hasSpareFile(beyond: limits.maximumSize) { schedule() }
+        if TrimGoal(totals, exceeding: limits) != nil || totals.hasSpareFile(beyond: limits.maximumSize) {
+            schedule(.limits)
+        }
         startSweeping()
     }
 

@@ -9,11 +9,19 @@ import FoundationEssentials
 /// If a read finds a damaged database, or an entry that is damaged, expired or changing, the read may continue on the
 /// writer's thread. Only that thread can remove the database or the entry.
 final class EntryStorage: Sendable {
-    /// The background work that has been requested.
+    /// The extent of a batch of background work. A greater one includes the smaller ones.
+    enum Work: Int {
+        /// The unwritten uses are written.
+        case uses
+        /// The limits of size and count are applied.
+        case limits
+        /// Expired entries are removed, and the files that a crash may have left.
+        case all
+    }
+
     private struct Background: Sendable {
-        var isRequested = false
-        /// Whether the requested work includes the removal of expired entries and of leftover files.
-        var isFull = false
+        /// The work that has been requested and has not begun.
+        var requested: Work?
         /// The last batch of work, which may be waiting, in progress or done.
         var batch: Task<Void, Never>?
     }
@@ -76,7 +84,7 @@ final class EntryStorage: Sendable {
         try await writer.run(makesFile: makesFile, priority: priority) { [self] table in
             if table.isFresh {
                 table.isFresh = false
-                schedule(isFull: true)
+                schedule(.all)
             }
             return try work(table)
         }
@@ -102,25 +110,21 @@ final class EntryStorage: Sendable {
         await Self.uncancelled { [self] in try? await read(work) }
     }
 
-    /// Requests background work, which begins at once or after the batch in progress: the unwritten uses are written
-    /// and the limits of size and count are applied. A full batch also removes expired entries and the files that a
-    /// crash may have left.
+    /// Requests background work, which begins at once or after the batch in progress.
     ///
     /// - Returns: The batch that performs this work. It may serve several requests.
     @discardableResult
-    func schedule(isFull: Bool = false) -> Task<Void, Never> {
+    func schedule(_ work: Work) -> Task<Void, Never> {
         background.withLock { state in
-            state.isFull = state.isFull || isFull
-            if state.isRequested, let batch = state.batch { return batch }
+            let isWaiting = state.requested != nil
+            if work.rawValue >= state.requested?.rawValue ?? 0 { state.requested = work }
+            if isWaiting, let batch = state.batch { return batch }
             let batch = Task(priority: .utility) { [self, previous = state.batch] in
                 await previous?.value
-                let isFull = background.withLock { state in
-                    defer { (state.isRequested, state.isFull) = (false, false) }
-                    return state.isFull
-                }
-                await maintain(isFull: isFull)
+                let requested = background.withLock { $0.requested.take() }
+                if let requested { await maintain(requested) }
             }
-            (state.isRequested, state.batch) = (true, batch)
+            state.batch = batch
             return batch
         }
     }
@@ -138,7 +142,7 @@ final class EntryStorage: Sendable {
         await Self.uncancelled { [self] in
             let ticket = pending.withLock { $0.latestTicket }
             try? await finishWrites(upTo: ticket)
-            await schedule().value
+            await schedule(.limits).value
         }
     }
 

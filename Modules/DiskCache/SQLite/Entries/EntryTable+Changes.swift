@@ -146,8 +146,8 @@ extension EntryTable {
         _ = try remove { () throws(SQLiteFailure) in
             let victims = try self.victims(of: goal, count: Self.sliceCount)
             slice = TrimSlice(removals: victims.map(\.removal), isDone: victims.count < Self.sliceCount)
-            var removed: [StoredItem] = []
-            for (item, _) in victims { removed += try deleteRows("id = ?", [item.id]) }
+            let removed = try deleteRows(
+                "id IN (SELECT id FROM entry ORDER BY recency, id LIMIT ?)", [victims.count])
             // When all rows are removed, totals that still count entries are damaged.
             if slice.isDone, try integer("SELECT EXISTS (SELECT * FROM entry)") == 0 { try recount() }
             return removed
@@ -260,10 +260,11 @@ extension EntryTable {
     ) throws(SQLiteFailure) -> [StoredItem] {
         let deleted = try connection.rows(
             "DELETE FROM entry WHERE \(condition) RETURNING \(StoredItem.columns)", parameters, read: StoredItem.init)
-        for item in deleted {
-            try connection.run("DELETE FROM content WHERE id = ?", [item.id])
-            try addToTotals(size: -item.entry.size, count: -1, files: -item.fileSize)
-        }
+        guard !deleted.isEmpty else { return [] }
+        for item in deleted { try connection.run("DELETE FROM content WHERE id = ?", [item.id]) }
+        try addToTotals(
+            size: -deleted.reduce(0) { $0 + $1.entry.size }, count: -deleted.count,
+            files: -deleted.reduce(0) { $0 + $1.fileSize })
         return deleted
     }
 
