@@ -6,6 +6,10 @@ public import AlcedoHTTP
 /// an unsafe HTTP method, such as POST. Canceling a task removes the task from the waiters of its transfer. The
 /// transfer ends when no waiter is left.
 ///
+/// A downloader awaits the ``DownloadRequest/admission`` of a request before it requests the first byte. An error
+/// about a response conforms to ``HTTPResponseError``. The kit `DownloaderConformance` of AlcedoTesting checks these
+/// rules.
+///
 /// A downloader that wraps another one forwards all requirements. Otherwise, the changes that ``modified(_:)`` of the
 /// wrapped downloader makes are lost, and responses that vary by its default fields are stored as if they did not.
 public protocol Downloading: Sendable {
