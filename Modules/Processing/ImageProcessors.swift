@@ -54,6 +54,9 @@ public enum ImageProcessors {
         /// needed.
         public var decodingTarget: TargetSize? { processor.decodingTarget }
 
+        /// The processors of a composition, or the processor itself.
+        public var components: [any ImageProcessing] { processor.components }
+
         /// Returns the processed image.
         ///
         /// - Throws: ``/AlcedoCore/ImageProcessingError`` when a parameter is invalid, when the result is too large, or

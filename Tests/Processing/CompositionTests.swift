@@ -21,6 +21,26 @@ import Testing
         }
     }
 
+    /// A combination of processors of an app.
+    private struct Pair: ImageProcessing {
+        let first: any ImageProcessing
+        let second: any ImageProcessing
+
+        var identifier: String { ImageProcessors.Composition(components).identifier }
+        var components: [any ImageProcessing] { [first, second] }
+
+        func process(_ image: DecodedImage) throws(ImageProcessingError) -> DecodedImage {
+            try second.process(first.process(image))
+        }
+    }
+
+    @Test func `a combination of processors of an app is flattened as well`() {
+        let flat: ImageProcessors.BuiltIn = .composition([a, b, c])
+
+        #expect(ImageProcessors.Composition([Pair(first: a, second: b), c]).identifier == flat.identifier)
+        #expect(flat.components.map(\.identifier) == [a.identifier, b.identifier, c.identifier])
+    }
+
     @Test func `different lists have different identifiers`() {
         let closures = ["a", "b", "a|1:b", "1:a", "", ")", "a|"].map { name in
             ImageProcessors.Closure(identifier: name) { $0 }

@@ -35,6 +35,12 @@ public protocol ImageProcessing: Sendable {
     /// first processor. The processor then receives an image that is at least as large as the target requires, or the
     /// full image. The results for both must look the same, because they are stored under the same cache key.
     var decodingTarget: TargetSize? { get }
+    /// The processors that a combination of processors applies in order; for any other processor, the processor itself.
+    /// Default: the processor itself.
+    ///
+    /// A combination of combinations applies the components of all, so that its ``identifier`` does not depend on how
+    /// they are grouped.
+    var components: [any ImageProcessing] { get }
     /// Returns the changed image. The result for a partial image must be marked as partial.
     ///
     /// The first frame of an animation is in ``DecodedImage/pixels``. A processor for single images sets
@@ -54,6 +60,9 @@ public protocol ImageProcessing: Sendable {
 extension ImageProcessing {
     /// The default, nil, which means that the processor needs the full size.
     public var decodingTarget: TargetSize? { nil }
+
+    /// The processor itself.
+    public var components: [any ImageProcessing] { [self] }
 
     /// Returns a consumer that collects the whole image, processes it and sends the rows of the result.
     public func rows(into next: any PixelRowConsumer) -> any PixelRowConsumer {

@@ -27,12 +27,11 @@ extension ImageProcessors {
         package let identifier: String
 
         package init(_ processors: [any ImageProcessing]) {
-            self.processors = processors.flatMap { processor in
-                let inner = (processor as? BuiltIn)?.processor ?? processor
-                return (inner as? Composition)?.processors ?? [processor]
-            }
+            self.processors = processors.flatMap { $0.components }
             identifier = Self.identifier(of: self.processors)
         }
+
+        package var components: [any ImageProcessing] { processors }
 
         /// The decoding target of the first processor.
         package var decodingTarget: TargetSize? { processors.first?.decodingTarget }
