@@ -70,6 +70,14 @@ public enum DataCacheConformance: ConformanceKit {
             let found = await cache.data(for: key("a"))
             try ConformanceFailure.require(found == bytes(10, seed: 2), "the old entry was returned")
         },
+        Check("replacing an entry frees the size of the old entry") { make in
+            let cache = try make(ConformanceOptions(byteLimit: 64 << 10))
+            try await cache.store(bytes(7 << 10), for: key("other"))
+            for seed in 0..<20 as Range<UInt8> { try await cache.store(bytes(7 << 10, seed: seed), for: key("a")) }
+            await cache.flush()
+            let (a, other) = await (cache.contains(key("a")), cache.contains(key("other")))
+            try ConformanceFailure.require(a && other, "an entry was evicted although both fit")
+        },
         Check("a variant and the original are separate entries") { make in
             let cache = try make(options)
             try await cache.store(bytes(10), for: key("a", variant: "small"))

@@ -74,6 +74,24 @@ public enum MemoryCacheConformance: ConformanceKit {
                 found == DecodedImage.gray(side: 1, level: 2).pixels, "the old image was returned")
             try require(unit, of: cache)
         },
+        Check("replacing an image frees the cost of the old image") { make in
+            let unit = try unit(make)
+            let cache = try make(ConformanceOptions(byteLimit: 10 * unit))
+            cache.store(.gray(side: 1), for: key("other"))
+            for level in 0..<20 as Range<UInt8> { cache.store(.gray(side: 1, level: level), for: key("a")) }
+            try ConformanceFailure.require(
+                cache.image(for: key("a")) != nil && cache.image(for: key("other")) != nil,
+                "an image was evicted although both fit")
+        },
+        Check("an image stored for a request replaces the image under its key, or removes it") { make in
+            let cache = try make(ConformanceOptions(byteLimit: 10 * (try unit(make))))
+            let request = ImageRequest(source: .file("/a"))
+            cache.store(.gray(side: 1, level: 1), for: request.key)
+            cache.store(.gray(side: 1, level: 2), for: request)
+            let found = cache.image(for: request.key)?.pixels
+            try ConformanceFailure.require(
+                found == nil || found == DecodedImage.gray(side: 1, level: 2).pixels, "the old image was returned")
+        },
         Check("the total cost never exceeds the limit") { make in
             let unit = try unit(make)
             let cache = try make(ConformanceOptions(byteLimit: 3 * unit))

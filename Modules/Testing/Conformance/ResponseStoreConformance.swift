@@ -71,6 +71,14 @@ public enum ResponseStoreConformance: ConformanceKit {
             await store.flush()
             try await require(store, key("a"), has: response("new"), "the new entry was not returned")
         },
+        Check("replacing an entry frees the size of the old entry") { make in
+            let store = try make(ConformanceOptions(byteLimit: 100_000))
+            await store.store(response("other"), for: key("other"))
+            for _ in 0..<30 { await store.store(response("a", count: 10_000), for: key("a")) }
+            await store.flush()
+            try await require(store, key("a"), has: response("a", count: 10_000), "the entry was evicted")
+            try await require(store, key("other"), has: response("other"), "another entry was evicted")
+        },
         Check("storing an entry that must not be stored removes the entry under its key") { make in
             let store = try make(options)
             await store.store(response("a"), for: key("a"))

@@ -19,7 +19,7 @@ struct DataCacheKitTests {
         case ignoresVariants, makesNamesOfKeys, removesAlways, keepsTheSizeOfAll, hasNoLimit, evictsTheNewest
         case storesOversized, refusesOversizedWrongly, oversizedEvictsAll, tearsEntries, heedsCancellation
         case forgetsAtTheEnd, hasOneStorage, removesLikeResources, countsNothing, containsAlways, forgetsExpiries
-        case storesTheExpired, forgetsWhenFlushed
+        case storesTheExpired, forgetsWhenFlushed, keepsReplacedSizes
 
         var broken: Set<String> {
             switch self {
@@ -33,6 +33,7 @@ struct DataCacheKitTests {
             case .givesSlices: ["the returned data has the start index 0"]
             case .dropsEmptyEntries: ["an entry with empty data is stored and returned"]
             case .keepsWhatItShouldReplace: ["storing under an existing key replaces the entry"]
+            case .keepsReplacedSizes: ["replacing an entry frees the size of the old entry"]
             case .ignoresVariants:
                 [
                     "a variant and the original are separate entries", "contains returns whether a key has an entry",
@@ -69,6 +70,7 @@ struct DataCacheKitTests {
                 [
                     "flush returns and loses no entry", "entries persist after the cache is deinitialized",
                     "the size stays within the limit and the newest entry is kept",
+                    "replacing an entry frees the size of the old entry",
                 ]
             case .hasOneStorage: ["caches with separate storage share no entries"]
             }

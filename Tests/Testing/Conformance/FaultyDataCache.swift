@@ -11,6 +11,8 @@ final class FaultyDataCache: MeasurableDataCache {
     struct Entries: Sendable {
         var list: [(key: ImageKey, entry: CachedData)] = []
         var extraSize = 0
+        /// A part of the size that counts for the limit only.
+        var hiddenSize = 0
         /// The tasks that stored the entries.
         var writers: [ImageKey: Int] = [:]
 
@@ -86,9 +88,12 @@ final class FaultyDataCache: MeasurableDataCache {
     private func put(_ entry: CachedData, _ key: ImageKey) {
         let (limit, fault) = (sizeLimit, fault)
         storage.update { entries in
-            _ = entries.remove(key)
+            let old = entries.remove(key)
+            if fault == .keepsReplacedSizes, let old { entries.hiddenSize += old.data.count }
             entries.list.append((key, entry))
-            while entries.size > limit, fault != .hasNoLimit, fault != .storesOversized || entries.list.count > 1 {
+            while entries.size + entries.hiddenSize > limit, !entries.list.isEmpty, fault != .hasNoLimit,
+                fault != .storesOversized || entries.list.count > 1
+            {
                 if fault == .evictsTheNewest { entries.list.removeLast() } else { entries.list.removeFirst() }
             }
         }

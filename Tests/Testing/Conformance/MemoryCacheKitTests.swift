@@ -10,7 +10,7 @@ struct MemoryCacheKitTests {
         case confusesKeysOfOneLength, ignoresVariants, keepsWhatItShouldReplace, countsReplacedImages
         case hasALimitOfItsOwn, oversizedEvictsAll, storesOversized, oversizedLeavesTheOld, storesWithoutRoom
         case removesAlways, removesTooMuch, removesByPrefix, forgetsVariants, keepsTheCostOfAll, ignoresTrims
-        case containsAlways
+        case containsAlways, keepsReplacedCosts, keepsImagesOfRequests
 
         /// The checks that must fail.
         var broken: Set<String> {
@@ -28,7 +28,14 @@ struct MemoryCacheKitTests {
                     "a variant and the original are separate entries",
                     "removing a resource removes all its variants and no other resource",
                 ]
-            case .keepsWhatItShouldReplace: ["storing under an existing key replaces the image and its cost"]
+            case .keepsWhatItShouldReplace:
+                [
+                    "storing under an existing key replaces the image and its cost",
+                    "an image stored for a request replaces the image under its key, or removes it",
+                ]
+            case .keepsReplacedCosts: ["replacing an image frees the cost of the old image"]
+            case .keepsImagesOfRequests:
+                ["an image stored for a request replaces the image under its key, or removes it"]
             case .countsReplacedImages:
                 [
                     "storing under an existing key replaces the image and its cost",
@@ -77,6 +84,8 @@ struct MemoryCacheKitTests {
         private struct State: Sendable {
             var images: [(key: ImageKey, image: DecodedImage)] = []
             var extraCost = 0
+            /// A part of the cost that counts for the limit only.
+            var hiddenCost = 0
 
             var cost: Int { images.reduce(0) { $0 + $1.image.cost } }
 
@@ -131,10 +140,18 @@ struct MemoryCacheKitTests {
                     return
                 }
                 if isThere, fault == .countsReplacedImages { state.extraCost += image.cost }
+                if isThere, fault == .keepsReplacedCosts { state.hiddenCost += image.cost }
                 _ = state.remove(key)
                 state.images.append((key, image))
-                while !isOversized, state.cost > limit { state.images.removeFirst() }
+                while !isOversized, state.cost + state.hiddenCost > limit, !state.images.isEmpty {
+                    state.images.removeFirst()
+                }
             }
+        }
+
+        func store(_ image: DecodedImage, for request: ImageRequest) {
+            if fault == .keepsImagesOfRequests, contains(request.key) { return }
+            store(image, for: request.key)
         }
 
         func remove(_ key: ImageKey) -> Bool {

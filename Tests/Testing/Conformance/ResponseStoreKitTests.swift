@@ -10,7 +10,7 @@ import Testing
 struct ResponseStoreKitTests {
     enum Fault: CaseIterable {
         case losesMetadata, ignoresVariants, keepsTheOld, storesForbiddenEntries, ignoresItsLimit, removesTheResource
-        case forgetsVariants, keepsTheDateItself, keepsVariants, mixesBodies
+        case forgetsVariants, keepsTheDateItself, keepsVariants, mixesBodies, keepsReplacedSizes
 
         /// The check that must fail.
         var broken: String {
@@ -25,6 +25,7 @@ struct ResponseStoreKitTests {
             case .keepsTheDateItself: "removing since a date removes all responses received at or after it"
             case .keepsVariants: "removeAll removes all entries"
             case .mixesBodies: "concurrent tasks find only complete entries"
+            case .keepsReplacedSizes: "replacing an entry frees the size of the old entry"
             }
         }
     }
@@ -46,6 +47,7 @@ struct ResponseStoreKitTests {
     /// A reference implementation of the contract, and its faults.
     private final class Store: ResponseStoring {
         private let entries = Watched<[ImageKey: ResponseEntry]>([:])
+        private let replacedSize = Watched(0)
         private let byteLimit: Int
         private let fault: Fault?
 
@@ -85,6 +87,13 @@ struct ResponseStoreKitTests {
                     key.variant.isEmpty, response.body == Data("a".utf8), response.userInfo["note"] == "a"
                 {
                     response.head.status = 203
+                }
+                if fault == .keepsReplacedSizes, case .response(let old) = entries[key] {
+                    let size = replacedSize.update { size in
+                        size += old.body.count
+                        return size
+                    }
+                    if size > byteLimit { entries = [:] }
                 }
                 entries[key] = .response(response)
             }
