@@ -97,6 +97,40 @@ struct CachedLayersTests {
         #expect(await pipeline.cache.contains(request) == [])
     }
 
+    @Test func `a load stores its image although many other images are removed meanwhile`() async throws {
+        let clock = ManualClock()
+        let pipeline = pipeline(
+            FakeDownloader { _, _ in
+                try await clock.sleep(for: .seconds(1))
+                return Download(data: level(7))
+            })
+        let request = try bright(1)
+        let load = Task { try await pipeline.load(request).image.level }
+        try await clock.waitForSleepers(count: 1)
+
+        for number in 0..<1_000 { await pipeline.cache.remove(try web("other/\(number)"), allVariants: true) }
+        clock.advance(by: .seconds(1))
+
+        #expect(try await load.value == 8)
+        await pipeline.flush()
+        #expect(await pipeline.cache.contains(request) == [.memory, .processed, .original])
+    }
+
+    @Test func `removing an image does not wait for the write of another image`() async throws {
+        let mechanics = ManualClock()
+        let disk = FakeDataCache { _ in try await mechanics.sleep(for: .seconds(1)) }
+        let stack = Stack(FakeDownloader(giving: level(7)), disk: disk)
+        _ = try await stack.load(web("a"))
+        try await mechanics.waitForSleepers(count: 1)
+
+        await stack.pipeline.cache.remove(try web("b"), allVariants: true)
+
+        #expect(mechanics.sleeperCount == 1)
+        mechanics.advance(by: .seconds(1))
+        await stack.pipeline.flush()
+        #expect(stack.stored(try web("a")) == level(7))
+    }
+
     @Test func `the presets of NSURLRequest behave as documented`() async throws {
         let rows: [(HTTPCachePolicy, memory: CachePolicy.Access, disk: CachePolicy.Access, network: Bool)] = [
             (.useProtocolCachePolicy, .all, .all, true), (.reloadIgnoringLocalCacheData, .write, .write, true),
