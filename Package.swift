@@ -329,6 +329,12 @@ package.targets += [
     .testTarget(
         name: "AlcedoCallSiteTests", dependencies: ["Alcedo", "AlcedoTesting"], path: "Tests/CallSites",
         packageAccess: false),
+    // Parts of another package, also without package access. They use only public declarations, and pass the
+    // conformance kits.
+    .testTarget(
+        name: "AlcedoPlugInsTests",
+        dependencies: ["Alcedo", "AlcedoCURL", "AlcedoCore", "AlcedoHTTP", "AlcedoTesting", "AlcedoURLResponseCache"],
+        path: "Tests/PlugIns", packageAccess: false),
     .testTarget(
         name: "AlcedoCollisionTests", dependencies: ["Alcedo", "Crypto", "HTTPTypes", "SwiftCrossUI"],
         path: "Tests/Collisions/Importing", packageAccess: false),

@@ -25,17 +25,17 @@ public struct DataCacheLimits: Sendable, Hashable {
     /// current date, so a clock that is set back and later corrected does not make entries expire.
     public var maximumAge: Duration?
     /// The date from which ``maximumAge`` is counted.
-    package var ageBasis: AgeBasis
+    public var ageBasis: AgeBasis
     /// Whether reading an entry that has its own expiry postpones the expiry by the time since the last use.
     ///
     /// When the clock has been set back, the expiry does not change until the clock passes the last use again. When the
     /// last use is more than a year ahead of the clock, and the entry has not expired, the last use becomes the current
     /// date, and the expiry moves back by the same time.
-    package var extendsExpiryOnUse: Bool
+    public var extendsExpiryOnUse: Bool
     /// The fraction of the limits to which the entries are reduced after they exceed a limit, from 0 to 1. Values
     /// outside this range are clamped; NaN counts as 0. A value below 1 leaves space, so that the next store does not
     /// cause another trim.
-    package var trimTarget: Double
+    public var trimTarget: Double
 
     /// Creates the limits of a data cache.
     ///

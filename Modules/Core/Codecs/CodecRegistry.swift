@@ -20,15 +20,15 @@ public struct CodecRegistry: Sendable {
         public var decoder: any ImageDecoding
         /// Whether a file that begins with `prefix` has this format. The registry passes at most ``sniffedByteCount``
         /// bytes.
-        package var recognizes: @Sendable (_ prefix: RawSpan) -> Bool
+        public var recognizes: @Sendable (_ prefix: RawSpan) -> Bool
         /// The byte sequences that files of the format begin with; nil stands for any byte.
         ///
         /// Empty for a format that is not recognized by a fixed beginning. The registry uses signatures to tell a
         /// truncated file from a file of an unknown format, and to start incremental decoding early.
-        package var signatures: [[UInt8?]]
+        public var signatures: [[UInt8?]]
         /// A closure that creates an encoder of the format for a quality from 0 to 1, where 1 is the best quality that
         /// the format allows; nil when the format cannot be written. A lossless format may ignore the quality.
-        package var makeEncoder: (@Sendable (_ quality: Double) -> any ImageEncoding)?
+        public var makeEncoder: (@Sendable (_ quality: Double) -> any ImageEncoding)?
 
         /// Creates an entry for a format that is recognized by the first bytes of a file.
         ///

@@ -22,10 +22,10 @@ public struct DecodingLimits: Sendable, Hashable {
     public var maximumByteCount: Int
     /// The maximum number of metadata bytes (ICC profile, EXIF, XMP) kept from one file. Metadata beyond the limit is
     /// dropped. Default: 4 MiB.
-    package var maximumMetadataByteCount: Int
+    public var maximumMetadataByteCount: Int
     /// The maximum number of bytes, after decompression, in one chunk, marker or extension that does not hold pixels. A
     /// larger one is dropped. Default: 4 MiB.
-    package var maximumChunkByteCount: Int
+    public var maximumChunkByteCount: Int
     /// The maximum number of frames in an animation. Default: 10,000.
     public var maximumFrameCount: Int
     /// The maximum number of pixels that all frames of an animation have together, each with the size of the canvas or

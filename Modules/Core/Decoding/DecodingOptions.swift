@@ -44,10 +44,10 @@ public struct DecodingOptions: Sendable, Hashable {
     /// Whether the inks of a CMYK file with an ICC profile for them are returned without a conversion: see
     /// ``PixelRowHeader/hasInks``. Set by callers that convert the colors. If false, the result is in sRGB, computed by
     /// a formula without the profile. Default: false.
-    package var keepsInks = false
+    public var keepsInks = false
     /// Whether the caller reduces the image with a filter. Decoders that can only average whole pixels then ignore
     /// ``target``, because averages before the filter show stripes and text where the file has none. Default: false.
-    package var isFiltered = false
+    public var isFiltered = false
 
     /// Creates options. By default an image is decoded at its full size, upright, within the default limits, and
     /// missing pixels are an error. If `allowsPartial` is true, the tolerance is `.missingPixels`.

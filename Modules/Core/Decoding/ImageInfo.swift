@@ -17,20 +17,20 @@ public struct ImageInfo: Sendable, Hashable {
     /// animation can still leave parts of the canvas transparent.
     public var hasAlpha: Bool
     /// The number of bits per sample in the file.
-    package var bitDepth: Int
+    public var bitDepth: Int
     /// The color model that the file uses.
-    package var colorModel: ColorModel
+    public var colorModel: ColorModel
     /// The number of frames; 1 for a still image.
     public var frameCount: Int
     /// The loop count as stored in the file, or nil when the file has none. GIF counts the repetitions after the first
     /// play; APNG and WebP count the plays. 0 means that the animation repeats forever, in all three formats.
-    package var loopCount: Int?
+    public var loopCount: Int?
     /// The frame durations as stored in the file. Empty for a still image.
     public var delays: [Duration]
     /// The ICC profile, EXIF, XMP and IPTC, as far as the limits allow, and the resolution.
     public var metadata: ImageMetadata
     /// Whether the file has metadata, other than the ICC profile, that its decoder cannot read. Default: false.
-    package var hasDamagedMetadata = false
+    public var hasDamagedMetadata = false
     /// The color space that the file declares in another way than by an ICC profile, and that takes precedence over it;
     /// nil when the profile in the metadata counts. Default: nil.
     package var colorDescription: ColorDescription?

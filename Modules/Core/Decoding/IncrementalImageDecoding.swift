@@ -70,10 +70,10 @@ public struct ImagePreview: Sendable {
     public var image: DecodedImage
     /// The number of the current pass, starting at 1: a scan of a progressive JPEG or a pass of an interlaced PNG. 1
     /// for formats that store each row once.
-    package var pass: Int
+    public var pass: Int
     /// The number of rows, from the top, that this pass has decoded. Equal to the height when the pass is complete.
     /// Rows are counted as stored, before the orientation is applied.
-    package var rowCount: Int
+    public var rowCount: Int
 
     /// Creates a preview. By default, it shows the first pass.
     public init(image: DecodedImage, pass: Int = 1, rowCount: Int) {

@@ -10,13 +10,13 @@ import AlcedoRuntime
 /// alpha.
 public struct PixelColor: Sendable, Hashable, CustomStringConvertible {
     /// The red sample, from 0 to 255.
-    package var red: UInt8
+    public var red: UInt8
     /// The green sample, from 0 to 255.
-    package var green: UInt8
+    public var green: UInt8
     /// The blue sample, from 0 to 255.
-    package var blue: UInt8
+    public var blue: UInt8
     /// The alpha, from 0 (transparent) to 255 (opaque).
-    package var alpha: UInt8
+    public var alpha: UInt8
 
     /// Creates a color from samples from 0 to 255. Colors are opaque by default.
     public init(red: UInt8, green: UInt8, blue: UInt8, alpha: UInt8 = 255) {

@@ -11,7 +11,8 @@ public struct Download: Sendable {
     /// order; nil if it may not be used for any other request (`*`).
     ///
     /// A pipeline uses the content only for requests with equal values for these fields. By default, the names are
-    /// those of the head. A downloader that follows redirects adds the names of the redirects.
+    /// those of the response. They include those of the redirects that `sendFollowingRedirects` of the transport has
+    /// followed. A downloader that follows redirects itself adds the names of the redirects.
     public var varyingFieldNames: [String]?
     /// The origin of the response: the network or a response cache; nil without a response cache. By default, that of
     /// the response.
@@ -20,7 +21,23 @@ public struct Download: Sendable {
     /// do not decode.
     public var responseSource: ResponseSource? {
         get { caching?.source }
-        set { caching = newValue.map { ResponseCaching(source: $0, fields: head?.fields ?? HTTPFields()) } }
+        set {
+            let decision = caching?.decision
+            caching = newValue.map { ResponseCaching(source: $0, fields: head?.fields ?? HTTPFields()) }
+            if let decision { caching?.decision = decision }
+        }
+    }
+    /// The caches in which the content may be stored, as a response cache decided; nil without a response cache. By
+    /// default, that of the response.
+    ///
+    /// With nil, `no-store` in the response's `Cache-Control` field forbids storing on disk (RFC 9111 section 5.2.2.5).
+    public var storagePolicy: ResponseStoragePolicy? {
+        get { caching?.decision.policy }
+        set {
+            caching = newValue.map {
+                ResponseCaching(source: caching?.source ?? .new, decision: StorageDecision($0))
+            }
+        }
     }
     /// The decisions of a response cache about this response; nil without a response cache.
     package var caching: ResponseCaching?
@@ -32,10 +49,11 @@ public struct Download: Sendable {
     ///
     /// - Parameters:
     ///   - data: The whole content.
-    ///   - response: The response whose body is the content. It supplies the head, the metrics and the decision about
-    ///     storing. Default: nil, for a source that is not a server.
+    ///   - response: The response whose body is the content. It supplies the head, the varying fields, the metrics and
+    ///     the decision about storing. Default: nil, for a source that is not a server.
     public init(data: Data, response: HTTPResponse? = nil) {
         self.init(data: data, head: response?.head, caching: response?.caching, metrics: response?.metrics)
+        if let response { varyingFieldNames = response.varyingFields.names }
     }
 
     package init(

@@ -8,8 +8,8 @@ package import AlcedoRuntime
 /// priority.value = .high
 /// ```
 ///
-/// The scheduler of the work observes the priority. When notified, it reads ``value`` under its own lock, so the last
-/// reader sees the latest value regardless of the order of notifications.
+/// The scheduler of the work observes the priority with ``observing(_:_:)``. When notified, it reads ``value`` under its
+/// own lock, so the last reader sees the latest value regardless of the order of notifications.
 public struct PriorityHandle: Sendable {
     package let level: AdjustablePriority
 
@@ -28,10 +28,25 @@ public struct PriorityHandle: Sendable {
     /// under a lock and set it outside the lock use this to keep the changes in order.
     package func set(_ value: LoadPriority, version: Int) { level.set(value.level, version: version) }
 
-    /// Runs `body`, and calls `change` at each change of the priority until `body` returns. `change` may be called on
-    /// any thread and must not block. Calls for changes that were made before `body` ended may follow its end. Throws
-    /// the errors of `body`.
-    package func observing<Value: Sendable>(
+    /// Runs `body`, and calls `change` at each change of the priority until `body` returns.
+    ///
+    /// A downloader with a queue of its own moves the request in the queue:
+    ///
+    /// ```swift
+    /// let data = try await request.priority.observing {
+    ///     queue.move(id, to: request.priority.value)
+    /// } _: {
+    ///     try await queue.run(id)
+    /// }
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - change: A closure that is called at each change, on any thread. It must not block. Calls for changes that
+    ///     were made before `body` ended may follow its end.
+    ///   - body: The work that has the priority.
+    /// - Returns: The value of `body`.
+    /// - Throws: The error of `body`.
+    public func observing<Value: Sendable>(
         _ change: @escaping @Sendable () -> Void, _ body: () async throws -> Value
     ) async rethrows -> Value {
         try await level.observing(change, body)

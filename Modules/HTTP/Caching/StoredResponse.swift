@@ -13,9 +13,9 @@ public struct StoredResponse: Sendable, Hashable {
     /// adds. Their values are normalized, and digests for all fields that may hold a secret.
     package var varyingFields: HTTPFields
     /// The time at which the request for this response was sent, or the last request that validated it.
-    package var requestTime: Date
+    public package(set) var requestTime: Date
     /// The time at which the head of this response arrived, or the head of the last response that validated it.
-    package var responseTime: Date
+    public package(set) var responseTime: Date
     /// The conditions under which the response may be reused.
     package var terms: Freshness
     /// The policy for storing the response in memory and on disk.

@@ -25,6 +25,10 @@ public struct HTTPMethod: OpenName, Sendable, Hashable {
     /// The idempotent methods (RFC 9110 section 9.2.2).
     package static let idempotent: Set<HTTPMethod> = safe.union([.put, .delete])
 
-    package var isSafe: Bool { Self.safe.contains(self) }
-    package var isIdempotent: Bool { Self.idempotent.contains(self) }
+    /// Whether the method is safe: a request with it does not change a resource (RFC 9110 section 9.2.1). Unknown
+    /// methods count as unsafe.
+    public var isSafe: Bool { Self.safe.contains(self) }
+    /// Whether a request with the method may be repeated with the effect of one (RFC 9110 section 9.2.2). Unknown
+    /// methods count as not idempotent.
+    public var isIdempotent: Bool { Self.idempotent.contains(self) }
 }

@@ -22,7 +22,7 @@ public struct HTTPTransferMetrics: Sendable, Hashable {
     /// chunks and HTTP/2 is not counted.
     public var bytesReceived: Int?
     /// The number of bytes of the request's body.
-    package var bytesSent: Int?
+    public var bytesSent: Int?
     /// Whether the connection had served another request before.
     public var isReusedConnection: Bool?
     /// The ALPN name of the protocol, such as `http/1.1` or `h2`.

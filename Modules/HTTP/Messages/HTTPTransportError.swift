@@ -52,7 +52,7 @@ public struct HTTPTransportError: CodedError {
     package var message: String
     /// The times and sizes of the exchange until it failed; nil if the transport does not measure. They are ignored
     /// when errors are compared.
-    package var metrics: HTTPTransferMetrics?
+    public var metrics: HTTPTransferMetrics?
 
     /// Creates an error of a transport.
     public init(_ code: Code, _ message: String) {

@@ -34,9 +34,9 @@ public final class FakeTransport: HTTPTransport {
     /// The requests received so far, in the order of their arrival.
     public var requests: [HTTPRequest] { received.value }
 
-    /// Returns once at least `count` requests have arrived. Throws `CancellationError` when the call must wait and the
-    /// task is canceled.
-    package func waitForRequests(count: Int) async throws { try await received.waitUntil { $0.count >= count } }
+    /// Returns once at least `count` requests, by default one, have arrived. Throws `CancellationError` when the call
+    /// must wait and the task is canceled.
+    public func waitForRequests(count: Int = 1) async throws { try await received.waitUntil { $0.count >= count } }
 
     /// Records the request and returns what the closure returns. Throws what the closure throws.
     public func send(_ request: HTTPRequest) async throws -> HTTPResponse {
