@@ -206,19 +206,18 @@ public struct ImageRequest: Sendable {
     ///   file with ``tracksFileChanges``, O(length) and one `stat` call at each use.
     public var key: ImageKey {
         if needsFileVersion { return withFileVersion.key }
-        return memo.withKey({ makeKey() }, { $0 })
+        return memo.withKeys({ makeKeys() }, { $0.image })
     }
 
     /// Calls `body` with ``key``. Unlike the property, retains nothing once the key has been computed.
     package func withKey<Result>(_ body: (ImageKey) -> Result) -> Result {
-        needsFileVersion ? body(withFileVersion.key) : memo.withKey({ makeKey() }, body)
+        needsFileVersion ? body(withFileVersion.key) : memo.withKeys({ makeKeys() }, { body($0.image) })
     }
 
-    /// The key of the source's original bytes. O(length), and one `stat` call for a local file with
-    /// ``tracksFileChanges``.
+    /// The key of the source's original bytes. Costs as much as ``key``.
     package var originalKey: ImageKey {
         if needsFileVersion { return withFileVersion.originalKey }
-        return ImageKey(identifiedResource, variant: Self.joined(versionParts + identityParts))
+        return memo.withKeys({ makeKeys() }, { $0.original })
     }
 
     /// The resource in all caches: the source's own, or ``resource`` in place of the URL. The method, the body and the
@@ -285,8 +284,12 @@ public struct ImageRequest: Sendable {
         return ["file=\(fileVersion)"]
     }
 
-    private func makeKey() -> ImageKey {
-        ImageKey(identifiedResource, variant: Self.joined(versionParts + processingParts + identityParts))
+    private func makeKeys() -> RequestKeys {
+        let resource = identifiedResource
+        let (version, identity) = (versionParts, identityParts)
+        return RequestKeys(
+            image: ImageKey(resource, variant: Self.joined(version + processingParts + identity)),
+            original: ImageKey(resource, variant: Self.joined(version + identity)))
     }
 
     /// The parts that distinguish originals of one resource.
@@ -338,35 +341,42 @@ package final class RequestToken: Sendable, Hashable {
     package func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
 }
 
-/// The key of a request, computed on first use, because the computation traverses the URL.
-private final class KeyMemo: Sendable {
-    private final class Box: Sendable {
-        let key: ImageKey
+/// The keys of a request.
+private final class RequestKeys: Sendable {
+    /// The key of the finished image.
+    let image: ImageKey
+    /// The key of the original bytes.
+    let original: ImageKey
 
-        init(_ key: ImageKey) { self.key = key }
+    init(image: ImageKey, original: ImageKey) {
+        self.image = image
+        self.original = original
     }
+}
 
-    /// The computed key, which this object owns. Set once.
+/// The keys of a request, computed on first use, because the computation traverses the URL.
+private final class KeyMemo: Sendable {
+    /// The computed keys, which this object owns. Set once.
     ///
-    /// `AtomicLazyReference` would retain the box at each use.
-    private let finished = Atomic<Unmanaged<Box>?>(nil)
+    /// `AtomicLazyReference` would retain them at each use.
+    private let finished = Atomic<Unmanaged<RequestKeys>?>(nil)
 
     deinit { finished.load(ordering: .acquiring)?.release() }
 
-    /// Calls `body` with the key. Calls `make` if the key has not been computed yet.
-    func withKey<Result>(_ make: () -> ImageKey, _ body: (ImageKey) -> Result) -> Result {
-        let box = finished.load(ordering: .acquiring) ?? store(make())
-        // The box lives as long as this object.
-        return box._withUnsafeGuaranteedRef { body($0.key) }
+    /// Calls `body` with the keys. Calls `make` if they have not been computed yet.
+    func withKeys<Result>(_ make: () -> RequestKeys, _ body: (RequestKeys) -> Result) -> Result {
+        let keys = finished.load(ordering: .acquiring) ?? store(make())
+        // The keys live as long as this object.
+        return keys._withUnsafeGuaranteedRef(body)
     }
 
-    private func store(_ key: ImageKey) -> Unmanaged<Box> {
-        let box = Unmanaged.passRetained(Box(key))
+    private func store(_ made: RequestKeys) -> Unmanaged<RequestKeys> {
+        let keys = Unmanaged.passRetained(made)
         let (isStored, known) = finished.compareExchange(
-            expected: nil, desired: box, ordering: .acquiringAndReleasing)
-        guard !isStored, let known else { return box }
-        // Another thread stored its key first.
-        box.release()
+            expected: nil, desired: keys, ordering: .acquiringAndReleasing)
+        guard !isStored, let known else { return keys }
+        // Another thread stored its keys first.
+        keys.release()
         return known
     }
 }
