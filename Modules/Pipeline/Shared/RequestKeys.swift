@@ -41,9 +41,9 @@ struct LoadKey: Hashable, Sendable {
     }
 }
 
-/// The key of a processing step. Requests with equal keys share the step. They have the same original, decoding, color
-/// space, codecs and first processors, send the same request, and have the same cache policy, except for writing to
-/// memory.
+/// The key of an intermediate image. Requests with equal keys share the image. They have the same original, decoding,
+/// color space, codecs and first processors, send the same request, and have the same cache policy, except for writing
+/// to memory.
 struct StepKey: Hashable, Sendable {
     private let original: ImageKey
     private let decoding: DecodingOptions
@@ -57,7 +57,7 @@ struct StepKey: Hashable, Sendable {
 
     var resource: ResourceKey { original.resource }
 
-    /// Creates the key of a step.
+    /// Creates the key of the image after the first processors.
     ///
     /// - Parameters:
     ///   - request: The request.

@@ -1,9 +1,10 @@
 import AlcedoCore
 import AlcedoRuntime
 import FoundationEssentials
+import Synchronization
 
-/// The stage that makes the images of requests. Each size is decoded once and each processor runs once for all requests
-/// that need the result.
+/// The stage that makes the images of requests. Each size is decoded once for all requests that need it. The processors
+/// of a request run one after another in one job, and begin with the longest prefix whose image is still held.
 struct ProcessStage: Sendable {
     private let decode: DecodeStage
     private let color: ColorStage
@@ -11,7 +12,7 @@ struct ProcessStage: Sendable {
     private let recent: RecentImages
     private let threads: DecodingThreads
     private let report: Reporter
-    private let steps: Coalescer<StepKey, LoadUpdate, LoadedImage>
+    private let decodes: Coalescer<StepKey, LoadUpdate, LoadedImage>
 
     init(
         decode: DecodeStage, color: ColorStage, memory: MemoryStage, recent: RecentImages, threads: DecodingThreads,
@@ -22,7 +23,7 @@ struct ProcessStage: Sendable {
         self.memory = memory
         self.recent = recent
         self.threads = threads
-        steps = Coalescer(taskExecutor: threads.taskExecutor, isOfSource: PipelineError.isOfSource)
+        decodes = Coalescer(taskExecutor: threads.taskExecutor, isOfSource: PipelineError.isOfSource)
         self.report = report
     }
 
@@ -30,30 +31,27 @@ struct ProcessStage: Sendable {
     func image(
         _ request: ImageRequest, _ priority: PriorityHandle, _ update: @escaping @Sendable (LoadUpdate) -> Void
     ) async throws -> LoadedImage {
+        let generation = recent.generation(request)
+        if let (loaded, count) = longestHeldPrefix(request) {
+            return try await process(loaded, after: count, request, priority, since: generation)
+        }
         let previews = ProcessedPreviews(request.processors, threads: threads) { update(.preview($0)) }
-        return try await step(request.processors.count, of: request, priority) { event in
+        let decoded = try await decoded(request, priority) { event in
             if case .preview(let preview) = event { previews.take(preview) } else { update(event) }
         }
+        return try await process(decoded, after: request.fusedStepCount, request, priority, since: generation)
     }
 
     /// Makes the image of a request from bytes that are already loaded. Throws ``PipelineError`` or
     /// `CancellationError`.
     func remake(_ request: ImageRequest, of original: Original, _ priority: PriorityHandle) async throws -> LoadedImage
     {
-        try await remakeStep(request.processors.count, of: request, from: original, original.data.digest, priority)
-    }
-
-    private func remakeStep(
-        _ count: Int, of request: ImageRequest, from original: Original, _ digest: UInt64, _ priority: PriorityHandle
-    ) async throws -> LoadedImage {
-        let key = StepKey(request, stepCount: count, of: digest)
-        return try await steps.value(for: key, priority: priority) { _, priority in
-            guard count > request.fusedStepCount else {
-                return try await self.decode.decode(original, for: request, priority)
-            }
-            let before = try await self.remakeStep(count - 1, of: request, from: original, digest, priority)
-            return try await self.process(before, request.processors[count - 1], request, priority)
+        let count = request.fusedStepCount
+        let key = StepKey(request, stepCount: count, of: original.data.digest)
+        let decoded = try await decodes.value(for: key, priority: priority) { _, priority in
+            try await decode.decode(original, for: request, priority)
         }
+        return try await process(decoded, after: count, request, priority, since: nil)
     }
 
     /// Releases the intermediate images of a resource.
@@ -63,95 +61,103 @@ struct ProcessStage: Sendable {
     func forgetAll() { recent.removeAll() }
 
     func shutDown() async {
-        await steps.shutDown(throwing: PipelineError.shutDown)
+        await decodes.shutDown(throwing: PipelineError.shutDown)
         recent.removeAll()
     }
 
-    /// Returns the image after the first processors of a request.
-    ///
-    /// - Parameters:
-    ///   - count: The number of processors to apply. Zero returns the decoded image.
-    ///   - request: The request.
-    ///   - priority: The priority of the work.
-    ///   - update: A closure that receives progress and previews.
-    private func step(
-        _ count: Int, of request: ImageRequest, _ priority: PriorityHandle,
-        _ update: @escaping @Sendable (LoadUpdate) -> Void
-    ) async throws -> LoadedImage {
-        let key = StepKey(request, stepCount: count)
-        // The caller looks up and stores the image of the last step.
-        let isIntermediate = count < request.processors.count
-        if isIntermediate, let loaded = heldStep(key, request, steps: count, isRepeated: false) { return loaded }
-        return try await steps.value(for: key, from: request, priority: priority, onUpdate: update) {
-            update, priority in
-            // An equal step may have ended after the lookup and before this one began.
-            if isIntermediate, let loaded = self.heldStep(key, request, steps: count, isRepeated: true) {
-                return loaded
-            }
-            let generation = isIntermediate ? self.recent.generation(request) : nil
-            let loaded = try await self.makeStep(count, of: request, priority, update)
-            self.recent.remember(loaded, for: key, request, since: generation)
-            return loaded
+    /// Returns the image of the longest proper prefix of a request's processors that is held, with the number of
+    /// processors, and nil when none is. The caller looks up the image after all processors.
+    private func longestHeldPrefix(_ request: ImageRequest) -> (LoadedImage, count: Int)? {
+        for count in (0..<request.processors.count).reversed() {
+            if let loaded = held(request, steps: count, isRepeated: false) { return (loaded, count) }
         }
+        return nil
     }
 
     /// Returns the image after the first processors of a request, if it is held and was made from the newest bytes.
     /// `isRepeated` has the same meaning as in ``MemoryStage/image(_:isRepeated:)``.
-    private func heldStep(
-        _ key: StepKey, _ request: ImageRequest, steps count: Int, isRepeated: Bool
-    ) -> LoadedImage? {
+    private func held(_ request: ImageRequest, steps count: Int, isRepeated: Bool) -> LoadedImage? {
         if let loaded = memory.intermediate(request, steps: count, isRepeated: isRepeated),
             decode.isCurrent(loaded, request)
         {
             return loaded
         }
-        guard let loaded = recent.image(key, request), decode.isCurrent(loaded, request) else { return nil }
-        return loaded
+        let recent = recent.image(StepKey(request, stepCount: count), request)
+        return recent.flatMap { decode.isCurrent($0, request) ? $0 : nil }
     }
 
-    private func makeStep(
-        _ count: Int, of request: ImageRequest, _ priority: PriorityHandle,
-        _ update: @escaping @Sendable (LoadUpdate) -> Void
+    /// Returns the decoded image, after the first processor if it takes the rows of the decoder.
+    private func decoded(
+        _ request: ImageRequest, _ priority: PriorityHandle, _ update: @escaping @Sendable (LoadUpdate) -> Void
     ) async throws -> LoadedImage {
-        // The full-size image, decoded for another request, is usable instead of decoding with the first processor.
-        let full = StepKey(request, stepCount: 0)
-        if count == 1, request.fusedStepCount == 1,
-            let loaded = heldStep(full, request, steps: 0, isRepeated: false)
-        {
-            return try await process(loaded, request.processors[0], request, priority)
-        }
-        guard count > request.fusedStepCount else {
+        let count = request.fusedStepCount
+        let key = StepKey(request, stepCount: count)
+        let isIntermediate = count < request.processors.count
+        return try await decodes.value(for: key, from: request, priority: priority, onUpdate: update) {
+            update, priority in
+            // An equal decode may have ended after the lookup and before this one began.
+            if isIntermediate, let loaded = held(request, steps: count, isRepeated: true) { return loaded }
+            let generation = isIntermediate ? recent.generation(request) : nil
+            let loaded: LoadedImage
             if case .image(let image, _) = request.source {
-                let origin = LoadedImage.Origin(digest: nil, allowsStoring: true)
-                let loaded = LoadedImage(image: image, layer: .local, origin: origin)
-                return color.mayConvert(image, for: request) ? try await convert(loaded, request, priority) : loaded
+                loaded = try await converted(image, request, priority)
+            } else {
+                loaded = try await decode.load(request, priority, update)
             }
-            return try await decode.load(request, priority, update)
+            recent.remember(loaded, for: key, request, since: generation)
+            return loaded
         }
-        let before = try await step(count - 1, of: request, priority, update)
-        return try await process(before, request.processors[count - 1], request, priority)
     }
 
-    private func convert(
-        _ loaded: LoadedImage, _ request: ImageRequest, _ priority: PriorityHandle
+    /// Returns the image of an `.image` source in the color space of its request.
+    private func converted(
+        _ image: DecodedImage, _ request: ImageRequest, _ priority: PriorityHandle
     ) async throws -> LoadedImage {
-        var converted = loaded
-        converted.image = try await threads.run(priority: priority) {
-            var image = loaded.image
+        let origin = LoadedImage.Origin(digest: nil, allowsStoring: true)
+        var loaded = LoadedImage(image: image, layer: .local, origin: origin)
+        guard color.mayConvert(image, for: request) else { return loaded }
+        loaded.image = try await threads.run(priority: priority) {
+            var image = image
             color.convert(&image, for: request)
             return image
         }
-        return converted
+        return loaded
     }
 
+    /// Applies the processors of a request after the first `count` in one job, and holds the images between them.
     private func process(
-        _ loaded: LoadedImage, _ processor: any ImageProcessing, _ request: ImageRequest, _ priority: PriorityHandle
+        _ loaded: LoadedImage, after count: Int, _ request: ImageRequest, _ priority: PriorityHandle,
+        since generation: Generation?
     ) async throws -> LoadedImage {
-        var processed = loaded
-        processed.image = try await threads.run(priority: priority) {
-            try decode.process(loaded.image, by: processor, for: request)
+        guard count < request.processors.count else { return loaded }
+        let cancellation = CancellationFlag()
+        return try await withTaskCancellationHandler {
+            try await threads.run(priority: priority) {
+                var loaded = loaded
+                for (index, processor) in request.processors.enumerated().dropFirst(count) {
+                    if index > count {
+                        try cancellation.check()
+                        let key = StepKey(request, stepCount: index)
+                        recent.remember(loaded, for: key, request, since: generation)
+                    }
+                    loaded.image = try decode.process(loaded.image, by: processor, for: request)
+                }
+                return loaded
+            }
+        } onCancel: {
+            cancellation.cancel()
         }
-        return processed
+    }
+}
+
+/// Whether a task was canceled, for the work that it started on another thread.
+private final class CancellationFlag: Sendable {
+    private let isCanceled = Atomic(false)
+
+    func cancel() { isCanceled.store(true, ordering: .relaxed) }
+
+    func check() throws(CancellationError) {
+        if isCanceled.load(ordering: .relaxed) { throw CancellationError() }
     }
 }
 

@@ -63,7 +63,7 @@ final class RecentImages: Sendable {
     ///
     /// - Parameters:
     ///   - loaded: The image.
-    ///   - key: The key of the processing step.
+    ///   - key: The key of the image.
     ///   - request: The request.
     ///   - generation: The generation when the work on the image began, or nil when the image must not be stored.
     func remember(_ loaded: LoadedImage, for key: StepKey, _ request: ImageRequest, since generation: Generation?) {

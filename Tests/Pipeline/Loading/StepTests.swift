@@ -1,6 +1,7 @@
 import AlcedoCore
 import AlcedoPipeline
 import AlcedoTesting
+import Dispatch
 import FoundationEssentials
 import TestSupport
 import Testing
@@ -28,7 +29,7 @@ struct StepTests {
         #expect(stack.codec.decodes.value == 1 && stack.downloader.count == 1)
     }
 
-    @Test func `concurrent requests share the decode and every common first step`() async throws {
+    @Test func `concurrent requests share the decode, and each runs its own processors`() async throws {
         let stack = Stack(waiting)
         let (a, b, c) = (Brighten(step: 1), Brighten(step: 2), Brighten(step: 4))
         let lists = [[a], [a, b], [a, c], [a, b, c], [b]]
@@ -49,7 +50,27 @@ struct StepTests {
         #expect(try await tasks[3].value == 107)
         #expect(try await tasks[4].value == 102)
         #expect(stack.downloader.count == 1 && stack.codec.decodes.value == 1)
-        #expect(a.runs.value == 1 && b.runs.value == 2 && c.runs.value == 2)
+        #expect(a.runs.value == 4)
+        #expect(b.runs.value == 3)
+        #expect(c.runs.value == 2)
+    }
+
+    @Test func `a canceled load runs no further processor`() async throws {
+        let stack = Stack(FakeDownloader(giving: level(100)))
+        let (begun, end) = (Watched(false), DispatchSemaphore(value: 0))
+        let first = Held {
+            begun.update { $0 = true }
+            end.wait()
+        }
+        let second = Brighten(step: 1)
+        let request = try web("a") { $0.processors = [first, second] }
+        let task = Task { try await stack.load(request) }
+        try await begun.waitUntil { $0 }
+        task.cancel()
+        await #expect(throws: CancellationError.self) { try await task.value }
+        end.signal()
+        await stack.pipeline.shutDown()
+        #expect(second.runs.value == 0)
     }
 
     @Test func `requests for different color spaces share no step`() async throws {
