@@ -31,8 +31,9 @@ enum CacheStack: String, CaseIterable {
                 memoryCache: ImageMemoryCache(costLimit: 64 << 20), diskCache: disk)
         }
         let responses = URLResponseCache(disk: disk)
-        let downloader = Downloader(transport: CachingTransport(wrapping: network, cache: responses))
-        return ImagePipeline.Configuration(downloader: downloader, codecs: .standard, responseCache: responses)
+        let transport = CachingTransport(wrapping: network, cache: responses)
+        return ImagePipeline.Configuration(
+            downloader: Downloader(transport: transport, responseCache: responses), codecs: .standard)
     }
 }
 

@@ -96,10 +96,9 @@ extension ImagePipeline {
             if pipeline.memory.contains(key) { layers.insert(.memory) }
             if key != originalKey, await pipeline.disk.contains(key) { layers.insert(.processed) }
             if await pipeline.disk.contains(originalKey) { layers.insert(.original) }
-            let configuration = pipeline.configuration
-            if let responses = configuration.responseCache, case .http(let http) = request.source,
-                await responses.hasResponse(
-                    for: configuration.downloader.addingDefaultFields(to: http), ignoringMemory: false)
+            let downloader = pipeline.configuration.downloader
+            if let responses = downloader.responseCache, case .http(let http) = request.source,
+                await responses.hasResponse(for: downloader.addingDefaultFields(to: http), ignoringMemory: false)
             {
                 layers.insert(.response)
             }
@@ -140,14 +139,14 @@ extension ImagePipeline {
                 }
             }
             if layers.contains(.response), case .http(let http) = request.source {
-                await pipeline.configuration.responseCache?.removeAllResponses(for: http)
+                await pipeline.configuration.downloader.responseCache?.removeAllResponses(for: http)
             }
         }
 
         /// Removes everything from memory, from disk and from the response cache.
         public func removeAll() async {
             await removeAllImages()
-            await pipeline.configuration.responseCache?.removeAll()
+            await pipeline.configuration.downloader.responseCache?.removeAll()
         }
 
         /// Removes all images and their bytes from memory and disk. Keeps the response cache, so a later load may find

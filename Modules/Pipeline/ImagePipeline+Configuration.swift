@@ -23,10 +23,6 @@ extension ImagePipeline {
         public var memoryCache: (any MemoryCaching)?
         /// The cache of encoded bytes, or nil for no disk cache.
         public var diskCache: (any DataCaching)?
-        /// The response cache that the downloader uses, or nil when it uses none. `ImagePipeline.cache` looks up and
-        /// removes responses in it. When a request for an HTTP source may not use the network, the downloader is called
-        /// only if this is set.
-        public var responseCache: (any ResponseCacheAccess)?
         /// The data that the disk cache stores for requests without a policy of their own. Default: the original bytes.
         public var dataCachePolicy: DataCachePolicy
         /// The serializer that encodes and decodes processed images for the disk cache. Default: a
@@ -84,7 +80,6 @@ extension ImagePipeline {
             colorConverter: (any ColorConverting)? = nil,
             memoryCache: (any MemoryCaching)? = nil,
             diskCache: (any DataCaching)? = nil,
-            responseCache: (any ResponseCacheAccess)? = nil,
             dataCachePolicy: DataCachePolicy = .original,
             serializer: any CacheSerializer = DefaultCacheSerializer(),
             interceptors: [any ImageLoadInterceptor] = [],
@@ -104,7 +99,6 @@ extension ImagePipeline {
             self.colorConverter = colorConverter
             self.memoryCache = memoryCache
             self.diskCache = diskCache
-            self.responseCache = responseCache
             self.dataCachePolicy = dataCachePolicy
             self.serializer = serializer
             self.interceptors = interceptors

@@ -70,9 +70,9 @@ extension ImagePipeline {
     /// Whether the disk cache has the original bytes, or the response cache has the response outside memory.
     private func hasBytesOnDisk(_ request: ImageRequest) async -> Bool {
         if await disk.contains(request.originalKey) { return true }
-        guard let responses = configuration.responseCache, case .http(let http) = request.source else { return false }
-        return await responses.hasResponse(
-            for: configuration.downloader.addingDefaultFields(to: http), ignoringMemory: true)
+        let downloader = configuration.downloader
+        guard let responses = downloader.responseCache, case .http(let http) = request.source else { return false }
+        return await responses.hasResponse(for: downloader.addingDefaultFields(to: http), ignoringMemory: true)
     }
 
     /// Loads and stores the bytes of a resolved request. Returns them with the request whose keys they are stored

@@ -6,12 +6,12 @@
 //     3 DownloadStage    Downloading        the original, one download per resource
 //     4 DecodeStage      CodecRegistry      one decode per size, on threads of the pipeline, within a budget of bytes
 //     5 ColorStage       ColorConverting    the color space of the request
-//     6 ProcessStage     ImageProcessing    one run per processing step
+//     6 ProcessStage     ImageProcessing    one job for the processors of a request
 //     7 StoreStage       the caches         memory at once, disk in the background
 //   ─► ImageResponse
 //
-// A stage that finds the image or its bytes skips the stages that would make them. A stage depends on earlier stages
-// only. Modules/Standard/Documentation.docc/Architecture.md follows one load through all files.
+// A stage that finds the image or its bytes skips the stages that would make them.
+// Modules/Standard/Documentation.docc/Architecture.md follows one load through all files.
 
 public import AlcedoCore
 import AlcedoHTTP
@@ -26,9 +26,10 @@ import Synchronization
 /// let image = try await pipeline.image(for: url)
 /// ```
 ///
-/// Keep the pipeline, because it owns its caches. Requests that send the same HTTP request share one download, the
-/// decode of each size, and each processor up to their first difference. Canceling a task ends its own wait, and the
-/// load ends when no caller waits for it. Concurrent decodes share one budget of bytes.
+/// Keep the pipeline, because it owns its caches. Requests that send the same HTTP request share one download, and the
+/// decode of each size. A request begins with the longest prefix of its processors whose image is still held. Canceling
+/// a task ends its own wait, and the load ends when no caller waits for it. Concurrent decodes share one budget of
+/// bytes.
 ///
 /// Bytes are stored on disk only after they were decoded to a whole image, by ``data(for:)`` and by prefetching to disk
 /// after their header was decoded, and never if the server forbids it. A partial image is never cached.
@@ -76,8 +77,7 @@ public final class ImagePipeline: ImageLoading {
                 clock: configuration.clock, taskExecutor: taskExecutor),
             report: report)
         download = DownloadStage(
-            downloader: configuration.downloader, disk: disk, hasResponseCache: configuration.responseCache != nil,
-            encodedBudget: encodedBudget, waits: waits, versions: versions, resolver: resolver, unusable: unusable,
+            downloader: configuration.downloader, disk: disk, encodedBudget: encodedBudget, waits: waits, versions: versions, resolver: resolver, unusable: unusable,
             report: report, taskExecutor: taskExecutor)
         threads = DecodingThreads(
             codecs: codecs, maxConcurrentDecodes: configuration.maxConcurrentDecodes,

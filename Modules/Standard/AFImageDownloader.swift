@@ -56,7 +56,6 @@ extension ImagePipeline.Configuration {
                 configuration: .afImageDownloader, network: network, responseCache: responses),
             codecs: .standard,
             colorConverter: LittleCMSColorConverter(),
-            memoryCache: AutoPurgingImageCache(),
-            responseCache: responses)
+            memoryCache: AutoPurgingImageCache())
     }
 }

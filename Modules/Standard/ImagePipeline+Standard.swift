@@ -33,8 +33,7 @@ extension ImagePipeline.Configuration {
     ///     MiB.
     ///   - responseLimit: The maximum number of bytes of HTTP responses in memory. Unused with a `downloader`. Default:
     ///     16 MiB.
-    ///   - downloader: The downloader, or nil for `Downloader.standard` with its defaults. For a downloader with a
-    ///     response cache, set `responseCache` of the returned value, too. Default: nil.
+    ///   - downloader: The downloader, or nil for `Downloader.standard` with its defaults. Default: nil.
     ///   - clock: The clock of the pipeline, its caches and the default downloader, such as a `ManualClock` of
     ///     `AlcedoTesting`. Default: the system's clock.
     ///   - taskExecutor: The executor of the tasks of the pipeline and the default downloader, such as a
@@ -62,7 +61,6 @@ extension ImagePipeline.Configuration {
                 pressureSource: SystemMemoryPressureSource.shared,
                 clock: clock),
             diskCache: cacheDirectory.map { FileDiskCache(directory: $0, sizeLimit: diskLimit, clock: clock) },
-            responseCache: downloader == nil ? responses : nil,
             clock: clock,
             taskExecutor: taskExecutor)
     }
@@ -151,6 +149,7 @@ extension Downloader {
         if configuration.defaultFields["Accept"] == DownloaderConfiguration().defaultFields["Accept"] {
             configuration.defaultFields["Accept"] = codecs.acceptFieldValue
         }
-        return Downloader(transport: watch(transport), configuration: configuration, clock: clock)
+        return Downloader(
+            transport: watch(transport), configuration: configuration, responseCache: responseCache, clock: clock)
     }
 }

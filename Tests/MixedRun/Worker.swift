@@ -60,7 +60,7 @@ final class Worker: Sendable {
                 downloader: Downloader.standard(
                     configuration: configuration, codecs: codecs, responseCache: responses),
                 codecs: codecs, memoryCache: ImageMemoryCache(costLimit: 32 << 20),
-                diskCache: cache("images", size), responseCache: responses))
+                diskCache: cache("images", size)))
     }
 
     /// Loads images for a time, and then exits.

@@ -262,10 +262,10 @@ struct PrefetcherTests {
 
     @Test(arguments: [true, false])
     func `a response counts as stored on disk unless it is in memory only`(isInMemoryOnly: Bool) async throws {
+        var downloader = FakeDownloader(giving: level(7))
+        downloader.responseCache = Responses(isInMemoryOnly: isInMemoryOnly)
         let pipeline = ImagePipeline(
-            ImagePipeline.Configuration(
-                downloader: FakeDownloader(giving: level(7)), codecs: FakeCodec().registry,
-                responseCache: Responses(isInMemoryOnly: isInMemoryOnly)))
+            ImagePipeline.Configuration(downloader: downloader, codecs: FakeCodec().registry))
         let prefetcher = ImagePrefetcher(pipeline: pipeline, destination: .disk)
         prefetcher.start(try requests(1))
 

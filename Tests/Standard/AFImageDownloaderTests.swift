@@ -37,7 +37,8 @@ struct AFImageDownloaderTests {
         let configuration = ImagePipeline.Configuration.afImageDownloader(cacheDirectory: directory.url)
         let images = try #require(configuration.memoryCache as? AutoPurgingImageCache)
         #expect(images.memoryCapacity == 100 << 20 && images.preferredMemoryUsageAfterPurge == 60 << 20)
-        #expect(configuration.diskCache == nil && configuration.responseCache != nil)
+        #expect(configuration.diskCache == nil)
+        #expect(configuration.downloader.responseCache != nil)
     }
 
     @Test func `four downloads run concurrently, and the others follow`() async throws {

@@ -177,9 +177,10 @@ struct StandardStackTests {
     }
 
     @Test func `a custom downloader is called and has its own responses`() async throws {
-        let downloader = Downloader.standard(responseCache: URLResponseCache(memoryLimit: 0))
+        let responses = URLResponseCache(memoryLimit: 0)
+        let downloader = Downloader.standard(responseCache: responses)
         let configuration = ImagePipeline.Configuration.standard(cacheDirectory: nil, downloader: downloader)
-        #expect(configuration.responseCache == nil)
+        #expect(configuration.downloader.responseCache is URLResponseCache)
         let pipeline = ImagePipeline(configuration)
         #expect(try await pipeline.load(request()).layer == .network)
         let nothing = request("/nothing")

@@ -35,8 +35,8 @@
             let caches = ImagePipeline.Configuration.cacheDirectory(named: "alcedo-gallery")
             var configuration = ImagePipeline.Configuration.standard(
                 cacheDirectory: usesDisk ? caches : nil, memoryLimit: memoryLimit,
-                downloader: Downloader(transport: CachingTransport(wrapping: network, cache: responses)))
-            configuration.responseCache = responses
+                downloader: Downloader(
+                    transport: CachingTransport(wrapping: network, cache: responses), responseCache: responses))
             configuration.observers = [sources]
             self.configuration = configuration
             self.responses = responses

@@ -196,6 +196,8 @@ final class TransferProgressObserver: Downloading {
 
     func addingDefaultFields(to request: HTTPRequest) -> HTTPRequest { downloader.addingDefaultFields(to: request) }
 
+    var responseCache: (any ResponseCacheAccess)? { downloader.responseCache }
+
     /// Runs `load` and meanwhile passes the progress of the source's download to `progress`. Returns the result of
     /// `load`, or throws its error.
     func observe<Loaded>(

@@ -39,6 +39,11 @@ public protocol Downloading: Sendable {
     /// A response cache below the downloader sees these fields, and servers may vary their responses by them (`Vary`).
     /// The default implementation returns `request` unchanged.
     func addingDefaultFields(to request: HTTPRequest) -> HTTPRequest
+    /// The response cache that the downloader uses, or nil when it uses none. Constant.
+    ///
+    /// `ImagePipeline.cache` looks up and removes responses in it. When a request for an HTTP source may not use the
+    /// network, a pipeline calls the downloader only if it has one. The default implementation returns nil.
+    var responseCache: (any ResponseCacheAccess)? { get }
 }
 
 extension Downloading {
@@ -58,4 +63,7 @@ extension Downloading {
 
     /// Returns `request` unchanged.
     public func addingDefaultFields(to request: HTTPRequest) -> HTTPRequest { request }
+
+    /// Returns nil.
+    public var responseCache: (any ResponseCacheAccess)? { nil }
 }

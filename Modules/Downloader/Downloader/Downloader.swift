@@ -29,6 +29,8 @@ import FoundationEssentials
 public final class Downloader: Downloading {
     typealias Table = TransferTable<TransferKey, TransferRequest, DownloadWaiter>
 
+    /// The response cache that the transport uses, or nil when it uses none.
+    public let responseCache: (any ResponseCacheAccess)?
     let fetcher: SourceFetcher
     let clock: any TimeSource
     let taskExecutor: (any TaskExecutor)?
@@ -41,12 +43,19 @@ public final class Downloader: Downloading {
     private let shutdownWaiters = Locked<[CheckedContinuation<Void, Never>]>([])
     private let order = ResumptionOrder()
 
-    /// Creates a downloader that sends its requests over a transport. By default, the downloader uses the default
-    /// configuration and the system's clock.
+    /// Creates a downloader that sends its requests over a transport.
+    ///
+    /// - Parameters:
+    ///   - transport: The transport.
+    ///   - configuration: The limits, timeouts and retries. Default: `DownloaderConfiguration()`.
+    ///   - responseCache: The response cache that the transport uses, for pipelines, which look up and remove responses
+    ///     in it. Default: nil, for a transport without one.
+    ///   - clock: The clock of timeouts, pauses and the failure cache. Default: the system's clock.
     public init(
         transport: any HTTPTransport, configuration: DownloaderConfiguration = DownloaderConfiguration(),
-        clock: any TimeSource = SystemClock()
+        responseCache: (any ResponseCacheAccess)? = nil, clock: any TimeSource = SystemClock()
     ) {
+        self.responseCache = responseCache
         fetcher = SourceFetcher(transport: transport, configuration: configuration, clock: clock)
         self.clock = clock
         taskExecutor = configuration.taskExecutor

@@ -8,7 +8,6 @@ import FoundationEssentials
 struct DownloadStage: Sendable {
     private let downloader: any Downloading
     private let disk: DiskStage
-    private let hasResponseCache: Bool
     private let encodedBudget: EncodedByteBudget
     private let waits: ProviderWaits
     private let versions: FileVersions
@@ -18,13 +17,12 @@ struct DownloadStage: Sendable {
     private let loads: Coalescer<DownloadKey, OriginalUpdate, Original>
 
     init(
-        downloader: any Downloading, disk: DiskStage, hasResponseCache: Bool, encodedBudget: EncodedByteBudget,
-        waits: ProviderWaits, versions: FileVersions, resolver: RequestResolver, unusable: UnusableResponses,
-        report: Reporter, taskExecutor: (any TaskExecutor)?
+        downloader: any Downloading, disk: DiskStage, encodedBudget: EncodedByteBudget, waits: ProviderWaits,
+        versions: FileVersions, resolver: RequestResolver, unusable: UnusableResponses, report: Reporter,
+        taskExecutor: (any TaskExecutor)?
     ) {
         self.downloader = downloader
         self.disk = disk
-        self.hasResponseCache = hasResponseCache
         self.encodedBudget = encodedBudget
         self.waits = waits
         self.versions = versions
@@ -199,7 +197,7 @@ struct DownloadStage: Sendable {
     /// Returns whether a response cache may have the response. Only HTTP sources use one.
     private func mayHaveResponse(_ request: ImageRequest) -> Bool {
         guard case .http = request.source else { return false }
-        return hasResponseCache && request.cachePolicy.response.reads
+        return downloader.responseCache != nil && request.cachePolicy.response.reads
     }
 
     private static func notInCache(_ cause: (any Error)?) -> PipelineError {

@@ -74,6 +74,8 @@ final class OriginPolicyTracker: Downloading {
 
     func addingDefaultFields(to request: HTTPRequest) -> HTTPRequest { downloader.addingDefaultFields(to: request) }
 
+    var responseCache: (any ResponseCacheAccess)? { downloader.responseCache }
+
     /// Runs work that downloads a source. Returns the result of the work and the policy of the source, or throws the
     /// error of the work. If the policy is unknown because there was no download, the returned policy forbids storing.
     func observing<Value: Sendable>(

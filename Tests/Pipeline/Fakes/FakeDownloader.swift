@@ -9,6 +9,7 @@ struct FakeDownloader: Downloading {
     typealias Progress = @Sendable (DownloadProgress) -> Void
 
     let requests = Watched<[DownloadRequest]>([])
+    var responseCache: (any ResponseCacheAccess)?
     let respond: @Sendable (DownloadRequest, Progress) async throws -> Download
 
     init(_ respond: @escaping @Sendable (DownloadRequest, Progress) async throws -> Download) { self.respond = respond }

@@ -61,9 +61,10 @@ private struct World {
             }
             return ImagePipeline(
                 ImagePipeline.Configuration(
-                    downloader: Downloader(transport: transport, configuration: configuration),
-                    codecs: MarkCodec.registry, memoryCache: memory, diskCache: disk,
-                    responseCache: hasResponseCache ? responses : nil))
+                    downloader: Downloader(
+                        transport: transport, configuration: configuration,
+                        responseCache: hasResponseCache ? responses : nil),
+                    codecs: MarkCodec.registry, memoryCache: memory, diskCache: disk))
         }
     }
 

@@ -26,10 +26,12 @@ struct CachedLayersTests {
     private let disk = FakeDataCache()
 
     private func pipeline(_ downloader: FakeDownloader) -> ImagePipeline {
-        ImagePipeline(
+        var downloader = downloader
+        downloader.responseCache = responses
+        return ImagePipeline(
             ImagePipeline.Configuration(
                 downloader: downloader, codecs: FakeCodec().registry, memoryCache: memory, diskCache: disk,
-                responseCache: responses, dataCachePolicy: .both, writeTimeout: .seconds(3_600)))
+                dataCachePolicy: .both, writeTimeout: .seconds(3_600)))
     }
 
     private func bright(_ step: UInt8) throws -> ImageRequest {

@@ -25,8 +25,8 @@ struct ProviderTests {
 
     private let pipeline = ImagePipeline(
         ImagePipeline.Configuration(
-            downloader: Downloader(transport: FakeTransport(body: level(3))), codecs: FakeCodec().registry,
-            memoryCache: DictionaryMemoryCache(), diskCache: FakeDataCache(), responseCache: NoResponses()))
+            downloader: Downloader(transport: FakeTransport(body: level(3)), responseCache: NoResponses()),
+            codecs: FakeCodec().registry, memoryCache: DictionaryMemoryCache(), diskCache: FakeDataCache()))
     private let running = Watched(0)
 
     private func load(_ request: ImageRequest, _ use: Use) async throws {

@@ -48,9 +48,8 @@ struct UnusableResponseTests {
             ImagePipeline.Configuration(
                 downloader: Downloader(
                     transport: CachingTransport(wrapping: server, cache: responses), configuration: configuration,
-                    clock: clock),
-                codecs: codecs ?? FakeCodec().registry, memoryCache: memory, diskCache: disk,
-                responseCache: knowsCache ? responses : nil, clock: clock))
+                    responseCache: knowsCache ? responses : nil, clock: clock),
+                codecs: codecs ?? FakeCodec().registry, memoryCache: memory, diskCache: disk, clock: clock))
     }
 
     private func set(_ text: String?) { body.update { $0 = text.map { Data($0.utf8) } } }
@@ -350,9 +349,9 @@ struct UnusableResponseTests {
         let pipeline = ImagePipeline(
             ImagePipeline.Configuration(
                 downloader: Downloader(
-                    transport: CachingTransport(wrapping: server, cache: responses), clock: clock),
-                codecs: FakeCodec().registry, memoryCache: DictionaryMemoryCache(), responseCache: responses,
-                clock: clock))
+                    transport: CachingTransport(wrapping: server, cache: responses), responseCache: responses,
+                    clock: clock),
+                codecs: FakeCodec().registry, memoryCache: DictionaryMemoryCache(), clock: clock))
         set("level:4")
         #expect(try await level(pipeline, request) == 4)
         await responses.removeAll()
