@@ -15,6 +15,8 @@ enum Content {
     ]
     static let kindNames = kinds.keys.sorted()
     static let fieldNames = keyFields + kinds.values.joined()
+    /// The number of bytes before the version, which is the first pixel.
+    static let headerByteCount = 56
 
     /// The names of the fields by which the image of a path varies.
     static func varyingFields(of path: String) -> [String] {
@@ -38,9 +40,9 @@ enum Content {
         var state = identity(path, fields, version: version)
         let isHot = (path.split(separator: "/").last.flatMap { Int($0) } ?? 0) < 40
         let side = 16 + 4 * Int(hash(path) >> 8 % (isHot ? 30 : 110))
-        var file = Data(count: 56 + side * side * 3)
+        var file = Data(count: headerByteCount + side * side * 3)
         file.withUnsafeMutableBytes { bytes in
-            for offset in stride(from: 56, to: bytes.count, by: 8) {
+            for offset in stride(from: headerByteCount, to: bytes.count, by: 8) {
                 state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
                 bytes.storeBytes(of: state ^ state >> 29, toByteOffset: offset, as: UInt64.self)
             }
@@ -48,21 +50,22 @@ enum Content {
             bytes[1] = 0x4D
             // The size of the file, the offset of the pixels, and the header: rows from top to bottom, 24 bits a pixel.
             let header: [(Int, Int32)] = [
-                (2, Int32(bytes.count)), (10, 56), (14, 40), (18, Int32(side)), (22, -Int32(side)), (26, 24 << 16 | 1),
+                (2, Int32(bytes.count)), (10, Int32(headerByteCount)), (14, 40), (18, Int32(side)), (22, -Int32(side)),
+                (26, 24 << 16 | 1),
             ]
             for (offset, value) in header {
                 bytes.storeBytes(of: value, toByteOffset: offset, as: Int32.self)
             }
             // The first pixel is the version: blue, green, red.
-            for index in 0..<3 { bytes[56 + index] = UInt8(truncatingIfNeeded: version >> (8 * index)) }
+            for index in 0..<3 { bytes[headerByteCount + index] = UInt8(truncatingIfNeeded: version >> (8 * index)) }
         }
         return file
     }
 
     /// Returns the version in a file, or in the beginning of one.
     static func version(in file: Data) -> Int? {
-        guard file.count >= 59 else { return nil }
-        return (0..<3).reduce(0) { $0 | Int(file[file.startIndex + 56 + $1]) << (8 * $1) }
+        guard file.count >= headerByteCount + 3 else { return nil }
+        return (0..<3).reduce(0) { $0 | Int(file[file.startIndex + headerByteCount + $1]) << (8 * $1) }
     }
 
     private static func hash(_ text: String) -> UInt64 { XXH64.hash(text.utf8Span.span.bytes) }

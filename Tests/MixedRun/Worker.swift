@@ -192,9 +192,11 @@ final class Worker: Sendable {
 
     private func check(_ data: Data, _ load: Load) {
         // Only the header of the file is decoded, so that a truncation may remain unseen. The header is the same in all
-        // versions.
-        let header = Content.file(load.path, load.fields, version: 0).prefix(data.count)
-        if Content.version(in: data) == nil, data == header { return record("parts", data.count) }
+        // versions. The end of a shorter file may be a part of its version.
+        let header = Content.file(load.path, load.fields, version: 0).prefix(Content.headerByteCount)
+        if Content.version(in: data) == nil, data.prefix(header.count) == header.prefix(data.count) {
+            return record("parts", data.count)
+        }
         guard let version = isPossible(Content.version(in: data), load, "data") else { return }
         let file = Content.file(load.path, load.fields, version: version)
         if data == file { return record("data", data.count) }
