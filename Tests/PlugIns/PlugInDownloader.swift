@@ -26,11 +26,15 @@ actor PlugInDownloader: Downloading {
 
     private static let maximumByteCount = 64 << 20
 
+    nonisolated let responseCache: (any ResponseCacheAccess)?
     private let transport: any HTTPTransport
     private var transfers: [HTTPRequest: Transfer] = [:]
     private var lastNumber = 0
 
-    init(transport: any HTTPTransport) { self.transport = transport }
+    init(transport: any HTTPTransport, responseCache: (any ResponseCacheAccess)? = nil) {
+        self.transport = transport
+        self.responseCache = responseCache
+    }
 
     nonisolated func addingDefaultFields(to request: HTTPRequest) -> HTTPRequest {
         var request = request

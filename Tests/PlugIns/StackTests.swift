@@ -30,6 +30,8 @@ struct StackTests {
             downloader: PlugInDownloader(transport: PlugInTransport()), codecs: .standard)
         configuration.memoryCache = memory
         configuration.diskCache = disk
+        // Nothing but the caches keeps an image.
+        configuration.maximumIntermediateByteCount = 0
         let pipeline = ImagePipeline(configuration)
 
         let loaded = try await pipeline.load(request)
@@ -52,8 +54,8 @@ struct StackTests {
         let disk = PlugInDataCache(sizeLimit: 1 << 20)
         let pipeline = ImagePipeline(
             ImagePipeline.Configuration(
-                downloader: PlugInDownloader(transport: responses), codecs: .standard, diskCache: disk,
-                responseCache: responses))
+                downloader: PlugInDownloader(transport: responses, responseCache: responses), codecs: .standard,
+                diskCache: disk))
 
         for _ in 0..<2 { #expect(try await pipeline.load(request).layer == .network) }
         await pipeline.flush()

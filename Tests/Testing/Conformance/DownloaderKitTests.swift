@@ -17,7 +17,7 @@ struct DownloaderKitTests {
     enum Fault: CaseIterable {
         case losesTheLastByte, keepsTheFirstURL, forgetsRedirects, respondsForAnother, losesStatuses, hidesTruncation
         case hidesRefusal, sendsAgain, sharesNothing, sharesUnsafeMethods, sharesAmongUsers, cancelsAllWaiters
-        case ignoresEarlyCancellation, cancelsUnrequested, reportsNoProgress, losesOffsets, skipsAdmission
+        case ignoresEarlyCancellation, cancelsUnrequested, reportsNoProgress, shiftsOffsets, skipsAdmission
         case swallowsAdmissionErrors, forgetsRenewal, announcesOtherFields, forgetsToModify, modifiesInSecret
         case modifiesAgain, makesUpHeads, keepsDataURLs, hidesMissingFiles, hidesErrorsOfClosures, hasBytesOfImages
 
@@ -51,7 +51,7 @@ struct DownloaderKitTests {
                     "each randomly canceled download has exactly one outcome",
                 ]
             case .reportsNoProgress: ["the last progress is the whole content"]
-            case .losesOffsets:
+            case .shiftsOffsets:
                 ["received bytes, if the downloader passes them on, have their offset in the content"]
             case .skipsAdmission:
                 [

@@ -72,7 +72,7 @@ final class FaultyDownloader: Downloading {
             request.admission = { try? await admission() }
         }
         if fault == .forgetsRenewal { request.renewal = nil }
-        if fault == .losesOffsets, let onBytes = request.onBytes { request.onBytes = { onBytes(0, $1) } }
+        if fault == .shiftsOffsets, let onBytes = request.onBytes { request.onBytes = { onBytes($0 + 1, $1) } }
         guard case .http(var http) = request.source else { return request }
         switch fault {
         case .modifiesAgain: http = try await modified(http)
