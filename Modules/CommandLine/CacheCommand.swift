@@ -110,7 +110,7 @@ private struct CacheMaintenance {
 
     init(in directory: URL, report: CacheReport) {
         // Only an explicit action may remove entries, so the caches have no limits and do not remove expired entries.
-        let limits = DataCacheLimits(maximumSize: .max, maximumAge: nil)
+        let limits = DataCacheLimits(sizeLimit: .max, maximumAge: nil)
         images = FileDiskCache(directory: directory, limits: limits, sweepInterval: .zero)
         parts = FileDiskCache(directory: StackOptions.parts(in: directory), limits: limits, sweepInterval: .zero)
         self.report = report

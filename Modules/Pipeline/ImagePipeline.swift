@@ -77,7 +77,8 @@ public final class ImagePipeline: ImageLoading {
                 clock: configuration.clock, taskExecutor: taskExecutor),
             report: report)
         download = DownloadStage(
-            downloader: configuration.downloader, disk: disk, encodedBudget: encodedBudget, waits: waits, versions: versions, resolver: resolver, unusable: unusable,
+            downloader: configuration.downloader, disk: disk, encodedBudget: encodedBudget, waits: waits,
+            versions: versions, resolver: resolver, unusable: unusable,
             report: report, taskExecutor: taskExecutor)
         threads = DecodingThreads(
             codecs: codecs, maxConcurrentDecodes: configuration.maxConcurrentDecodes,

@@ -48,7 +48,7 @@ extension ImagePipeline.Configuration {
         network.keepsCookies = true
         let disk = cacheDirectory.map {
             // No maximum age: each response states its own freshness.
-            FileDiskCache(directory: $0, limits: DataCacheLimits(maximumSize: 150 << 20, maximumAge: nil))
+            FileDiskCache(directory: $0, limits: DataCacheLimits(sizeLimit: 150 << 20, maximumAge: nil))
         }
         let responses = URLResponseCache(memoryLimit: 20 << 20, disk: disk)
         return Self(

@@ -82,7 +82,7 @@ private struct ResponseHitBenchmark {
         for size in [4 << 10, 64 << 10, 1 << 20] {
             let count = max(64, min(1_000, (64 << 20) / size))
             let body = Data((0..<size).map { UInt8(truncatingIfNeeded: $0 &* 31 >> 3) })
-            let limits = DataCacheLimits(maximumSize: .max)
+            let limits = DataCacheLimits(sizeLimit: .max)
             let files = FileDiskCache(directory: directory.appending(path: "own-\(size)"), limits: limits)
             let backing = FileDiskCache(directory: directory.appending(path: "responses-\(size)"), limits: limits)
             let cache = CachingTransport(

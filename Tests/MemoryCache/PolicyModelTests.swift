@@ -65,7 +65,7 @@ struct PolicyModelTests {
         let clock = ManualClock()
         let evicted = Watched<[Eviction]>([])
         let limits = MemoryCacheLimits(
-            costLimit: 60, countLimit: seed == 2 ? 12 : .max, entryCostLimit: 20,
+            costLimit: 60, countLimit: seed == 2 ? 12 : .max, maximumEntryCost: 20,
             timeToLive: seed == 3 ? .seconds(20) : nil, extendsExpiryOnUse: seed == 4)
         var reference = Reference(limits: limits, isWeak: seed != 1)
         let cache: Cache = policy.cache(limits, findsReferencedValues: reference.isWeak, clock: clock) {

@@ -46,7 +46,7 @@ final class Worker: Sendable {
         let size = Int.random(in: 0..<4) == 0 ? 600 << 20 : 4 << 30
         func cache(_ name: String, _ size: Int) -> FileDiskCache {
             FileDiskCache(
-                directory: directory.appending(path: name), limits: DataCacheLimits(maximumSize: size),
+                directory: directory.appending(path: name), limits: DataCacheLimits(sizeLimit: size),
                 sweepInterval: .seconds(15))
         }
         let responses = URLResponseCache(memoryLimit: 8 << 20, disk: cache("responses", 100 << 20))

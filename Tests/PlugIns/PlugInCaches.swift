@@ -90,10 +90,10 @@ final class PlugInDataCache: MaintainableDataCache {
             return count - entries.count
         }
 
-        mutating func trim(toSize maximumSize: Int, count maximumCount: Int, at now: Date) -> [DataCacheItem] {
+        mutating func trim(toSize sizeLimit: Int, count maximumCount: Int, at now: Date) -> [DataCacheItem] {
             var removals = entries.filter { $0.isExpired(at: now) }.map { $0.item(.expired) }
             entries.removeAll { $0.isExpired(at: now) }
-            while size > maximumSize || entries.count > maximumCount, !entries.isEmpty {
+            while size > sizeLimit || entries.count > maximumCount, !entries.isEmpty {
                 removals.append(entries.removeFirst().item(.trimmed))
             }
             for removal in removals {

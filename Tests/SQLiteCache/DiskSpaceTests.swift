@@ -16,7 +16,7 @@ struct DiskSpaceTests {
     init() throws { directory = try TemporaryDirectory() }
 
     private func cache(sizeLimit: Int) -> SQLiteDiskCache {
-        SQLiteDiskCache(directory: directory.url, limits: DataCacheLimits(maximumSize: sizeLimit))
+        SQLiteDiskCache(directory: directory.url, limits: DataCacheLimits(sizeLimit: sizeLimit))
     }
 
     /// The size of the database file after a checkpoint.

@@ -49,7 +49,7 @@ struct ReadOnlyTests {
             directory: view.url, limits: DataCacheLimits(maximumAge: .seconds(60)),
             clock: ManualClock(now: Date() + 3_600))
         #expect(await old.trim().error?.code == .notWritable)
-        let small = SQLiteDiskCache(directory: view.url, limits: DataCacheLimits(maximumSize: 1_000))
+        let small = SQLiteDiskCache(directory: view.url, limits: DataCacheLimits(sizeLimit: 1_000))
         #expect(await small.trim().error?.code == .notWritable)
         withExtendedLifetime(view) {}
     }

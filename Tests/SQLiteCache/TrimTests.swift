@@ -90,7 +90,7 @@ struct TrimTests {
     }
 
     @Test func `the number of entries is limited, too`() async throws {
-        let few = SQLiteDiskCache(directory: directory.url, limits: DataCacheLimits(maximumCount: 20))
+        let few = SQLiteDiskCache(directory: directory.url, limits: DataCacheLimits(countLimit: 20))
         for index in 0..<20 { try await few.store(Data(count: 10), for: key("\(index)")) }
         await few.flush()
         #expect(await few.count == 20)
@@ -104,7 +104,7 @@ struct TrimTests {
 
     @Test(arguments: [0, -1, Int.min])
     func `an entry limit of zero stores nothing`(count: Int) async throws {
-        let none = SQLiteDiskCache(directory: directory.url, limits: DataCacheLimits(maximumCount: count))
+        let none = SQLiteDiskCache(directory: directory.url, limits: DataCacheLimits(countLimit: count))
 
         let error = await #expect(throws: DataCacheError.self) { try await none.store(Data(), for: key("0")) }
 
@@ -114,7 +114,7 @@ struct TrimTests {
 
     @Test func `a trim reports entries and reasons in order`() async throws {
         let reports = Watched<[DataCacheTrimReport]>([])
-        let limits = DataCacheLimits(maximumSize: entrySize * 10)
+        let limits = DataCacheLimits(sizeLimit: entrySize * 10)
         let cache = SQLiteDiskCache(directory: directory.url, limits: limits) { report in
             reports.update { $0.append(report) }
         }
@@ -163,7 +163,7 @@ struct TrimTests {
     }
 
     @Test func `stores wait for a trim only when it is far behind`() async throws {
-        let limits = DataCacheLimits(maximumSize: entrySize * 100)
+        let limits = DataCacheLimits(sizeLimit: entrySize * 100)
         let cache = SQLiteDiskCache(directory: directory.url, limits: limits)
 
         try await withThrowingTaskGroup(of: Void.self) { group in
@@ -180,7 +180,7 @@ struct TrimTests {
         }
         await cache.flush()
 
-        #expect(await cache.totalSize <= limits.maximumSize)
+        #expect(await cache.totalSize <= limits.sizeLimit)
         #expect(await cache.count >= 80)
     }
 

@@ -8,7 +8,7 @@ import Testing
 
 @Suite(.spawnsProcesses, .timeLimit(.minutes(10)))
 struct TwoProcessTests {
-    private static let limits = DataCacheLimits(maximumSize: 600_000)
+    private static let limits = DataCacheLimits(sizeLimit: 600_000)
 
     #if compiler(>=6.3)  // An exit test captures values since Swift 6.3.
         @Test func `two processes on one directory see no damage, and the limits hold`() async throws {
@@ -28,7 +28,7 @@ struct TwoProcessTests {
             await cache.flush()
             #expect(verification.damagedNames.isEmpty)
             #expect(verification.checkedCount > 0)
-            #expect(await cache.totalSize <= Self.limits.maximumSize)
+            #expect(await cache.totalSize <= Self.limits.sizeLimit)
             #expect(await cache.items().reduce(0) { $0 + $1.size } == cache.totalSize)
             var largeCount = 0
             for name in 0..<40 {

@@ -5,7 +5,7 @@ public struct DataCacheItem: Sendable, Hashable {
     /// The ``ImageKey/fileName`` of the entry's key.
     public var name: String
     /// The number of bytes that the entry occupies, including the cache's own records, as
-    /// ``DataCacheLimits/maximumSize`` counts them.
+    /// ``DataCacheLimits/sizeLimit`` counts them.
     public var size: Int
     /// The date at which the entry was stored.
     public var storedAt: Date

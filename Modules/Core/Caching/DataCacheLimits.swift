@@ -3,7 +3,7 @@ import AlcedoRuntime
 /// The limits of a data cache: total size, number of entries and maximum age.
 ///
 /// ```swift
-/// let limits = DataCacheLimits(maximumSize: 512 << 20, maximumAge: .seconds(30 * 24 * 60 * 60))
+/// let limits = DataCacheLimits(sizeLimit: 512 << 20, maximumAge: .seconds(30 * 24 * 60 * 60))
 /// ```
 public struct DataCacheLimits: Sendable, Hashable {
     /// The date from which the age of an entry is counted.
@@ -17,10 +17,10 @@ public struct DataCacheLimits: Sendable, Hashable {
     /// The maximum number of bytes that the entries occupy. A disk cache counts the blocks that the file system has
     /// allocated for the entries, not the lengths of their files. With zero or less, nothing is stored, and stores
     /// throw ``DataCacheError`` `tooLarge`.
-    public var maximumSize: Int
+    public var sizeLimit: Int
     /// The maximum number of entries. With zero or less, nothing is stored, and stores throw ``DataCacheError``
     /// `tooLarge`.
-    public var maximumCount: Int
+    public var countLimit: Int
     /// The maximum age of an entry that has no expiry of its own; nil for no limit. A date in the future counts as the
     /// current date, so a clock that is set back and later corrected does not make entries expire.
     public var maximumAge: Duration?
@@ -40,8 +40,8 @@ public struct DataCacheLimits: Sendable, Hashable {
     /// Creates the limits of a data cache.
     ///
     /// - Parameters:
-    ///   - maximumSize: The maximum total size, in bytes. Default: 256 MiB.
-    ///   - maximumCount: The maximum number of entries. Default: no limit.
+    ///   - sizeLimit: The maximum total size, in bytes. Default: 256 MiB.
+    ///   - countLimit: The maximum number of entries. Default: no limit.
     ///   - maximumAge: The maximum age of an entry; nil for no limit. Default: seven days, as in Kingfisher and
     ///     SDWebImage.
     ///   - ageBasis: The date from which the age is counted. Default: the last use.
@@ -49,11 +49,11 @@ public struct DataCacheLimits: Sendable, Hashable {
     ///   - trimTarget: The fraction of the limits to which the entries are reduced after they exceed a limit, from 0 to
     ///     1. Default: 0.9. Kingfisher uses 0.5, Nuke 0.7.
     public init(
-        maximumSize: Int = 256 << 20, maximumCount: Int = .max, maximumAge: Duration? = .seconds(7 * 24 * 60 * 60),
+        sizeLimit: Int = 256 << 20, countLimit: Int = .max, maximumAge: Duration? = .seconds(7 * 24 * 60 * 60),
         ageBasis: AgeBasis = .lastUse, extendsExpiryOnUse: Bool = false, trimTarget: Double = 0.9
     ) {
-        self.maximumSize = maximumSize
-        self.maximumCount = maximumCount
+        self.sizeLimit = sizeLimit
+        self.countLimit = countLimit
         self.maximumAge = maximumAge
         self.ageBasis = ageBasis
         self.extendsExpiryOnUse = extendsExpiryOnUse
@@ -64,19 +64,19 @@ public struct DataCacheLimits: Sendable, Hashable {
     ///
     /// - Throws: ``DataCacheError`` with the code `tooLarge` if it may not.
     package func check(_ size: Int) throws(DataCacheError) {
-        guard maximumCount > 0 else {
-            throw DataCacheError(.tooLarge, "the cache has a limit of \(maximumCount) entries")
+        guard countLimit > 0 else {
+            throw DataCacheError(.tooLarge, "the cache has a limit of \(countLimit) entries")
         }
-        guard size <= maximumSize else {
-            throw DataCacheError(.tooLarge, "an entry of \(size) bytes exceeds the limit of \(maximumSize) bytes")
+        guard size <= sizeLimit else {
+            throw DataCacheError(.tooLarge, "an entry of \(size) bytes exceeds the limit of \(sizeLimit) bytes")
         }
     }
 
     /// The maximum number of bytes after a trim that enforces the limits.
-    package var sizeAfterTrim: Int { Self.share(trimTarget, of: maximumSize) }
+    package var sizeAfterTrim: Int { Self.share(trimTarget, of: sizeLimit) }
 
     /// The maximum number of entries after a trim that enforces the limits.
-    package var countAfterTrim: Int { Self.share(trimTarget, of: maximumCount) }
+    package var countAfterTrim: Int { Self.share(trimTarget, of: countLimit) }
 
     private static func share(_ share: Double, of limit: Int) -> Int {
         guard !(share >= 1), limit > 0 else { return max(0, limit) }

@@ -2,7 +2,7 @@
 package struct DataCacheVerification: Sendable, Hashable {
     /// The number of entries read, including damaged ones.
     package var checkedCount: Int
-    /// The number of bytes that the intact entries occupy, as ``DataCacheLimits/maximumSize`` counts them.
+    /// The number of bytes that the intact entries occupy, as ``DataCacheLimits/sizeLimit`` counts them.
     package var byteCount: Int
     /// The ``ImageKey/fileName`` of the key of each damaged entry, in a database also of each entry whose file was
     /// missing. The cache no longer contains these entries.

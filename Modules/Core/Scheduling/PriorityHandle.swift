@@ -8,8 +8,8 @@ package import AlcedoRuntime
 /// priority.value = .high
 /// ```
 ///
-/// The scheduler of the work observes the priority with ``observing(_:_:)``. When notified, it reads ``value`` under its
-/// own lock, so the last reader sees the latest value regardless of the order of notifications.
+/// The scheduler of the work observes the priority with ``observing(_:_:)``. When notified, it reads ``value`` under
+/// its own lock, so the last reader sees the latest value regardless of the order of notifications.
 public struct PriorityHandle: Sendable {
     package let level: AdjustablePriority
 

@@ -10,7 +10,7 @@ public import FoundationEssentials
 ///
 /// func cacheThumbnail(_ png: Data, in directory: URL) async throws {
 ///     let cache = FileDiskCache(
-///         directory: directory, limits: DataCacheLimits(maximumSize: 512 << 20), pathExtension: "png")
+///         directory: directory, limits: DataCacheLimits(sizeLimit: 512 << 20), pathExtension: "png")
 ///     let key = ImageKey(ResourceKey("https://images.example.org/cat.png"), variant: "200x200")
 ///     try await cache.store(CachedData(png), for: key)
 ///     print(await cache.entry(for: key)?.data.count ?? 0)
@@ -89,7 +89,7 @@ public final class FileDiskCache: MaintainableDataCache {
     ///   - sizeLimit: The maximum number of bytes that the entries occupy.
     ///   - clock: The clock for the dates of entries and their expiration. The default is the system clock.
     public convenience init(directory: URL, sizeLimit: Int, clock: any TimeSource = SystemClock()) {
-        self.init(directory: directory, limits: DataCacheLimits(maximumSize: sizeLimit), clock: clock)
+        self.init(directory: directory, limits: DataCacheLimits(sizeLimit: sizeLimit), clock: clock)
     }
 
     deinit { engine?.close() }

@@ -92,8 +92,8 @@ extension EntryStorage {
         if removingExpired || goal != nil { try await removeExpired(into: &report, priority: priority) }
         if let goal { try await trim(into: &report, priority: priority) { _ in goal } }
         // Later stores may leave the free pages unused, because large values are stored in files.
-        if goal != nil || totals.hasSpareFile(beyond: limits.maximumSize) {
-            await shrink(to: limits.maximumSize, priority: priority)
+        if goal != nil || totals.hasSpareFile(beyond: limits.sizeLimit) {
+            await shrink(to: limits.sizeLimit, priority: priority)
         }
     }
 

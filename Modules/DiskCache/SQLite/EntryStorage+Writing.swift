@@ -102,13 +102,13 @@ extension EntryStorage {
         let recency = uses.nextRecency(at: now)
         let totals: EntryTotals
         do throws(SQLiteFailure) {
-            totals = try table.store(entry, for: key, recency: recency, at: now, limit: limits.maximumSize)
+            totals = try table.store(entry, for: key, recency: recency, at: now, limit: limits.sizeLimit)
         } catch {
             guard error.kind == .noSpace else { throw error }
             try evictHalf(in: table, orThrow: error)
-            totals = try table.store(entry, for: key, recency: recency, at: now, limit: limits.maximumSize)
+            totals = try table.store(entry, for: key, recency: recency, at: now, limit: limits.sizeLimit)
         }
-        if TrimGoal(totals, exceeding: limits) != nil || totals.hasSpareFile(beyond: limits.maximumSize) {
+        if TrimGoal(totals, exceeding: limits) != nil || totals.hasSpareFile(beyond: limits.sizeLimit) {
             schedule(.limits)
         }
         startSweeping()
@@ -119,7 +119,7 @@ extension EntryStorage {
     private func makeRoom(in table: EntryTable) throws(SQLiteFailure) {
         let totals = try table.totals()
         let size = totals.occupiedSize
-        guard size - size / 11 > limits.maximumSize || totals.count - totals.count / 11 > limits.maximumCount,
+        guard size - size / 11 > limits.sizeLimit || totals.count - totals.count / 11 > limits.countLimit,
             let goal = TrimGoal(totals, exceeding: limits)
         else { return }
         while try !trimSlice(to: goal, in: table).isDone {}

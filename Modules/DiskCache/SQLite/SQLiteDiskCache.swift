@@ -9,7 +9,7 @@ public import FoundationEssentials
 /// import FoundationEssentials
 ///
 /// func cacheThumbnail(_ png: Data, in directory: URL) async throws {
-///     let cache = SQLiteDiskCache(directory: directory, limits: DataCacheLimits(maximumSize: 512 << 20))
+///     let cache = SQLiteDiskCache(directory: directory, limits: DataCacheLimits(sizeLimit: 512 << 20))
 ///     let key = ImageKey(ResourceKey("https://images.example.org/cat.png"), variant: "200x200")
 ///     try await cache.store(CachedData(png), for: key)
 ///     print(await cache.entry(for: key)?.data.count ?? 0)
@@ -75,7 +75,7 @@ public final class SQLiteDiskCache: MaintainableDataCache {
     ///   - clock: The clock for the dates of entries, their expiration and the periodic trims. The default is the
     ///     system clock.
     public convenience init(directory: URL, sizeLimit: Int, clock: any TimeSource = SystemClock()) {
-        self.init(directory: directory, limits: DataCacheLimits(maximumSize: sizeLimit), clock: clock)
+        self.init(directory: directory, limits: DataCacheLimits(sizeLimit: sizeLimit), clock: clock)
     }
 
     deinit {

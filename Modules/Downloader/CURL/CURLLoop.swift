@@ -11,13 +11,13 @@ final class CURLLoop {
     private let mailbox: CURLMailbox
     private let loop: Result<OpaquePointer, HTTPTransportError>
     private let settings: CURLSettings
-    /// The exchanges that wait for a slot, first come, first served. libcurl's own limit is not used, because the time in
-    /// its queue would count toward the timeouts: a transfer's clock starts with its slot.
+    /// The exchanges that wait for a slot, first come, first served. libcurl's own limit is not used, because the time
+    /// in its queue would count toward the timeouts: a transfer's clock starts with its slot.
     private var waiting = WaiterQueue<CURLExchange>()
     private var active: [CURLExchange.ID: CURLTransfer] = [:]
     private let receivedHeads = ReceivedHeads()
     private var unresponsiveServers = UnresponsiveServers()
-    private let decodedByteLimit: Int
+    private let maximumDecodedByteCount: Int
     private let allowsPrivateAddresses: Bool
     private var nextCheck = ContinuousClock.now
     /// The difference of the system clock and the uptime in seconds at the last request that used the cookies.
@@ -25,7 +25,7 @@ final class CURLLoop {
 
     init(mailbox: CURLMailbox, _ settings: CURLSettings) {
         self.mailbox = mailbox
-        decodedByteLimit = settings.decodedByteLimit
+        maximumDecodedByteCount = settings.maximumDecodedByteCount
         allowsPrivateAddresses = settings.allowsPrivateAddresses
         loop = Result { () throws(HTTPTransportError) in try settings.makeLoop() }
         self.settings = settings
@@ -68,7 +68,7 @@ final class CURLLoop {
                 guard let transfer = active[id] else { continue }
                 transfer.resume()
                 expectDeadline(of: transfer)
-                // Resuming can fail, for example if the decoded bytes exceed `decodedByteLimit`.
+                // Resuming can fail, for example if the decoded bytes exceed `maximumDecodedByteCount`.
                 guard let handle = transfer.handle, alcedo_curl_resume(handle) == 0 else { continue }
                 active[id] = nil
                 end(transfer, HTTPTransportError(.failed, "libcurl cannot resume a paused transfer"))
@@ -89,7 +89,8 @@ final class CURLLoop {
 
     private func startWaiting(_ loop: OpaquePointer) {
         while active.count < settings.maxConcurrentTransfers, let exchange = waiting.popFirst()?.element {
-            let transfer = CURLTransfer(exchange, decodedByteLimit: decodedByteLimit, receivedHeads: receivedHeads)
+            let transfer = CURLTransfer(
+                exchange, maximumDecodedByteCount: maximumDecodedByteCount, receivedHeads: receivedHeads)
             expectDeadline(of: transfer)
             if let handle = start(transfer, loop) {
                 transfer.handle = handle

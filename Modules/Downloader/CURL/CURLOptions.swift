@@ -31,7 +31,7 @@ public struct CURLOptions: Sendable {
     public var decodesContent = true
     /// The maximum size of a decoded body in bytes, as a limit for compression bombs. A larger decoded body fails with
     /// `bodyTooLarge`. Bodies without a content coding are not limited. Default: 128 MiB.
-    public var decodedByteLimit = 128 << 20
+    public var maximumDecodedByteCount = 128 << 20
     /// The maximum time to establish a connection, including name lookup and TLS. A request that exceeds it fails with
     /// `timedOut`. If the value is nil, zero or negative, the request's idle timeout is used instead. The request's own
     /// timeouts apply in any case. Default: nil.

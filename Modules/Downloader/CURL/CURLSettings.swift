@@ -17,7 +17,7 @@ struct CURLSettings: Sendable {
     var connectTimeout: Duration? { options.connectTimeout.flatMap { $0 > .zero ? $0 : nil } }
     var decodesContent: Bool { options.decodesContent }
     var keepsCookies: Bool { options.keepsCookies }
-    var decodedByteLimit: Int { options.decodedByteLimit }
+    var maximumDecodedByteCount: Int { options.maximumDecodedByteCount }
     var allowsPrivateAddresses: Bool { options.allowsPrivateAddresses }
 
     /// Returns the public keys that a server may have, in libcurl's format; nil if any key is allowed.

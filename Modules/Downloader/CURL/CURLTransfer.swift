@@ -10,7 +10,7 @@ final class CURLTransfer {
     let exchange: CURLExchange
     /// libcurl's handle; nil before the transfer is started.
     var handle: OpaquePointer?
-    private let decodedByteLimit: Int
+    private let maximumDecodedByteCount: Int
     private let receivedHeads: ReceivedHeads
     private var parser: ResponseHeadParser
     private var clock: TransferClock
@@ -26,11 +26,11 @@ final class CURLTransfer {
     ///
     /// - Parameters:
     ///   - exchange: The exchange.
-    ///   - decodedByteLimit: The maximum number of decoded bytes of a body with a content coding.
+    ///   - maximumDecodedByteCount: The maximum number of decoded bytes of a body with a content coding.
     ///   - receivedHeads: The list that receives the exchange when its final head has arrived.
-    init(_ exchange: CURLExchange, decodedByteLimit: Int, receivedHeads: ReceivedHeads) {
+    init(_ exchange: CURLExchange, maximumDecodedByteCount: Int, receivedHeads: ReceivedHeads) {
         self.exchange = exchange
-        self.decodedByteLimit = decodedByteLimit
+        self.maximumDecodedByteCount = maximumDecodedByteCount
         self.receivedHeads = receivedHeads
         parser = ResponseHeadParser(url: exchange.request.url, isHEAD: exchange.request.method == "HEAD")
         clock = TransferClock(enqueued: exchange.time)
@@ -104,9 +104,9 @@ final class CURLTransfer {
     }
 
     private func writeDecoded(_ bytes: UnsafeRawBufferPointer) throws(HTTPTransportError) -> Bool {
-        guard bytes.count <= decodedByteLimit - decodedCount else {
+        guard bytes.count <= maximumDecodedByteCount - decodedCount else {
             throw HTTPTransportError(
-                .bodyTooLarge, "the decompressed body exceeds the limit of \(decodedByteLimit) bytes")
+                .bodyTooLarge, "the decompressed body exceeds the limit of \(maximumDecodedByteCount) bytes")
         }
         let isAccepted = exchange.body.write(bytes)
         if isAccepted { decodedCount += bytes.count }

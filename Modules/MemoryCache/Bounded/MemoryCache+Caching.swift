@@ -107,7 +107,7 @@ where Key == ImageKey, Value == CachedData {
         guard !limits.admits(cost: size) else {
             return "the policy or the time to live of the memory cache rejects an entry of \(size) bytes"
         }
-        let limit = min(limits.costLimit, limits.entryCostLimit)
+        let limit = min(limits.costLimit, limits.maximumEntryCost)
         return "an entry of \(size) bytes exceeds the limit of \(limit) bytes of the memory cache"
     }
 

@@ -44,8 +44,8 @@ public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Senda
     ///     the cache stores nothing. Values above half of `Int.max` count as that half, so that sums cannot overflow.
     ///     Entries of zero cost are bounded by `countLimit` alone. Default: ``defaultCostLimit``.
     ///   - countLimit: The maximum number of entries. With zero or less, the cache stores nothing. Default: no limit.
-    ///   - entryCostLimit: The maximum cost of one entry. A more expensive entry is not stored and evicts nothing. With
-    ///     zero or less, the cache stores nothing. Default: no separate limit.
+    ///   - maximumEntryCost: The maximum cost of an entry. A more expensive entry is not stored, and evicts nothing.
+    ///     With zero or less, the cache stores nothing. Default: no separate limit.
     ///   - timeToLive: The time to live of an entry that is stored without its own time to live. Default: nil, no
     ///     limit.
     ///   - extendsExpiryOnUse: Whether each use restarts an entry's time to live. Default: false.
@@ -69,7 +69,7 @@ public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Senda
     public convenience init(
         costLimit: Int = MemoryCache.defaultCostLimit,
         countLimit: Int = .max,
-        entryCostLimit: Int = .max,
+        maximumEntryCost: Int = .max,
         timeToLive: Duration? = nil,
         extendsExpiryOnUse: Bool = false,
         policy: MemoryCachePolicy = .adaptive,
@@ -80,7 +80,8 @@ public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Senda
     ) {
         self.init(
             limits: MemoryCacheLimits(
-                costLimit: costLimit, countLimit: countLimit, entryCostLimit: entryCostLimit, timeToLive: timeToLive,
+                costLimit: costLimit, countLimit: countLimit, maximumEntryCost: maximumEntryCost,
+                timeToLive: timeToLive,
                 extendsExpiryOnUse: extendsExpiryOnUse),
             policy: policy, findsReferencedValues: findsReferencedValues, pressureSource: pressureSource, clock: clock,
             onEviction: onEviction)

@@ -96,7 +96,7 @@ struct ServerStack: Sendable {
         _ name: String, _ settings: Settings, _ clock: any TimeSource, _ report: DiskFailureReport
     ) -> ReportingDiskCache? {
         settings.directory(name).map { directory in
-            let limits = DataCacheLimits(maximumSize: settings.diskLimit / 2)
+            let limits = DataCacheLimits(sizeLimit: settings.diskLimit / 2)
             let cache = FileDiskCache(directory: directory, limits: limits, clock: clock) { trim in
                 guard trim.removals.contains(where: { $0.evictionReason == .noSpace }) else { return }
                 report.add(DataCacheError(.noSpace, "the disk is full, and older entries are removed"))
@@ -113,7 +113,7 @@ struct ServerStack: Sendable {
         // The transport checks the address of each connection. With a proxy, it would check the proxy's address
         // instead.
         network.proxy = .none
-        network.decodedByteLimit = settings.originalLimit
+        network.maximumDecodedByteCount = settings.originalLimit
         // The generator has permits for these numbers of downloads, which it counts by machine.
         let (limit, hostLimit) = (
             settings.limits.maxConcurrentOriginals, settings.limits.maxConcurrentOriginalsPerHost

@@ -77,7 +77,7 @@ private struct SharedDirectoryBenchmark {
 
     /// Returns the microseconds per operation.
     func work(as number: Int) async throws -> Double {
-        let cache = FileDiskCache(directory: directory, limits: DataCacheLimits(maximumSize: 64 << 20))
+        let cache = FileDiskCache(directory: directory, limits: DataCacheLimits(sizeLimit: 64 << 20))
         let data = Data(repeating: UInt8(number), count: 4 << 10)
         return try await BenchTable.microseconds(Self.count, concurrency: 1) { step in
             try await cache.store(data, for: ImageKey(ResourceKey("\(number) \(step)")))

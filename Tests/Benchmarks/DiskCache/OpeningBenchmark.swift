@@ -12,7 +12,7 @@ struct OpeningBenchmark {
     func run() async throws {
         let location = directory.appending(path: "opening")
         defer { try? FileManager.default.removeItem(at: location) }
-        let limits = DataCacheLimits(maximumSize: .max)
+        let limits = DataCacheLimits(sizeLimit: .max)
         let writer = FileDiskCache(directory: location, limits: limits)
         let data = Data(repeating: 7, count: 100)
         let storing = try await BenchTable.microseconds(count, concurrency: 4) { number in

@@ -62,7 +62,7 @@ struct TransferBenchmark {
         let systemCalls = try SystemCallFiles(directory: location.appending(path: "system-calls"), count: count)
         let thread = BlockingExecutor(name: "alcedo.bench", maxConcurrent: 1)
         let pool = BlockingExecutor(name: "alcedo.bench", maxConcurrent: 2)
-        let limits = DataCacheLimits(maximumSize: .max)
+        let limits = DataCacheLimits(sizeLimit: .max)
         let files = FileDiskCache(directory: location.appending(path: "files"), limits: limits)
         let database = SQLiteDiskCache(directory: location.appending(path: "database"), sizeLimit: .max)
 

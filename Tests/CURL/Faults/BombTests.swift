@@ -20,7 +20,7 @@ struct BombTests {
         _ body: Data, limit: Int, framing: OriginReply.Framing = .contentLength
     ) async throws -> (origin: LoopbackOrigin, response: HTTPResponse) {
         var options = CURLOptions()
-        options.decodedByteLimit = limit
+        options.maximumDecodedByteCount = limit
         let reply = OriginReply(fields: ["Content-Encoding": "zstd"], body: body, framing: framing)
         let origin = try LoopbackOrigin { _ in reply }
         let response = try await CURLTransport(options: options).send(
@@ -47,7 +47,7 @@ struct BombTests {
 
     @Test func `a slow reader receives the limit error on its next read`() async throws {
         var options = CURLOptions()
-        options.decodedByteLimit = 1 << 20
+        options.maximumDecodedByteCount = 1 << 20
         // 32 MB without their end.
         let reply = OriginReply(fields: ["Content-Encoding": "zstd"], body: Self.bomb(256))
             .stalling(at: .afterBody(1000))
@@ -69,7 +69,7 @@ struct BombTests {
 
     @Test func `a body without a coding is not limited`() async throws {
         var options = CURLOptions()
-        options.decodedByteLimit = 10
+        options.maximumDecodedByteCount = 10
         let origin = try LoopbackOrigin { _ in .text("more than ten bytes") }
         defer { origin.stop() }
         let response = try await CURLTransport(options: options).send(

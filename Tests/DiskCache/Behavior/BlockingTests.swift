@@ -111,7 +111,7 @@ struct BlockingTests {
     }
 
     @Test func `an oversized entry is refused, and the limits hold`() async throws {
-        let cache = FileDiskCache(directory: directory.url, limits: DataCacheLimits(maximumSize: 10_000))
+        let cache = FileDiskCache(directory: directory.url, limits: DataCacheLimits(sizeLimit: 10_000))
         await #expect(throws: DataCacheError.self) {
             try await blocking { try cache.storeBlocking(CachedData(bytes(20_000)), for: key("a")) }
         }

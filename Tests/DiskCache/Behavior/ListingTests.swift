@@ -134,7 +134,7 @@ struct ListingTests {
 
     @Test func `hits, misses and stores are counted`() async throws {
         let cache = FileDiskCache(
-            directory: directory.url, limits: DataCacheLimits(maximumSize: 5 * block, maximumCount: 5), clock: clock)
+            directory: directory.url, limits: DataCacheLimits(sizeLimit: 5 * block, countLimit: 5), clock: clock)
         for number in 0..<5 { try await cache.store(bytes(10), for: key("\(number)")) }
         _ = await cache.entry(for: key("0"))
         _ = await cache.mappedEntry(for: key("1"))

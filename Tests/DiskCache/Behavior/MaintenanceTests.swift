@@ -161,7 +161,7 @@ struct MaintenanceTests {
     @Test func `a flush enforces limits that are lower than before`() async throws {
         for number in 0..<50 { try await cache.store(entry(number), for: key("\(number)")) }
         await cache.flush()
-        let narrow = FileDiskCache(directory: directory.url, limits: DataCacheLimits(maximumCount: 10), clock: clock)
+        let narrow = FileDiskCache(directory: directory.url, limits: DataCacheLimits(countLimit: 10), clock: clock)
         await narrow.flush()
         #expect(await narrow.count == 9)
     }

@@ -25,7 +25,7 @@ struct KilledWriterTests {
     private static func cache(_ path: String, _ work: Work) -> FileDiskCache {
         FileDiskCache(
             directory: URL(filePath: path),
-            limits: work == .trimming ? DataCacheLimits(maximumCount: 20) : DataCacheLimits())
+            limits: work == .trimming ? DataCacheLimits(countLimit: 20) : DataCacheLimits())
     }
 
     #if compiler(>=6.3)  // An exit test captures values since Swift 6.3.

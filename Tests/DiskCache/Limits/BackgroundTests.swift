@@ -24,7 +24,7 @@ struct BackgroundTests {
     }
 
     @Test func `a store over the limit starts a trim in the background`() async throws {
-        let cache = cache(DataCacheLimits(maximumCount: 10))
+        let cache = cache(DataCacheLimits(countLimit: 10))
         for number in 0..<11 { try await cache.store(bytes(10), for: key("\(number)")) }
 
         await reports.waitForRemovals(count: 2)

@@ -23,7 +23,7 @@ struct SizeAndCountTests {
     private func names(in cache: FileDiskCache) async -> [String] { await cache.items().map(\.name) }
 
     @Test func `a trim over the size limit keeps the target share, the most recently used`() async throws {
-        let cache = cache(DataCacheLimits(maximumSize: 10 * block + block / 2, trimTarget: 0.5))
+        let cache = cache(DataCacheLimits(sizeLimit: 10 * block + block / 2, trimTarget: 0.5))
         for number in 0..<10 { try await cache.store(bytes(1000), for: key("\(number)")) }
         await cache.flush()
         #expect(reports.all.isEmpty)
@@ -39,7 +39,7 @@ struct SizeAndCountTests {
     }
 
     @Test func `a trim reports names, bytes and reasons in the order of eviction`() async throws {
-        let cache = cache(DataCacheLimits(maximumSize: 10 * block + block / 2, trimTarget: 0.5))
+        let cache = cache(DataCacheLimits(sizeLimit: 10 * block + block / 2, trimTarget: 0.5))
         for number in 0..<11 { try await cache.store(bytes(1000), for: key("\(number)")) }
         await cache.flush()
         await reports.waitForRemovals(count: 6)
@@ -53,7 +53,7 @@ struct SizeAndCountTests {
     }
 
     @Test func `a trim that began within the limits leaves the excess to the next one`() throws {
-        let store = try #require(cache(DataCacheLimits(maximumSize: 10 * block + block / 2, trimTarget: 0.5)).engine)
+        let store = try #require(cache(DataCacheLimits(sizeLimit: 10 * block + block / 2, trimTarget: 0.5)).engine)
             .store
         for number in 0..<10 { try store.store(CachedData(bytes(1000)), for: key("\(number)")) }
         var early = store.limitTrim
@@ -69,7 +69,7 @@ struct SizeAndCountTests {
 
     @Test(arguments: [10, 1000, 5000, 40_000])
     func `the limit bounds the blocks of the entries, whatever their length`(count: Int) async throws {
-        let cache = cache(DataCacheLimits(maximumSize: 40 * block))
+        let cache = cache(DataCacheLimits(sizeLimit: 40 * block))
         for number in 0..<60 { try await cache.store(bytes(count + number), for: key("\(number)")) }
         await cache.flush()
 
@@ -99,7 +99,7 @@ struct SizeAndCountTests {
     }
 
     @Test func `a trim over the count limit keeps the target share`() async throws {
-        let cache = cache(DataCacheLimits(maximumCount: 20, trimTarget: 0.8))
+        let cache = cache(DataCacheLimits(countLimit: 20, trimTarget: 0.8))
         for number in 0..<20 { try await cache.store(bytes(10), for: key("\(number)")) }
         await cache.flush()
         #expect(await cache.count == 20)
@@ -116,7 +116,7 @@ struct SizeAndCountTests {
 
     @Test(arguments: [0, -1, .nan, 1, 2, 0.001])
     func `any trim target keeps the last stored entry, within the limits`(target: Double) async throws {
-        let cache = cache(DataCacheLimits(maximumSize: 5 * block, trimTarget: target))
+        let cache = cache(DataCacheLimits(sizeLimit: 5 * block, trimTarget: target))
         for number in 0..<8 {
             try await cache.store(bytes(1000), for: key("\(number)"))
             #expect(await cache.data(for: key("\(number)")) == bytes(1000))
@@ -128,9 +128,9 @@ struct SizeAndCountTests {
     }
 
     @Test(arguments: [
-        DataCacheLimits(maximumSize: 0), DataCacheLimits(maximumSize: -1), DataCacheLimits(maximumSize: .min),
-        DataCacheLimits(maximumCount: 0),
-        DataCacheLimits(maximumCount: .min),
+        DataCacheLimits(sizeLimit: 0), DataCacheLimits(sizeLimit: -1), DataCacheLimits(sizeLimit: .min),
+        DataCacheLimits(countLimit: 0),
+        DataCacheLimits(countLimit: .min),
     ])
     func `a limit of zero or less stores nothing and removes the stored entries`(limits: DataCacheLimits) async throws {
         try await FileDiskCache(directory: directory.url).store(bytes(10), for: key("old"))
@@ -148,7 +148,7 @@ struct SizeAndCountTests {
     }
 
     @Test func `an entry of exactly the limit is stored, and one of a byte more is not`() async throws {
-        let cache = cache(DataCacheLimits(maximumSize: 2 * block))
+        let cache = cache(DataCacheLimits(sizeLimit: 2 * block))
         // Including its trailer and key.
         let whole = bytes(2 * block - 57)
         try await cache.store(whole, for: key("1"))
@@ -171,7 +171,7 @@ struct SizeAndCountTests {
     }
 
     @Test func `a replaced entry counts with its new size`() async throws {
-        let cache = cache(DataCacheLimits(maximumSize: 5 * block, trimTarget: 1))
+        let cache = cache(DataCacheLimits(sizeLimit: 5 * block, trimTarget: 1))
         for number in 0..<3 { try await cache.store(bytes(1000), for: key("\(number)")) }
         try await cache.store(bytes(5 * block - 100), for: key("0"))
         await cache.flush()
@@ -218,7 +218,7 @@ struct SizeAndCountTests {
         for number in 0..<10 { try await roomy.store(bytes(1000), for: key("\(number)")) }
         await roomy.flush()
 
-        let report = await cache(DataCacheLimits(maximumCount: 4, trimTarget: 1)).trim()
+        let report = await cache(DataCacheLimits(countLimit: 4, trimTarget: 1)).trim()
 
         #expect(report.removals.map(\.name) == (0..<6).map(name))
         #expect(await roomy.count == 4)
@@ -239,7 +239,7 @@ struct SizeAndCountTests {
     }
 
     @Test func `a caller that stores faster than the background trims does the trim itself`() async throws {
-        let cache = cache(DataCacheLimits(maximumCount: 50))
+        let cache = cache(DataCacheLimits(countLimit: 50))
         let index = try #require(cache.engine).store.index
         let most = Watched(0)
         // The background work waits behind all of these.

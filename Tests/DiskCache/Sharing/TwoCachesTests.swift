@@ -31,7 +31,7 @@ struct TwoCachesTests {
 
     @Test(arguments: [false, true])
     func `an entry larger than the other cache's limits is not damaged`(hasIndex: Bool) async throws {
-        let small = FileDiskCache(directory: directory.url, limits: DataCacheLimits(maximumSize: 1000), clock: clock)
+        let small = FileDiskCache(directory: directory.url, limits: DataCacheLimits(sizeLimit: 1000), clock: clock)
         let entry = CachedData(bytes(5000), metadata: bytes(7), expiry: clock.now + 60)
         try await one.store(entry, for: key("a"))
         if !hasIndex { try FileManager.default.removeItem(at: directory.url.appending(path: "index")) }

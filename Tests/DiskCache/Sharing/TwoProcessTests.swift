@@ -7,7 +7,7 @@ import Testing
 
 @Suite(.spawnsProcesses, .timeLimit(.minutes(30)))
 struct TwoProcessTests {
-    private static let limits = DataCacheLimits(maximumSize: 300_000, maximumCount: 40)
+    private static let limits = DataCacheLimits(sizeLimit: 300_000, countLimit: 40)
 
     private let directory: TemporaryDirectory
 
@@ -47,8 +47,8 @@ struct TwoProcessTests {
         let cache = FileDiskCache(directory: directory.url, limits: Self.limits)
         try await cache.store(ProvenValue(name: "0", version: 1).entry, for: key("0"))
         await cache.flush()
-        #expect(await cache.totalSize <= Self.limits.maximumSize)
-        #expect(await cache.count <= Self.limits.maximumCount)
+        #expect(await cache.totalSize <= Self.limits.sizeLimit)
+        #expect(await cache.count <= Self.limits.countLimit)
         #expect(directory.unfinished.isEmpty)
         for number in 0..<60 {
             guard let entry = await cache.entry(for: key("\(number)")) else { continue }

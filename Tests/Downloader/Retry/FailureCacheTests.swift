@@ -41,7 +41,7 @@ import Testing
     }
 
     @Test func `the oldest failures are evicted at the limit`() throws {
-        let failures = FailureCache(maximumCount: 3)
+        let failures = FailureCache(countLimit: 3)
         let requests = try (0..<1_000).map { try request("http://h/\($0)") }
         for request in requests {
             failures.record(notFound, of: request, at: .zero)
@@ -52,7 +52,7 @@ import Testing
         #expect(failures.failure(of: requests[998], at: .zero) != nil)
         #expect(failures.failure(of: requests[999], at: .zero) != nil)
         #expect(failures.failure(of: requests[997], at: .zero) == nil)
-        let none = FailureCache(maximumCount: 0)
+        let none = FailureCache(countLimit: 0)
         none.record(notFound, of: requests[0], at: .zero)
         #expect(none.count == 0)
     }

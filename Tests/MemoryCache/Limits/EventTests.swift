@@ -78,7 +78,7 @@ import Testing
 
     @Test(arguments: PolicyChoice.allCases)
     func `an image over the limit for one entry is not stored and evicts nothing`(policy: PolicyChoice) {
-        let cache = cache(MemoryCacheLimits(costLimit: 100 * unit, entryCostLimit: 5 * unit), policy: policy)
+        let cache = cache(MemoryCacheLimits(costLimit: 100 * unit, maximumEntryCost: 5 * unit), policy: policy)
         cache.store(.gray(side: 5), for: key("a"))
         cache.store(.gray(side: 6), for: key("b"))
         #expect(cache.contains(key("a")) && !cache.contains(key("b")))
@@ -87,7 +87,7 @@ import Testing
 
     @Test(arguments: [0, -1, .min])
     func `an entry limit of zero stores nothing`(limit: Int) {
-        let cache = cache(MemoryCacheLimits(costLimit: 100, entryCostLimit: limit))
+        let cache = cache(MemoryCacheLimits(costLimit: 100, maximumEntryCost: limit))
         cache.store(.gray(side: 1), for: key("a"))
         #expect(cache.count == 0)
     }

@@ -22,7 +22,8 @@ struct PolicyTests {
         var random = SeededGenerator(seed: seed)
         let evicted = Watched<[Int: Int]>([:])
         let limits = MemoryCacheLimits(
-            costLimit: Int.random(in: 20...200, using: &random), countLimit: seed == 2 ? 15 : .max, entryCostLimit: 30)
+            costLimit: Int.random(in: 20...200, using: &random), countLimit: seed == 2 ? 15 : .max, maximumEntryCost: 30
+        )
         let cache: MemoryCache<Int, Int> = policy.cache(limits) { key, value, reason in
             evicted.update { $0[key] = value }
         }

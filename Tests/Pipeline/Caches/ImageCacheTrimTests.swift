@@ -74,7 +74,7 @@ struct ImageCacheTrimTests {
 
     @Test(arguments: Storage.allCases)
     func `a trim in the background is reported`(storage: Storage) async throws {
-        let disk = disk(storage, DataCacheLimits(maximumCount: 10))
+        let disk = disk(storage, DataCacheLimits(countLimit: 10))
         let cache = cache(on: disk)
 
         try await store(0..<11, in: cache)
@@ -127,7 +127,7 @@ struct ImageCacheTrimTests {
 
     @Test(arguments: Storage.allCases)
     func `a released cache receives no reports`(storage: Storage) async throws {
-        let disk = disk(storage, DataCacheLimits(maximumCount: 10))
+        let disk = disk(storage, DataCacheLimits(countLimit: 10))
         try await store(0..<10, in: cache(on: disk))
 
         try await store(10..<11, in: parts.cache { $0.diskCache = disk })

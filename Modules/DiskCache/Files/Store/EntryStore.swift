@@ -236,8 +236,8 @@ final class EntryStore: Sendable {
     /// Returns whether the entries that the index has read exceed a limit by more than `share` of that limit.
     func isOverLimits(by share: Double = 0) -> Bool {
         index.read { table in
-            Double(table.totalSize) > Double(limits.maximumSize) * (1 + share)
-                || Double(table.count) > Double(limits.maximumCount) * (1 + share)
+            Double(table.totalSize) > Double(limits.sizeLimit) * (1 + share)
+                || Double(table.count) > Double(limits.countLimit) * (1 + share)
         }
     }
 
@@ -249,7 +249,7 @@ final class EntryStore: Sendable {
         // necessary.
         return EntryTrim(
             toSize: isOver ? limits.sizeAfterTrim : .max, count: isOver ? limits.countAfterTrim : .max,
-            sizeOfLast: limits.maximumCount > 0 ? limits.maximumSize : 0, reason: .costLimit)
+            sizeOfLast: limits.countLimit > 0 ? limits.sizeLimit : 0, reason: .costLimit)
     }
 
     /// Performs a step of a trim. Returns whether it was the last one.

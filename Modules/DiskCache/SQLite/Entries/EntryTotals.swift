@@ -85,7 +85,7 @@ struct TrimGoal: Sendable {
 
     /// Creates the goal of a trim that applies the limits. Returns nil if no limit is exceeded.
     init?(_ totals: EntryTotals, exceeding limits: DataCacheLimits) {
-        let (isTooLarge, areTooMany) = (totals.occupiedSize > limits.maximumSize, totals.count > limits.maximumCount)
+        let (isTooLarge, areTooMany) = (totals.occupiedSize > limits.sizeLimit, totals.count > limits.countLimit)
         guard isTooLarge || areTooMany else { return nil }
         self.limits = limits
         if isTooLarge { size = limits.sizeAfterTrim }
@@ -97,7 +97,7 @@ struct TrimGoal: Sendable {
     func reason(for totals: EntryTotals) -> EvictionReason? {
         let isTooLarge = totals.occupiedSize > size
         guard totals.count > 0, isTooLarge || totals.count > count else { return nil }
-        if let limits, totals.count == 1, totals.size <= limits.maximumSize, totals.count <= limits.maximumCount {
+        if let limits, totals.count == 1, totals.size <= limits.sizeLimit, totals.count <= limits.countLimit {
             return nil
         }
         return reason == .costLimit && !isTooLarge ? .countLimit : reason

@@ -32,18 +32,18 @@ public final class FailureCache: Sendable {
     }
 
     private let lifetime: Duration
-    private let maximumCount: Int
+    private let countLimit: Int
     private let state = Locked(State())
 
     /// Creates an empty cache.
     ///
     /// - Parameters:
     ///   - lifetime: The time for which a failure is remembered. Default: 5 minutes.
-    ///   - maximumCount: The maximum number of remembered failures. With zero or less, no failure is remembered.
+    ///   - countLimit: The maximum number of remembered failures. With zero or less, no failure is remembered.
     ///     Default: 1,000.
-    public init(lifetime: Duration = .seconds(300), maximumCount: Int = 1_000) {
+    public init(lifetime: Duration = .seconds(300), countLimit: Int = 1_000) {
         self.lifetime = lifetime
-        self.maximumCount = max(0, maximumCount)
+        self.countLimit = max(0, countLimit)
     }
 
     /// The number of stored failures, including expired ones that have not been removed yet.
@@ -76,11 +76,11 @@ public final class FailureCache: Sendable {
     /// Records the failure of a request if the failure is lasting. If the cache is full, the oldest failure is removed.
     /// `now` is the clock's uptime.
     func record(_ error: DownloadError, of request: HTTPRequest, at now: Duration) {
-        guard maximumCount > 0, Self.isLasting(error.code) else { return }
+        guard countLimit > 0, Self.isLasting(error.code) else { return }
         let key = Self.key(request)
         state.withLock { state in
             Self.removeFailure(key, from: &state)
-            if state.failures.count >= maximumCount, let oldest = state.byAge.popFirst() {
+            if state.failures.count >= countLimit, let oldest = state.byAge.popFirst() {
                 state.failures[oldest.element] = nil
             }
             state.lastID += 1

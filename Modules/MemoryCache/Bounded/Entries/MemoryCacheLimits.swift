@@ -3,7 +3,7 @@
 package struct MemoryCacheLimits: Sendable, Equatable {
     @usableFromInline package var costLimit: Int
     @usableFromInline package var countLimit: Int
-    @usableFromInline package var entryCostLimit: Int
+    @usableFromInline package var maximumEntryCost: Int
     @usableFromInline package var timeToLive: Duration?
     @usableFromInline package var extendsExpiryOnUse: Bool
 
@@ -11,13 +11,13 @@ package struct MemoryCacheLimits: Sendable, Equatable {
     package init(
         costLimit: Int = Self.defaultCostLimit,
         countLimit: Int = .max,
-        entryCostLimit: Int = .max,
+        maximumEntryCost: Int = .max,
         timeToLive: Duration? = nil,
         extendsExpiryOnUse: Bool = false
     ) {
         self.costLimit = costLimit
         self.countLimit = countLimit
-        self.entryCostLimit = entryCostLimit
+        self.maximumEntryCost = maximumEntryCost
         self.timeToLive = timeToLive
         self.extendsExpiryOnUse = extendsExpiryOnUse
     }
@@ -34,6 +34,6 @@ package struct MemoryCacheLimits: Sendable, Equatable {
 
     @inlinable
     func admits(cost: Int) -> Bool {
-        costLimit > 0 && countLimit > 0 && entryCostLimit > 0 && cost <= min(effectiveCost, entryCostLimit)
+        costLimit > 0 && countLimit > 0 && maximumEntryCost > 0 && cost <= min(effectiveCost, maximumEntryCost)
     }
 }

@@ -23,7 +23,7 @@ struct MemoryReader: Sendable {
         var levels = groups.unified.compactMap {
             level(of: $0, usage: "memory.current", inactive: "inactive_file", max: "memory.max", high: "memory.high")
         }
-        // The usage of cgroup v1 includes the group's descendants, so the inactive file cache must include them as well.
+        // The usage of cgroup v1 includes the group's descendants, so the inactive file cache must include them, too.
         let legacy = groups.memory.flatMap {
             level(
                 of: $0, usage: "memory.usage_in_bytes", inactive: "total_inactive_file", max: "memory.limit_in_bytes")
