@@ -158,8 +158,9 @@ struct TrimTests {
         try await lower.store(Data(count: 1_000), for: key("x"))
         await lower.flush()
 
-        #expect(await lower.count == 4)
-        #expect(await presence(of: ["6", "7", "9", "x"]) == [false, true, true, true])
+        // The trim of the opened cache may see the new entry or not, and leaves one entry less if it does.
+        #expect(await [3, 4].contains(lower.count))
+        #expect(await presence(of: ["6", "8", "9", "x"]) == [false, true, true, true])
     }
 
     @Test func `stores wait for a trim only when it is far behind`() async throws {
