@@ -6,8 +6,8 @@ import FoundationEssentials
 ///
 /// The parameter `sig` is the HMAC-SHA256 of the path, a question mark, and all other parameters. The parameters are
 /// sorted by name, decoded and encoded again in one form, so their order and spelling in the URL do not matter. The
-/// signature is written in hexadecimal with lowercase letters. Other spellings are rejected, so that nobody can make
-/// further valid URLs from one, for example to bypass a cache or a list of revoked URLs.
+/// signature is written in hexadecimal with lowercase letters, and other spellings of it are rejected, so that a list of
+/// revoked signatures cannot be bypassed.
 struct URLSignature: Sendable {
     static let name = "sig"
     /// The name of the optional parameter with the expiry of the URL, in seconds since 1970.
@@ -21,8 +21,8 @@ struct URLSignature: Sendable {
     /// - Throws: ``HTTPError`` 403 if the signature is missing or wrong, or if the expiry is invalid or in the past.
     @discardableResult
     func check(path: some StringProtocol, _ items: QueryItems, now: Date) throws(HTTPError) -> Date? {
-        guard let text = items[Self.name],
-            HMACSHA256.isEqual(Array(text.utf8), Array(code(path: path, items).hexadecimal.utf8))
+        guard let item = items.item(Self.name), item.isPlain,
+            HMACSHA256.isEqual(Array(item.value.utf8), Array(code(path: path, items).hexadecimal.utf8))
         else { throw HTTPError(403, "the signature is missing or wrong") }
         guard let expiry = items[Self.expiry] else { return nil }
         guard expiry.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let seconds = Int(expiry),

@@ -204,6 +204,8 @@ struct QueryItems: Sendable, Equatable {
     struct Item: Sendable, Equatable {
         var name: String
         var value: String
+        /// Whether the query has the name and the value without percent-encoding.
+        var isPlain: Bool
     }
 
     /// The maximum number of items, more than the number of existing parameters.
@@ -227,13 +229,13 @@ struct QueryItems: Sendable, Equatable {
                 throw HTTPError(400, "the query is not valid percent-encoded UTF-8")
             }
             guard self[name] == nil else { throw HTTPError(400, "a parameter is repeated") }
-            items.append(Item(name: name, value: value))
+            items.append(Item(name: name, value: value, isPlain: !part.utf8.contains(UInt8(ascii: "%"))))
         }
     }
 
-    subscript(name: String) -> String? {
-        items.first { $0.name.utf8.elementsEqual(name.utf8) }?.value
-    }
+    subscript(name: String) -> String? { item(name)?.value }
+
+    func item(_ name: String) -> Item? { items.first { $0.name.utf8.elementsEqual(name.utf8) } }
 
     /// Returns the items except one, sorted by name and percent-encoded in one form. Signatures are computed from this
     /// text.
