@@ -58,8 +58,9 @@ struct ProcessedImageStore: Sendable {
                     digest: nil, allowsStoring: true, varyingFields: request.variance?.fields ?? .none))
         } catch is CancellationError {
             throw CancellationError()
-        } catch let error as ImageDecodingError where !error.code.meansDamage {
-            // The entry stays: another request may have other limits, and more memory may be free later.
+        } catch let error as ImageDecodingError where !error.code.meansDamage || error.code == .unknownFormat {
+            // The entry stays: another process may have its codec, another request may have other limits, and more
+            // memory may be free later.
             return nil
         } catch {
             report(key, .diskMiss(.damaged))

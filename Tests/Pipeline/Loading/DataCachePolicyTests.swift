@@ -120,6 +120,23 @@ struct DataCachePolicyTests {
         #expect(stack.stored(try web("a")) == level(7) && stack.downloader.count == 1)
     }
 
+    @Test func `a process without the codec leaves the processed images of another`() async throws {
+        let stack = Stack(FakeDownloader(giving: level(7)))
+        let request = try web("a") {
+            $0.processors = [Brighten(step: 1)]
+            $0.dataCachePolicy = .processed
+        }
+        _ = try await stack.load(request)
+        await stack.pipeline.flush()
+        let next = ImagePipeline(
+            ImagePipeline.Configuration(
+                downloader: stack.downloader, codecs: CodecRegistry([]), diskCache: stack.disk))
+        await #expect(throws: PipelineError.self) { try await next.load(request) }
+        await next.flush()
+
+        #expect(await stack.disk.contains(request.key))
+    }
+
     @Test func `the variant of a file is stored on request, and the file is not`() async throws {
         let stack = Stack(FakeDownloader(giving: level(7)))
         var request = ImageRequest(source: .file("/a"), processors: [Brighten(step: 1)])
