@@ -112,7 +112,8 @@ extension ImagePipeline {
             throw PipelineError(.decoding(error.code), error.message, cause: error)
         }
         let (keyed, current) = varying(
-            request, by: original.varyingFields, from: original.layer, at: original.requestedAt, since: generation)
+            request, by: original.varyingFields, from: original.layer, at: original.requestedAt,
+            since: generation.joining(original.generation))
         await download.keep(original, for: keyed, since: current)
         return (original, keyed)
     }

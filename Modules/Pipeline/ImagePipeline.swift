@@ -77,9 +77,9 @@ public final class ImagePipeline: ImageLoading {
                 clock: configuration.clock, taskExecutor: taskExecutor),
             report: report)
         download = DownloadStage(
-            downloader: configuration.downloader, disk: disk, encodedBudget: encodedBudget, waits: waits,
-            versions: versions, resolver: resolver, unusable: unusable,
-            report: report, taskExecutor: taskExecutor)
+            downloader: configuration.downloader, disk: disk, generations: generations, encodedBudget: encodedBudget,
+            waits: waits, versions: versions, resolver: resolver, unusable: unusable, report: report,
+            taskExecutor: taskExecutor)
         threads = DecodingThreads(
             codecs: codecs, maxConcurrentDecodes: configuration.maxConcurrentDecodes,
             byteBudget: configuration.maximumDecodingByteCount, taskExecutor: taskExecutor)
@@ -94,7 +94,7 @@ public final class ImagePipeline: ImageLoading {
             download: download, codecs: codecs, color: color, threads: threads,
             previewInterval: configuration.previewInterval, report: report)
         process = ProcessStage(
-            decode: decode, color: color, memory: memory, recent: recent, threads: threads, report: report)
+            decode: decode, color: color, memory: memory, recent: recent, threads: threads)
         store = StoreStage(
             memory: memory, disk: disk, processedImages: processedImages, download: download, versions: versions,
             policy: configuration.dataCachePolicy)
@@ -272,7 +272,7 @@ public final class ImagePipeline: ImageLoading {
             guard let image = memory.damagedImage(request) else { throw error }
             return ImageResponse(image: image, layer: .memory)
         }
-        return await keep(loaded, request, since: generation)
+        return await keep(loaded, request, since: generation.joining(loaded.original?.generation))
     }
 
     /// Stores a loaded image under the keys that its response specifies. Returns the response.
@@ -377,11 +377,13 @@ public final class ImagePipeline: ImageLoading {
         var generation = generations.current(resource)
         guard let cached else {
             // Previews are useful here, because no cached image is shown.
-            return await keep(try await process.image(request, priority, update), request, since: generation)
+            let loaded = try await process.image(request, priority, update)
+            return await keep(loaded, request, since: generation.joining(loaded.original?.generation))
         }
         let original = try await download.load(request, priority) { event in
             if case .progress(let progress) = event { update(.progress(progress)) }
         }
+        generation = generation.joining(original.generation)
         let isSameVariance = original.varyingFields == request.variance?.fields ?? .none
         if digest == original.data.digest, isSameVariance { return cached }
         let loaded: LoadedImage

@@ -118,6 +118,15 @@ struct Generation: Sendable {
     var changeCount: Int
 }
 
+extension Generation? {
+    /// Returns the generation for the store of work that joined other work. The resource may have changed before the
+    /// joining work began and after the joined one did. Without a joined generation, returns this one.
+    func joining(_ earlier: Generation?) -> Generation? {
+        guard let self, let earlier, earlier.changeCount < self.changeCount else { return self }
+        return earlier
+    }
+}
+
 /// A change of a resource by the pipeline itself, such as the removal of its images.
 struct GenerationStep: Sendable {
     /// The number of the resource's last change before this one.

@@ -47,6 +47,8 @@ struct Original: Sendable {
     var responseSource: ResponseSource?
     /// The uptime at which the download began.
     var requestedAt = Duration.zero
+    /// The generation of the resource when the shared read or download began; nil for bytes that were not shared.
+    var generation: Generation?
     /// The reservation that counts the bytes as waiting for a decoder; nil when they are not counted.
     var reservation: EncodedByteReservation?
     /// The head of the HTTP response; nil for bytes from disk, and for a source other than HTTP.

@@ -169,7 +169,9 @@ struct DecodeStage: Sendable {
         _ reader: any ImageReading, _ options: DecodingOptions, by processor: any ImageProcessing,
         for request: ImageRequest
     ) throws -> DecodedImage {
-        if !options.includesAnimation || (try? reader.info())?.frameCount == 1 {
+        if reader.header.size.isPositive,
+            !options.includesAnimation || (try? reader.info())?.frameCount == 1
+        {
             do {
                 return try rows(of: reader, options, by: processor, for: request)
             } catch let error as ImageDecodingError where options.allows(error) {}

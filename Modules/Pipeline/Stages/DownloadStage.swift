@@ -8,6 +8,7 @@ import FoundationEssentials
 struct DownloadStage: Sendable {
     private let downloader: any Downloading
     private let disk: DiskStage
+    private let generations: GenerationCounter
     private let encodedBudget: EncodedByteBudget
     private let waits: ProviderWaits
     private let versions: FileVersions
@@ -17,12 +18,14 @@ struct DownloadStage: Sendable {
     private let loads: Coalescer<DownloadKey, OriginalUpdate, Original>
 
     init(
-        downloader: any Downloading, disk: DiskStage, encodedBudget: EncodedByteBudget, waits: ProviderWaits,
-        versions: FileVersions, resolver: RequestResolver, unusable: UnusableResponses, report: Reporter,
+        downloader: any Downloading, disk: DiskStage, generations: GenerationCounter, encodedBudget: EncodedByteBudget,
+        waits: ProviderWaits, versions: FileVersions, resolver: RequestResolver, unusable: UnusableResponses,
+        report: Reporter,
         taskExecutor: (any TaskExecutor)?
     ) {
         self.downloader = downloader
         self.disk = disk
+        self.generations = generations
         self.encodedBudget = encodedBudget
         self.waits = waits
         self.versions = versions
@@ -46,8 +49,17 @@ struct DownloadStage: Sendable {
         return try await loads.value(
             for: DownloadKey(request), from: request, priority: priority, onUpdate: update
         ) { update, priority in
-            if let found = try await self.read(request, priority) { return found }
-            return try await self.download(request, priority, update)
+            let generation = self.generations.current(request.originalKey.resource)
+            var original: Original
+            if let found = try await self.read(request, priority) {
+                original = found
+            } else {
+                original = try await self.download(request, priority, update)
+            }
+            original.generation = generation
+            // A load that begins after the change in progress may join.
+            if generation == nil { (original.isKeepable, original.writeToken) = (false, nil) }
+            return original
         }
     }
 
@@ -178,7 +190,8 @@ struct DownloadStage: Sendable {
         report(request.originalKey, .downloaded(bytes: download.data.count, download.caching?.source), since: start)
         let varyingFields = download.varyingFieldNames.map { VaryingFields($0) } ?? .everything
         let isCurrent = await versions.isCurrent(request)
-        let isKeepable = isCurrent && !source.isPart && varyingFields != .everything && renewed.isSame
+        let isKeepable =
+            isCurrent && !source.isPart && varyingFields != .everything && renewed.isSame(varyingBy: varyingFields)
         let isStorable = isRemote && policy.disk.writes && download.allowsStoring && isKeepable
         return Original(
             data: download.data,
@@ -250,12 +263,16 @@ private final class RenewedResource: Sendable {
 
     func record(_ http: HTTPRequest) { source.withLock { $0 = .http(http) } }
 
-    /// Whether the last attempt was for the resource of the request. An identifier names what the modifiers select.
-    var isSame: Bool {
-        guard !RequestResolver.modifiesLate(request), let source = source.withLock({ $0 }) else { return true }
+    /// Whether the last attempt was for the resource of the request, with equal values of the fields by which its
+    /// response varies. An identifier names what the modifiers select.
+    func isSame(varyingBy fields: VaryingFields) -> Bool {
+        guard !RequestResolver.modifiesLate(request), case .http(let sent)? = source.withLock({ $0 }),
+            case .http(let first) = request.source
+        else { return true }
         var last = request
-        last.source = source
+        last.source = .http(sent)
         return last.originalKey.resource == request.originalKey.resource
+            && fields.digest(of: sent) == fields.digest(of: first)
     }
 }
 

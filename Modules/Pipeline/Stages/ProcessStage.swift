@@ -11,12 +11,10 @@ struct ProcessStage: Sendable {
     private let memory: MemoryStage
     private let recent: RecentImages
     private let threads: DecodingThreads
-    private let report: Reporter
     private let decodes: Coalescer<StepKey, LoadUpdate, LoadedImage>
 
     init(
-        decode: DecodeStage, color: ColorStage, memory: MemoryStage, recent: RecentImages, threads: DecodingThreads,
-        report: Reporter
+        decode: DecodeStage, color: ColorStage, memory: MemoryStage, recent: RecentImages, threads: DecodingThreads
     ) {
         self.decode = decode
         self.color = color
@@ -24,7 +22,6 @@ struct ProcessStage: Sendable {
         self.recent = recent
         self.threads = threads
         decodes = Coalescer(taskExecutor: threads.taskExecutor, isOfSource: PipelineError.isOfSource)
-        self.report = report
     }
 
     /// Returns the image of a request. Throws ``PipelineError`` or `CancellationError`.
@@ -39,7 +36,9 @@ struct ProcessStage: Sendable {
         let decoded = try await decoded(request, priority) { event in
             if case .preview(let preview) = event { previews.take(preview) } else { update(event) }
         }
-        return try await process(decoded, after: request.fusedStepCount, request, priority, since: generation)
+        return try await process(
+            decoded, after: request.fusedStepCount, request, priority,
+            since: generation.joining(decoded.original?.generation))
     }
 
     /// Makes the image of a request from bytes that are already loaded. Throws ``PipelineError`` or
@@ -104,7 +103,8 @@ struct ProcessStage: Sendable {
             } else {
                 loaded = try await decode.load(request, priority, update)
             }
-            recent.remember(loaded, for: key, request, since: generation)
+            recent.remember(
+                loaded, for: key, request, since: generation.joining(loaded.original?.generation))
             return loaded
         }
     }

@@ -466,6 +466,29 @@ struct VaryTests {
         #expect(stack.memory.count == 1)
     }
 
+    @Test func `a further attempt with another value is stored for neither user`() async throws {
+        let user = Watched(1)
+        let stack = Stack(
+            FakeDownloader { request, _ in
+                // The first attempt fails while another user signs in.
+                if user.value == 1 { user.update { $0 = 2 } }
+                guard let http = try await request.renewal?() else { throw CancellationError() }
+                let head = HTTPResponseHead(url: http.url, status: 200, fields: ["Vary": "X-Token"])
+                return Download(
+                    data: level(http.fields["X-Token"].flatMap { Int($0) } ?? 0),
+                    response: HTTPResponse(head: head, body: HTTPBody(Data())))
+            })
+        var request = try request(nil)
+        request.modifyRequest = { $0.fields["X-Token"] = "\(user.value)" }
+        #expect(try await stack.load(request).image.level == 2)
+        await stack.pipeline.flush()
+        #expect(stack.memory.count == 0)
+        #expect(stack.stored(try self.request("1")) == nil)
+        // An attempt for the same user is.
+        #expect(try await stack.load(request).image.level == 2)
+        #expect(stack.memory.count == 1)
+    }
+
     @Test func `another source with the resource of one that varies is loaded`() async throws {
         let server = server { "X-Token" }
         let stack = Stack(

@@ -99,6 +99,28 @@ struct CachedLayersTests {
         #expect(await pipeline.cache.contains(request) == [])
     }
 
+    @Test func `a load that joins a download from before a removal stores nothing`() async throws {
+        let clock = ManualClock()
+        let pipeline = pipeline(
+            FakeDownloader { _, _ in
+                try await clock.sleep(for: .seconds(1))
+                return Download(data: level(7))
+            })
+        let (one, two) = (try bright(1), try bright(2))
+        let first = Task { try await pipeline.load(one).image.level }
+        try await clock.waitForSleepers(count: 1)
+
+        await pipeline.cache.remove(one, allVariants: true)
+        // An immediate task has joined when it returns here.
+        let second = Task.immediate { try await pipeline.load(two).image.level }
+        clock.advance(by: .seconds(1))
+
+        #expect(try await first.value == 8)
+        #expect(try await second.value == 9)
+        await pipeline.flush()
+        for request in [one, two] { #expect(await pipeline.cache.contains(request) == []) }
+    }
+
     @Test func `a load stores its image although many other images are removed meanwhile`() async throws {
         let clock = ManualClock()
         let pipeline = pipeline(
