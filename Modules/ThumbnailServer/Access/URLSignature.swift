@@ -6,7 +6,7 @@ import FoundationEssentials
 ///
 /// The parameter `sig` is the HMAC-SHA256 of the path, a question mark, and all other parameters. The parameters are
 /// sorted by name, decoded and encoded again in one form, so their order and spelling in the URL do not matter. The
-/// signature is written in hexadecimal with lowercase letters, and other spellings of it are rejected, so that a list of
+/// signature is written in hexadecimal with lowercase letters. Other spellings of it are rejected, so that a list of
 /// revoked signatures cannot be bypassed.
 struct URLSignature: Sendable {
     static let name = "sig"
