@@ -18,8 +18,7 @@ public struct CodecRegistry: Sendable {
         public var format: ImageFormat
         /// The decoder of the format.
         public var decoder: any ImageDecoding
-        /// Whether a file that begins with `prefix` has this format. The registry passes at most ``sniffedByteCount``
-        /// bytes.
+        /// Whether a file that begins with `prefix` has this format. The registry passes at most 64 bytes.
         public var recognizes: @Sendable (_ prefix: RawSpan) -> Bool
         /// The byte sequences that files of the format begin with; nil stands for any byte.
         ///
