@@ -72,7 +72,7 @@ public protocol ImageDecoding: Sendable {
 }
 
 extension ImageDecoding {
-    /// Returns a reader that calls the other requirements.
+    /// Returns a reader that calls the other requirements. Never throws.
     public func open(_ data: Data, limits: DecodingLimits) throws(ImageDecodingError) -> any ImageReading {
         SeparateReader(self, data, limits)
     }

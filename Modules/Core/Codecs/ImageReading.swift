@@ -65,7 +65,7 @@ public protocol ImageReading: AnyObject {
 
 extension ImageReading {
     /// Returns the number of bytes of the full-size image, plus those of the upright image when the orientation must be
-    /// applied.
+    /// applied. Never throws.
     public func decodingByteCount(_ options: DecodingOptions) throws(ImageDecodingError) -> Int {
         header.decodingByteCount(options)
     }
@@ -167,7 +167,7 @@ public final class WholeImageReader: ImageReading {
     /// The header with the format, size and orientation of the properties.
     public var header: ImageHeader { ImageHeader(properties) }
 
-    /// Returns the properties.
+    /// Returns the properties. Never throws.
     public func info() throws(ImageDecodingError) -> ImageInfo { properties }
 
     /// Decodes the image by the closure. Throws its error.
