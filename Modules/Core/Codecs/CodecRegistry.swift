@@ -105,7 +105,7 @@ public struct CodecRegistry: Sendable {
     /// Opens an image in any of the formats. Blocks while it reads the header.
     ///
     /// ```swift
-    /// let reader = try codecs.open(data)
+    /// let reader = try CodecRegistry.standard.open(data)
     /// print(reader.header.size)
     /// ```
     ///

@@ -12,8 +12,8 @@ public protocol ImageDecoding: Sendable {
     /// Opens an image: reads what precedes the pixels, once for all that the reader is asked.
     ///
     /// ```swift
-    /// let reader = try decoder.open(data, limits: DecodingLimits())
-    /// if reader.header.size.pixelCount < 1_000_000 { image = try reader.decode(DecodingOptions()) }
+    /// let reader = try MyDecoder().open(data, limits: DecodingLimits())
+    /// if reader.header.size.pixelCount < 1_000_000 { show(try reader.decode(DecodingOptions())) }
     /// ```
     ///
     /// Default: a reader that calls the other requirements, each of which reads the header again.

@@ -3,9 +3,10 @@ import AlcedoRuntime
 /// A reader of one opened image, whose header ``ImageDecoding/open(_:limits:)`` has read.
 ///
 /// ```swift
-/// let reader = try codecs.open(data, limits: limits)
-/// guard try reader.decodingByteCount(options) <= available else { return }
-/// let image = try reader.decode(options)
+/// let reader = try CodecRegistry.standard.open(data)
+/// if try reader.decodingByteCount(DecodingOptions()) <= 64 << 20 {
+///     show(try reader.decode(DecodingOptions()))
+/// }
 /// ```
 ///
 /// Calls may be repeated in any order and give the same results each time. Each blocks while it works. A reader is used
@@ -142,10 +143,8 @@ public struct ImageHeader: Sendable, Hashable {
 ///
 /// ```swift
 /// func open(_ data: Data, limits: DecodingLimits) throws(ImageDecodingError) -> any ImageReading {
-///     let info = try readHeader(of: data, limits)
-///     return WholeImageReader(info) { (options) throws(ImageDecodingError) in
-///         try image(of: data, info.size, options)
-///     }
+///     let info = ImageInfo(format: .png, size: image.size)
+///     return WholeImageReader(info) { _ throws(ImageDecodingError) in image }
 /// }
 /// ```
 public final class WholeImageReader: ImageReading {
