@@ -108,6 +108,7 @@ public struct ImageRequest: Sendable {
     /// own. Default: nil.
     ///
     /// ```swift
+    /// var request = ImageRequest(url: url)
     /// request.resource = ResourceKey(url, ignoringQueryItems: ["signature", "expires"])
     /// ```
     ///

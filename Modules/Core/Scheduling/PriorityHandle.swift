@@ -30,15 +30,16 @@ public struct PriorityHandle: Sendable {
 
     /// Runs `body`, and calls `change` at each change of the priority until `body` returns.
     ///
-    /// A downloader with a queue of its own moves the request in the queue:
-    ///
     /// ```swift
-    /// let data = try await request.priority.observing {
-    ///     queue.move(id, to: request.priority.value)
+    /// let priority = PriorityHandle()
+    /// let loaded = try await priority.observing {
+    ///     print("The load now has the priority \(priority.value).")
     /// } _: {
-    ///     try await queue.run(id)
+    ///     try await load.value
     /// }
     /// ```
+    ///
+    /// A downloader with a queue of its own moves the request in the queue when the priority changes.
     ///
     /// - Parameters:
     ///   - change: A closure that is called at each change, on any thread. It must not block. Calls for changes that
