@@ -36,9 +36,9 @@ struct ProcessStage: Sendable {
         let decoded = try await decoded(request, priority) { event in
             if case .preview(let preview) = event { previews.take(preview) } else { update(event) }
         }
+        let begun = generation.joining(decoded.original?.generation)
         return try await process(
-            decoded, after: request.fusedStepCount, request, priority,
-            since: generation.joining(decoded.original?.generation))
+            consume decoded, after: request.fusedStepCount, request, priority, since: begun)
     }
 
     /// Makes the image of a request from bytes that are already loaded. Throws ``PipelineError`` or
@@ -126,17 +126,17 @@ struct ProcessStage: Sendable {
 
     /// Applies the processors of a request after the first `count` in one job, and holds the images between them.
     private func process(
-        _ loaded: LoadedImage, after count: Int, _ request: ImageRequest, _ priority: PriorityHandle,
+        _ loaded: consuming LoadedImage, after count: Int, _ request: ImageRequest, _ priority: PriorityHandle,
         since generation: Generation?
     ) async throws -> LoadedImage {
         guard count < request.processors.count else { return loaded }
-        let cancellation = CancellationFlag()
+        let chain = ProcessorChain(input: loaded)
         return try await withTaskCancellationHandler {
             try await threads.run(priority: priority) {
-                var loaded = loaded
+                var loaded = try chain.takeInput()
                 for (index, processor) in request.processors.enumerated().dropFirst(count) {
                     if index > count {
-                        try cancellation.check()
+                        try chain.checkCancellation()
                         let key = StepKey(request, stepCount: index)
                         recent.remember(loaded, for: key, request, since: generation)
                     }
@@ -145,18 +145,28 @@ struct ProcessStage: Sendable {
                 return loaded
             }
         } onCancel: {
-            cancellation.cancel()
+            chain.cancel()
         }
     }
 }
 
-/// Whether a task was canceled, for the work that it started on another thread.
-private final class CancellationFlag: Sendable {
+/// The processors of one load, which run in one job.
+private final class ProcessorChain: Sendable {
+    private let input: Locked<LoadedImage?>
     private let isCanceled = Atomic(false)
+
+    init(input: LoadedImage) { self.input = Locked(input) }
+
+    /// Returns the image before the first processor, once. It is released when the first processor has ended, because
+    /// nothing else of the load holds it.
+    func takeInput() throws(CancellationError) -> LoadedImage {
+        guard let input = input.withLock({ $0.take() }) else { throw CancellationError() }
+        return input
+    }
 
     func cancel() { isCanceled.store(true, ordering: .relaxed) }
 
-    func check() throws(CancellationError) {
+    func checkCancellation() throws(CancellationError) {
         if isCanceled.load(ordering: .relaxed) { throw CancellationError() }
     }
 }

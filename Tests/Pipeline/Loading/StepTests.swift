@@ -55,6 +55,20 @@ struct StepTests {
         #expect(c.runs.value == 2)
     }
 
+    @Test func `the decoded image is released before the second processor runs`() async throws {
+        let stack = Stack(FakeDownloader(giving: level(100)), maximumIntermediateByteCount: 0)
+        let (decoded, isHeld) = (Watched<(@Sendable () -> DecodedImage?)?>(nil), Watched(true))
+        let observing = Observing { image in decoded.update { $0 = image.weakReference } }
+        let checking = Observing { _ in isHeld.update { $0 = decoded.value?() != nil } }
+        let processors: [any ImageProcessing] = [observing, Brighten(step: 1), checking]
+
+        let response = try await stack.load(try web("a") { $0.processors = processors })
+
+        #expect(response.image.level == 101)
+        #expect(decoded.value != nil)
+        #expect(!isHeld.value)
+    }
+
     @Test func `a canceled load runs no further processor`() async throws {
         let stack = Stack(FakeDownloader(giving: level(100)))
         let (begun, end) = (Watched(false), DispatchSemaphore(value: 0))
@@ -305,6 +319,20 @@ private struct Resizing: ImageProcessing {
     var identifier: String { "resizing:\(side)" }
 
     func process(_ image: DecodedImage) throws(ImageProcessingError) -> DecodedImage { image }
+}
+
+/// Calls a closure with the image, and returns a brighter one.
+private struct Observing: ImageProcessing {
+    let body: @Sendable (DecodedImage) -> Void
+
+    init(_ body: @escaping @Sendable (DecodedImage) -> Void) { self.body = body }
+
+    var identifier: String { "observing" }
+
+    func process(_ image: DecodedImage) throws(ImageProcessingError) -> DecodedImage {
+        body(image)
+        return .gray(side: 1, level: image.level)
+    }
 }
 
 /// Returns the image unchanged.
