@@ -34,8 +34,10 @@ extension EntryStorage {
                 } else {
                     try await applyLimits(removingExpired: true, into: &trimmed)
                 }
+            } catch let failure as SQLiteFailure {
+                trimmed.error = failure.cacheError
             } catch {
-                trimmed.error = (error as? SQLiteFailure)?.cacheError
+                // Only `CancellationError` is left, which work that cannot be canceled does not throw.
             }
             report()
             return trimmed
@@ -55,10 +57,11 @@ extension EntryStorage {
         guard !uses.isEmpty else { return }
         do {
             _ = try await change(priority: priority) { [self] in writeUses(in: $0) }
+        } catch let failure as SQLiteFailure where failure.kind == .notWritable {
+            // Otherwise, up to one use of each entry would stay in memory.
+            _ = uses.takeAll()
         } catch {
-            // If the directory cannot be written to, the uses are dropped. Otherwise, up to one use of each entry would
-            // stay in memory.
-            if (error as? SQLiteFailure)?.kind == .notWritable { _ = uses.takeAll() }
+            // The next batch writes them.
         }
     }
 
@@ -160,8 +163,10 @@ extension EntryStorage {
             do {
                 try await verifyStructure(&verification)
                 try await verifyEntries(&verification)
+            } catch let failure as SQLiteFailure {
+                verification.error = verification.error ?? failure.cacheError
             } catch {
-                verification.error = verification.error ?? (error as? SQLiteFailure)?.cacheError
+                // Only `CancellationError` is left, which work that cannot be canceled does not throw.
             }
             _ = try? await change { try $0.repair() }
             await removeLeftovers()

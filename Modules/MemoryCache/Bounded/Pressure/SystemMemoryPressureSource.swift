@@ -219,6 +219,7 @@ private struct MemoryPressureMonitor: ~Copyable {
         // Rounded up, so that the thread does not wake early repeatedly.
         let timeout = ((steps.compactMap { $0 }.min() ?? start) - start) / .milliseconds(1)
         guard poll(&waits, nfds_t(waits.count), Int32(max(0, min(timeout.rounded(.up), 3_600_000)))) >= 0 else {
+            // A lack of kernel memory, which is what is left, lasts, and a call after another would occupy a processor.
             if errno != EINTR { usleep(100_000) }
             return true
         }
