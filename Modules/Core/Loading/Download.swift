@@ -21,23 +21,15 @@ public struct Download: Sendable {
     /// do not decode.
     public var responseSource: ResponseSource? {
         get { caching?.source }
-        set {
-            let decision = caching?.decision
-            caching = newValue.map { ResponseCaching(source: $0, fields: head?.fields ?? HTTPFields()) }
-            if let decision { caching?.decision = decision }
-        }
+        set { caching.setSource(newValue, fields: head?.fields ?? HTTPFields()) }
     }
     /// The caches in which the content may be stored, as a response cache decided; nil without a response cache. By
     /// default, that of the response.
     ///
     /// With nil, `no-store` in the response's `Cache-Control` field forbids storing on disk (RFC 9111 section 5.2.2.5).
     public var storagePolicy: ResponseStoragePolicy? {
-        get { caching?.decision.policy }
-        set {
-            caching = newValue.map {
-                ResponseCaching(source: caching?.source ?? .new, decision: StorageDecision($0))
-            }
-        }
+        get { caching.policy }
+        set { caching.policy = newValue }
     }
     /// The decisions of a response cache about this response; nil without a response cache.
     package var caching: ResponseCaching?

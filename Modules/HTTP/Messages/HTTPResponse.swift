@@ -19,22 +19,14 @@ public struct HTTPResponse: Sendable {
     /// decode.
     public var responseSource: ResponseSource? {
         get { caching?.source }
-        set {
-            let decision = caching?.decision
-            caching = newValue.map { ResponseCaching(source: $0, fields: head.fields) }
-            if let decision { caching?.decision = decision }
-        }
+        set { caching.setSource(newValue, fields: head.fields) }
     }
     /// The caches in which a response cache below permits storing the content; nil without a response cache. A caching
     /// transport of your own sets it; a downloader then stores no content that it forbids. The transport of this
     /// package may make it stricter until the body has been read to its end.
     public var storagePolicy: ResponseStoragePolicy? {
-        get { caching?.decision.policy }
-        set {
-            caching = newValue.map {
-                ResponseCaching(source: caching?.source ?? .new, decision: StorageDecision($0))
-            }
-        }
+        get { caching.policy }
+        set { caching.policy = newValue }
     }
     /// The request fields by which the redirects to this response vary. Default: none.
     package var redirectVariance = VaryingFields.none

@@ -36,6 +36,24 @@ package struct ResponseCaching: Sendable {
     }
 }
 
+extension ResponseCaching? {
+    /// The caches in which the content may be stored; nil without a response cache.
+    package var policy: ResponseStoragePolicy? {
+        get { self?.decision.policy }
+        set {
+            self = newValue.map { ResponseCaching(source: self?.source ?? .new, decision: StorageDecision($0)) }
+        }
+    }
+
+    /// Sets the origin of a response with these fields, and keeps the decision about storing. Nil stands for no
+    /// response cache.
+    package mutating func setSource(_ source: ResponseSource?, fields: HTTPFields) {
+        let decision = self?.decision
+        self = source.map { ResponseCaching(source: $0, fields: fields) }
+        if let decision { self?.decision = decision }
+    }
+}
+
 /// The decision whether a copy of a response may be stored. Caches above the response cache read it before they store
 /// the content.
 ///

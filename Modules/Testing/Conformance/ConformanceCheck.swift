@@ -80,4 +80,14 @@ package struct ConformanceFailure: Error, Sendable, CustomStringConvertible {
     static func require(_ condition: Bool, _ description: @autoclosure () -> String) throws {
         guard condition else { throw ConformanceFailure(description()) }
     }
+
+    /// Throws an error unless the task ends with `CancellationError`.
+    static func requireCancellation<Value>(of task: Task<Value, any Error>) async throws {
+        do {
+            _ = try await task.value
+            throw ConformanceFailure("returned a value instead of throwing CancellationError")
+        } catch is CancellationError {
+            return
+        }
+    }
 }

@@ -62,15 +62,6 @@ public enum DownloaderConformance: ConformanceKit {
         }
     }
 
-    private static func requireCancellation(_ task: Task<Download, any Error>) async throws {
-        do {
-            let download = try await task.value
-            throw ConformanceFailure("returned \(download.data.count) bytes instead of throwing CancellationError")
-        } catch is CancellationError {
-            return
-        }
-    }
-
     /// Throws an error unless the download fails with another error than `CancellationError`.
     private static func requireError(
         of request: DownloadRequest, by downloader: any Downloading
@@ -153,6 +144,7 @@ public enum DownloaderConformance: ConformanceKit {
         Check("an error status throws an error with the head of the response") { make in
             try await with(make, { _ in OriginReply(status: 404, body: Data("none".utf8)) }) { downloader, origin in
                 let error = try await requireError(of: request(origin.url(for: "/a")), by: downloader)
+                // A downloader throws errors of its own, of which a pipeline knows only this protocol.
                 let status = (error as? any HTTPResponseError)?.head?.status
                 try ConformanceFailure.require(status == 404, "the error has the status \(String(describing: status))")
             }
@@ -246,7 +238,7 @@ public enum DownloaderConformance: ConformanceKit {
                     let tasks = [first, start(request, with: downloader)]
                     try await passOthers(by: downloader, origin)
                     tasks[canceled].cancel()
-                    try await requireCancellation(tasks[canceled])
+                    try await ConformanceFailure.requireCancellation(of: tasks[canceled])
                     origin.release()
                     let data = try await tasks[1 - canceled].value.data
                     try ConformanceFailure.require(data == content, "the other download has other content")
@@ -259,7 +251,7 @@ public enum DownloaderConformance: ConformanceKit {
                 let task = start(request(origin.url(for: "/a")), with: downloader)
                 try await origin.waitForStalls()
                 task.cancel()
-                try await requireCancellation(task)
+                try await ConformanceFailure.requireCancellation(of: task)
                 try await origin.waitForDisconnects()
             }
         },
@@ -270,7 +262,7 @@ public enum DownloaderConformance: ConformanceKit {
                     withUnsafeCurrentTask { $0?.cancel() }
                     return try await downloader.download(request)
                 }
-                try await requireCancellation(task)
+                try await ConformanceFailure.requireCancellation(of: task)
                 try ConformanceFailure.require(origin.requests.isEmpty, "a request was sent")
             }
         },
@@ -355,7 +347,7 @@ public enum DownloaderConformance: ConformanceKit {
             try await with(make, { _ in .ok(content, type: "image/png") }) { downloader, origin in
                 var request = request(origin.url(for: "/a"))
                 request.admission = { throw CancellationError() }
-                try await requireCancellation(start(request, with: downloader))
+                try await ConformanceFailure.requireCancellation(of: start(request, with: downloader))
                 try ConformanceFailure.require(origin.requests.isEmpty, "a request was sent")
             }
         },

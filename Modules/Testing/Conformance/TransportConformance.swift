@@ -302,7 +302,7 @@ public enum TransportConformance: ConformanceKit {
                 let task = Task { try await transport.send(request).head.status }
                 try await origin.waitForRequest()
                 task.cancel()
-                try await requireCancellation(task)
+                try await ConformanceFailure.requireCancellation(of: task)
                 try await origin.waitForDisconnects()
             }
         },
@@ -314,7 +314,7 @@ public enum TransportConformance: ConformanceKit {
                 let task = Task { try await transport.send(request).body.collect(limit: 1 << 20).count }
                 try await origin.waitForStalls()
                 task.cancel()
-                try await requireCancellation(task)
+                try await ConformanceFailure.requireCancellation(of: task)
                 try await origin.waitForDisconnects()
             }
         },
@@ -339,7 +339,7 @@ public enum TransportConformance: ConformanceKit {
                     withUnsafeCurrentTask { $0?.cancel() }
                     return try await transport.send(request).head.status
                 }
-                try await requireCancellation(task)
+                try await ConformanceFailure.requireCancellation(of: task)
             }
         },
         Check("each randomly canceled request has exactly one outcome") { make in
@@ -369,13 +369,4 @@ public enum TransportConformance: ConformanceKit {
             }
         },
     ]
-
-    private static func requireCancellation(_ task: Task<Int, any Error>) async throws {
-        do {
-            let value = try await task.value
-            throw ConformanceFailure("returned \(value) instead of throwing CancellationError")
-        } catch is CancellationError {
-            return
-        }
-    }
 }
