@@ -10,7 +10,7 @@ import AlcedoRuntime
 /// ```
 ///
 /// Calls may be repeated in any order and give the same results each time. Each blocks while it works. A reader is used
-/// by one thread at a time and is not `Sendable`: open the image, read it and let go of the reader within one job. It
+/// by one thread at a time and is not `Sendable`: open the image, read it and release the reader within one job. It
 /// keeps the encoded data and the state of the codec library, and a sandbox keeps a worker for it until the image is
 /// decoded.
 ///

@@ -1,6 +1,6 @@
 package import FoundationEssentials
 
-/// What a codec has read of a file, for a reader: parsed once, and kept for the calls of the reader.
+/// A file that a codec has parsed once, kept for the calls of a reader.
 ///
 /// Parsed files and codec libraries refer to the bytes by their address, which `Data` promises only during a call. The
 /// file is used at the address at which it was parsed, and parsed again if the bytes have another one, which happens

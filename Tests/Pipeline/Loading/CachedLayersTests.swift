@@ -34,6 +34,14 @@ struct CachedLayersTests {
                 dataCachePolicy: .both, writeTimeout: .seconds(3_600)))
     }
 
+    /// A downloader that returns the image after a second.
+    private func waiting(for clock: ManualClock) -> FakeDownloader {
+        FakeDownloader { _, _ in
+            try await clock.sleep(for: .seconds(1))
+            return Download(data: level(7))
+        }
+    }
+
     private func bright(_ step: UInt8) throws -> ImageRequest {
         try web("a") { $0.processors = [Brighten(step: step)] }
     }
@@ -82,11 +90,7 @@ struct CachedLayersTests {
 
     @Test func `a load in progress when its image is removed stores nothing`() async throws {
         let clock = ManualClock()
-        let pipeline = pipeline(
-            FakeDownloader { _, _ in
-                try await clock.sleep(for: .seconds(1))
-                return Download(data: level(7))
-            })
+        let pipeline = pipeline(waiting(for: clock))
         let request = try bright(1)
         let load = Task { try await pipeline.load(request).image.level }
         try await clock.waitForSleepers(count: 1)
@@ -101,11 +105,7 @@ struct CachedLayersTests {
 
     @Test func `a load that joins a download from before a removal stores nothing`() async throws {
         let clock = ManualClock()
-        let pipeline = pipeline(
-            FakeDownloader { _, _ in
-                try await clock.sleep(for: .seconds(1))
-                return Download(data: level(7))
-            })
+        let pipeline = pipeline(waiting(for: clock))
         let (one, two) = (try bright(1), try bright(2))
         let first = Task { try await pipeline.load(one).image.level }
         try await clock.waitForSleepers(count: 1)
@@ -123,11 +123,7 @@ struct CachedLayersTests {
 
     @Test func `a load stores its image although many other images are removed meanwhile`() async throws {
         let clock = ManualClock()
-        let pipeline = pipeline(
-            FakeDownloader { _, _ in
-                try await clock.sleep(for: .seconds(1))
-                return Download(data: level(7))
-            })
+        let pipeline = pipeline(waiting(for: clock))
         let request = try bright(1)
         let load = Task { try await pipeline.load(request).image.level }
         try await clock.waitForSleepers(count: 1)
