@@ -26,4 +26,9 @@ public enum HTTPCachePolicy: String, Sendable, Hashable, CaseIterable {
     /// with `immutable` is served without validation (RFC 8246), unless the request has `no-cache`, `max-age` or
     /// `min-fresh`.
     case reloadRevalidatingCacheData
+
+    /// Whether the policy forbids serving or validating a stored response.
+    package var isReload: Bool {
+        self == .reloadIgnoringLocalCacheData || self == .reloadIgnoringLocalAndRemoteCacheData
+    }
 }

@@ -111,13 +111,6 @@ enum CacheDecision {
     }
 }
 
-extension HTTPCachePolicy {
-    /// Whether the policy forbids serving or validating a stored response.
-    fileprivate var isReload: Bool {
-        self == .reloadIgnoringLocalCacheData || self == .reloadIgnoringLocalAndRemoteCacheData
-    }
-}
-
 /// The reason for which a request goes to the network. The raw values are those of `fwd` in RFC 9211 section 2.2.
 enum ForwardReason: String {
     /// The cache does not handle the request: only the origin server can evaluate it, or it forbids storing the

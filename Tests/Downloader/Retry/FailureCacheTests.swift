@@ -77,6 +77,32 @@ import Testing
         #expect(failures.count == 0)
     }
 
+    @Test(arguments: [HTTPCachePolicy.reloadIgnoringLocalCacheData, .reloadIgnoringLocalAndRemoteCacheData])
+    func `a reload is sent although the request has failed before, and its success ends the failure`(
+        policy: HTTPCachePolicy
+    ) async throws {
+        let (status, sent) = (Watched(404), Watched(0))
+        var configuration = DownloaderConfiguration()
+        configuration.failureCache = FailureCache()
+        let transport = FakeTransport { request in
+            sent.update { $0 += 1 }
+            return HTTPResponse(
+                head: HTTPResponseHead(url: request.url, status: status.value), body: HTTPBody(Data("image".utf8)))
+        }
+        let downloader = Downloader(transport: transport, configuration: configuration)
+        let request = try request("http://h/a")
+        var reload = request
+        reload.cachePolicy = policy
+        for request in [request, request, reload] {
+            _ = try await failure { try await downloader.download(.http(request)) }
+        }
+        #expect(sent.value == 2)
+        status.update { $0 = 200 }
+        _ = try await failure { try await downloader.download(.http(request)) }
+        for request in [reload, request] { _ = try await downloader.download(.http(request)) }
+        #expect(sent.value == 4)
+    }
+
     @Test func `failures can be removed on request`() throws {
         let failures = FailureCache()
         let requests = try (0..<3).map { try request("http://h/\($0)") }

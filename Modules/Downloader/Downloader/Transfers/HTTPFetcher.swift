@@ -172,14 +172,17 @@ final class HTTPFetcher: Sendable {
     }
 
     /// Performs the request and records its failure. If the failure cache already has an error for the request, throws
-    /// that error instead.
+    /// that error instead, unless the request ignores what is stored.
     private func consultingFailureCache<Value: Sendable>(
         _ request: HTTPRequest, _ fetch: @Sendable (HTTPRequest) async throws -> Value
     ) async throws -> Value {
         guard let failures = configuration.failureCache else { return try await fetch(request) }
-        if let error = failures.failure(of: request, at: clock.uptime) { throw error }
+        let isReload = request.cachePolicy.isReload
+        if !isReload, let error = failures.failure(of: request, at: clock.uptime) { throw error }
         do {
-            return try await fetch(request)
+            let value = try await fetch(request)
+            if isReload { failures.remove(request) }
+            return value
         } catch let error as DownloadError {
             // A failure of a stored response says nothing about the server.
             if error.rejectedSource ?? .new == .new { failures.record(error, of: request, at: clock.uptime) }
