@@ -31,6 +31,85 @@ struct OneLoadTests {
         #expect(processor.runs.value == 1)
         #expect(disk.stores.value == 1)
     }
+
+    @Test func `a cold load makes each key once, opens the bytes once and waits in few jobs`() async throws {
+        let (executor, identifiers) = (ManualExecutor(), Watched(0))
+        let (codec, disk, jobsAtDownload) = (OpeningCodec(), FakeDataCache(), Watched(0))
+        let jobs = Watched(0)
+        let downloader = FakeDownloader { _, _ in
+            jobsAtDownload.update { $0 = jobs.value }
+            return Download(data: level(100))
+        }
+        let pipeline = ImagePipeline(
+            ImagePipeline.Configuration(
+                downloader: downloader, codecs: codec.registry, memoryCache: DictionaryMemoryCache(), diskCache: disk,
+                taskExecutor: CountingExecutor(executor, count: jobs)))
+        let request = try web("a") { $0.processors = [Named { identifiers.update { $0 += 1 } }] }
+
+        let load = Task(executorPreference: executor) { try await pipeline.load(request) }
+        _ = try await executor.drain { try await load.value }
+
+        // The keys of the image and of its original are made together.
+        #expect(identifiers.value == 1)
+        #expect(codec.opens.value == 1)
+        // The load, the decode and the download, each a task that is shared.
+        #expect(jobsAtDownload.value == 3)
+    }
+}
+
+/// Counts the jobs that another executor receives.
+private final class CountingExecutor: TaskExecutor {
+    private let executor: ManualExecutor
+    private let count: Watched<Int>
+
+    init(_ executor: ManualExecutor, count: Watched<Int>) {
+        self.executor = executor
+        self.count = count
+    }
+
+    func enqueue(_ job: consuming ExecutorJob) {
+        count.update { $0 += 1 }
+        executor.enqueue(job)
+    }
+}
+
+/// Calls a closure whenever its identifier is read, and returns the image unchanged.
+private struct Named: ImageProcessing {
+    let onRead: @Sendable () -> Void
+
+    var identifier: String {
+        onRead()
+        return "named"
+    }
+
+    func process(_ image: DecodedImage) throws(ImageProcessingError) -> DecodedImage { image }
+}
+
+/// Counts how often its bytes are opened.
+private struct OpeningCodec: ImageDecoding {
+    private let codec = FakeCodec()
+    let opens = Watched(0)
+
+    var registry: CodecRegistry {
+        CodecRegistry([
+            CodecRegistry.Entry(format: ImageFormat(rawValue: "level"), decoder: self) {
+                $0.starts(with: "level:".utf8)
+            }
+        ])
+    }
+
+    func open(_ data: Data, limits: DecodingLimits) throws(ImageDecodingError) -> any ImageReading {
+        opens.update { $0 += 1 }
+        return try codec.open(data, limits: limits)
+    }
+
+    func inspect(_ data: Data, limits: DecodingLimits) throws(ImageDecodingError) -> ImageInfo {
+        try codec.inspect(data, limits: limits)
+    }
+
+    func decode(_ data: Data, options: DecodingOptions) throws(ImageDecodingError) -> DecodedImage {
+        try codec.decode(data, options: options)
+    }
 }
 
 /// Counts the calls of its methods.
