@@ -100,6 +100,9 @@ extension ImagePipeline {
             if original.layer == .disk, error.code == .unknownFormat {
                 // Another request may have the codec for the stored bytes, so others replace them only if they are
                 // usable.
+                guard download.mayReplace(original, of: request) else {
+                    throw PipelineError(.decoding(error.code), error.message, cause: error)
+                }
                 var changed = request
                 changed.cachePolicy.disk.reads = false
                 return try await self.original(for: changed, isRepeated: isRepeated, priority)

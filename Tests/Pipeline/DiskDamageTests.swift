@@ -50,6 +50,37 @@ struct DiskDamageTests {
         #expect(stack.downloader.count == 0)
     }
 
+    @Test(arguments: [false, true])
+    func `a process without the codec of the bytes loads them again once, and then after pauses`(
+        readsData: Bool
+    ) async throws {
+        let content = level(7)
+        let clock = ManualClock()
+        let disk = FakeDataCache()
+        try await disk.store(content, for: try web("a").originalKey)
+        let stack = Stack(FakeDownloader(giving: content), disk: disk, clock: clock)
+        let request = try web("a") { $0.codecs = CodecRegistry([]) }
+        for (pause, count) in [(0, 1), (0, 1), (1, 2), (1, 2), (1, 3)] {
+            clock.advance(by: .seconds(pause))
+            let error = await #expect(throws: PipelineError.self) {
+                if readsData {
+                    _ = try await stack.pipeline.data(for: request)
+                } else {
+                    _ = try await stack.load(request)
+                }
+            }
+            #expect(error?.code == .decoding(.unknownFormat))
+            #expect(stack.downloader.count == count)
+        }
+        #expect(stack.stored(try web("a")) == content)
+    }
+
+    @Test func `bytes in the format of an image are not loaded again for a request without its codec`() async throws {
+        let stack = try await stack(onDisk: Data("II*\0".utf8))
+        #expect(try await stack.failure(try web("a")).code == .decoding(.unknownFormat))
+        #expect(stack.downloader.count == 0)
+    }
+
     @Test func `a request whose image is too large does not remove the bytes`() async throws {
         let stack = try await stack(onDisk: level(7))
 

@@ -105,8 +105,8 @@ struct DecodeStage: Sendable {
         guard case .decoding(let code) = error.code, error.meansDamage else { return false }
         // Bytes that another request has decoded, with codecs of its own, are not damaged.
         if error.meansNoCodec, digest(of: request) == original.data.digest { return false }
-        return original.layer == .disk
-            || download.reject(original, of: request, after: code, isImage: isImage) && !isRepeated
+        if original.layer == .disk { return !error.meansNoCodec || download.mayReplace(original, of: request) }
+        return download.reject(original, of: request, after: code, isImage: isImage) && !isRepeated
     }
 
     /// Removes bytes from disk that do not decode to an intact image, although their checksum may be valid, and loads

@@ -104,6 +104,13 @@ struct DownloadStage: Sendable {
         return isWorthRepeating && ImageSource.http(Self.applying(request.cachePolicy, to: http)).mayReload
     }
 
+    /// Returns whether bytes from disk for which a request has no codec are worth loading again. They are not if they
+    /// have the format of an image, or were loaded again a short time ago.
+    func mayReplace(_ stored: Original, of request: ImageRequest) -> Bool {
+        ForeignFormat.name(of: stored.data) == nil
+            && unusable.record(request.originalKey, from: .fresh, requestedAt: report.clock.uptime)
+    }
+
     /// Records that the bytes of a request's source are an image without damage to its pixels.
     func accept(_ original: Original, of request: ImageRequest) {
         guard original.layer == .network else { return }
