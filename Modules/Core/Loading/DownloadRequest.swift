@@ -41,7 +41,8 @@ public struct DownloadRequest: Sendable {
     /// expired; nil sends the same request again. Default: nil.
     ///
     /// A pipeline sets it if modifiers have changed the request. It runs them again, because the pause before an
-    /// attempt may be long (`Retry-After`). When requests share a transfer, the closure of the first request applies.
+    /// attempt may be long (`Retry-After`). A request with a closure shares no transfer with others, because their
+    /// closures may select other content.
     public var renewal: (@Sendable () async throws -> HTTPRequest)?
     /// The version of the local file that the caller expects; nil if it does not track versions. Default: nil. Requests
     /// for different versions do not share a transfer. The downloader does not check the version.

@@ -82,7 +82,8 @@ public struct ImageRequest: Sendable {
     ///   their changed requests are equal. `cachedImage(for:)`, which cannot wait for the closure, returns nil.
     ///
     /// It is called again before each further attempt of a failed download, because a token may expire in the meantime.
-    /// The result of such an attempt is not kept if the credentials differ from those of the first one.
+    /// If the credentials then differ from those of the first attempt, the result is not kept, and a waiting request
+    /// with another closure and no identifier loads for itself.
     ///
     /// Called in any task, before a response cache is read. Other sources do not call it. An error that it throws
     /// becomes the cause of the load's error, except for `CancellationError`, which the load throws itself.
@@ -133,8 +134,8 @@ public struct ImageRequest: Sendable {
     /// The HTTP request that is sent; nil before a pipeline has resolved the request, and for other sources than
     /// servers.
     package var sent: SentRequest?
-    /// A closure that runs the modifiers again on the request as it was before them; nil if none has changed it.
-    package var renewal: (@Sendable () async throws -> ImageSource)?
+    /// The modifiers that have changed the request, for further attempts; nil if none has changed it.
+    package var renewal: Renewal?
     /// The variant of the resource, if the responses of the server vary by fields; nil if they do not, or if this is
     /// not known.
     package var variance: Variance? { didSet { memo = KeyMemo() } }

@@ -122,7 +122,8 @@ extension Coalescer {
         try await value(
             for: key,
             from: request.map {
-                CoalescerSource(WorkSource(source: $0.source.identity, modifier: $0.modifierToken))
+                CoalescerSource(
+                    WorkSource(source: $0.source.identity, modifier: $0.modifierToken), owner: $0.renewal?.modifier)
             }, priority: priority.level, onUpdate: onUpdate
         ) { report, level in
             try await body(report, PriorityHandle(level: level))

@@ -35,6 +35,19 @@ package final class SentRequest: Sendable, Hashable {
 }
 
 extension ImageRequest {
+    /// The modifiers of a request, which run again before a further attempt.
+    package struct Renewal: Sendable {
+        /// A token that represents ``ImageRequest/modifyRequest``; nil if only the downloader changes requests.
+        package let modifier: RequestToken?
+        /// Runs the modifiers on the request as it was before them.
+        package let source: @Sendable () async throws -> ImageSource
+
+        package init(modifier: RequestToken?, source: @escaping @Sendable () async throws -> ImageSource) {
+            self.modifier = modifier
+            self.source = source
+        }
+    }
+
     /// The variant of a resource that a request selects by the fields by which the responses vary.
     package struct Variance: Sendable, Hashable {
         package let fields: VaryingFields

@@ -268,7 +268,8 @@ public final class Downloader: Downloading {
         guard case .http(let http) = request.source, modifiesRequests, !request.isModified else {
             let transfer = TransferRequest(
                 source: request.source, path: path, deliversBytes: waiter.onBytes != nil, admission: request.admission,
-                fileVersion: request.fileVersion, retry: request.retry, renewal: request.renewal)
+                fileVersion: request.fileVersion, retry: request.retry, renewal: request.renewal,
+                isShareable: request.renewal == nil)
             return join(transfer, request.priority.value, receipt, waiter, isInTask: isInTask)
         }
         guard !table.withLock({ $0.isShutDown }) else { return waiter.complete(.failure(Self.shutDownError)) }
@@ -279,7 +280,8 @@ public final class Downloader: Downloading {
                 let transfer = TransferRequest(
                     source: .http(modified), path: path, deliversBytes: waiter.onBytes != nil,
                     admission: request.admission, retry: request.retry,
-                    renewal: { [fetcher] in try await fetcher.http.prepare(try await request.renewal?() ?? http) })
+                    renewal: { [fetcher] in try await fetcher.http.prepare(try await request.renewal?() ?? http) },
+                    isShareable: request.renewal == nil)
                 // Moves the waiter in one step, so that a concurrent cancellation or priority change finds it in one
                 // place or the other.
                 let isAdmitted = preparing.withLock { preparing in

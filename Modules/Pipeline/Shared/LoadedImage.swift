@@ -28,6 +28,9 @@ struct LoadedImage: Sendable {
 
     /// Whether the image may be stored under the key of its request: see ``Original/isKeepable``.
     var isKeepable: Bool { original?.isKeepable != false }
+
+    /// Whether the image is only for requests with one modifier: see ``Original/isOfModifier``.
+    var isOfModifier: Bool { original?.isOfModifier == true }
 }
 
 /// The encoded bytes of a resource, with their layer.
@@ -41,6 +44,9 @@ struct Original: Sendable {
     /// Whether the bytes may be stored under the key of the request. False when a local file changed during the read,
     /// and for the response to a request for a range, which never stands for the whole.
     var isKeepable = true
+    /// Whether the bytes are only for requests with the modifier of the request that loaded them, because a further
+    /// attempt of the download sent another request than the first one. Default: false.
+    var isOfModifier = false
     /// The request fields by which the bytes vary. Default: none.
     var varyingFields = VaryingFields.none
     /// The origin of the HTTP response, the network or a response cache; nil when it is not known.

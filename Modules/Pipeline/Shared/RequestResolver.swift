@@ -37,7 +37,7 @@ struct RequestResolver: Sendable {
         var resolved = await versions.settled(request)
         if needsModifier(request) {
             resolved.source = try await modifiedSource(of: request)
-            resolved.renewal = { [self, request] in try await modifiedSource(of: request) }
+            resolved.renewal = renewal(running: request)
             resolved.modifyRequest = nil
             // Also records that the modifiers have run.
             resolved = sending(resolved)
@@ -106,11 +106,15 @@ struct RequestResolver: Sendable {
         }
     }
 
-    /// Returns a closure that returns the source for a further attempt of a download; nil if no modifier changes it.
-    func renewal(of request: ImageRequest) -> (@Sendable () async throws -> ImageSource)? {
+    /// Returns the modifiers for a further attempt of a download; nil if none changes the request.
+    func renewal(of request: ImageRequest) -> ImageRequest.Renewal? {
         if let renewal = request.renewal { return renewal }
         guard Self.modifiesLate(request), modifiesRequests || request.hasModifier else { return nil }
-        return { [self, request] in try await modifiedSource(of: request) }
+        return renewal(running: request)
+    }
+
+    private func renewal(running request: ImageRequest) -> ImageRequest.Renewal {
+        ImageRequest.Renewal(modifier: request.modifierToken) { [self] in try await modifiedSource(of: request) }
     }
 
     /// Whether the modifiers run for each download only, because the request names what they select.

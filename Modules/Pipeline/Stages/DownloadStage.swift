@@ -32,7 +32,8 @@ struct DownloadStage: Sendable {
         self.resolver = resolver
         self.report = report
         self.unusable = unusable
-        loads = Coalescer(taskExecutor: taskExecutor, isOfSource: PipelineError.isOfSource)
+        loads = Coalescer(
+            taskExecutor: taskExecutor, isOfSource: PipelineError.isOfSource, isOfOwner: { $0.isOfModifier })
     }
 
     /// Loads the bytes of a request's source. Throws ``PipelineError``, `CancellationError`, or ``VaryMarker`` if the
@@ -169,7 +170,12 @@ struct DownloadStage: Sendable {
             downloadRequest.fileVersion = request.fileVersion
             downloadRequest.retry = request.retry
             downloadRequest.renewal = renewal(of: request, reloads: reload != nil, recordedBy: renewed)
-            if request.deliversPreviews { downloadRequest.onBytes = { update(.bytes(offset: $0, $1)) } }
+            if request.deliversPreviews {
+                downloadRequest.onBytes = { offset, bytes in
+                    // A waiting request must not show what is only for this one.
+                    if !renewed.isOfModifier { update(.bytes(offset: offset, bytes)) }
+                }
+            }
             download = try await downloader.download(downloadRequest) { update(.progress($0)) }
         } catch is CancellationError {
             throw CancellationError()
@@ -197,8 +203,8 @@ struct DownloadStage: Sendable {
         report(request.originalKey, .downloaded(bytes: download.data.count, download.caching?.source), since: start)
         let varyingFields = download.varyingFieldNames.map { VaryingFields($0) } ?? .everything
         let isCurrent = await versions.isCurrent(request)
-        let isKeepable =
-            isCurrent && !source.isPart && varyingFields != .everything && renewed.isSame(varyingBy: varyingFields)
+        let isSame = renewed.isSame(varyingBy: varyingFields)
+        let isKeepable = isCurrent && !source.isPart && varyingFields != .everything && isSame
         let isStorable = isRemote && policy.disk.writes && download.allowsStoring && isKeepable
         return Original(
             data: download.data,
@@ -206,6 +212,7 @@ struct DownloadStage: Sendable {
             allowsStoring: download.allowsStoring,
             writeToken: isStorable ? WriteToken() : nil,
             isKeepable: isKeepable,
+            isOfModifier: renewed.isOfModifier && !(isSame && varyingFields != .everything),
             varyingFields: varyingFields,
             responseSource: download.responseSource,
             requestedAt: start,
@@ -240,7 +247,7 @@ struct DownloadStage: Sendable {
     ) -> (@Sendable () async throws -> HTTPRequest)? {
         guard case .http(let first) = request.source, let renewal = resolver.renewal(of: request) else { return nil }
         return { [policy = request.cachePolicy] in
-            guard case .http(let http) = try await renewal() else { return first }
+            guard case .http(let http) = try await renewal.source() else { return first }
             renewed.record(http)
             var next = Self.applying(policy, to: http)
             if reloads { next.cachePolicy = .reloadIgnoringLocalAndRemoteCacheData }
@@ -269,6 +276,15 @@ private final class RenewedResource: Sendable {
     init(_ request: ImageRequest) { self.request = request }
 
     func record(_ http: HTTPRequest) { source.withLock { $0 = .http(http) } }
+
+    /// Whether the last attempt was for another request than the first one, and the modifier of the request may have
+    /// made the difference. Without an identifier, nothing then says that requests with other modifiers want the same.
+    var isOfModifier: Bool {
+        guard request.renewal?.modifier != nil, case .http(let sent)? = source.withLock({ $0 }),
+            case .http(let first) = request.source
+        else { return false }
+        return sent != first
+    }
 
     /// Whether the last attempt was for the resource of the request, with equal values of the fields by which its
     /// response varies. An identifier names what the modifiers select.

@@ -21,7 +21,8 @@ struct ProcessStage: Sendable {
         self.memory = memory
         self.recent = recent
         self.threads = threads
-        decodes = Coalescer(taskExecutor: threads.taskExecutor, isOfSource: PipelineError.isOfSource)
+        decodes = Coalescer(
+            taskExecutor: threads.taskExecutor, isOfSource: PipelineError.isOfSource, isOfOwner: { $0.isOfModifier })
     }
 
     /// Returns the image of a request. Throws ``PipelineError`` or `CancellationError`.

@@ -101,8 +101,10 @@ struct StoreStage: Sendable {
         image.scale = request.scale
         // An image from memory may still hold its bytes, but this load has not read them.
         let original = loaded.layer == .memory ? nil : loaded.original
-        return ImageResponse(
+        var response = ImageResponse(
             image: image, layer: loaded.layer, encodedByteCount: original?.data.count,
             httpResponse: original?.httpResponse, metrics: original?.metrics)
+        response.isOfModifier = loaded.isOfModifier
+        return response
     }
 }

@@ -89,6 +89,23 @@ struct CoalescerState<Key: Hashable & Sendable, Update: Sendable, Value: Sendabl
         }
     }
 
+    /// The waiters that an outcome concerns.
+    enum Audience: Sendable {
+        case everyone
+        /// The waiters with the source of the attempt.
+        case source
+        /// The waiters with the source of the attempt and its owner.
+        case owner
+
+        fileprivate func includes(_ waiter: CoalescerSource?, of attempt: CoalescerSource?) -> Bool {
+            switch self {
+            case .everyone: true
+            case .source: waiter?.identity == attempt?.identity
+            case .owner: waiter == attempt
+            }
+        }
+    }
+
     /// Work that has not ended, with or without waiters. Its task is set shortly after it starts.
     private struct Running: Sendable {
         var task: Task<Void, Never>?
@@ -163,16 +180,14 @@ struct CoalescerState<Key: Hashable & Sendable, Update: Sendable, Value: Sendabl
     }
 
     /// Ends an attempt, and also its flight unless there is a next attempt. Returns an empty completion if the flight
-    /// has been abandoned.
-    ///
-    /// If `isOfSource` is true, the source of the attempt caused its failure. Waiters with another source then remain,
-    /// and the work of the first of them is the next attempt.
-    mutating func finish(_ key: Key, flight: Int, isOfSource: Bool = false) -> Completion {
+    /// has been abandoned. Waiters that the outcome does not concern remain, and the work of the first of them is the
+    /// next attempt.
+    mutating func finish(_ key: Key, flight: Int, for audience: Audience = .everyone) -> Completion {
         guard let found = flights[key], found.id == flight else {
             return Completion(ended: remove(flight))
         }
         var completion = Completion()
-        guard isOfSource else {
+        guard audience != .everyone else {
             flights[key] = nil
             completion.waiters = found.waitersInOrder.map { $0.value }
             completion.ended = remove(flight)
@@ -180,7 +195,7 @@ struct CoalescerState<Key: Hashable & Sendable, Update: Sendable, Value: Sendabl
         }
         var source: CoalescerSource?
         for (id, waiter) in found.waitersInOrder {
-            if waiter.source != found.source {
+            if !audience.includes(waiter.source, of: found.source) {
                 guard completion.next == nil else { continue }
                 (completion.next, source) = (waiter.body, waiter.source)
             } else {
@@ -225,10 +240,29 @@ struct CoalescerState<Key: Hashable & Sendable, Update: Sendable, Value: Sendabl
 
 /// The identity of the source that a piece of work uses. Sources that may give different responses have different
 /// identities.
+///
+/// Sources with equal identities may still lead to different responses if the work changes them while it runs. Their
+/// owners then say who may receive the value.
 package struct CoalescerSource: Equatable, Sendable {
-    private let identity: any Hashable & Sendable
+    /// A value of any type, compared with others.
+    package struct Identity: Equatable, Sendable {
+        private let value: any Hashable & Sendable
 
-    package init(_ identity: some Hashable & Sendable) { self.identity = identity }
+        init(_ value: some Hashable & Sendable) { self.value = value }
 
-    package static func == (a: Self, b: Self) -> Bool { AnyHashable(a.identity) == AnyHashable(b.identity) }
+        package static func == (a: Self, b: Self) -> Bool { AnyHashable(a.value) == AnyHashable(b.value) }
+    }
+
+    let identity: Identity
+    private let owner: Identity?
+
+    /// Creates a source.
+    ///
+    /// - Parameters:
+    ///   - identity: The identity.
+    ///   - owner: The owner of changes that the work makes to the source; nil for none. Default: nil.
+    package init(_ identity: some Hashable & Sendable, owner: (some Hashable & Sendable)? = Int?.none) {
+        self.identity = Identity(identity)
+        self.owner = owner.map { Identity($0) }
+    }
 }

@@ -103,6 +103,31 @@ struct RequestRetryTests {
         #expect(error?.code == .hook && transport.requests.count == 1)
     }
 
+    @Test func `requests with closures of their own for further attempts share no transfer`() async throws {
+        let clock = ManualClock()
+        let transport = FakeTransport { request in
+            try await clock.sleep(for: .seconds(1))
+            let user = request.fields["Authorization"]
+            return HTTPResponse(
+                head: HTTPResponseHead(url: request.url, status: user == nil ? 503 : 200),
+                body: HTTPBody(Data((user ?? "").utf8)))
+        }
+        var configuration = DownloaderConfiguration()
+        configuration.retry = RetryPolicy(maximumAttempts: 2, baseDelay: .zero)
+        let downloader = Downloader(transport: transport, configuration: configuration)
+        let url = try #require(URL(string: "http://h/a"))
+        let tasks = try ["alice", "bob"].map { user in
+            var request = try self.request(nil)
+            request.renewal = { HTTPRequest(url: url, fields: ["Authorization": user]) }
+            return Task.immediate { [request] in try await downloader.download(request).data }
+        }
+        for _ in 0..<2 {
+            try await clock.waitForSleepers(count: 2)
+            clock.advance(by: .seconds(1))
+        }
+        for (task, user) in zip(tasks, ["alice", "bob"]) { #expect(try await task.value == Data(user.utf8)) }
+    }
+
     @Test func `a part that was received for another request is not continued`() async throws {
         let sent = Watched(0)
         let transport = FakeTransport { request in

@@ -183,6 +183,83 @@ struct ModifierTests {
         #expect(error.code == .download && (error.cause as? DownloadError)?.code == .declined)
     }
 
+    // MARK: Further attempts
+
+    @Test(arguments: [nil, "X-Token"], [false, true])
+    func `a further attempt is only for the requests whose modifier has made it, unless its response is for all`(
+        vary: String?, isSameImage: Bool
+    ) async throws {
+        let (clock, executor, isExpired) = (ManualClock(), ManualExecutor(), Watched(false))
+        let stack = Stack(
+            FakeDownloader { request, _ in
+                // The first attempt fails when all loads have joined.
+                try await clock.sleep(for: .seconds(1))
+                isExpired.update { $0 = true }
+                guard let http = try await request.renewal?() else { throw CancellationError() }
+                let head = HTTPResponseHead(
+                    url: http.url, status: 200, fields: vary.map { ["Vary": $0] } ?? HTTPFields())
+                return Download(
+                    data: level(http.fields["X-Token"].flatMap { Int($0) } ?? 0),
+                    response: HTTPResponse(head: head, body: HTTPBody(Data())))
+            }, executor: executor)
+        func request(of user: Int) throws -> ImageRequest {
+            try web("a") { $0.modifyRequest = { $0.fields["X-Token"] = isExpired.value ? "\(user)" : "old" } }
+        }
+        let alice = try request(of: 1)
+        var bob = try request(of: 2)
+        if !isSameImage { bob.processors = [Brighten(step: 10)] }
+        let tasks = [alice, bob, alice].map { stack.start($0) }
+        executor.drain()
+        #expect(stack.downloader.count == 1)
+
+        for _ in 0..<2 {
+            clock.advance(by: .seconds(1))
+            executor.drain()
+        }
+
+        let step = isSameImage ? 0 : 10
+        let levels = vary == nil ? [1, 1 + step, 1] : [1, 2 + step, 1]
+        for (task, expected) in zip(tasks, levels) { #expect(try await Int(task.value.image.level) == expected) }
+        #expect(stack.downloader.count == (vary == nil ? 1 : 2))
+    }
+
+    @Test func `bytes of a further attempt for one user give no previews to others`() async throws {
+        let (clock, executor, isExpired) = (ManualClock(), ManualExecutor(), Watched(false))
+        let stack = Stack(
+            FakeDownloader { request, _ in
+                request.onBytes?(0, Data([5]))
+                try await clock.sleep(for: .seconds(1))
+                isExpired.update { $0 = true }
+                guard let http = try await request.renewal?() else { throw CancellationError() }
+                let bytes = Data([http.fields["Authorization"] == "alice" ? 1 : 2])
+                request.onBytes?(0, bytes)
+                return Download(data: bytes)
+            }, executor: executor)
+        let seen = Watched<[UInt8]>([])
+        let tasks = try ["alice", "bob"].map { user in
+            let request = try web("a") {
+                $0.codecs = CodecRegistry([LastByteCodec()])
+                $0.deliversPreviews = true
+                $0.modifyRequest = { $0.fields["Authorization"] = isExpired.value ? user : "old" }
+            }
+            return Task(executorPreference: executor) {
+                try await stack.pipeline.load(request) { event in
+                    if case .preview(let preview) = event { seen.update { $0.append(preview.image.level) } }
+                }.image.level
+            }
+        }
+        executor.drain()
+
+        for _ in 0..<2 {
+            clock.advance(by: .seconds(1))
+            executor.drain()
+        }
+
+        for (task, expected) in zip(tasks, [1, 2]) { #expect(try await Int(task.value) == expected) }
+        #expect(!seen.value.contains(1))
+        #expect(!seen.value.contains(2))
+    }
+
     // MARK: Ranges
 
     @Test func `a part is never the whole: in flight, in memory, on disk and as a decoded image`() async throws {

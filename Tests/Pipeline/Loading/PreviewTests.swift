@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// Decodes one gray pixel whose level is the last received byte.
-private struct LastByteCodec: ImageDecoding {
+struct LastByteCodec: ImageDecoding {
     final class Incremental: IncrementalImageDecoding {
         let bytes = Watched(Data())
         private let partialError: ImageDecodingError?

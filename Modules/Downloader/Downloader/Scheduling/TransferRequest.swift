@@ -17,21 +17,25 @@ final class TransferRequest: Sendable {
     let retry: RetryPolicy?
     /// A closure that returns the request for a further attempt; nil sends the same request again.
     let renewal: (@Sendable () async throws -> HTTPRequest)?
+    /// Whether other requests may join the transfer. False if a closure of the caller makes the further attempts,
+    /// because nothing says that the others want what it selects.
+    let isShareable: Bool
 
     init(
         source: ImageSource, path: String?, deliversBytes: Bool, admission: DownloadRequest.Admission? = nil,
         fileVersion: FileVersion? = nil, retry: RetryPolicy? = nil,
-        renewal: (@Sendable () async throws -> HTTPRequest)? = nil
+        renewal: (@Sendable () async throws -> HTTPRequest)? = nil, isShareable: Bool = true
     ) {
         (self.source, self.path, self.deliversBytes, self.admission) = (source, path, deliversBytes, admission)
         (self.fileVersion, self.retry, self.renewal) = (fileVersion, retry, renewal)
+        self.isShareable = isShareable
     }
 }
 
 /// The identity of a transfer: two downloads with equal keys share a transfer. The key of content from a server
 /// consists of the whole HTTP request and the destination. The key of content from another source consists of the
 /// source's identity, the file version and the destination. Two requests with a method that is not safe (RFC 9110
-/// section 9.2.1) never have equal keys.
+/// section 9.2.1), or of which one is not shareable, never have equal keys.
 struct TransferKey: Hashable, Sendable {
     private let request: TransferRequest
     /// Computed once, because a key is hashed several times.
@@ -52,10 +56,9 @@ struct TransferKey: Hashable, Sendable {
 
     static func == (a: Self, b: Self) -> Bool {
         if a.request === b.request { return true }
-        guard a.digest == b.digest, a.request.path == b.request.path, a.request.fileVersion == b.request.fileVersion
-        else {
-            return false
-        }
+        guard a.digest == b.digest, a.request.isShareable, b.request.isShareable, a.request.path == b.request.path,
+            a.request.fileVersion == b.request.fileVersion
+        else { return false }
         // Two requests with an unsafe method must both reach the server.
         if case .http(let http) = a.request.source, !http.method.isSafe { return false }
         return a.request.source.identity == b.request.source.identity
