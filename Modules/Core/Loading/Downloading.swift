@@ -39,7 +39,8 @@ public protocol Downloading: Sendable {
     /// A response cache below the downloader sees these fields, and servers may vary their responses by them (`Vary`).
     /// The default implementation returns `request` unchanged.
     func addingDefaultFields(to request: HTTPRequest) -> HTTPRequest
-    /// The response cache that the downloader uses, or nil when it uses none. Constant.
+    /// The response cache that the downloader uses, or nil when it uses none. Constant. A downloader that wraps another
+    /// one returns that one's.
     ///
     /// `ImagePipeline.cache` looks up and removes responses in it. When a request for an HTTP source may not use the
     /// network, a pipeline calls the downloader only if it has one. The default implementation returns nil.

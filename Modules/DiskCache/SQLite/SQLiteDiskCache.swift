@@ -48,7 +48,8 @@ public final class SQLiteDiskCache: MaintainableDataCache {
     ///     first trim runs one interval after the cache first finds or stores an entry. With zero or less, no periodic
     ///     trims run. The default is ten minutes.
     ///   - lockTimeout: The maximum time that an operation waits for a lock of another process or cache. If the lock is
-    ///     not free by then, the operation fails. An operation may wait several times, each time up to this limit. The
+    ///     not free by then, the operation fails. An operation may wait several times, each time up to this limit.
+    ///     A store holds the lock until its whole value is written, so many large values make other processes wait. The
     ///     default is ten seconds.
     ///   - clock: The clock for the dates of entries, their expiration and the sweep interval. The default is the
     ///     system clock.
