@@ -248,7 +248,8 @@ package.targets += libraries.map { name, directory, pkgConfig, apt, yum, brew in
 
 // Each module has one test target, in a directory with the module's short name. The values are further dependencies.
 let tests: KeyValuePairs<String, [Target.Dependency]> = [
-    "AVIF": [], "BMP": ["AlcedoPNG"], "Boxes": [], "CURL": ["CCURL"], "Color": ["AlcedoCodecs", "AlcedoPipeline"],
+    "AVIF": [], "BMP": ["AlcedoPNG"], "Boxes": [], "CURL": ["AlcedoDownloader", "CCURL"],
+    "Color": ["AlcedoCodecs", "AlcedoPipeline"],
     "Core": [],
     "DiskCache": ["CFileSystemShim", "CXXHashShim"],
     "Downloader": ["AlcedoCURL", "AlcedoDiskCache", "AlcedoMemoryCache", "AlcedoURLResponseCache"],
@@ -265,7 +266,7 @@ let tests: KeyValuePairs<String, [Target.Dependency]> = [
     "ViewBinding": ["AlcedoProcessing"],
     "WebP": ["CWebP"],
 ]
-let testsWithFixtures: Set = ["GIF", "HEIF", "JPEG", "PNG", "Processing", "Terminal", "WebP"]
+let testsWithFixtures: Set = ["CURL", "GIF", "HEIF", "JPEG", "PNG", "Processing", "Terminal", "WebP"]
 for (name, needs) in tests {
     let modules: Set = ["AlcedoHTTP", "AlcedoCore", "AlcedoTesting", "TestSupport", "Alcedo\(name)"]
     package.targets.append(

@@ -1,58 +1,141 @@
 import AlcedoCURL
 import AlcedoCore
+import AlcedoDownloader
 import AlcedoHTTP
+import AlcedoRuntime
 import AlcedoTesting
 import FoundationEssentials
 import Testing
 
-/// The URL that a server receives. A proxy records it, with its host.
+/// The requests for the URLs of ``URLTable``, as a proxy receives them.
 @Suite(.timeLimit(.minutes(10)))
 struct WireURLTests {
-    /// Each row: the text of a URL or reference, and the URL that is requested.
-    private static let rows: [(text: String, sent: String)] = [
-        ("http://h.test/my%20file 2.png", "http://h.test/my%20file%202.png"),
-        ("http://h.test/100% é%C3%A9", "http://h.test/100%25%20%C3%A9%C3%A9"),
-        ("/a b?c d%20'e'#f g", "http://base.test/a%20b?c%20d%20%27e%27"),
-        ("12:30.png", "http://base.test/x/12:30.png"), ("./a:b", "http://base.test/x/a:b"),
-        ("\\\\o.test\\a\\..\\b", "http://o.test/b"), ("../%2e%2E/./c", "http://base.test/c"),
-        ("?q[]={1}", "http://base.test/x/y?q%5B%5D=%7B1%7D"), ("http://H.test:80", "http://h.test/"),
-        ("http:///h.test//a//", "http://h.test//a//"), ("\t http://h.te\nst/ ", "http://h.test/"),
-        ("http://0x7f.1:8080/a", "http://127.0.0.1:8080/a"), ("http://[0:0::1]/", "http://[::1]/"),
-        ("http://b%C3%BCcher.test/", "http://xn--bcher-kva.test/"),
-        ("http://FA%C3%9F.test/", "http://xn--fa-hia.test/"),
-        ("http://h.test/a%2fb%5C%2e", "http://h.test/a%2fb%5C%2e"),
-        (
-            "http://h.test/;a=1/!$&'()*+,@:",
-            "http://h.test/;a=1/!$&'()*+,@:"
-        ),
-    ]
+    private struct Outcome {
+        let requests: [OriginRequest]
+        let connectionCount: Int
+        let error: DownloadError?
+    }
 
-    private func requested(_ request: HTTPRequest, location: String? = nil) async throws -> String? {
-        let proxy = try LoopbackOrigin { seen in
-            guard let location, seen.target == request.url.absoluteString else { return .text("end") }
-            return .redirect(to: location)
+    /// The parts of a request for a URL that reach a proxy.
+    private struct Received: Equatable {
+        let method: String
+        let target: String
+        let host: String?
+        /// The proxy does not see the credentials of a request with TLS, because it does not let it pass.
+        let authorization: String?
+        /// The error of the download: the proxy refuses requests with TLS.
+        var failure: DownloadError.Code? { method == "CONNECT" ? .transport(.proxyRefused) : nil }
+
+        init(_ request: OriginRequest) {
+            (method, target) = (request.method.rawValue, request.target)
+            (host, authorization) = (request.fields["Host"], request.fields["Authorization"])
+        }
+
+        init(for url: String) throws {
+            let scheme = try #require(url.firstRange(of: "://"))
+            let rest = url[scheme.upperBound...].prefix { $0 != "#" }
+            let authority = rest.prefix { $0 != "/" }
+            let user = authority.lastIndex(of: "@").map { authority[..<$0] }
+            let host = String(user.map { authority.dropFirst($0.count + 1) } ?? authority)
+            if url.hasPrefix("https:") {
+                let hasPort = host.contains(":") && !host.hasSuffix("]")
+                (method, target) = ("CONNECT", hasPort ? host : "\(host):443")
+                (self.host, authorization) = (target, nil)
+            } else {
+                let path = rest.dropFirst(authority.count)
+                // libcurl leaves out an empty query.
+                let sent = path.firstIndex(of: "?") == path.indices.last ? path.dropLast() : path
+                (method, target, self.host) = ("GET", "http://\(host)\(sent)", host)
+                authorization = user.map { user in
+                    let pair = user.contains(":") ? String(user) : "\(user):"
+                    return "Basic \(Data(pair.utf8.percentDecodedLeniently()).base64EncodedString())"
+                }
+            }
+        }
+    }
+
+    /// Downloads a URL over a proxy that redirects the first request to `location`.
+    private func download(_ url: URL, redirectingTo location: String? = nil) async throws -> Outcome {
+        let proxy = try LoopbackOrigin { request in
+            if let location, request.number == 1 { return .redirect(to: location) }
+            return request.method.rawValue == "CONNECT" ? .status(403) : .text("end")
         }
         defer { proxy.stop() }
         var options = CURLOptions()
         options.proxy = .url(proxy.url)
-        let response = try await CURLTransport(options: options).sendFollowingRedirects(request)
-        _ = try await response.body.collect(limit: 100)
-        return proxy.requests.last?.target
+        var failure: DownloadError?
+        do {
+            let source = ImageSource.http(HTTPRequest(url: url, idleTimeout: .seconds(120)))
+            _ = try await Downloader(transport: CURLTransport(options: options)).download(DownloadRequest(source))
+        } catch let error as DownloadError {
+            failure = error
+        }
+        let state = proxy.state
+        return Outcome(requests: state.requests, connectionCount: state.connectionCount, error: failure)
     }
 
-    @Test(arguments: rows) func `a URL is sent as browsers send it`(row: (text: String, sent: String)) async throws {
-        let url = try #require(URL(webString: row.text, relativeTo: URL(string: "http://base.test/x/y?z")))
-        #expect(try await requested(HTTPRequest(url: url, idleTimeout: .seconds(120))) == row.sent)
+    @Test func `the table has a reason for each difference from browsers`() throws {
+        let table = try URLTable.load()
+        for row in table.rows where row.differs != nil { #expect(row.expected != row.url, "\(row)") }
+        #expect(Set(table.rows.compactMap(\.differs?.reason)) == Set(table.reasons.keys))
+        // The rows of the platform tests: URLs, and texts that are refused.
+        #expect(table.rows.prefix(432).count { $0.url != nil } == 229)
+        #expect(table.rows.prefix(432).count { $0.url == nil } == 203)
     }
 
-    @Test(arguments: rows) func `a redirect is followed as browsers follow it`(row: (text: String, sent: String))
-        async throws
-    {
-        let url = try #require(URL(string: "http://base.test/x/y?z"))
+    @Test(arguments: try URLTable.load().rows)
+    func `text is parsed as browsers parse it`(row: URLTable.Row) throws {
+        let base = try row.base.map { try #require(URL(string: $0)) }
+        #expect(URL(webString: row.text, relativeTo: base)?.absoluteString == row.expected)
+        // The parsed URL stays as it is, and the shortcut for URLs in normal form does not accept another one.
+        if let expected = row.expected { #expect(WebURL(expected)?.text == expected) }
+        for text in [row.text, row.expected ?? ""] where WebURL.isNormal(text) {
+            #expect(WebURL(text)?.sentText == text)
+        }
+    }
+
+    @Test(arguments: try URLTable.rows { $0.expected != nil })
+    func `a load requests what browsers request`(row: URLTable.Row) async throws {
+        let url = try #require(URL(webString: row.text, relativeTo: row.base.flatMap { URL(string: $0) }))
+        let expected = try Received(for: #require(row.expected))
+        let outcome = try await download(url)
+        #expect(outcome.requests.map { Received($0) } == [expected])
+        #expect(outcome.error?.code == expected.failure)
+    }
+
+    /// A redirect has a base, so that it cannot stand for a text without one, except if the text is an absolute URL.
+    /// The proxy sees only redirects of `http`, and a field cannot contain control characters.
+    @Test(
+        arguments: try URLTable.rows {
+            let isAbsolute = $0.text.contains("//") || $0.text.contains(#"\\"#)
+            return ($0.base ?? (isAbsolute ? "http:" : "")).hasPrefix("http:")
+                && $0.text.unicodeScalars.allSatisfy { $0.value >= 0x20 && $0.value != 0x7F }
+        })
+    func `a redirect is followed as browsers follow it`(row: URLTable.Row) async throws {
+        let base = try #require(URL(string: row.base ?? "http://base.test/x/y?z"))
         // Servers send UTF-8, each byte of which is a code point of a field.
         let location = String(String.UnicodeScalarView(row.text.utf8.map { Unicode.Scalar($0) }))
-            .replacing("\t ", with: "").replacing("\n", with: "")
-        #expect(try await requested(HTTPRequest(url: url, idleTimeout: .seconds(120)), location: location) == row.sent)
+        let outcome = try await download(base, redirectingTo: location)
+        guard let target = row.expected else {
+            #expect(outcome.error?.code == .badRedirect)
+            #expect(try #require(outcome.error).description.utf8.count < 300)
+            #expect(outcome.requests.count == 1)
+            #expect(outcome.connectionCount == 1)
+            return
+        }
+        let expected = try Received(for: target)
+        #expect(outcome.requests.count == 2)
+        #expect(outcome.requests.last.map { Received($0) } == expected)
+        #expect(outcome.error?.code == expected.failure)
+    }
+
+    /// Foundation refuses the other texts itself.
+    @Test(arguments: try URLTable.rows { $0.expected == nil && URL(string: $0.text) != nil })
+    func `a URL that browsers refuse fails without a connection`(row: URLTable.Row) async throws {
+        let outcome = try await download(try #require(URL(string: row.text)))
+        #expect(outcome.error?.code == .transport(.invalidRequest))
+        #expect(try #require(outcome.error).description.utf8.count < 300)
+        #expect(outcome.connectionCount == 0)
     }
 
     @Test(arguments: [
@@ -60,17 +143,13 @@ struct WireURLTests {
         ("http://h.test/a/%2e%2e/b", "http://h.test/b"), ("HTTP://H.test?q", "http://h.test/?q"),
     ])
     func `a URL that an app has made is normalized before it is sent`(text: String, sent: String) async throws {
-        let url = try #require(URL(string: text))
-        #expect(try await requested(HTTPRequest(url: url, idleTimeout: .seconds(120))) == sent)
+        let outcome = try await download(try #require(URL(string: text)))
+        #expect(outcome.requests.map(\.target) == [sent])
     }
 
-    @Test(arguments: ["http://a%20b/", "http://%FF.test/", "http://1.2.3.4.5/", "http://a%00.test/", "http://h:99999/"])
-    func `a URL without a valid host or port is refused`(text: String) async throws {
-        let url = try #require(URL(string: text))
-        let error = await #expect(throws: HTTPTransportError.self) {
-            try await requested(HTTPRequest(url: url, idleTimeout: .seconds(120)))
-        }
-        #expect(error?.code == .invalidRequest)
+    @Test func `a port that browsers block is not blocked`() async throws {
+        let outcome = try await download(try #require(URL(string: "http://h.test:6667/a")))
+        #expect(outcome.requests.map(\.target) == ["http://h.test:6667/a"])
     }
 
     @Test func `a pin of an international name applies to all its spellings`() {

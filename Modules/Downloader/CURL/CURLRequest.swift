@@ -95,8 +95,7 @@ struct CURLRequest: Sendable {
         guard !parsed.host.contains("%") else {
             throw HTTPTransportError(
                 .invalidRequest,
-                "cannot send the host name of \(url.shown): it has characters that no host has, or libidn2 is not "
-                    + "available to convert it")
+                "cannot send the host name of \(url.shown): libidn2, which converts it, is not available")
         }
         let port = parsed.port ?? (parsed.scheme == "https" ? 443 : 80)
         return (parsed.sentText, "\(parsed.scheme)://\(parsed.host):\(port)")

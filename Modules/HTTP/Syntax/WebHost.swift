@@ -12,25 +12,17 @@ package enum WebHost {
             return ipv6(String(decoding: bytes.dropFirst().dropLast(), as: UTF8.self))
         }
         let decoded = bytes.percentDecodedLeniently()
-        var name = decoded
-        if decoded.contains(where: { $0 >= 0x80 }) {
-            guard let text = String(validating: decoded, as: UTF8.self) else { return nil }
-            guard let ascii = InternationalName.ascii(text) else { return nil }
-            // Without libidn2, the name stays as it is, and the transport refuses or converts it.
-            guard ascii.utf8.allSatisfy({ $0 < 0x80 }) else {
-                return decoded.percentEncoded { $0.isUnreserved }.lowercased()
-            }
-            name = Array(ascii.utf8)
-        }
-        guard !name.isEmpty, name.allSatisfy({ $0 > 0x20 && $0 < 0x7F && !"#/:<>?@[\\]^|%".utf8.contains($0) }) else {
+        guard let text = String(validating: decoded, as: UTF8.self), let ascii = InternationalName.ascii(text) else {
             return nil
         }
-        let text = String(decoding: name, as: UTF8.self).lowercased()
-        return endsInNumber(text)
-            ? ipv4(text)
-            : text.utf8.percentEncoded { byte in
-                byte.isUnreserved || "!$&'()*+,;=".utf8.contains(byte)
-            }
+        // Without libidn2, the name stays as it is, and the transport refuses or converts it.
+        guard ascii.utf8.allSatisfy({ $0 < 0x80 }) else {
+            return decoded.percentEncoded { $0.isUnreserved }.lowercased()
+        }
+        // The standard allows some more characters. No host has them, and libcurl refuses them.
+        guard !ascii.isEmpty, ascii.utf8.allSatisfy(\.isUnreserved) else { return nil }
+        let name = ascii.lowercased()
+        return endsInNumber(name) ? ipv4(name) : name
     }
 
     private static func endsInNumber(_ name: String) -> Bool {
@@ -86,33 +78,5 @@ package enum WebHost {
         }
         guard !longest.isEmpty else { return "[\(joined(0..<8))]" }
         return "[\(joined(0..<longest.lowerBound))::\(joined(longest.upperBound..<8))]"
-    }
-}
-
-/// The conversion of host names outside of ASCII (IDNA 2008 with UTS #46) by libidn2, which libcurl usually loads. The
-/// library is looked up at run time, so that it is no dependency.
-package enum InternationalName {
-    private typealias Convert =
-        @convention(c) (
-            UnsafePointer<CChar>, UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>, CInt
-        ) -> CInt
-    private typealias Free = @convention(c) (UnsafeMutableRawPointer?) -> Void
-
-    private static let functions: (convert: Convert, free: Free)? = {
-        guard let convert = dlsym(nil, "idn2_to_ascii_8z"), let free = dlsym(nil, "idn2_free") else { return nil }
-        return (unsafeBitCast(convert, to: Convert.self), unsafeBitCast(free, to: Free.self))
-    }()
-
-    /// Returns the ASCII form of a name. Returns nil if the name is not a valid host name, and the name itself if
-    /// libidn2 is not available.
-    package static func ascii(_ name: String) -> String? {
-        guard !name.utf8.allSatisfy({ $0 < 0x80 }), let functions else { return name }
-        guard !name.utf8.contains(0), name.utf8.count <= 1_000 else { return nil }
-        // IDN2_NFC_INPUT and IDN2_NONTRANSITIONAL, as in browsers.
-        let flags: CInt = 1 | 8
-        var ascii: UnsafeMutablePointer<CChar>?
-        guard functions.convert(name, &ascii, flags) == 0, let ascii else { return nil }
-        defer { functions.free(ascii) }
-        return String(cString: ascii)
     }
 }
