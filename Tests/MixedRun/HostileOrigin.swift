@@ -28,7 +28,8 @@ struct HostileOrigin: Sendable {
         ]
         if Int.random(in: 0..<20) == 0 { fields["Cache-Control"] = "no-store" }
         if Int.random(in: 0..<40) == 0 { fields["Vary"] = "*" }
-        if let fault = fault(file, fields) { return fault }
+        let earlyEnd = Content.earlyEnd(request.path, request.fields, version: version, of: file.count)
+        if let fault = fault(file, fields, earlyEnd: earlyEnd) { return fault }
         if request.fields.values(of: "If-None-Match").contains(where: { $0.contains(fields["ETag"] ?? "") }) {
             return .status(304, fields: fields)
         }
@@ -44,7 +45,7 @@ struct HostileOrigin: Sendable {
         body: Data("<!DOCTYPE html><title>Log in</title>".utf8))
 
     /// Returns a fault in one reply of five.
-    private func fault(_ file: Data, _ fields: HTTPFields) -> OriginReply? {
+    private func fault(_ file: Data, _ fields: HTTPFields, earlyEnd: Int?) -> OriginReply? {
         let reply = OriginReply(fields: fields, body: file)
         let position = Int.random(in: 0..<file.count)
         switch Int.random(in: 0..<70) {
@@ -52,7 +53,7 @@ struct HostileOrigin: Sendable {
         case 1: return reply.cutting(at: .afterBody(position), .reset)
         case 2: return reply.framed(.chunked(size: 5000)).cutting(at: .afterBody(position))
         // The end of the body cannot be told from its truncation.
-        case 3: return OriginReply(fields: fields, body: Data(file.prefix(position)), framing: .close)
+        case 3: return earlyEnd.map { OriginReply(fields: fields, body: Data(file.prefix($0)), framing: .close) }
         case 4: return Self.loginPage
         case 5: return .redirect(to: "/login")
         case 6: return OriginReply(fields: fields)

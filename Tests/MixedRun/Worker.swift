@@ -16,6 +16,8 @@ final class Worker: Sendable {
         var request: ImageRequest
         var path: String
         var fields: HTTPFields
+        /// The number of bytes that the request asks for, from the first on; nil for the whole image.
+        var byteCount: Int?
         /// The oldest version that the caches may return.
         var minimumVersion: Int
     }
@@ -123,7 +125,7 @@ final class Worker: Sendable {
         if let image = pipeline.cachedImage(for: load.request) { check(image, load, "cachedImage") }
         let task = Task {
             do {
-                if load.request.processors.isEmpty, chance(6) || load.fields["Range"] != nil {
+                if load.request.processors.isEmpty, chance(6) || load.byteCount != nil {
                     check(try await pipeline.data(for: load.request), load)
                 } else {
                     let response = try await pipeline.load(load.request, priority: PriorityHandle(.normal)) {
@@ -162,7 +164,8 @@ final class Worker: Sendable {
         guard let url = URL(string: "http://127.0.0.1:\(port)\(path)\(query)") else { return nil }
         var http = HTTPRequest(url: url)
         for name in Content.fieldNames where chance(10) { http.fields[name] = Self.tokens.randomElement() }
-        if chance(20) { http.fields["Range"] = "bytes=0-\(Int.random(in: 100..<3000))" }
+        let byteCount = chance(20) ? Int.random(in: 101...3000) : nil
+        if let byteCount { http.fields["Range"] = "bytes=0-\(byteCount - 1)" }
         var request = ImageRequest(source: .http(http))
         var fields = http.fields
         if fields["User-Agent"] == nil { fields["User-Agent"] = "agent \(self.number)" }
@@ -185,22 +188,21 @@ final class Worker: Sendable {
             let isDirect = final == path && !request.showsCachedFirst
             minimumVersion = isDirect ? Content.version(of: final, at: now - Self.sharingTime) : 0
         }
-        return Load(request: request, path: final, fields: fields, minimumVersion: minimumVersion)
+        return Load(
+            request: request, path: final, fields: fields, byteCount: byteCount, minimumVersion: minimumVersion)
     }
 
     // MARK: Comparison
 
     private func check(_ data: Data, _ load: Load) {
-        // Only the header of the file is decoded, so that a truncation may remain unseen. The header is the same in all
-        // versions. The end of a shorter file may be a part of its version.
-        let header = Content.file(load.path, load.fields, version: 0).prefix(Content.headerByteCount)
-        if Content.version(in: data) == nil, data.prefix(header.count) == header.prefix(data.count) {
-            return record("parts", data.count)
-        }
-        guard let version = isPossible(Content.version(in: data), load, "data") else { return }
+        guard let version = isPossible(Content.version(in: data), load, "data of \(data.count) bytes") else { return }
         let file = Content.file(load.path, load.fields, version: version)
         if data == file { return record("data", data.count) }
-        guard data.count < file.count, data == file.prefix(data.count) else { return fail(load, "data", version) }
+        // Only the header of the file is decoded, so that a truncation without a sign of it remains unseen.
+        let earlyEnd = Content.earlyEnd(load.path, load.fields, version: version, of: file.count)
+        guard [load.byteCount, earlyEnd].contains(data.count), data == file.prefix(data.count) else {
+            return fail(load, "data, \(data.count) of \(file.count) bytes", version)
+        }
         record("parts", data.count)
     }
 
