@@ -8,116 +8,366 @@ import FoundationEssentials
 import TestSupport
 import Testing
 
-/// Random requests that differ in one part or several, over all layers. Every image must be the one that the server
-/// made for the request that was sent.
+/// Random loads whose requests differ from others in one part or two. Each result must be what the server has sent for
+/// the same final request, or what a response allows to be used for it (RFC 9111, section 4.1).
+///
+/// The table ``LoadPlan/parts`` lists the parts and their values. Each part is varied in each ``IdentityLayer``. A seed
+/// determines everything, also the order in which tasks run, so that a seed that fails always fails.
 @Suite(.timeLimit(.minutes(20)))
 struct IdentityTests {
-    @Test(arguments: 0..<24)
-    func `no request receives what was made for another request`(seed: Int) async throws {
-        var world = try World(seed: UInt64(seed), hasResponseCache: seed % 2 == 1, isFlaky: seed % 3 == 2)
-        for _ in 0..<24 { try await world.runBatch() }
-        #expect(world.checkedCount > 100)
+    private static let seeds = 0..<TestLength.rounds(24, full: 2_400)
+
+    @Test func `no request receives what was made for another one, whatever part differs, in any layer`() async throws {
+        let meetings = await withTaskGroup(of: [Meeting: Int].self) { group in
+            for seed in Self.seeds { group.addTask { await Self.meetings(seed: seed) } }
+            return await group.reduce(into: [:]) { $0.merge($1, uniquingKeysWith: +) }
+        }
+        for part in LoadPlan.parts {
+            for layer in IdentityLayer.allCases {
+                #expect(
+                    meetings[Meeting(part: part.name, layer: layer), default: 0] > 0,
+                    "no request that differed in \(part.name) was served by \(layer)")
+            }
+        }
+    }
+
+    @Test func `a seed determines what meets where`() async {
+        let first = await Self.meetings(seed: 5)
+        let second = await Self.meetings(seed: 5)
+        #expect(first == second)
+    }
+
+    /// Runs the loads of a seed. Returns how often each layer served a request that differed in each part.
+    private static func meetings(seed: Int) async -> [Meeting: Int] {
+        let executor = ManualExecutor()
+        let run = Task(executorPreference: executor) {
+            var world = World(seed: seed, executor: executor)
+            do {
+                for _ in 0..<24 { try await world.runBatch() }
+            } catch {
+                Issue.record("seed \(seed), batch \(world.origin.batch): \(error)")
+            }
+            return world.meetings
+        }
+        return await executor.drain { await run.value }
+    }
+}
+
+/// The ways by which a result reaches a request that did not cause it.
+private enum IdentityLayer: CaseIterable {
+    case memory, disk, responseCache, flight, resumption, nextProcess, otherPipeline
+}
+
+/// A layer that served a request which differed from others in a part.
+private struct Meeting: Hashable {
+    let part: String
+    let layer: IdentityLayer
+}
+
+/// The parts of a load. The pipeline, the codecs and all policies are in it, because they must not mix results either.
+private struct LoadPlan: Sendable {
+    enum Credentials: Equatable { case none, field(String), cookie(String), url(String) }
+
+    /// What a modifier changes. Later attempts of a download use the later values.
+    enum Modifier: Equatable { case none, field(String, [String]), query(String) }
+
+    enum Codecs: UInt8 { case ofPipeline, equal, other, missing }
+
+    enum Call { case load, loadCachedFirst, data }
+
+    var path = "/a"
+    var fields = HTTPFields()
+    var method = HTTPMethod.get
+    /// The body if the method has one.
+    var body: String?
+    var credentials = Credentials.none
+    var range: String?
+    /// Whether the query of the URL does not count.
+    var namesResource = false
+    var identifier: String?
+    var modifier = Modifier.none
+    var steps: [UInt8] = []
+    var target: UInt8 = 0
+    var acceptsLarger = false
+    var codecs = Codecs.ofPipeline
+    var policy = CachePolicy.all
+    var dataPolicy = DataCachePolicy.original
+    var call = Call.load
+    var pipelineIndex = 0
+
+    static let parts: [Part] = [
+        Part("URL", \.path, ["/a", "/b", "/a?q=1", "/a?q=2", "/moved", "/away"]),
+        Part(
+            "fields", \.fields,
+            [
+                [:], ["X-Token": "1"], ["X-Token": "2"], ["x-token": "1", "DPR": "1"], ["X-User": "1"], ["DPR": "2"],
+                ["User-Agent": "own"], ["Accept": "image/own"], ["Accept-Language": "de"], ["Accept-Language": "en"],
+                ["Accept-Encoding": "identity"],
+            ]),
+        Part("method", \.method, [.get, .post]),
+        Part("body", \.body, [nil, "1", "2"]),
+        Part("credentials", \.credentials, [.none, .field("1"), .field("2"), .cookie("1"), .url("1"), .url("2")]),
+        Part("range", \.range, [nil, "bytes=0-30", "bytes=0-40"]),
+        Part("resource", \.namesResource, [false, true]),
+        Part("identifier", \.identifier, [nil, "x", "y"]),
+        Part(
+            "modifier", \.modifier,
+            [
+                .none, .field("X-Token", ["1"]), .field("X-Token", ["2"]), .field("X-Token", ["1", "2"]),
+                .field("X-Token", ["1", "3"]), .field("Authorization", ["1", "2"]), .field("Range", ["bytes=0-30"]),
+                .query("q=1"), .query("q=2"),
+            ]),
+        Part("processors", \.steps, [[], [1], [2], [1, 2], [2, 1]]),
+        Part("target", \.target, [0, 50, 60]),
+        Part("larger images", \.acceptsLarger, [false, true]),
+        Part("codecs", \.codecs, [.ofPipeline, .equal, .other, .missing]),
+        Part(
+            "cache policy", \.policy,
+            [
+                .all, .all, .reload, .revalidate, .cacheOnly, CachePolicy(.returnCacheDataElseLoad), .none,
+                CachePolicy(memory: .none), CachePolicy(disk: .none), CachePolicy(memory: .none, disk: .none),
+            ]),
+        Part("data policy", \.dataPolicy, DataCachePolicy.allCases),
+        Part("call", \.call, [.load, .loadCachedFirst, .data]),
+        Part("pipeline", \.pipelineIndex, [0, 1]),
+    ]
+
+    /// One part of a load, with its values.
+    struct Part: Sendable {
+        let name: String
+        let vary: @Sendable (inout LoadPlan, inout SeededGenerator) -> Void
+        let differs: @Sendable (LoadPlan, LoadPlan) -> Bool
+
+        init<Value: Equatable & Sendable>(
+            _ name: String, _ path: any WritableKeyPath<LoadPlan, Value> & Sendable, _ values: [Value]
+        ) {
+            self.name = name
+            vary = { plan, random in plan[keyPath: path] = values[Int.random(in: 0..<values.count, using: &random)] }
+            differs = { $0[keyPath: path] != $1[keyPath: path] }
+        }
+    }
+
+    /// Returns a plan in which about every fifth part has another value than usual.
+    static func makeBase(_ random: inout SeededGenerator) -> LoadPlan {
+        var plan = LoadPlan()
+        for part in parts where Int.random(in: 0..<4, using: &random) == 0 { part.vary(&plan, &random) }
+        return plan
+    }
+
+    /// Returns a plan that differs in at most two parts.
+    func varied(_ random: inout SeededGenerator) -> LoadPlan {
+        var plan = self
+        for _ in 0..<Int.random(in: 0...2, using: &random) {
+            Self.parts.randomElement(using: &random)?.vary(&plan, &random)
+        }
+        return plan
+    }
+
+    // MARK: Requests
+
+    /// Returns the HTTP request before the modifiers.
+    private func httpRequest() throws -> HTTPRequest {
+        var text = "http://h\(path)"
+        if case .url(let user) = credentials { text = "http://\(user)@h\(path)" }
+        var http = HTTPRequest(method: method, url: try #require(URL(string: text)), fields: fields)
+        if method == .post { http.body = body.map { Data($0.utf8) } }
+        switch credentials {
+        case .field(let value): http.fields["Authorization"] = value
+        case .cookie(let value): http.fields["Cookie"] = value
+        case .url, .none: break
+        }
+        http.fields["Range"] = range
+        return http
+    }
+
+    /// Returns the image request, in the time of a user, who is a part of what the modifiers select.
+    func imageRequest(user: String?) throws -> ImageRequest {
+        var request = ImageRequest(source: .http(try httpRequest()))
+        if namesResource { request.resource = ResourceKey("image \(path.prefix { $0 != "?" })") }
+        request.additionalIdentifier = identifier.map { "\($0) \(user ?? "nobody") \(modifier) \(codecs)" }
+        if modifier != .none {
+            let count = Watched(0)
+            request.modifyRequest = { [modifier] http in
+                let attempt = count.update { count in
+                    defer { count += 1 }
+                    return count
+                }
+                modifier.apply(to: &http, attempt: attempt)
+            }
+        }
+        request.processors = steps.map { IdentityPicture.Step(number: $0) }
+        if target > 0 { request.decoding.target = TargetSize(width: Int(target), height: Int(target)) }
+        request.acceptsLargerCachedImage = acceptsLarger
+        switch codecs {
+        case .ofPipeline: break
+        case .equal: request.codecs = IdentityPicture.Codec(number: 0).registry
+        case .other: request.codecs = IdentityPicture.Codec(number: 1).registry
+        case .missing: request.codecs = CodecRegistry([])
+        }
+        request.cachePolicy = policy
+        request.dataCachePolicy = dataPolicy
+        request.showsCachedFirst = call == .loadCachedFirst
+        return request
+    }
+
+    /// Returns the requests of which the server may see one, without default fields: one for each attempt.
+    func sentRequests(user: String?) throws -> [HTTPRequest] {
+        let attemptCount = if case .field(_, let values) = modifier { values.count } else { 1 }
+        return try (0..<attemptCount).map { attempt in
+            var http = try httpRequest()
+            modifier.apply(to: &http, attempt: attempt)
+            if let user { http.fields["X-User"] = user }
+            return http
+        }
+    }
+
+    // MARK: Results
+
+    /// Whether only a response to this load is a right result.
+    var mustBeNew: Bool {
+        let reloads: [HTTPCachePolicy?] = [.reloadIgnoringLocalCacheData, .reloadRevalidatingCacheData]
+        return !policy.memory.reads && !policy.disk.reads
+            && (!policy.response.reads || reloads.contains(policy.protocolPolicy))
+    }
+
+    /// The numbers of the codecs by which the image may have been decoded. An image in a cache is for all codecs, unless
+    /// an identifier names the codec.
+    private var codecNumbers: [UInt8] {
+        if identifier == nil, policy.memory.reads || policy.disk.reads { return [0, 1] }
+        return switch codecs {
+        case .ofPipeline, .equal: [0]
+        case .other: [1]
+        case .missing: []
+        }
+    }
+
+    private var targets: [UInt8] { acceptsLarger && target > 0 ? [target, 0, 60] : [target] }
+
+    /// Returns whether the picture was made as this plan requests it, of whatever content.
+    func accepts(_ picture: IdentityPicture, range: String?) -> Bool {
+        let end = range.flatMap { UInt8($0.dropFirst("bytes=0-".count)) }
+        guard picture.part == end.map({ $0 + 1 }) ?? 0 else { return false }
+        if call == .data { return picture.codec == 0 && picture.target == 0 && picture.steps.isEmpty }
+        return codecNumbers.contains(picture.codec) && targets.contains(picture.target) && picture.steps == steps
+    }
+}
+
+extension LoadPlan.Modifier {
+    fileprivate func apply(to http: inout HTTPRequest, attempt: Int) {
+        switch self {
+        case .none: break
+        case .field(let name, let values): http.fields[name] = values[min(attempt, values.count - 1)]
+        case .query(let query):
+            let text = http.url.absoluteString
+            http.url = URL(string: "\(text)\(text.contains("?") ? "&" : "?")\(query)") ?? http.url
+        }
+    }
+}
+
+/// A load, and the final requests whose results it may receive.
+private struct Load: Sendable {
+    let base: LoadPlan
+    let plan: LoadPlan
+    let request: ImageRequest
+    let forms: [IdentityOrigin.Form]
+    let range: String?
+    let pipeline: ImagePipeline
+    let origin: IdentityOrigin
+
+    /// A result that the load must not receive.
+    struct Mismatch: Error, CustomStringConvertible {
+        let description: String
+
+        init(_ description: String) { self.description = description }
+    }
+
+    struct Result: Sendable {
+        let picture: IdentityPicture
+        let layer: ImageResponse.Layer
+        let head: HTTPResponseHead?
+
+        /// The number of the server's response, if the result is one.
+        var responseID: String? { layer == .network && !isFromResponseCache ? head?.fields["X-Response"] : nil }
+        var isFromResponseCache: Bool { head?.fields["Cache-Status"]?.contains("hit") == true }
+    }
+
+    /// Runs the load and checks every image that it shows. Returns nil if it failed for a reason that it may have.
+    func run() async throws -> Result? {
+        if let image = pipeline.cachedImage(for: request) { try check(IdentityPicture(image), "cachedImage") }
+        do {
+            if plan.call == .data {
+                let response = try await pipeline.dataResponse(for: request)
+                guard let picture = IdentityPicture(file: response.data) else { throw Mismatch("a mixture of files") }
+                try check(picture, "data from \(response.layer)")
+                return Result(picture: picture, layer: response.layer, head: response.httpResponse)
+            }
+            let shown = Watched<[IdentityPicture]>([])
+            let response = try await pipeline.load(request, priority: PriorityHandle(.normal)) { update in
+                if case .cached(let cached) = update { shown.update { $0.append(IdentityPicture(cached.image)) } }
+            }
+            for picture in shown.value { try check(picture, "cached first") }
+            let picture = IdentityPicture(response.image)
+            try check(picture, "\(response.layer)")
+            return Result(picture: picture, layer: response.layer, head: response.httpResponse)
+        } catch let error as PipelineError {
+            let mayFail =
+                switch error.code {
+                case .download: origin.traits.isFlaky
+                case .notInCache: !plan.policy.allowsNetwork
+                case .decoding: plan.codecs == .missing
+                case .processing, .notStored, .shutDown: false
+                }
+            guard mayFail else { throw Mismatch("\(plan) failed: \(error)") }
+            return nil
+        }
+    }
+
+    private func check(_ picture: IdentityPicture, _ layer: String) throws {
+        let first = plan.mustBeNew ? origin.batch : 0
+        let isExplained = forms.contains {
+            origin.explains(picture.content, $0, ignoringQuery: plan.namesResource, since: first)
+        }
+        guard isExplained, plan.accepts(picture, range: range) else {
+            let reason = isExplained ? "was made otherwise" : "has the content of another request"
+            throw Mismatch("\(picture) from \(layer) \(reason), for \(plan), sent as \(forms)")
+        }
     }
 }
 
 /// A server, caches, and two pipelines on them, which send different default fields.
 private struct World {
-    private static let names = ["1", "2"]
+    let origin: IdentityOrigin
+    private(set) var meetings: [Meeting: Int] = [:]
 
+    private static let pipelineCount = 2
+
+    private let executor: ManualExecutor
+    /// Whether the downloaders have a modifier, which adds the current user.
+    private let hasUsers: Bool
     private var random: SeededGenerator
-    private let origin: Origin
-    private let hasResponseCache: Bool
-    private var memory = DictionaryMemoryCache()
-    private let disk = FakeDataCache()
-    private let responses: URLResponseCache
-    private let pieces = FakeDataCache()
-    /// The user whose token the downloaders' modifier adds; nil adds none.
+    private let clock = ManualClock()
     private let user = Watched<String?>(nil)
+    private let disk = FakeDataCache()
+    private let responses = StoredResponses()
+    private let pieces = FakeDataCache()
+    private var memory = DictionaryMemoryCache()
     private var pipelines: [ImagePipeline] = []
-    private(set) var checkedCount = 0
+    /// The first batch of this process.
+    private var firstBatch = 0
+    /// The plans that are varied. They stay for some batches, so that requests meet the results of earlier ones.
+    private var bases: [LoadPlan] = []
 
-    init(seed: UInt64, hasResponseCache: Bool, isFlaky: Bool) throws {
-        random = SeededGenerator(seed: seed)
-        origin = Origin(isHonestAboutCredentials: hasResponseCache, isFlaky: isFlaky)
-        self.hasResponseCache = hasResponseCache
-        responses = URLResponseCache()
+    init(seed: Int, executor: ManualExecutor) {
+        self.executor = executor
+        random = SeededGenerator(seed: UInt64(seed))
+        hasUsers = seed % 8 < 4
+        origin = IdentityOrigin(
+            IdentityOrigin.Traits(
+                hasResponseCache: seed % 2 == 1, namesKeyFields: seed % 4 == 1, isFlaky: seed % 3 != 0),
+            seed: UInt64(seed))
+        bases = (0..<3).map { _ in LoadPlan.makeBase(&random) }
         restart()
     }
-
-    /// Begins the next process: the disk stays.
-    private mutating func restart() {
-        memory = DictionaryMemoryCache()
-        let transport: any HTTPTransport =
-            hasResponseCache ? CachingTransport(wrapping: origin, cache: responses) : origin
-        pipelines = Self.names.map { name in
-            var configuration = DownloaderConfiguration()
-            configuration.defaultFields = ["User-Agent": "agent \(name)", "Accept": "image/\(name)"]
-            configuration.resume = ResumePolicy(storage: pieces)
-            configuration.resume?.minimumByteCount = 1
-            configuration.modifyRequest = { [user] request in
-                var request = request
-                if let name = user.value { request.fields["X-User"] = name }
-                return request
-            }
-            return ImagePipeline(
-                ImagePipeline.Configuration(
-                    downloader: Downloader(
-                        transport: transport, configuration: configuration,
-                        responseCache: hasResponseCache ? responses : nil),
-                    codecs: MarkCodec.registry, memoryCache: memory, diskCache: disk))
-        }
-    }
-
-    /// One load, and the request that the server must see.
-    private struct Load: Sendable {
-        var request: ImageRequest
-        var sent: HTTPRequest
-        var mark: UInt8
-        var pipeline: ImagePipeline
-        var loadsData: Bool
-    }
-
-    mutating func runBatch() async throws {
-        if chance(6) { for pipeline in pipelines { await pipeline.flush() } }
-        if chance(8) {
-            for pipeline in pipelines { await pipeline.shutDown() }
-            restart()
-        }
-        if chance(8) { memory.removeAll() }
-        let name = chance(2) ? pick(Self.names) : nil
-        user.update { $0 = name }
-        let loads = try (0..<8).map { _ in try makeLoad(of: name) }
-        let tasks = loads.map { load in Task { [origin] in try await Self.check(load, origin) } }
-        for task in tasks where try await task.value { checkedCount += 1 }
-    }
-
-    /// Returns whether the load succeeded; a flaky server may end a transfer early.
-    private static func check(_ load: Load, _ origin: Origin) async throws -> Bool {
-        let expected = origin.content(for: load.sent)
-        @Sendable func expect(_ image: DecodedImage, _ layer: String) {
-            let (found, wanted) = (Mark(image).value, expected.value ^ UInt32(load.mark))
-            if found != wanted {
-                Issue.record("\(layer): \(found) instead of \(wanted) for \(load.sent) of \(load.request.key)")
-            }
-        }
-        if let image = load.pipeline.cachedImage(for: load.request) { expect(image, "cachedImage") }
-        do {
-            if load.loadsData {
-                let data = try await load.pipeline.data(for: load.request)
-                #expect(data == expected.data, "\(load.sent)")
-                return true
-            }
-            let response = try await load.pipeline.load(load.request, priority: PriorityHandle(.normal)) {
-                if case .cached(let cached) = $0 { expect(cached.image, "cached first") }
-            }
-            expect(response.image, "\(response.layer)")
-            return true
-        } catch let error as PipelineError where error.code == .download {
-            return false
-        }
-    }
-
-    // MARK: Requests
 
     private mutating func chance(_ count: Int) -> Bool { Int.random(in: 0..<count, using: &random) == 0 }
 
@@ -125,208 +375,151 @@ private struct World {
         values[Int.random(in: 0..<values.count, using: &random)]
     }
 
-    private mutating func makeLoad(of user: String?) throws -> Load {
-        let pipelineIndex = pick([0, 1])
-        let path = pick(Origin.paths)
-        // The server ignores the query.
-        let isSigned = chance(3)
-        let credentials = chance(8) ? "\(pick(Self.names)):secret@" : ""
-        let text = "http://\(credentials)h/\(path)\(isSigned ? "?signature=\(pick(Self.names))" : "")"
-        var http = HTTPRequest(url: try #require(URL(string: text)))
-        for field in Origin.fields where chance(9) { http.fields[field] = "\(field) \(pick(Self.names))" }
-        if chance(12) { http.fields["Range"] = "bytes=0-\(pick([9, 10]))" }
-        if chance(12) { http.fields["Accept-Encoding"] = pick(["identity", "identity;q=1"]) }
-        if chance(10) {
-            http.method = .post
-            if chance(2) { http.body = Data(pick(Self.names).utf8) }
+    /// Begins the next process: what is on disk stays.
+    private mutating func restart() {
+        memory = DictionaryMemoryCache()
+        firstBatch = origin.batch
+        let cache = URLResponseCache(store: responses, clock: clock)
+        let transport: any HTTPTransport =
+            origin.traits.hasResponseCache
+            ? CachingTransport(wrapping: origin, cache: cache, taskExecutor: executor) : origin
+        pipelines = (0..<Self.pipelineCount).map { index in
+            let downloader = Downloader(
+                transport: transport, configuration: configuration(index),
+                responseCache: origin.traits.hasResponseCache ? cache : nil, clock: clock)
+            return ImagePipeline(
+                ImagePipeline.Configuration(
+                    downloader: downloader, codecs: IdentityPicture.Codec(number: 0).registry, memoryCache: memory,
+                    diskCache: disk, clock: clock, taskExecutor: executor))
         }
-        var request = ImageRequest(source: .http(http))
-        if isSigned, chance(2) { request.resource = ResourceKey("image \(path)") }
-        var sent = http
-        let token = chance(4) ? pick(Self.names) : nil
-        if let token {
-            request.modifyRequest = { $0.fields["X-Token"] = "token \(token)" }
-            sent.fields["X-Token"] = "token \(token)"
+    }
+
+    private func configuration(_ index: Int) -> DownloaderConfiguration {
+        var configuration = DownloaderConfiguration()
+        configuration.taskExecutor = executor
+        configuration.defaultFields = Self.defaultFields(index)
+        configuration.retry = RetryPolicy(maximumAttempts: 2, baseDelay: .zero)
+        configuration.retryBudget = nil
+        configuration.resume = ResumePolicy(storage: pieces)
+        configuration.resume?.minimumByteCount = 1
+        configuration.alternatives = { request in [Self.alternative(to: request)] }
+        guard hasUsers else { return configuration }
+        configuration.modifyRequest = { [user] request in
+            var request = request
+            if let name = user.value { request.fields["X-User"] = name }
+            return request
         }
-        if let user { sent.fields["X-User"] = user }
-        // The identifier names what the modifiers select.
-        if chance(4) { request.additionalIdentifier = "\(user ?? "-") \(token ?? "-")" }
-        let name = Self.names[pipelineIndex]
-        if sent.fields["User-Agent"] == nil { sent.fields["User-Agent"] = "agent \(name)" }
-        if sent.fields["Accept"] == nil { sent.fields["Accept"] = "image/\(name)" }
-        let marks: [UInt8] = pick([[], [], [1], [2], [1, 2]])
-        request.processors = marks.map { XorProcessor(mark: $0) }
-        if chance(4) { request.decoding.target = TargetSize(width: 50, height: 50) }
-        request.decoding.allowsPartial = chance(4)
-        if chance(4) { request.codecs = MarkCodec.registry }
-        request.dataCachePolicy = pick(DataCachePolicy.allCases)
-        request.cachePolicy = pick([.all, .all, .all, .reload, .revalidate])
-        if chance(8) { request.cachePolicy.disk = .none }
-        if chance(8) { request.cachePolicy.memory = .none }
-        request.showsCachedFirst = chance(8)
-        return Load(
-            request: request, sent: sent, mark: marks.reduce(0, ^), pipeline: pipelines[pipelineIndex],
-            loadsData: marks.isEmpty && chance(6))
-    }
-}
-
-/// A server with other contents for other requests. It names the fields on which a content depends in `Vary`, except
-/// for those that belong to the key of a request anyway.
-private final class Origin: HTTPTransport {
-    /// The fields by which each path varies.
-    private static let varyingFields: [String: [String]] = [
-        "plain": [], "token": ["X-Token"], "agent": ["User-Agent"], "accept": ["Accept"],
-        "all": ["X-Token", "X-User", "Accept", "DPR"], "user": ["x-user"],
-    ]
-    static let paths = varyingFields.keys.sorted()
-    /// The own fields of requests.
-    static let fields = ["X-Token", "X-User", "DPR", "User-Agent", "Authorization", "Cookie", "Accept-Language"]
-    /// The fields that belong to keys, without those that an honest server must name.
-    private static let keyFields = ["Authorization", "Cookie", "Accept-Language"]
-
-    private let isHonestAboutCredentials: Bool
-    private let isFlaky: Bool
-    private let numbers = Watched<[String: UInt32]>([:])
-    private let count = Watched(0)
-
-    init(isHonestAboutCredentials: Bool, isFlaky: Bool) {
-        self.isHonestAboutCredentials = isHonestAboutCredentials
-        self.isFlaky = isFlaky
+        return configuration
     }
 
-    /// Returns the whole content, which depends on everything that the server may look at.
-    private func whole(_ request: HTTPRequest) -> Data {
-        let path = request.url.path
-        let names = Self.varyingFields[String(path.dropFirst())]! + Self.keyFields
-        var parts = [path, request.method.rawValue, String(decoding: request.body ?? Data(), as: UTF8.self)]
-        parts += names.map { "\($0)=\(request.fields[$0] ?? "none")" }
-        // The transport sends the user of the URL in the field.
-        if request.fields["Authorization"] == nil { parts.append("user=\(request.url.user ?? "none")") }
-        let number = numbers.update { numbers -> UInt32 in
-            let known = numbers[parts.joined(separator: "\n")] ?? UInt32(numbers.count + 1)
-            numbers[parts.joined(separator: "\n")] = known
-            return known
+    private static func defaultFields(_ index: Int) -> HTTPFields {
+        ["User-Agent": "agent \(index)", "Accept": "image/\(index)"]
+    }
+
+    /// Returns the request to another server that a downloader sends when a request has failed. For one page, the other
+    /// server has credentials for each user.
+    private static func alternative(to request: HTTPRequest) -> HTTPRequest {
+        var next = request
+        let query = request.url.query().map { "?\($0)" } ?? ""
+        next.url = URL(string: "http://mirror\(request.url.path)\(query)") ?? request.url
+        if request.url.path == "/a" { next.fields["Authorization"] = "mirror \(request.fields["X-User"] ?? "nobody")" }
+        return next
+    }
+
+    mutating func runBatch() async throws {
+        origin.beginBatch()
+        if chance(4) {
+            for pipeline in pipelines { await pipeline.flush() }
+            // Some stored responses become stale.
+            clock.advance(by: .seconds(100))
         }
-        // Parts of a number are other numbers.
-        return Data("mark:\(100_000 + number)!the rest of the file".utf8)
-    }
-
-    func content(for request: HTTPRequest) -> (data: Data, value: UInt32) {
-        let whole = whole(request)
-        let range = request.fields["Range"].flatMap { Int($0.dropFirst("bytes=0-".count)) }
-        let data = range.map { Data(whole.prefix($0 + 1)) } ?? whole
-        return (data, MarkCodec.value(data) ?? 0)
-    }
-
-    func send(_ request: HTTPRequest) async throws -> HTTPResponse {
-        // Others may join in the meantime. The results do not depend on whether they do.
-        for _ in 0..<4 { await Task.yield() }
-        let whole = whole(request)
-        var fields: HTTPFields = [
-            "ETag": "\"\(String(decoding: whole.prefix(11), as: UTF8.self))\"", "Cache-Control": "max-age=3600",
-        ]
-        var names = Self.varyingFields[String(request.url.path.dropFirst())]!
-        if isHonestAboutCredentials { names += Self.keyFields }
-        for name in names { fields.append("Vary", name) }
-        var (status, data) = (200, whole)
-        if let text = request.fields["Range"], let first = Int(text.dropFirst("bytes=".count).prefix { $0 != "-" }),
-            request.fields["If-Range"].map({ $0 == fields["ETag"] }) != false
-        {
-            let last = Int(text.split(separator: "-").last ?? "") ?? whole.count - 1
-            let end = text.hasSuffix("-") ? whole.count - 1 : min(last, whole.count - 1)
-            status = 206
-            data = Data(whole[first...end])
-            fields["Content-Range"] = "bytes \(first)-\(end)/\(whole.count)"
-        } else if let tag = request.fields["If-None-Match"], tag == fields["ETag"] {
-            (status, data) = (304, Data())
+        if chance(6) {
+            for pipeline in pipelines { await pipeline.shutDown() }
+            restart()
         }
-        if status != 304 { fields["Content-Length"] = "\(data.count)" }
-        let number = count.update { count -> Int in
-            count += 1
-            return count
+        if chance(6) { memory.removeAll() }
+        let name: String? = hasUsers ? pick([nil, "1", "2"]) : nil
+        user.update { $0 = name }
+        let replaced = pick(Array(bases.indices))
+        bases[replaced] = LoadPlan.makeBase(&random)
+        let chosen = [pick(bases), pick(bases)]
+        let loads = try (0..<8).map { index in
+            let base = chosen[index % chosen.count]
+            let plan = base.varied(&random)
+            return try makeLoad(plan, base, user: name)
         }
-        let head = HTTPResponseHead(url: request.url, status: status, fields: fields)
-        guard isFlaky, number % 5 == 0 else { return HTTPResponse(head: head, body: HTTPBody(data)) }
-        return HTTPResponse(head: head, body: HTTPBody(BrokenBody(Data(data.prefix(12)))))
-    }
-}
-
-/// Sends bytes, then fails.
-private final class BrokenBody: HTTPBodySource {
-    private let rest: Watched<Data?>
-
-    init(_ data: Data) { rest = Watched(data) }
-
-    func next() async throws -> Data? {
-        let bytes = rest.update { rest -> Data? in
-            defer { rest = nil }
-            return rest
+        let tasks = loads.map { load in Task(executorPreference: executor) { try await load.run() } }
+        var results: [(load: Load, result: Load.Result)] = []
+        for (load, task) in zip(loads, tasks) {
+            if let result = try await task.value { results.append((load, result)) }
         }
-        guard let bytes, !bytes.isEmpty else { throw HTTPTransportError(.connectionLost, "it broke") }
-        return bytes
-    }
-
-    func cancel() {}
-}
-
-/// A number as a gray image of four pixels.
-private struct Mark {
-    var value: UInt32
-
-    init(value: UInt32) { self.value = value }
-
-    init(_ image: DecodedImage) {
-        value = image.pixels.tightBytes.reduce(0) { $0 << 8 | UInt32($1) }
-    }
-
-    var image: DecodedImage {
-        let size = PixelSize(width: 2, height: 2)
-        // Four bytes always fit in memory.
-        let pixels = PixelBuffer(size: size, format: .gray8, alphaMode: .straight) { memory, bytesPerRow in
-            for index in 0..<4 {
-                memory[index / 2 * bytesPerRow + index % 2] = UInt8(truncatingIfNeeded: value >> (8 * (3 - index)))
+        let responseIDs = results.compactMap { $0.result.responseID }
+        for (load, result) in results {
+            for layer in layers(of: result, load, responseIDs) {
+                for part in LoadPlan.parts where part.differs(load.plan, load.base) {
+                    meetings[Meeting(part: part.name, layer: layer), default: 0] += 1
+                }
             }
-        }!
-        return DecodedImage(pixels: pixels)
-    }
-}
-
-/// Decodes "mark:" and decimal digits as the image of the number, and encodes it.
-private struct MarkCodec: ImageDecoding, ImageEncoding {
-    let format = ImageFormat(rawValue: "mark")
-
-    static var registry: CodecRegistry {
-        var entry = CodecRegistry.Entry(format: ImageFormat(rawValue: "mark"), decoder: Self()) {
-            $0.contains(Array("mark:".utf8))
         }
-        entry.makeEncoder = { _ in Self() }
-        return CodecRegistry([entry])
     }
 
-    static func value(_ data: Data) -> UInt32? {
-        let text = String(decoding: data, as: UTF8.self)
-        guard text.hasPrefix("mark:") else { return nil }
-        return UInt32(text.dropFirst("mark:".count).prefix { $0.isNumber })
+    private func makeLoad(_ plan: LoadPlan, _ base: LoadPlan, user: String?) throws -> Load {
+        let sent = try plan.sentRequests(user: user)
+        let all = sent + (origin.traits.isFlaky ? sent.map(Self.alternative) : [])
+        let forms = all.map { http in
+            var http = http
+            for field in Self.defaultFields(plan.pipelineIndex) where http.fields[field.name] == nil {
+                http.fields[field.name] = field.value
+            }
+            return IdentityOrigin.Form(http)
+        }
+        return Load(
+            base: base, plan: plan, request: try plan.imageRequest(user: user), forms: forms,
+            range: sent[0].fields["Range"], pipeline: pipelines[plan.pipelineIndex], origin: origin)
     }
 
-    func inspect(_ data: Data, limits: DecodingLimits) throws(ImageDecodingError) -> ImageInfo {
-        ImageInfo(format: format, size: PixelSize(width: 2, height: 2))
+    /// Returns the layers that served a load, given the numbers of all responses of the batch.
+    private func layers(of result: Load.Result, _ load: Load, _ responseIDs: [String]) -> [IdentityLayer] {
+        var layers: [IdentityLayer] = []
+        if let id = result.responseID {
+            if responseIDs.filter({ $0 == id }).count > 1 { layers.append(.flight) }
+            if origin.isRest(id) { layers.append(.resumption) }
+            return layers
+        }
+        switch result.layer {
+        case .memory: layers.append(.memory)
+        case .disk: layers.append(.disk)
+        case .network, .local: layers.append(.responseCache)
+        }
+        let use = origin.use(of: result.picture.content)
+        if use.lastBatch < firstBatch { layers.append(.nextProcess) }
+        if !use.agents.contains("agent \(load.plan.pipelineIndex)") { layers.append(.otherPipeline) }
+        return layers
     }
-
-    func decode(_ data: Data, options: DecodingOptions) throws(ImageDecodingError) -> DecodedImage {
-        guard let value = Self.value(data) else { throw ImageDecodingError(.corrupt, "no mark") }
-        return Mark(value: value).image
-    }
-
-    func encode(_ image: DecodedImage) throws(ImageEncodingError) -> Data { Data("mark:\(Mark(image).value)".utf8) }
 }
 
-private struct XorProcessor: ImageProcessing {
-    let mark: UInt8
+/// A store of responses that keeps only bytes, as a disk does.
+private final class StoredResponses: ResponseStoring {
+    private let entries = Watched<[ImageKey: CachedData]>([:])
 
-    var identifier: String { "xor(\(mark))" }
-
-    func process(_ image: DecodedImage) throws(ImageProcessingError) -> DecodedImage {
-        Mark(value: Mark(image).value ^ UInt32(mark)).image
+    func entry(for key: ImageKey) async -> ResponseEntry? {
+        entries.value[key].flatMap { ResponseEntry(metadata: $0.metadata, body: $0.data) }
     }
+
+    func store(_ entry: ResponseEntry, for key: ImageKey) async {
+        var isAllowed = true
+        if case .response(let response) = entry { isAllowed = response.storagePolicy == .allowed }
+        let (metadata, body) = entry.encoded
+        entries.update { [isAllowed] in $0[key] = isAllowed ? CachedData(body, metadata: metadata) : nil }
+    }
+
+    func remove(_ key: ImageKey) async { entries.update { $0[key] = nil } }
+
+    func removeAll(of resource: ResourceKey) async {
+        entries.update { $0 = $0.filter { $0.key.resource != resource } }
+    }
+
+    func removeAll(storedSince date: Date) async { await removeAll() }
+
+    func removeAll() async { entries.update { $0 = [:] } }
 }
