@@ -64,7 +64,8 @@ struct ServerOptions {
                                       (default: \(DecodingLimits().maximumTotalPixelCount))
           --max-decoded MIB           maximum memory of all decodes and encodes at once in MiB (default: 256)
           --max-originals N           maximum number of originals fetched at once (default: 128)
-          --max-per-host N            maximum number of originals fetched from one host at once (default: 6)
+          --max-per-host N            maximum number of originals fetched at once from one host name, and from one
+                                      address, however many names it has (default: 6)
           --max-requests N            maximum number of distinct requests in progress or waiting, half of them for one
                                       host; requests beyond it receive 503 (default: 512)
           --max-sending MIB           maximum size of distinct thumbnails being sent in MiB; requests beyond it receive

@@ -55,21 +55,32 @@ struct LoadTests {
                 try await server.wait(for: "thumbnail_requests_in_flight", toBe: 4)
                 for path in ["/c", "/d"] { try await server.waitUntilQueued(server.target(path)) }
 
-                let other = server.target("/quick").replacing("127.0.0.1", with: "localhost")
-                #expect(try await server.get(other).status == 200)
-                #expect(server.origin.requests.count == 3)
+                try await expectThumbnailOfOtherMachine(server)
+                #expect(server.origin.requests.count == 2)
 
                 server.origin.release()
                 for try await status in group { #expect(status == 200) }
-                #expect(server.origin.requests.map(\.path).firstIndex(of: "/quick") == 2)
             }
         }
     }
 
-    @Test func `more than sixteen slow originals of one host delay no other host`() async throws {
+    /// Requests a thumbnail whose original is on another machine than the server's own origin.
+    private func expectThumbnailOfOtherMachine(_ server: TestServer) async throws {
+        var options = OriginOptions()
+        options.machine = 2
+        let other = try LoopbackOrigin(options: options) { _ in .ok(TestServer.opaque) }
+        defer { other.stop() }
+        let target = "/thumbnail?url=\(QueryItems.encoded(other.url(for: "/quick").absoluteString))&w=16"
+        #expect(try await server.get(target).status == 200)
+    }
+
+    @Test func `more than sixteen slow originals of one host delay no other host, and take no decoder`() async throws {
         try await TestServer.run(
-            change: { $0.limits.maxConcurrentOriginalsPerHost = 24 },
-            handler: { $0.path == "/quick" ? .ok(TestServer.opaque) : Self.stalled($0) }
+            change: { settings in
+                settings.limits.maxConcurrentOriginalsPerHost = 24
+                settings.maxConcurrentDecodes = 1
+            },
+            handler: { _ in .ok(TestServer.opaque).stalling(at: .afterBody(TestServer.opaque.count / 2)) }
         ) { (server: TestServer) async throws in
             try await withThrowingTaskGroup(of: Int.self) { group in
                 // A client has at most 16 connections to one host.
@@ -82,8 +93,7 @@ struct LoadTests {
                 }
                 try await server.origin.waitForStalls(count: 24)
 
-                let other = server.target("/quick").replacing("127.0.0.1", with: "localhost")
-                #expect(try await server.get(other).status == 200)
+                try await expectThumbnailOfOtherMachine(server)
 
                 server.origin.release()
                 for try await status in group { #expect(status == 200) }
@@ -91,22 +101,32 @@ struct LoadTests {
         }
     }
 
-    @Test func `the spellings of an address share the permits of one host`() async throws {
+    @Test func `the names and spellings of one machine share its permits, and delay no other machine`() async throws {
         try await TestServer.run(
-            change: { $0.limits.maxConcurrentOriginalsPerHost = 2 }, handler: Self.stalled
+            change: { settings in
+                settings.limits.maxConcurrentOriginals = 3
+                settings.limits.maxConcurrentOriginalsPerHost = 2
+            }, handler: Self.stalled
         ) { (server: TestServer) async throws in
             try await withThrowingTaskGroup(of: Int.self) { group in
-                let targets = ["127.0.0.1", "127.1", "2130706433", "0x7f000001"].map {
-                    server.target("/a").replacing("127.0.0.1", with: $0)
-                }
+                let names = [
+                    "127.0.0.1", "127.1", "2130706433", "0x7f000001", "localhost", "a.localhost", "b.localhost",
+                    "c.localhost",
+                ]
+                let targets = names.map { server.target("/a").replacing("127.0.0.1", with: $0) }
                 for target in targets.prefix(2) { group.addTask { try await server.get(target).status } }
                 try await server.origin.waitForStalls(count: 2)
                 for target in targets.dropFirst(2) { group.addTask { try await server.get(target).status } }
                 for target in targets.dropFirst(2) { try await server.waitUntilQueued(target) }
                 #expect(server.origin.requests.count == 2)
 
-                group.cancelAll()
-                while await group.nextResult() != nil {}
+                try await expectThumbnailOfOtherMachine(server)
+
+                for count in [2, 4, 6, 8] {
+                    try await server.origin.waitUntil { $0.requestCount == count && $0.stalledCount == 2 }
+                    server.origin.release()
+                }
+                for try await status in group { #expect(status == 200) }
             }
         }
     }

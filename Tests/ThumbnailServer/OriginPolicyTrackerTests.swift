@@ -27,7 +27,7 @@ struct OriginPolicyTrackerTests {
 
     private func tracker(_ policy: String...) -> OriginPolicyTracker {
         OriginPolicyTracker(
-            Origin(policy: Watched(policy)), limiter: OriginLimiter(limit: 10, hostLimit: 10), clock: clock)
+            Origin(policy: Watched(policy)), waits: OriginWaits(), clock: clock)
     }
 
     @Test(arguments: [["no-store", "max-age=60"], ["max-age=60", "no-store"]])

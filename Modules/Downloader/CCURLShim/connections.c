@@ -41,11 +41,11 @@ curl_socket_t alcedo_curl_on_open(void *data, curlsocktype purpose, struct curl_
     (void)purpose;
     alcedo_curl_transfer *t = data;
     alcedo_curl_loop *loop = t->loop;
-    if (t->callbacks.on_address) {
+    if (t->callbacks.on_connect) {
         size_t count = 0;
         int port = 0;
         const void *bytes = address_of(&to->addr, &count, &port);
-        if (!bytes || !t->callbacks.on_address(t->callbacks.context, bytes, count)) return CURL_SOCKET_BAD;
+        if (!bytes || !t->callbacks.on_connect(t->callbacks.context, bytes, count)) return CURL_SOCKET_BAD;
     }
     const int opened = socket(to->family, to->socktype | SOCK_CLOEXEC, to->protocol);
     if (opened < 0) {

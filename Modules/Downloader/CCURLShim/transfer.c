@@ -1,5 +1,6 @@
 #include "internal.h"
 
+#include <arpa/inet.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -48,6 +49,14 @@ static size_t on_body(char *bytes, size_t size, size_t count, void *data) {
     return taken > 0 ? size * count : taken == 0 ? CURL_WRITEFUNC_PAUSE : 0;
 }
 
+// Asks whether the request may be sent to an address.
+static int may_send(const alcedo_curl_transfer *t, const char *remote) {
+    uint8_t bytes[16];
+    if (!t->callbacks.on_send || !remote) return 1;
+    const size_t count = inet_pton(AF_INET, remote, bytes) == 1 ? 4 : inet_pton(AF_INET6, remote, bytes) == 1 ? 16 : 0;
+    return !count || t->callbacks.on_send(t->callbacks.context, bytes, count);
+}
+
 // Called each time before a request is sent. libcurl itself repeats a request up to five times when a reused connection
 // ends without a byte. The server may have processed the request by then, so repetitions are limited here (RFC 9110
 // section 9.2.2). A repetition uses a new connection, because connections that idled together often die together.
@@ -61,6 +70,7 @@ static int on_send(void *data, char *remote, char *local, int remote_port, int l
     t->sent_on = connection ? connection->socket : CURL_SOCKET_BAD;
     // After a response, the request is repeated for another reason, such as a refused `Expect`.
     if (t->has_response) return CURL_PREREQFUNC_OK;
+    if (!may_send(t, remote)) return CURL_PREREQFUNC_ABORT;
     t->is_refused = t->send_count >= (t->is_repeatable ? 2 : 1);
     if (t->is_refused) return CURL_PREREQFUNC_ABORT;
     if (t->is_on_reused) {

@@ -15,18 +15,19 @@ final class CURLLoop {
     /// in its queue would count toward the timeouts: a transfer's clock starts with its slot.
     private var waiting = WaiterQueue<CURLExchange>()
     private var active: [CURLExchange.ID: CURLTransfer] = [:]
+    /// The exchanges that wait for a permit of an address. They have no slot.
+    private var busy: [CURLExchange.ID: CURLExchange] = [:]
     private let receivedHeads = ReceivedHeads()
     private var unresponsiveServers = UnresponsiveServers()
-    private let maximumDecodedByteCount: Int
-    private let allowsPrivateAddresses: Bool
+    /// The permits for transfers with each address; nil if they are not limited.
+    private let permits: AddressPermits<CURLExchange>?
     private var nextCheck = ContinuousClock.now
     /// The difference of the system clock and the uptime in seconds at the last request that used the cookies.
     private var clockOffset: TimeInterval?
 
     init(mailbox: CURLMailbox, _ settings: CURLSettings) {
         self.mailbox = mailbox
-        maximumDecodedByteCount = settings.maximumDecodedByteCount
-        allowsPrivateAddresses = settings.allowsPrivateAddresses
+        permits = settings.maxConcurrentTransfersPerAddress.map { AddressPermits(limit: $0) }
         loop = Result { () throws(HTTPTransportError) in try settings.makeLoop() }
         self.settings = settings
     }
@@ -70,17 +71,18 @@ final class CURLLoop {
                 expectDeadline(of: transfer)
                 // Resuming can fail, for example if the decoded bytes exceed `maximumDecodedByteCount`.
                 guard let handle = transfer.handle, alcedo_curl_resume(handle) == 0 else { continue }
-                active[id] = nil
                 end(transfer, HTTPTransportError(.failed, "libcurl cannot resume a paused transfer"))
             case .cancel(let exchange):
-                if let transfer = active.removeValue(forKey: exchange.id) {
+                if let transfer = active[exchange.id] {
                     remove(transfer)
                 } else {
                     _ = waiting.remove(exchange.number)
+                    _ = busy.removeValue(forKey: exchange.id)
+                    permits?.release(exchange.number)
                 }
             case .stop:
-                for exchange in waiting.removeAll() { exchange.finish(Self.shutDownError) }
-                for (_, transfer) in active { end(transfer, Self.shutDownError) }
+                for exchange in waiting.removeAll() + busy.values { exchange.finish(Self.shutDownError) }
+                for transfer in active.values { end(transfer, Self.shutDownError) }
                 return false
             }
         }
@@ -88,19 +90,29 @@ final class CURLLoop {
     }
 
     private func startWaiting(_ loop: OpaquePointer) {
-        while active.count < settings.maxConcurrentTransfers, let exchange = waiting.popFirst()?.element {
-            let transfer = CURLTransfer(
-                exchange, maximumDecodedByteCount: maximumDecodedByteCount, receivedHeads: receivedHeads)
+        while active.count < settings.maxConcurrentTransfers, let exchange = nextWaiting() {
+            let transfer = CURLTransfer(exchange, settings, permits: permits, receivedHeads: receivedHeads)
             expectDeadline(of: transfer)
             if let handle = start(transfer, loop) {
                 transfer.handle = handle
                 active[exchange.id] = transfer
+                settings.onWait?(exchange.request.url, false)
             } else {
+                permits?.release(exchange.number)
                 exchange.finish(
                     HTTPTransportError(
                         .invalidRequest, "libcurl rejected the request for \(exchange.request.url.shown)"))
             }
         }
+    }
+
+    /// Removes and returns the next exchange that waits for a slot: first, those that have got a permit of an address.
+    private func nextWaiting() -> CURLExchange? {
+        for exchange in permits?.takeAdmitted() ?? [] {
+            busy[exchange.id] = nil
+            waiting.add(exchange.number, exchange, priority: 1)
+        }
+        return waiting.popFirst()?.element
     }
 
     private func start(_ transfer: CURLTransfer, _ loop: OpaquePointer) -> OpaquePointer? {
@@ -155,12 +167,18 @@ final class CURLLoop {
                 let transfer = Unmanaged<CURLTransfer>.fromOpaque(context).takeUnretainedValue()
                 let isAccepted = transfer.receiveBody(UnsafeRawBufferPointer(start: bytes, count: count))
                 return isAccepted.map { $0 ? 1 : 0 } ?? -1
-            }, on_address: nil)
-        guard !allowsPrivateAddresses else { return callbacks }
-        callbacks.on_address = { context, bytes, count in
+            }, on_connect: nil, on_send: nil)
+        guard !settings.allowsPrivateAddresses || permits != nil else { return callbacks }
+        callbacks.on_connect = { context, bytes, count in
             guard let context else { return 0 }
             let transfer = Unmanaged<CURLTransfer>.fromOpaque(context).takeUnretainedValue()
             return transfer.mayConnect(to: UnsafeBufferPointer(start: bytes, count: count)) ? 1 : 0
+        }
+        guard permits != nil else { return callbacks }
+        callbacks.on_send = { context, bytes, count in
+            guard let context else { return 0 }
+            let transfer = Unmanaged<CURLTransfer>.fromOpaque(context).takeUnretainedValue()
+            return transfer.maySend(to: UnsafeBufferPointer(start: bytes, count: count)) ? 1 : 0
         }
         return callbacks
     }
@@ -172,9 +190,26 @@ final class CURLLoop {
         while alcedo_curl_next_finished(loop, &context, &status, &message) != nil {
             guard let context else { continue }
             let transfer = Unmanaged<CURLTransfer>.fromOpaque(context).takeUnretainedValue()
-            guard active.removeValue(forKey: transfer.exchange.id) != nil else { continue }
-            end(transfer, error(status, message, of: transfer))
+            guard active[transfer.exchange.id] != nil else { continue }
+            let error = self.error(status, message, of: transfer)
+            if error == nil || !waitForAddress(transfer) { end(transfer, error) }
         }
+    }
+
+    /// Ends a transfer that was refused a permit of an address and has sent no request since, and makes its exchange
+    /// wait for the permit. Returns false for other transfers.
+    private func waitForAddress(_ transfer: CURLTransfer) -> Bool {
+        guard let permits, let address = transfer.busyAddress, !transfer.hasHead else { return false }
+        let exchange = transfer.exchange
+        active[exchange.id] = nil
+        if let handle = transfer.handle { alcedo_curl_transfer_remove(handle) }
+        permits.release(exchange.number)
+        // The reader may have canceled the exchange, and the command has not arrived yet.
+        guard !exchange.isSettled else { return true }
+        busy[exchange.id] = exchange
+        permits.wait(for: address, exchange.number, exchange)
+        settings.onWait?(exchange.request.url, true)
+        return true
     }
 
     /// Ends transfers whose deadline has passed. To save time, deadlines are not checked in each iteration, but only
@@ -183,12 +218,11 @@ final class CURLLoop {
         let now = ContinuousClock.now
         guard now >= nextCheck else { return }
         var soonest = now + .seconds(1)
-        for (id, transfer) in active {
+        for transfer in active.values {
             guard let deadline = transfer.deadline else { continue }
             if deadline.time > now {
                 soonest = min(soonest, deadline.time)
-            } else {
-                active[id] = nil
+            } else if !waitForAddress(transfer) {
                 if deadline.isSilence, let handle = transfer.handle {
                     // The connection may be dead, and another transfer on it would not notice.
                     unresponsiveServers.recordTimeout(transfer.exchange.request.host)
@@ -218,9 +252,11 @@ final class CURLLoop {
         transfer.finish(error)
     }
 
-    /// Removes a transfer from libcurl and records its metrics. `end` calls this function before it
-    /// notifies the reader, so that the reader finds the metrics.
+    /// Removes a transfer from libcurl, records its metrics and returns its permits. `end` calls this function before
+    /// it notifies the reader, so that the reader finds the metrics.
     private func remove(_ transfer: CURLTransfer) {
+        active[transfer.exchange.id] = nil
+        permits?.release(transfer.exchange.number)
         if let handle = transfer.handle {
             transfer.exchange.record.finish(HTTPTransferMetrics(of: handle, queued: transfer.queued))
             alcedo_curl_transfer_remove(handle)

@@ -1,4 +1,5 @@
 import AlcedoHTTP
+package import FoundationEssentials
 
 /// The options of a libcurl transport, which apply to all of its requests.
 ///
@@ -18,6 +19,21 @@ public struct CURLOptions: Sendable {
     /// The limit is a safeguard. Limits for each host, priorities and pauses belong to the downloader, whose own limit
     /// should not be higher: see `DownloaderConfiguration.maxConcurrentDownloadsPerHost`.
     public var maxConcurrentTransfers = 64
+    /// The maximum number of concurrent transfers with one IP address, so that a machine that hangs does not delay the
+    /// others. Values below 1 count as 1. Default: nil, no limit.
+    ///
+    /// The limit counts the address of each connection, after name resolution. It therefore does not depend on the
+    /// spelling of the URL or on the number of names of a machine, and also covers redirects. An IPv6 address that
+    /// stands for an IPv4 address (IPv4-mapped, NAT64) is that address. A host with several addresses can have as many
+    /// transfers with each of them. With a proxy, the proxy's address counts.
+    ///
+    /// Further requests wait without a connection, begin in the order they were sent, and do not count for
+    /// ``maxConcurrentTransfers`` until then. Their timeouts start when they begin.
+    public var maxConcurrentTransfersPerAddress: Int?
+    /// A closure that receives the URL of a request and whether the request waits for another transfer to end. It is
+    /// called on the transport's thread when the request begins, waits for its address, or begins again. It must not
+    /// block. Default: nil.
+    package var onWait: (@Sendable (URL, _ isWaiting: Bool) -> Void)?
     /// The number of open connections, including those with a transfer, up to which an idle connection is kept for
     /// later requests. With zero or less, connections are not reused: each request opens its own, which closes after
     /// the response. Default: nil, the value of ``maxConcurrentTransfers``.

@@ -19,6 +19,8 @@ struct CURLSettings: Sendable {
     var keepsCookies: Bool { options.keepsCookies }
     var maximumDecodedByteCount: Int { options.maximumDecodedByteCount }
     var allowsPrivateAddresses: Bool { options.allowsPrivateAddresses }
+    var maxConcurrentTransfersPerAddress: Int? { options.maxConcurrentTransfersPerAddress }
+    var onWait: (@Sendable (URL, _ isWaiting: Bool) -> Void)? { options.onWait }
 
     /// Returns the public keys that a server may have, in libcurl's format; nil if any key is allowed.
     func pinnedKeys(of host: String) -> String? {

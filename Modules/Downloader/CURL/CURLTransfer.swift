@@ -11,6 +11,8 @@ final class CURLTransfer {
     /// libcurl's handle; nil before the transfer is started.
     var handle: OpaquePointer?
     private let maximumDecodedByteCount: Int
+    private let allowsPrivateAddresses: Bool
+    private let permits: AddressPermits<CURLExchange>?
     private let receivedHeads: ReceivedHeads
     private var parser: ResponseHeadParser
     private var clock: TransferClock
@@ -26,11 +28,17 @@ final class CURLTransfer {
     ///
     /// - Parameters:
     ///   - exchange: The exchange.
-    ///   - maximumDecodedByteCount: The maximum number of decoded bytes of a body with a content coding.
+    ///   - settings: The settings of the transport.
+    ///   - permits: The permits for transfers with each address; nil if they are not limited.
     ///   - receivedHeads: The list that receives the exchange when its final head has arrived.
-    init(_ exchange: CURLExchange, maximumDecodedByteCount: Int, receivedHeads: ReceivedHeads) {
+    init(
+        _ exchange: CURLExchange, _ settings: CURLSettings, permits: AddressPermits<CURLExchange>?,
+        receivedHeads: ReceivedHeads
+    ) {
         self.exchange = exchange
-        self.maximumDecodedByteCount = maximumDecodedByteCount
+        maximumDecodedByteCount = settings.maximumDecodedByteCount
+        allowsPrivateAddresses = settings.allowsPrivateAddresses
+        self.permits = permits
         self.receivedHeads = receivedHeads
         parser = ResponseHeadParser(url: exchange.request.url, isHEAD: exchange.request.method == "HEAD")
         clock = TransferClock(enqueued: exchange.time)
@@ -49,19 +57,37 @@ final class CURLTransfer {
     /// Ends a pause. The idle timeout starts again, because the reader has taken the buffered bytes.
     func resume() { clock.resume() }
 
-    /// Whether `mayConnect(to:)` has refused an address. The server may have other addresses that are allowed.
+    /// Whether `mayConnect(to:)` has refused an address that is not public. The server may have other addresses that
+    /// are allowed.
     private(set) var hasRefusedAddress = false
+    /// The last address that had no permit left, if the request has not been sent to another one since.
+    private(set) var busyAddress: InternetAddress?
 
     static let undoesListsOfCodings = alcedo_curl_undoes_lists_of_codings() != 0
 
-    /// Returns whether a connection to an address is allowed, and records a refusal. Called only if
-    /// `CURLOptions.allowsPrivateAddresses` is false.
+    /// Returns whether a connection to an address is allowed, and takes a permit of the address. Records a refusal.
     func mayConnect(to bytes: UnsafeBufferPointer<UInt8>) -> Bool {
-        guard InternetAddress(bytes)?.isPublic == true else {
+        guard let address = InternetAddress(bytes), allowsPrivateAddresses || address.isPublic else {
             hasRefusedAddress = true
             return false
         }
+        return hasPermit(of: address)
+    }
+
+    /// Returns whether the request may be sent on a connection to an address. It may be a connection that an earlier
+    /// transfer has left. If so, returns the permits of other addresses, to which libcurl tried to connect as well.
+    func maySend(to bytes: UnsafeBufferPointer<UInt8>) -> Bool {
+        guard let address = InternetAddress(bytes) else { return true }
+        guard hasPermit(of: address) else { return false }
+        permits?.release(exchange.number, except: address)
+        busyAddress = nil
         return true
+    }
+
+    private func hasPermit(of address: InternetAddress) -> Bool {
+        guard let permits, !permits.acquire(address, for: exchange.number) else { return true }
+        busyAddress = address
+        return false
     }
 
     /// Processes one line of a head or of the trailers. Returns false to end the transfer.

@@ -1,5 +1,5 @@
-/// An IPv4 or IPv6 address.
-enum InternetAddress: Equatable {
+/// An IPv4 or IPv6 address. An IPv6 address that stands for an IPv4 address is that address.
+enum InternetAddress: Hashable {
     case version4(UInt32)
     case version6(UInt128)
 
@@ -43,7 +43,7 @@ enum InternetAddress: Equatable {
         (0x3FFF << 112, 20),  // documentation
     ]
 
-    /// The IPv6 blocks whose addresses count as the IPv4 address in their last four bytes: IPv4-mapped addresses and
+    /// The IPv6 blocks whose addresses stand for the IPv4 address in their last four bytes: IPv4-mapped addresses and
     /// NAT64 (RFC 6052).
     private static let leading: [Block6] = [(0xFFFF << 32, 96), (0x0064_FF9B << 96, 96)]
 
@@ -53,17 +53,18 @@ enum InternetAddress: Equatable {
     init?(_ bytes: some Collection<UInt8>) {
         switch bytes.count {
         case 4: self = .version4(bytes.reduce(0) { $0 << 8 | UInt32($1) })
-        case 16: self = .version6(bytes.reduce(0) { $0 << 8 | UInt128($1) })
+        case 16:
+            let number = bytes.reduce(0) { $0 << 8 | UInt128($1) }
+            let isVersion4 = Self.leading.contains { Self.holds($0, number) }
+            self = isVersion4 ? .version4(UInt32(truncatingIfNeeded: number)) : .version6(number)
         default: return nil
         }
     }
 
-    /// Whether the address, or the IPv4 address embedded in it, is part of the public internet.
+    /// Whether the address is part of the public internet.
     var isPublic: Bool {
         switch self {
         case .version4(let number): !Self.closed4.contains { Self.holds($0, number) }
-        case .version6(let number) where Self.leading.contains { Self.holds($0, number) }:
-            Self.version4(UInt32(truncatingIfNeeded: number)).isPublic
         case .version6(let number):
             Self.holds(Self.global, number) && !Self.closed6.contains { Self.holds($0, number) }
         }

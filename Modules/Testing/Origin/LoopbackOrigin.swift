@@ -34,14 +34,14 @@ public final class LoopbackOrigin: Sendable {
         try self.init(options: OriginOptions(), handler: handler)
     }
 
-    /// Starts a server with limits. Throws the errors of ``init(handler:)``.
+    /// Starts a server with options. Throws the errors of ``init(handler:)``.
     package init(options: OriginOptions, handler: @escaping @Sendable (OriginRequest) -> OriginReply) throws {
         let alarm = try OriginAlarm()
         hub = OriginHub(alarm: alarm, options: options, handler: handler)
         do {
-            let (listener, port) = try OriginSocket.listen()
+            let (listener, port) = try OriginSocket.listen(on: 0x7F00_0000 + UInt32(options.machine))
             _ = hub.open(listener)
-            guard let url = URL(string: "http://127.0.0.1:\(port)") else {
+            guard let url = URL(string: "http://127.0.0.\(options.machine):\(port)") else {
                 hub.close(listener)
                 throw OriginError(message: "cannot create a URL for port \(port)")
             }

@@ -57,7 +57,7 @@ package struct OriginState: Sendable {
     }
 }
 
-/// The limits of a ``LoopbackOrigin``.
+/// The limits and the address of a ``LoopbackOrigin``.
 package struct OriginOptions: Sendable {
     /// The maximum number of bytes in the head of a request. The response to a longer head is 431. Values below 64
     /// count as 64. Default: 16 KiB.
@@ -71,6 +71,10 @@ package struct OriginOptions: Sendable {
     /// The maximum number of open connections. Further ones wait to be accepted. Default: 512.
     package var connectionLimit = 512
 
-    /// Creates the default limits.
+    /// The last byte of the address 127.0.0.x on which the server listens. Linux has all of these addresses, so that
+    /// one machine can be several. Default: 1.
+    package var machine: UInt8 = 1
+
+    /// Creates the default options.
     package init() {}
 }

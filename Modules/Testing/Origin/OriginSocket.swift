@@ -15,9 +15,9 @@ struct OriginSocket {
 
     let descriptor: Int32
 
-    /// Returns a socket that listens on a free port of 127.0.0.1, and the port.
-    static func listen() throws -> (socket: OriginSocket, port: UInt16) {
-        let (listener, port) = try bound()
+    /// Returns a socket that listens on a free port of an IPv4 address, by default 127.0.0.1, and the port.
+    static func listen(on address: UInt32 = 0x7F00_0001) throws -> (socket: OriginSocket, port: UInt16) {
+        let (listener, port) = try bound(to: address)
         guard AlcedoLibc.listen(listener.descriptor, 512) == 0 else {
             defer { listener.close() }
             throw OriginError.last("listen")
@@ -25,25 +25,26 @@ struct OriginSocket {
         return (listener, port)
     }
 
-    /// Returns a socket that is bound to a free port of 127.0.0.1 and does not listen, and the port.
-    static func bound() throws -> (socket: OriginSocket, port: UInt16) {
+    /// Returns a socket that is bound to a free port of an IPv4 address, by default 127.0.0.1, and does not listen, and
+    /// the port.
+    static func bound(to address: UInt32 = 0x7F00_0001) throws -> (socket: OriginSocket, port: UInt16) {
         // Close-on-exec keeps the socket out of programs that the process starts.
         let flags = SocketType.nonBlocking | SocketType.closeOnExec
         let descriptor = socket(AF_INET, SocketType.stream | flags, 0)
         guard descriptor >= 0 else { throw OriginError.last("socket") }
         let owner = OriginSocket(descriptor: descriptor)
         do {
-            return (owner, try owner.bindToFreePort())
+            return (owner, try owner.bindToFreePort(of: address))
         } catch {
             owner.close()
             throw error
         }
     }
 
-    private func bindToFreePort() throws -> UInt16 {
+    private func bindToFreePort(of number: UInt32) throws -> UInt16 {
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
-        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+        address.sin_addr.s_addr = number.bigEndian
         var length = socklen_t(MemoryLayout<sockaddr_in>.size)
         try withUnsafeMutablePointer(to: &address) { pointer in
             try pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { generic in

@@ -25,7 +25,7 @@ struct RunningServer: Sendable {
 
     var port: Int { server.port }
 
-    /// Whether the thumbnail of a request still waits for a permit to load its original.
+    /// Whether the thumbnail of a request waits for the originals of others to be fetched.
     func isQueued(_ head: RequestHead) -> Bool { stack.service.isQueued(head) }
 
     /// Returns the number of requests that wait for the same thumbnail.

@@ -63,14 +63,16 @@ struct ServerStack: Sendable {
             maximumAge: settings.limits.maximumAge,
             scope: settings.scope, clock: clock
         ) { sharedStore?.check() }
+        let waits = OriginWaits()
         var configuration = ImagePipeline.Configuration(
-            downloader: Self.downloader(settings, clock, report), codecs: codecs.registry,
+            downloader: Self.downloader(settings, waits, clock, report), codecs: codecs.registry,
             colorConverter: LittleCMSColorConverter(), observers: [metrics])
         configuration.maxConcurrentDecodes = settings.maxConcurrentDecodes
         configuration.maximumDecodingByteCount = settings.limits.decoding.maximumByteCount
         // Originals that arrive slowly count with the mean size of others, and must not use up the budget.
         configuration.maximumEncodedByteCount = max(configuration.maximumEncodedByteCount, 8 * settings.originalLimit)
-        generator = ThumbnailGenerator(configuration, cache: cache, limits: settings.limits, clock: clock, log: log)
+        generator = ThumbnailGenerator(
+            configuration, cache: cache, limits: settings.limits, waits: waits, clock: clock, log: log)
         service = ThumbnailService(
             settings.service, generator: generator, cache: cache, pipelineMetrics: metrics, sharedStore: sharedStore,
             sandboxCounts: codecs.sandboxCounts, clock: clock)
@@ -106,7 +108,7 @@ struct ServerStack: Sendable {
     }
 
     private static func downloader(
-        _ settings: Settings, _ clock: any TimeSource, _ report: DiskFailureReport
+        _ settings: Settings, _ waits: OriginWaits, _ clock: any TimeSource, _ report: DiskFailureReport
     ) -> Downloader {
         var network = CURLOptions()
         network.allowsPrivateAddresses = settings.allowsPrivateAddresses
@@ -114,13 +116,15 @@ struct ServerStack: Sendable {
         // instead.
         network.proxy = .none
         network.maximumDecodedByteCount = settings.originalLimit
-        // The generator has permits for these numbers of downloads, which it counts by machine.
-        let (limit, hostLimit) = (
-            settings.limits.maxConcurrentOriginals, settings.limits.maxConcurrentOriginalsPerHost
-        )
-        network.maxConcurrentTransfers = limit
+        // The transport knows the address of each connection, whatever the name in the URL and after redirects. A
+        // request that waits for a permit of its address has no permit of the total, and does not delay the others. So
+        // the downloader limits only the requests for one name, which is not resolved yet.
+        let hostLimit = settings.limits.maxConcurrentOriginalsPerHost
+        network.maxConcurrentTransfers = settings.limits.maxConcurrentOriginals
+        network.maxConcurrentTransfersPerAddress = hostLimit
+        network.onWait = { waits.set($0, isWaiting: $1) }
         var configuration = DownloaderConfiguration(
-            maxConcurrentDownloads: limit, maxConcurrentDownloadsPerHost: hostLimit,
+            maxConcurrentDownloads: .max, maxConcurrentDownloadsPerHost: hostLimit,
             maximumByteCount: settings.originalLimit, maximumRedirectCount: 5)
         configuration.defaultFields["Accept"] = CodecRegistry.programs.acceptFieldValue
         configuration.acceptsContent = CodecRegistry.programs.recognizes

@@ -76,11 +76,11 @@ final class ThumbnailService: HTTPHandling {
     }
 
     func timeoutResponse(to head: RequestHead) -> ServerResponse {
-        // A request that still waits for a permit has not reached its origin: the server is overloaded.
+        // A request that still waits for others has not reached its origin: the server is overloaded.
         isQueued(head) ? overloadResponse() : HTTPError.timedOut.response
     }
 
-    /// Whether the thumbnail of a request still waits for a permit to load its original.
+    /// Whether the thumbnail of a request waits for the originals of others to be fetched.
     func isQueued(_ head: RequestHead) -> Bool {
         guard let (query, _) = try? checkedQuery(head) else { return false }
         return generator.isWaiting(for: query)

@@ -3,7 +3,7 @@ import AlcedoHTTP
 import AlcedoRuntime
 import FoundationEssentials
 
-/// A downloader that limits concurrent downloads, and records the cache policies of the originals that operations use.
+/// A downloader that records the cache policies of the originals that operations use, and which originals wait.
 ///
 /// The pipeline returns images without the cache policies of their origins. If an original is downloaded again during
 /// an operation, the operation may have used either response. The stricter rules of both policies then apply to the
@@ -43,20 +43,20 @@ final class OriginPolicyTracker: Downloading {
     }
 
     private let downloader: any Downloading
-    private let limiter: OriginLimiter
+    private let waits: OriginWaits
     private let clock: any TimeSource
     private let records = Locked<[ResourceKey: Record]>([:])
 
-    init(_ downloader: any Downloading, limiter: OriginLimiter, clock: any TimeSource) {
+    init(_ downloader: any Downloading, waits: OriginWaits, clock: any TimeSource) {
         self.downloader = downloader
-        self.limiter = limiter
+        self.waits = waits
         self.clock = clock
     }
 
     func download(
         _ request: DownloadRequest, progress: (@Sendable (DownloadProgress) -> Void)?
     ) async throws -> Download {
-        let download = try await limiter.withPermit(for: request.source) { [downloader] in
+        let download = try await waits.observing(request.source) {
             try await downloader.download(request, progress: progress)
         }
         let policy = OriginCachePolicy(download, now: clock.now)
@@ -65,8 +65,8 @@ final class OriginPolicyTracker: Downloading {
         return download
     }
 
-    /// Whether a download of a source waits for a permit.
-    func isWaiting(for source: ImageSource) -> Bool { limiter.isWaiting(for: source.resource) }
+    /// Whether a download of a source waits for others to end.
+    func isWaiting(for source: ImageSource) -> Bool { waits.contains(source) }
 
     var modifiesRequests: Bool { downloader.modifiesRequests }
 

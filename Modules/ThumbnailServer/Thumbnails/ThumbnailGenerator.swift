@@ -19,7 +19,7 @@ final class ThumbnailGenerator: Sendable {
         /// The maximum number of originals that are fetched at once. Decoding has limits of its own, so that originals
         /// that wait for the network do not delay those that have arrived.
         var maxConcurrentOriginals = 128
-        /// The maximum number of originals that are fetched at once from one host.
+        /// The maximum number of originals that are fetched at once from one host, and from one address.
         var maxConcurrentOriginalsPerHost = 6
         /// The maximum time for which an origin may send nothing.
         var idleTimeout = Duration.seconds(20)
@@ -47,17 +47,14 @@ final class ThumbnailGenerator: Sendable {
     ///     policies of its downloads.
     ///   - cache: The cache of finished thumbnails.
     ///   - limits: The limits of originals.
+    ///   - waits: The originals whose requests wait, which the transport of the pipeline records.
     ///   - clock: The clock. Default: the system's clock.
     ///   - log: Receives one line for each original whose decoder fails, and for each thumbnail of a damaged original.
     init(
         _ configuration: ImagePipeline.Configuration, cache: ThumbnailCache, limits: Limits,
-        clock: any TimeSource = SystemClock(), log: @escaping @Sendable (String) -> Void
+        waits: OriginWaits, clock: any TimeSource = SystemClock(), log: @escaping @Sendable (String) -> Void
     ) {
-        tracker = OriginPolicyTracker(
-            configuration.downloader,
-            limiter: OriginLimiter(
-                limit: limits.maxConcurrentOriginals, hostLimit: limits.maxConcurrentOriginalsPerHost),
-            clock: clock)
+        tracker = OriginPolicyTracker(configuration.downloader, waits: waits, clock: clock)
         var configuration = configuration
         configuration.downloader = tracker
         pipeline = ImagePipeline(configuration)
@@ -87,7 +84,7 @@ final class ThumbnailGenerator: Sendable {
         }
     }
 
-    /// Whether the original of a thumbnail still waits for a permit to be fetched.
+    /// Whether the original of a thumbnail waits for others to be fetched.
     func isWaiting(for query: ThumbnailQuery) -> Bool { tracker.isWaiting(for: request(for: query).source) }
 
     /// Returns the number of requests that wait for a thumbnail.

@@ -15,7 +15,10 @@ typedef struct {
     int (*_Nonnull on_body)(void *_Nullable context, const char *_Nonnull bytes, size_t count);
     /// Called before a connection to an address of 4 or 16 bytes in network byte order. Returning 0 refuses the
     /// address. NULL allows all addresses. All transfers of a loop must have the same value here.
-    int (*_Nullable on_address)(void *_Nullable context, const uint8_t *_Nonnull bytes, size_t count);
+    int (*_Nullable on_connect)(void *_Nullable context, const uint8_t *_Nonnull bytes, size_t count);
+    /// Called before the request is sent on a connection to an address, which may be a reused one. Returning 0 ends the
+    /// transfer, and the request is not sent. NULL allows all addresses.
+    int (*_Nullable on_send)(void *_Nullable context, const uint8_t *_Nonnull bytes, size_t count);
 } alcedo_curl_callbacks;
 
 /// A request; all strings and bytes are copied.
