@@ -260,7 +260,7 @@ let tests: KeyValuePairs<String, [Target.Dependency]> = [
         "AlcedoSQLiteCache", "AlcedoURLResponseCache",
     ],
     "PNG": ["AlcedoJPEG"], "Placeholders": ["AlcedoViewBinding"], "Processing": ["AlcedoPNG"], "RedisCache": [],
-    "Runtime": [], "SQLiteCache": [], "SVG": [], "Terminal": ["AlcedoViewBinding"],
+    "Runtime": [], "SQLiteCache": [], "SVG": ["CSVGShim"], "Terminal": ["AlcedoViewBinding"],
     "Testing": ["AlcedoCURL", "AlcedoDownloader"],
     "URLResponseCache": ["AlcedoCURL", "AlcedoDiskCache", "AlcedoMemoryCache"], "URLSession": [],
     "ViewBinding": ["AlcedoProcessing"],

@@ -67,6 +67,32 @@ struct BlockingExecutorTests {
         #expect(counts.value.most == 3)
     }
 
+    @Test func `work that has started sees the cancellation of its own task only`() async throws {
+        let executor = BlockingExecutor(name: "test", maxConcurrent: 2)
+        let (begun, gate) = (Watched(0), DispatchSemaphore(value: 0))
+        let canceled = Task {
+            try await executor.run {
+                begun.update { $0 += 1 }
+                while !BlockingExecutor.isWorkCanceled {}
+            }
+        }
+        let other = Task {
+            try await executor.run {
+                begun.update { $0 += 1 }
+                gate.wait()
+                return BlockingExecutor.isWorkCanceled
+            }
+        }
+        try await begun.waitUntil { $0 == 2 }
+
+        canceled.cancel()
+        try await canceled.value
+        gate.signal()
+
+        #expect(try await !other.value)
+        #expect(try await executor.run { !BlockingExecutor.isWorkCanceled })
+    }
+
     @Test(arguments: [0, -5]) func `a limit below one becomes one`(limit: Int) async throws {
         #expect(try await BlockingExecutor(name: "test", maxConcurrent: limit).run { 1 } == 1)
     }

@@ -19,8 +19,10 @@ struct alcedo_svg_drawing {
     int references;
     int is_done;
     int is_overdue;
-    /// Whether the document was not drawn, because no turn came. Set by the caller alone.
-    int is_refused;
+    /// The turn that the drawing holds while it is overdue and its thread runs.
+    alcedo_svg_turn turn;
+    /// Whether the document was not drawn, because its caller was canceled before. Set by the caller alone.
+    int is_canceled;
     /// Interrupts the thread.
     GCancellable *cancellable;
     // The following fields belong to the thread until it has ended its work, and then to the caller.
@@ -31,6 +33,11 @@ struct alcedo_svg_drawing {
     alcedo_svg_status status;
     char message[256];
 };
+
+/// Makes a condition wait by the clock that no one sets.
+void alcedo_svg_init_condition(pthread_cond_t *condition);
+/// Returns the time in some nanoseconds by that clock.
+struct timespec alcedo_svg_time_after(uint64_t nanoseconds);
 
 /// Draws the document on the surface, which it creates. Sets the status and the message.
 void alcedo_svg_render(alcedo_svg_drawing *drawing);

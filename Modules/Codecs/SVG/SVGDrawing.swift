@@ -76,9 +76,9 @@
 
         /// Draws the document.
         ///
-        /// - Throws: `timedOut` after the time limit, `decoderUnavailable` while other documents exceed theirs,
-        ///   `exceedsLimit` when the document exceeds a limit of librsvg, `corrupt` when librsvg rejects the document,
-        ///   `decoderFailed` when librsvg panics, `outOfMemory`.
+        /// - Throws: `timedOut` after the time limit, `decoderUnavailable` when the task is canceled while the document
+        ///   waits for others that exceed their time limit, `exceedsLimit` when the document exceeds a limit of librsvg,
+        ///   `corrupt` when librsvg rejects the document, `decoderFailed` when librsvg panics, `outOfMemory`.
         func pixels(
             timeLimit: Duration, isPremultiplied: Bool
         ) throws(ImageDecodingError) -> PixelBuffer {
@@ -87,6 +87,7 @@
             (settings.document_width, settings.document_height) = (document.size.width, document.size.height)
             settings.time_limit = UInt64(clamping: timeLimit.nanoseconds)
             settings.is_light = isLight(timeLimit) ? 1 : 0
+            settings.is_canceled = { BlockingExecutor.isWorkCanceled ? 1 : 0 }
             let drawing = document.bytes.withUnsafeBufferPointer { bytes in
                 bytes.baseAddress.flatMap { alcedo_svg_draw($0, bytes.count, &settings) }
             }
@@ -122,10 +123,10 @@
             case ALCEDO_SVG_TIMEOUT:
                 throw ImageDecodingError(.timedOut, "SVG: drawing takes longer than \(timeLimit)")
             case ALCEDO_SVG_LIMIT: throw ImageDecodingError(.exceedsLimit, "SVG: cannot draw the document: \(reason)")
-            case ALCEDO_SVG_BUSY:
+            case ALCEDO_SVG_CANCELED:
                 throw ImageDecodingError(
                     .decoderUnavailable,
-                    "SVG: not drawn, because earlier documents still use the decoder after their time limit")
+                    "SVG: canceled while earlier documents still used the decoder after their time limit")
             case ALCEDO_SVG_PANIC: throw ImageDecodingError(.decoderFailed, "SVG: \(reason)")
             case ALCEDO_SVG_OUT_OF_MEMORY: throw ImageDecodingError.noMemory(for: size)
             default: throw ImageDecodingError(.corrupt, "SVG: cannot draw the document: \(reason)")

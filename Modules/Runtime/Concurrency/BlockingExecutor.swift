@@ -17,6 +17,12 @@ package final class BlockingExecutor: Sendable {
     private let lanes: [DispatchQueue]
     private let state: Locked<JobQueue>
     private let order = ResumptionOrder()
+    /// Whether the task that waits for the work of the current thread was canceled; nil outside of work.
+    @TaskLocal private static var cancellation: Cancellation?
+
+    /// Whether the task that waits for the work of the current thread, or the current task, was canceled. Work that
+    /// waits for other work checks it, because no one else can end the wait.
+    package static var isWorkCanceled: Bool { Task.isCancelled || cancellation?.isRequested == true }
 
     /// Creates an executor.
     ///
@@ -37,7 +43,7 @@ package final class BlockingExecutor: Sendable {
     /// Runs `work` on one of the threads and returns its result. The default priority is 0.
     ///
     /// - Throws: The error of `work`, or `CancellationError` if the task is canceled before the work starts. Work that
-    ///   has started runs to its end.
+    ///   has started runs to its end, which it may hasten if ``isWorkCanceled``.
     package func run<Value: Sendable>(
         priority: Int = 0,
         _ work: @escaping @Sendable () throws -> Value
@@ -73,12 +79,13 @@ package final class BlockingExecutor: Sendable {
         // Without this check, an idle lane could start the work before the cancellation removes it.
         try Task.checkCancellation()
         defer { order.didResume() }
+        let cancellation = Cancellation()
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
                 let job = Job(
                     id: id,
                     run: {
-                        let outcome = Result { try work() }
+                        let outcome = Result { try Self.$cancellation.withValue(cancellation) { try work() } }
                         self.order.willResume()
                         continuation.resume(with: outcome)
                     },
@@ -89,6 +96,7 @@ package final class BlockingExecutor: Sendable {
                 if Task.isCancelled { cancel(id) }
             }
         } onCancel: {
+            cancellation.request()
             cancel(id)
         }
     }
@@ -111,6 +119,15 @@ package final class BlockingExecutor: Sendable {
             job.run()
         }
     }
+}
+
+/// The cancellation of work that may have started.
+private final class Cancellation: Sendable {
+    private let state = Locked(false)
+
+    var isRequested: Bool { state.withLock { $0 } }
+
+    func request() { state.withLock { $0 = true } }
 }
 
 /// A waiting job of a ``BlockingExecutor``. Exactly one of its two closures is called, once.

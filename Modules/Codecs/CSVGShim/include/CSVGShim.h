@@ -4,6 +4,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <time.h>
 
 typedef struct alcedo_svg_drawing alcedo_svg_drawing;
 
@@ -18,8 +19,8 @@ typedef enum {
     ALCEDO_SVG_OUT_OF_MEMORY,
     /// The library failed.
     ALCEDO_SVG_PANIC,
-    /// Drawings over their time limit still run, and none of them ended while the document waited.
-    ALCEDO_SVG_BUSY,
+    /// The caller was canceled while the document waited for its turn.
+    ALCEDO_SVG_CANCELED,
     /// The bytes end too early.
     ALCEDO_SVG_TRUNCATED,
 } alcedo_svg_status;
@@ -39,17 +40,34 @@ typedef struct {
     /// Whether the document is known to need little time and stack. It is then drawn on the calling thread, without a
     /// time limit.
     int is_light;
+    /// Returns whether the caller was canceled. Called while the document waits for its turn, and must not block. With
+    /// NULL, the caller is never canceled.
+    int (*_Nullable is_canceled)(void);
 } alcedo_svg_settings;
 
 /// Draws a document on a thread of its own and waits for it, until the time limit at most. Draws a light document
 /// itself.
 ///
 /// The bytes are copied. After the time limit, librsvg 2.59 and later stops at the next element. Earlier versions draw
-/// to the end on their thread and release their memory then. While two drawings are over their time limit, further
-/// drawings wait, for at most 10 times their own limit, which begins after that. Returns NULL when memory is exhausted
-/// or no thread can be created.
+/// to the end on their thread and release their memory then. Until its thread ends, such a drawing holds a turn, but for
+/// at most 10 times its limit. While two turns are held, further drawings wait. Their own limit begins after that.
+/// Returns NULL when memory is exhausted or no thread can be created.
 alcedo_svg_drawing *_Nullable alcedo_svg_draw(
     const uint8_t *_Nonnull bytes, size_t count, const alcedo_svg_settings *_Nonnull settings);
+
+/// A turn of a drawing that still runs after its time limit.
+typedef struct alcedo_svg_turn {
+    struct timespec end;
+    struct alcedo_svg_turn *_Nullable next;
+} alcedo_svg_turn;
+
+/// Waits until fewer than two turns are held. Returns 0 when the caller was canceled before.
+int alcedo_svg_wait_for_turn(int (*_Nullable is_canceled)(void));
+/// Holds a turn until a time of the monotonic clock, or until alcedo_svg_end_turn is called. The latter must happen
+/// before the memory of the turn is freed.
+void alcedo_svg_hold_turn(alcedo_svg_turn *_Nonnull turn, struct timespec end);
+/// Ends a turn. Has no effect if its time is over.
+void alcedo_svg_end_turn(alcedo_svg_turn *_Nonnull turn);
 
 /// Returns the result. The following functions require ALCEDO_SVG_OK.
 alcedo_svg_status alcedo_svg_result(const alcedo_svg_drawing *_Nonnull drawing);
