@@ -140,8 +140,10 @@ let package = Package(
         // Programs
         .target(
             name: "AlcedoProgramSupport",
-            dependencies: ["AlcedoBMP", "AlcedoCodecs", "AlcedoCore", "AlcedoSandbox"] + traitModules,
-            path: "Modules/ProgramSupport", exclude: ["CMalloc"]),
+            dependencies: ["AlcedoBMP", "AlcedoCodecs", "AlcedoCore", "AlcedoSandbox", "CStandardErrorShim"]
+                + traitModules,
+            path: "Modules/ProgramSupport", exclude: ["CMalloc", "CStandardErrorShim"]),
+        .target(name: "CStandardErrorShim", path: "Modules/ProgramSupport/CStandardErrorShim"),
         .systemLibrary(name: "CMalloc", path: "Modules/ProgramSupport/CMalloc"),
         .executableTarget(
             name: "AlcedoTool",

@@ -55,7 +55,8 @@ struct FailureTests {
     }
 
     @Test(arguments: [
-        (ImageDecodingError.Code.decoderFailed, true), (.timedOut, true), (.outOfMemory, true), (.corrupt, false),
+        (ImageDecodingError.Code.decoderFailed, true), (.timedOut, true), (.outOfMemory, true),
+        (.decoderUnavailable, true), (.corrupt, false),
     ])
     func `a decoder that fails is logged with the URL, and a damaged original is not`(
         code: ImageDecodingError.Code, isLogged: Bool
@@ -76,7 +77,7 @@ struct FailureTests {
         _ = await operation()
         await stack.shutDown()
 
-        #expect(lines.value == (isLogged ? ["cannot decode \(url): own words"] : []))
+        #expect(lines.value == (isLogged ? ["cannot decode \(url): own words."] : []))
     }
 
     @Test(arguments: DamageTolerance.allCases, DamageTolerance.allCases)
@@ -319,12 +320,15 @@ struct FailureTests {
 private struct FailingDecoder: ImageDecoding {
     let code: ImageDecodingError.Code
 
+    /// Words of which the second sentence is for developers.
+    private static let words = "own words. Call SandboxWorker.runIfRequested first in main."
+
     func inspect(_ data: Data, limits: DecodingLimits) throws(ImageDecodingError) -> ImageInfo {
-        throw ImageDecodingError(code, "own words")
+        throw ImageDecodingError(code, Self.words)
     }
 
     func decode(_ data: Data, options: DecodingOptions) throws(ImageDecodingError) -> DecodedImage {
-        throw ImageDecodingError(code, "own words")
+        throw ImageDecodingError(code, Self.words)
     }
 }
 

@@ -52,6 +52,26 @@ struct ProgramTests {
         #expect(problems == "thumbnail-server: cannot read the command line, because /proc is not mounted\n")
     }
 
+    @Test func `lines of libraries are not written between those of a program`() async {
+        let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
+            AlcedoProgramSupport.ExitStatus.end("thumbnail-server") {
+                perror("a library")
+                Console.notice("thumbnail-server: a notice")
+                return .success
+            }
+        }
+        #expect(String(decoding: result?.standardErrorContent ?? [], as: UTF8.self) == "thumbnail-server: a notice\n")
+    }
+
+    @Test(.enabled(if: !keepsFreedMemory && !recordsAccesses, "sanitizers end the process in another way"))
+    func `the reason for which a program ends is written`() async {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            AlcedoProgramSupport.ExitStatus.end("thumbnail-server") { fatalError("the last words") }
+        }
+        let problems = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
+        #expect(problems.contains("the last words"))
+    }
+
     @Test func `a key signs on the command line, and a short key is refused`() async throws {
         let directory = try TemporaryDirectory()
         let key = directory.url.appending(path: "key")

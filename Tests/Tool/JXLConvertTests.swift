@@ -112,6 +112,22 @@
             #expect(outcome.status == 1 && outcome.problems.contains(": --recompress makes \(format) of "))
         }
 
+        @Test func `a damaged JPEG XL writes no lines of libjxl, also without the sandbox`() async throws {
+            var data = try Data(contentsOf: Self.tests.appending(path: "Fuzz/JXL/Seeds/animation.jxl"))
+            let start = data.count * 2 / 3
+            data.replaceSubrange(start..<start + 20, with: [UInt8](repeating: 0xFF, count: 20))
+            let file = directory.url.appending(path: "damaged.jxl")
+            try data.write(to: file)
+
+            let outcome = try await alcedo.run(["inspect", "--no-sandbox", file.path])
+            let converted = try await alcedo.run(
+                ["convert", "--no-sandbox", file.path, "--format", "png", "--output", output.path])
+
+            for line in (outcome.problems + converted.problems).split(separator: "\n") {
+                #expect(line.hasPrefix("alcedo: "))
+            }
+        }
+
         @Test(arguments: ["lossy.jxl", "alpha.jxl", "deep.jxl", "jpeg.jxl"])
         func `the loop over libjxl decodes every pixel of an intact JPEG XL`(name: String) throws {
             let data = try Data(contentsOf: Self.tests.appending(path: "Fuzz/JXL/Seeds/\(name)"))

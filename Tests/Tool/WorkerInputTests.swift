@@ -67,7 +67,8 @@
             #expect(outcome.status == 0 && outcome.problems == "", "\(outcome.problems)")
         }
 
-        @Test func `slow drawings do not make others fail`() async throws {
+        @Test(arguments: [[], ["--no-sandbox"]])
+        func `slow drawings do not make others fail`(options: [String]) async throws {
             let points = (0..<4_000).map { "\($0 * 7919 % 1000),\($0 * 104_729 % 997)" }.joined(separator: "L")
             for index in 0..<3 { try write("slow\(index).svg", "<path fill-rule='evenodd' d='M\(points)'/>") }
             let group = String(repeating: "<g>", count: 40)
@@ -75,7 +76,7 @@
             for index in 0..<12 { try write("good\(index).svg", "\(group)<rect width='9' height='9'/>\(end)") }
 
             let outcome = try await alcedo.run(
-                ["thumbnail", input.path, "--size", "20", "--format", "png", "--output", output.path])
+                ["thumbnail", input.path, "--size", "20", "--format", "png", "--output", output.path] + options)
 
             let names = try FileManager.default.contentsOfDirectory(atPath: output.path)
             #expect(names.count { $0.hasPrefix("good") } == 12, "\(outcome.problems)")

@@ -24,7 +24,7 @@ extension CodecRegistry {
     /// HEIF is decoded only in worker processes. In a worker process, its decoder runs in the process itself.
     package static let programs: CodecRegistry = {
         #if SVG
-            // Lines of libraries would stand between those of the program.
+            // Lines of libraries would stand between those of the program. GLib writes some to the descriptor itself.
             SVGFonts.discardMessages()
         #endif
         return CodecRegistry.standard

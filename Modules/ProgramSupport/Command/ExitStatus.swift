@@ -1,5 +1,6 @@
 import AlcedoLibc
 import AlcedoRuntime
+import CStandardErrorShim
 import Dispatch
 
 /// The exit status of a process: 0 for success, 1 for a failure, 2 for an invalid command line, and 128 plus the
@@ -19,6 +20,8 @@ package enum ExitStatus: Int32, Sendable {
     /// Ends the process with `_exit`. Exit handlers of TLS libraries would free state that libcurl's thread may still
     /// use, and no buffered output needs them.
     ///
+    /// Lines that libraries write to standard error are discarded, except those before the end of the process.
+    ///
     /// Call it from a synchronous `main`. Before an `async` main begins, Dispatch has opened files, which could take
     /// the descriptor of a closed standard stream.
     ///
@@ -31,6 +34,8 @@ package enum ExitStatus: Int32, Sendable {
         _ body: @escaping @Sendable () async throws -> ExitStatus
     ) -> Never {
         Console.reserveStandardStreams()
+        // Lines of libraries would stand between those of the program.
+        alcedo_discard_library_messages()
         // Swift finds the arguments by files in /proc. Without these, a program would not see its options.
         guard !arguments.isEmpty else {
             Console.problem("\(program): cannot read the command line, because /proc is not mounted")

@@ -92,7 +92,8 @@ struct ServerCodecs: Sendable {
                 codecs.sandboxCounts = { Self.counts(sandbox.statistics, isComplete: mode != .off) }
                 return (codecs, nil)
             case .failure(let error):
-                let problem = SandboxUnavailable(reason: String(error.message.trimmingPrefix("sandbox: ")))
+                let problem = SandboxUnavailable(
+                    reason: ProblemText.text(String(error.message.trimmingPrefix("sandbox: "))))
                 let loss = CodecRegistry.programsHaveHEIF ? ", and HEIF is not decoded" : ""
                 codecs.notice =
                     mode == .off

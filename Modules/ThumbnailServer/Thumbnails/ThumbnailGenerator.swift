@@ -49,7 +49,7 @@ final class ThumbnailGenerator: Sendable {
     ///   - limits: The limits of originals.
     ///   - waits: The originals whose requests wait, which the transport of the pipeline records.
     ///   - clock: The clock. Default: the system's clock.
-    ///   - log: Receives one line for each original whose decoder fails, and for each thumbnail of a damaged original.
+    ///   - log: Receives one line for each original whose decoder fails or does not start, and for each thumbnail of a damaged original.
     init(
         _ configuration: ImagePipeline.Configuration, cache: ThumbnailCache, limits: Limits,
         waits: OriginWaits, clock: any TimeSource = SystemClock(), log: @escaping @Sendable (String) -> Void
@@ -90,10 +90,10 @@ final class ThumbnailGenerator: Sendable {
     /// Returns the number of requests that wait for a thumbnail.
     func waiterCount(for key: ImageKey) -> Int { coalescer.waiterCount(for: key) }
 
-    /// Logs a decoder that crashed, made a forbidden call, took too long or had no memory, and once a lack of file
-    /// descriptors. Damaged originals are not logged.
+    /// Logs a decoder that crashed, made a forbidden call, took too long, had no memory or did not start, and once a lack
+    /// of file descriptors. Damaged originals are not logged, nor is work that was canceled.
     private func logFailure(_ error: any Error, of source: SourceURL) {
-        guard let error = error as? PipelineError else { return }
+        guard let error = error as? PipelineError, !Task.isCancelled else { return }
         switch error.code {
         // The pipeline accepts any downloader, so the type of the cause is that of this server's downloader.
         case .download where (error.cause as? DownloadError)?.code == .transport(.outOfDescriptors):
@@ -102,8 +102,8 @@ final class ThumbnailGenerator: Sendable {
                 return !hasReported
             }
             if isFirst { log("cannot fetch originals: too many open files: raise the limit of open files (ulimit -n)") }
-        case .decoding(.decoderFailed), .decoding(.timedOut), .decoding(.outOfMemory):
-            log("cannot decode \(source.url.absoluteString): \(error.message)")
+        case .decoding(.decoderFailed), .decoding(.timedOut), .decoding(.outOfMemory), .decoding(.decoderUnavailable):
+            log("cannot decode \(source.url.absoluteString): \(ProblemText.text(error.message))")
         default: break
         }
     }
@@ -124,7 +124,7 @@ final class ThumbnailGenerator: Sendable {
         let request = request(for: query)
         let (response, policy) = try await tracker.observing(request.source) { try await pipeline.load(request) }
         let damage = response.image.damage
-        if let damage { log("damaged original \(query.source.url.absoluteString): \(damage.text)") }
+        if let damage { log("damaged original \(query.source.url.absoluteString): \(ProblemText.text(damage.text))") }
         // The original may be mended. A thumbnail with missing pixels is not stored, here or by clients.
         let maximumAge =
             damage?.kind == .wrongPixels ? min(limits.maximumAge, Self.maximumDamagedAge) : limits.maximumAge

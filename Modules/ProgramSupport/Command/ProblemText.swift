@@ -1,6 +1,6 @@
-/// Error messages of the library, as the tool prints them.
-enum ProblemText {
-    /// The parts of messages that are for developers, and the parts that replace them.
+/// Error messages of the library, as the programs print them.
+package enum ProblemText {
+    /// The parts of messages that are for developers, and the parts that replace them. Both programs have the options.
     private static let replacements = [
         ("DecodingLimits.maximumPixelCount", "--max-pixels"), ("DecodingLimits.maximumByteCount", "--max-decoded"),
         ("maximumDecodingByteCount", "--max-decoded"),
@@ -10,9 +10,9 @@ enum ProblemText {
         (" Call SandboxWorker.runIfRequested first in main.", ""),
     ]
 
-    /// Returns the message with the tool's options in place of the library's properties, and without advice for
+    /// Returns the message with the programs' options in place of the library's properties, and without advice for
     /// developers.
-    static func text(_ message: String) -> String {
+    package static func text(_ message: String) -> String {
         replacements.reduce(message) { text, parts in text.replacing(parts.0, with: parts.1) }
     }
 }
