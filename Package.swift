@@ -255,7 +255,7 @@ let tests: KeyValuePairs<String, [Target.Dependency]> = [
     "Core": [],
     "DiskCache": ["CFileSystemShim", "CXXHashShim"],
     "Downloader": ["AlcedoCURL", "AlcedoDiskCache", "AlcedoMemoryCache", "AlcedoURLResponseCache"],
-    "GIF": [], "GTK": ["AlcedoViewBinding", "gallery", gtkLibrary], "HEIF": [], "HTTP": [], "JPEG": [],
+    "GIF": [], "GTK": ["AlcedoViewBinding", "gallery", gtkLibrary], "HEIF": [], "HTTP": [], "JPEG": ["CJPEG"],
     "JXL": ["AlcedoJPEG"], "MemoryCache": [], "NSCache": [],
     "Pipeline": [
         "AlcedoCodecs", "AlcedoDiskCache", "AlcedoDownloader", "AlcedoMemoryCache", "AlcedoNSCache", "AlcedoRedisCache",

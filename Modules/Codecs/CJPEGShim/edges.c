@@ -1,6 +1,7 @@
 #include "internal.h"
 
 #include <math.h>
+#include <string.h>
 
 // The last blocks of rows and columns can lie partly outside of the image. What an encoder, or a tool that crops
 // without decoding, has left there is not part of the image. libjpeg's scaled transforms mix it into the samples at the
@@ -15,12 +16,10 @@ struct jpeg_inverse_dct {
 };
 
 /// Returns the number of samples of a component at full size whose pixels are all visible, along one side of the image.
-/// If the last sample also covers pixels outside of the image, its value is a mean with them, and it is left out unless
-/// it is alone in its block.
+/// A sample that also covers pixels outside of the image is a mean with them and is left out, unless there is no other.
 static JDIMENSION length(JDIMENSION side, int factor, int maximum) {
-    const uint64_t product = (uint64_t)side * (uint64_t)factor;
-    const uint64_t whole = product / (uint64_t)maximum;
-    return (JDIMENSION)(whole % DCTSIZE == 0 ? (product + (uint64_t)maximum - 1) / (uint64_t)maximum : whole);
+    const uint64_t count = (uint64_t)side * (uint64_t)factor / (uint64_t)maximum;
+    return count == 0 ? 1 : (JDIMENSION)count;
 }
 
 static JDIMENSION component_width(const struct jpeg_decompress_struct *c, const jpeg_component_info *component) {
@@ -32,7 +31,8 @@ static JDIMENSION component_height(const struct jpeg_decompress_struct *c, const
 }
 
 int alcedo_jpeg_has_cut_blocks(const struct jpeg_decompress_struct *c, const jpeg_component_info *component) {
-    return component_width(c, component) % DCTSIZE != 0 || component_height(c, component) % DCTSIZE != 0;
+    return component_width(c, component) != component->width_in_blocks * DCTSIZE ||
+           component_height(c, component) != component->height_in_blocks * DCTSIZE;
 }
 
 int alcedo_jpeg_shows_padding(const alcedo_jpeg_decoder *d) {
@@ -97,10 +97,10 @@ static void transform(
 }
 
 /// Returns how many of the eight samples of block `index` are visible, in a component of `length` samples.
-static int visible_count(JDIMENSION length, JDIMENSION index) {
+static JDIMENSION visible_count(JDIMENSION length, JDIMENSION index) {
     const JDIMENSION first = index * DCTSIZE;
-    if (first >= length) return DCTSIZE;  // a block outside of the image, which is not shown
-    return length - first < DCTSIZE ? (int)(length - first) : DCTSIZE;
+    if (first >= length) return 0;
+    return length - first < DCTSIZE ? length - first : DCTSIZE;
 }
 
 static void transform_visible(
@@ -115,13 +115,19 @@ static void transform_visible(
     const JDIMENSION side = (JDIMENSION)alcedo_jpeg_block_side(component);
     const JDIMENSION row = cinfo->output_iMCU_row * (JDIMENSION)component->v_samp_factor +
                            (JDIMENSION)(output - edge->rows) / side;
-    const int width = visible_count(component_width(cinfo, component), column / side);
-    const int height = visible_count(component_height(cinfo, component), row);
-    if (width == DCTSIZE && height == DCTSIZE) {
+    const JDIMENSION width = visible_count(component_width(cinfo, component), column / side);
+    const JDIMENSION height = visible_count(component_height(cinfo, component), row);
+    // The first block of each row and column has a visible sample.
+    if (height == 0) {
+        for (JDIMENSION y = 0; y < side; y++) memcpy(output[y] + column, edge->above + column, side);
+    } else if (width == 0) {
+        for (JDIMENSION y = 0; y < side; y++) memset(output[y] + column, output[y][column - 1], side);
+    } else if (width == DCTSIZE && height == DCTSIZE) {
         edge->transform(cinfo, component, block, output, column);
     } else {
-        transform(component, block, width, height, (int)side, output, column);
+        transform(component, block, (int)width, (int)height, (int)side, output, column);
     }
+    if (row + 2 == component->height_in_blocks) memcpy(edge->above + column, output[side - 1] + column, side);
 }
 
 void alcedo_jpeg_hide_padding(alcedo_jpeg_decoder *d) {
@@ -134,7 +140,13 @@ void alcedo_jpeg_hide_padding(alcedo_jpeg_decoder *d) {
             continue;
         }
         if (c->idct->inverse_DCT[i] == transform_visible) continue;
-        d->edges[i] = (alcedo_jpeg_edge){.transform = c->idct->inverse_DCT[i]};
+        alcedo_jpeg_edge *edge = &d->edges[i];
+        edge->transform = c->idct->inverse_DCT[i];
+        edge->rows = NULL;
+        if (!edge->above) {
+            const size_t size = (size_t)component->width_in_blocks * (size_t)alcedo_jpeg_block_side(component);
+            edge->above = memset(c->mem->alloc_large((j_common_ptr)c, JPOOL_IMAGE, size), 0, size);
+        }
         c->idct->inverse_DCT[i] = transform_visible;
     }
 }

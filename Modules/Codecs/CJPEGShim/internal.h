@@ -36,11 +36,13 @@ typedef struct {
     int count;  // the number of pieces after the first
 } alcedo_jpeg_pieces;
 
-/// The transform that libjpeg has selected for the blocks of a component, and the place of the current row of MCUs.
+/// The transform that libjpeg has selected for the blocks of a component, the place of the current row of MCUs, and the
+/// samples above the last row of blocks.
 typedef struct {
     void (*transform)(j_decompress_ptr, jpeg_component_info *, JCOEFPTR, JSAMPARRAY, JDIMENSION);
     JSAMPARRAY rows;
     JDIMENSION mcu_row;
+    JSAMPROW above;
 } alcedo_jpeg_edge;
 
 struct alcedo_jpeg_decoder {
