@@ -315,7 +315,8 @@ package.targets += [
     // A test target, although it has no tests: `swift build` with a static standard library has no module Testing.
     .testTarget(name: "TestSupport", dependencies: ["AlcedoCore", "AlcedoTesting"], path: "Tests/Support"),
     .testTarget(
-        name: "AlcedoTests", dependencies: ["Alcedo", "AlcedoAVIF", "AlcedoJXL", "AlcedoTesting", "TestSupport"],
+        name: "AlcedoTests",
+        dependencies: ["Alcedo", "AlcedoAVIF", "AlcedoBMP", "AlcedoJXL", "AlcedoTesting", "TestSupport"],
         path: "Tests/Standard"),
     // With the trait Sandbox: the tests, and the program with hostile decoders that runs as their worker.
     .testTarget(
