@@ -233,20 +233,24 @@ final class JPEGReader {
     /// Only the scales 1/8, 1/4, 1/2 and 1 are used. libjpeg-turbo has no vector instructions for the other scales: 3/8
     /// takes longer than 1/2, and 5/8 to 7/8 take longer than 1.
     ///
-    /// - Parameter isFiltered: Whether a filter reduces the result, which then is at least twice as large as required,
-    ///   and usually four times as large as the final image. A scaled transform clips the overshoot at sharp edges, so
-    ///   text becomes thinner. At twice the final size, text has 36 to 48 dB against the filtered full image. At four
-    ///   times, it has 47 to 60. The larger scale takes 8 % longer for thumbnails of 320 pixels of web images.
+    /// - Parameter isFiltered: Whether a filter reduces the result, which then is at least twice as large as required at
+    ///   1/2, and three times at 1/4 and 1/8. The target is usually twice the size of the final image.
+    ///
+    ///   A scaled transform clips the overshoot at sharp edges, so text becomes thinner. At twice the final size, text
+    ///   has 36 to 48 dB against the filtered full image. At four times, it has 47 to 60. The larger scale takes 8 %
+    ///   longer for thumbnails of 320 pixels of web images. Blocks are reduced one by one, so stripes whose period is
+    ///   near 8 pixels or a half of it beat with the blocks, most with the smaller blocks of 1/4 and 1/8. At six times
+    ///   the final size instead of four, such beats are within 2 of 255 for 94 % of all periods instead of 85 %.
     func shrink(
         _ info: ImageInfo, towards target: TargetSize, isFiltered: Bool
     ) throws(ImageDecodingError) -> PixelSize {
         let box = info.orientation.swapsSides ? target.size.transposed : target.size
-        var needed = info.size.scaled(to: box, mode: target.mode)
-        if isFiltered { needed = PixelSize(width: needed.width * 2, height: needed.height * 2) }
+        let needed = info.size.scaled(to: box, mode: target.mode)
         var size = info.size
         for eighths in [UInt32(1), 2, 4, 8] {
             size = try setScale(eighths)
-            guard size.width >= needed.width, size.height >= needed.height else { continue }
+            let factor = !isFiltered ? 1 : eighths <= 2 ? 3 : 2
+            guard size.width >= needed.width * factor, size.height >= needed.height * factor else { continue }
             if alcedo_jpeg_shows_padding(shim) == 0 { break }
         }
         return size
