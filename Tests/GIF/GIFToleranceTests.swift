@@ -189,6 +189,19 @@ import Testing
         try DecoderChecks(decoder).checkPieces(data)
     }
 
+    @Test func `one pixel without data on a larger screen is no placeholder, unless other images follow`() throws {
+        let empty = GIFWriter.image(width: 1, height: 1, indices: [])
+        for tolerance in DamageTolerance.allCases {
+            let options = DecodingOptions(tolerance: tolerance)
+            for data in [file(width: 9, height: 9, [empty]), file(width: 9, height: 9, [empty], trailer: false)] {
+                #expect(decoder.errorCode(data, options: options) == .corrupt)
+            }
+            let image = try decoder.decode(file(width: 9, height: 9, [empty, other]), options: options)
+            #expect(image.damage?.kind == .harmless && image.frames?.frameCount == 2)
+        }
+        try DecoderChecks(decoder).checkPieces(file(width: 9, height: 9, [empty]))
+    }
+
     @Test func `a frame without a palette is transparent`() throws {
         let data = GIFWriter.file(width: 1, height: 1, palette: nil, [pixel])
 

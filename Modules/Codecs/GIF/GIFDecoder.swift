@@ -100,12 +100,12 @@ extension CodecRegistry.Entry {
     /// whole-number factor, so the result can be larger than the target.
     ///
     /// A missing trailer and other bytes after a frame are harmless damage. A later frame that is empty, lies outside
-    /// of the screen, exceeds the limits or has no end is harmless as well: the animation ends before it. A file
-    /// that ends before the pixels of its only frame begin is an image of one transparent pixel if the frame has one
-    /// pixel. Invalid codes, up to an eighth of missing rows in data with an end mark, and a missing palette are wrong
-    /// pixels. Other missing rows of the first frame are missing pixels, and so is a first frame of more than one pixel
-    /// without any data. Damage in the pixels of a later frame is found when the frame is drawn: more missing rows, or
-    /// wrong pixels that are not tolerated, end the animation too.
+    /// of the screen, exceeds the limits or has no end is harmless as well: the animation ends before it. A frame of
+    /// one pixel without any data is transparent, which is harmless if the screen has one pixel or other frames follow.
+    /// Invalid codes, up to an eighth of missing rows in data with an end mark, and a missing palette are wrong pixels.
+    /// Other missing rows of the first frame are missing pixels, and so is any other first frame without data. Damage
+    /// in the pixels of a later frame is found when the frame is drawn: more missing rows, or wrong pixels that are not
+    /// tolerated, end the animation too.
     public static var gif: Self {
         Self(
             format: .gif, decoder: GIFDecoder(),

@@ -80,7 +80,9 @@ final class GIFDecodingState: IncrementalDecodingState {
         if first == nil { decodeFirst() }
         if let pixelError { throw pixelError }
         guard let first else { throw ImageDecodingError(.corrupt, "GIF: the file has no image") }
-        let damage = ImageDamage.worst(.worst(first.damage, parser.damage), structure.info.metadataDamage)
+        let isPlaceholder = structure.canvas == PixelSize(width: 1, height: 1) || structure.frames.count > 1
+        let damage = ImageDamage.worst(
+            .worst(first.damage(mayBePlaceholder: isPlaceholder), parser.damage), structure.info.metadataDamage)
         try options.check(damage)
         // A partial image needs at least one row, or another frame.
         let isOnly = structure.frames.count == 1 || !first.isEmpty
@@ -159,11 +161,12 @@ private struct GIFFrameImage {
     /// Whether the data of the image, if there is any, has ended without a pixel.
     var isEmpty: Bool { decoder?.isEmpty ?? true }
 
-    /// The damage of the image, if no more bytes follow.
-    var damage: ImageDamage? {
+    /// Returns the damage of the image, if no more bytes follow.
+    ///
+    /// - Parameter mayBePlaceholder: Whether one pixel without data is a placeholder, which is meant to be transparent.
+    func damage(mayBePlaceholder: Bool) -> ImageDamage? {
         if isEmpty {
-            // One pixel without data is a placeholder, which is meant to be transparent.
-            let isPlaceholder = frame.size == PixelSize(width: 1, height: 1)
+            let isPlaceholder = mayBePlaceholder && frame.size == PixelSize(width: 1, height: 1)
             let error = ImageDecodingError(.corrupt, "GIF: the image has no pixels")
             return ImageDamage(isPlaceholder ? .harmless : .missingPixels, error)
         }
@@ -214,7 +217,7 @@ private struct GIFFrameDecoder: FrameDecoding {
         try data.withDecoderInput(of: "GIF") { bytes throws(ImageDecodingError) in
             try image.advance(bytes, structure)
         }
-        let damage = image.damage
+        let damage = image.damage(mayBePlaceholder: true)
         // An empty frame after the first ends the animation, so its pixels are not needed.
         if index > 0, let damage, damage.kind == .missingPixels { throw damage.error }
         return (try image.pixels(), damage)
