@@ -1,6 +1,7 @@
 import TestSupport
 import AlcedoCore
 import AlcedoPNG
+import AlcedoTesting
 import Foundation
 import Testing
 
@@ -240,6 +241,35 @@ import Testing
         #expect(try decoder.inspect(copy, limits: DecodingLimits()).metadata.texts == expected)
         let short = DecodingLimits(maximumMetadataByteCount: 20)
         #expect(try decoder.inspect(file, limits: short).metadata.texts.values.reduce(0) { $0 + $1.utf8.count } <= 20)
+    }
+
+    @Test func `a compressed text that is broken is harmless damage`() throws {
+        let intact: [UInt8] = [0x78, 1, 1, 3, 0, 0xFC, 0xFF] + Array("Ada".utf8) + [1, 0xEF, 1, 7]
+        let names = [
+            ("zTXt", "Author\0\0"), ("iTXt", "Author\0\u{1}\0\0\0"), ("iTXt", "XML:com.adobe.xmp\0\u{1}\0\0\0"),
+            ("zTXt", "Raw profile type iptc\0\0"),
+        ]
+        for (name, start) in names {
+            func file(_ stream: [UInt8]) throws -> Data {
+                PNGWriter.inserting(PNGWriter.chunk(name, Array(start.utf8) + stream), into: try fixture("rgb.png"))
+            }
+            let wrongData = intact.prefix(9) + [0x21] + intact.dropFirst(10)
+            for broken in [Array(intact.dropLast(5)), Array(intact.dropLast(1)), Array(wrongData), [0, 0], []] {
+                let image = try decoder.decode(file(broken), options: DecodingOptions(tolerance: .harmless))
+                #expect(image.damage?.kind == .harmless, "\(name): \(broken)")
+                #expect(image.pixels.tightBytes == Samples.rows(Samples.rgb))
+                try DecoderChecks(decoder).checkPieces(file(broken))
+            }
+            // A text that is no XML is damage of its own.
+            guard !start.hasPrefix("XML") else { continue }
+            #expect(try decoder.decode(file(intact), options: DecodingOptions()).damage == nil)
+            let short = DecodingLimits(maximumMetadataByteCount: 2)
+            #expect(try decoder.decode(file(intact), options: DecodingOptions(limits: short)).damage == nil)
+        }
+        let unknown = PNGWriter.chunk("zTXt", Array("Author\0\u{1}".utf8) + intact)
+        let image = try decoder.decode(
+            PNGWriter.inserting(unknown, into: fixture("rgb.png")), options: DecodingOptions())
+        #expect(image.damage?.kind == .harmless)
     }
 
     @Test func `a text that grows beyond the limits in UTF-8 is left out`() throws {

@@ -34,6 +34,23 @@ alcedo_svg_status alcedo_svg_inflate(
     g_object_unref(decompressor);
     return status;
 }
+
+uint32_t alcedo_svg_checksum(const uint8_t *bytes, size_t count) {
+    // The remainders of four bits at a time.
+    uint32_t remainders[16];
+    for (uint32_t value = 0; value < 16; value++) {
+        uint32_t remainder = value;
+        for (int bit = 0; bit < 4; bit++) remainder = remainder & 1 ? remainder >> 1 ^ 0xEDB88320 : remainder >> 1;
+        remainders[value] = remainder;
+    }
+    uint32_t sum = UINT32_MAX;
+    for (size_t i = 0; i < count; i++) {
+        sum ^= bytes[i];
+        sum = sum >> 4 ^ remainders[sum & 15];
+        sum = sum >> 4 ^ remainders[sum & 15];
+    }
+    return ~sum;
+}
 #else
 typedef int alcedo_svg_no_inflate;
 #endif

@@ -2,7 +2,8 @@ import FoundationEssentials
 
 extension ImageInfo {
     /// The harmless damage of metadata that cannot be used; nil when none was found. An ICC profile can be damaged or
-    /// not fit the image. EXIF can lack a valid first directory, XMP can be no XML, and a text can lack its keyword.
+    /// not fit the image. EXIF can lack a valid first directory, XMP can be no XML, and a text can lack its keyword or
+    /// be compressed wrongly.
     ///
     /// - Complexity: O(tags of the profile). Packets of XMP of at most 2 KiB are parsed, and of larger ones only the
     ///   ends are read, so that the check takes no time beside decoding.

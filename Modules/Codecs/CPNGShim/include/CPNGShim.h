@@ -166,4 +166,9 @@ alcedo_png_segment alcedo_png_encoder_take(alcedo_png_encoder *_Nonnull encoder)
 alcedo_png_segment alcedo_png_encoder_detach(alcedo_png_encoder *_Nonnull encoder);
 const char *_Nonnull alcedo_png_encoder_message(const alcedo_png_encoder *_Nonnull encoder);
 
+/// Whether a zlib stream is invalid or incomplete. Only the first `size` bytes of its content are checked, for which
+/// `out` has memory.
+int alcedo_png_is_broken_stream(
+    const uint8_t *_Nonnull bytes, size_t count, uint8_t *_Nonnull out, size_t size);
+
 #endif

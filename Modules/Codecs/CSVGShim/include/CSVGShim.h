@@ -94,6 +94,9 @@ alcedo_svg_status alcedo_svg_inflate(
     const uint8_t *_Nonnull bytes, size_t count, uint8_t *_Nonnull out, size_t capacity, size_t *_Nonnull written,
     size_t *_Nonnull used);
 
+/// Returns the CRC-32 of RFC 1952, section 8.
+uint32_t alcedo_svg_checksum(const uint8_t *_Nullable bytes, size_t count);
+
 /// Returns the number of fonts in fontconfig's list. Several fonts can be in one file.
 size_t alcedo_svg_font_count(void);
 

@@ -77,7 +77,7 @@ struct PNGFile {
 /// The metadata of a file. Metadata beyond the limits is dropped.
 struct PNGMetadata {
     private(set) var metadata = ImageMetadata()
-    /// Whether EXIF or a text within the limits is damaged. Compressed texts are not checked.
+    /// Whether EXIF or a text within the limits is damaged.
     private(set) var isDamaged = false
     private let bytes: PNGBytes
     private let limits: DecodingLimits
@@ -145,7 +145,7 @@ struct PNGMetadata {
     }
 
     /// Returns the decompressed text of a chunk, which may be much shorter than metadata in other forms.
-    private func unpackedText(_ chunk: PNGChunk) -> Data? { unpacked(chunk, limit: min(budget, 64 << 10)) }
+    private mutating func unpackedText(_ chunk: PNGChunk) -> Data? { unpacked(chunk, limit: min(budget, 64 << 10)) }
 
     private static func latin1(_ bytes: some Collection<UInt8>) -> String {
         // Most texts are ASCII, which is read much faster.
@@ -168,12 +168,12 @@ struct PNGMetadata {
 
     /// Returns the decompressed text of a chunk, or nil when libpng cannot read it or the limits do not allow it.
     /// libpng reads a file that contains only this chunk and the required ones, so no other text is read or
-    /// decompressed.
+    /// decompressed. Records damage.
     ///
     /// - Parameters:
     ///   - chunk: The chunk.
     ///   - limit: The maximum number of bytes of the text; nil for what the limits allow. Default: nil.
-    private func unpacked(_ chunk: PNGChunk, limit: Int? = nil) -> Data? {
+    private mutating func unpacked(_ chunk: PNGChunk, limit: Int? = nil) -> Data? {
         let limit = limit ?? budget
         guard limit > 0, chunk.body.count <= limits.maximumChunkByteCount else { return nil }
         let size = [UInt8](repeating: 0, count: 3) + [1]
@@ -189,7 +189,29 @@ struct PNGMetadata {
                 ).text
             }
         }
+        if text == nil, chunk.isIntact(in: bytes), isBroken(chunk, limit: limit) { isDamaged = true }
         return text.flatMap { $0.count <= limit ? $0 : nil }
+    }
+
+    /// Whether the text of a chunk cannot be decompressed, which is checked up to `limit` bytes and 1 MiB of it.
+    private func isBroken(_ chunk: PNGChunk, limit: Int) -> Bool {
+        let body = bytes.part(chunk.body)
+        guard let end = body.prefix(80).firstIndex(of: 0) else { return false }
+        let rest = body[(end + 1)...]
+        let stream: Slice<PNGBytes>
+        let method: UInt8?
+        if chunk.name == PNGChunk.Name.ztxt {
+            (method, stream) = (rest.first, rest.dropFirst())
+        } else {
+            let fields = rest.dropFirst(2).split(separator: 0, maxSplits: 2, omittingEmptySubsequences: false)
+            guard chunk.name == PNGChunk.Name.itxt, rest.first == 1, fields.count == 3 else { return false }
+            (method, stream) = (rest.dropFirst().first, fields[2])
+        }
+        guard method == 0, let base = PNGBytes(rebasing: stream).baseAddress else { return true }
+        return withUnsafeTemporaryAllocation(of: UInt8.self, capacity: max(1, min(limit, 1 << 20))) { text in
+            guard let out = text.baseAddress else { return false }
+            return alcedo_png_is_broken_stream(base, stream.count, out, text.count) != 0
+        }
     }
 
     /// Returns the resolution in a `pHYs` chunk, or nil when the chunk is damaged, has no unit or is not positive.

@@ -10,7 +10,8 @@
 
         /// The decompressed bytes, as far as they can be decompressed.
         private(set) var bytes: [UInt8] = []
-        /// The error that ended decompression early, or nil.
+        /// The error that ended decompression early, or else that of a checksum or a number of bytes; nil for an intact
+        /// file.
         private(set) var damage: ImageDecodingError?
         /// The offset of the compressed data, after the header.
         private let start: Int
@@ -24,8 +25,7 @@
         /// The number of bytes after the compressed data: the checksum and the number of bytes.
         private static let trailerByteCount = 8
 
-        /// Decompresses a file, which may have several members. Checksums are not checked, because the parser of the
-        /// document finds damage. Other bytes after a member are ignored.
+        /// Decompresses a file, which may have several members. Other bytes after a member are ignored.
         ///
         /// - Throws: `exceedsLimit` when there are more than `maximumByteCount` bytes, `truncated` when the data ends
         ///   within the header, and `corrupt`.
@@ -36,9 +36,9 @@
             }
             var offset = start
             for _ in 0..<Self.maximumMemberCount {
-                let used = try inflate(data, from: offset, maximumByteCount: maximumByteCount - bytes.count)
-                let next = offset + used + Self.trailerByteCount
-                guard damage == nil, next < data.count else { return }
+                let member = try inflate(data, from: offset, maximumByteCount: maximumByteCount - bytes.count)
+                let next = member.end + Self.trailerByteCount
+                guard member.isWhole, next < data.count else { return }
                 let rest = UnsafeBufferPointer(rebasing: data[next...])
                 guard GzipText.matches(rest) else { return }
                 offset = next + GzipText(header: rest).start
@@ -49,11 +49,12 @@
             }
         }
 
-        /// Decompresses the data of one member, which begins at an offset. Returns the number of compressed bytes.
+        /// Decompresses the data of one member, which begins at an offset. Returns the offset after the compressed
+        /// bytes, and whether they have an end.
         private mutating func inflate(
             _ data: UnsafeBufferPointer<UInt8>, from offset: Int, maximumByteCount: Int
-        ) throws(ImageDecodingError) -> Int {
-            guard let source = data.baseAddress.map({ $0 + offset }) else { return 0 }
+        ) throws(ImageDecodingError) -> (end: Int, isWhole: Bool) {
+            guard let source = data.baseAddress.map({ $0 + offset }) else { return (offset, false) }
             // The last four bytes of the file usually state the number of bytes.
             let stated = data.suffix(4).reversed().reduce(0) { $0 << 8 | Int($1) }
             let sourceCount = data.count - offset
@@ -68,7 +69,7 @@
             }
             if bytes.isEmpty { bytes = member } else { bytes += member }
             switch status {
-            case ALCEDO_SVG_OK: break
+            case ALCEDO_SVG_OK: damage = damage ?? Self.damage(of: member, data[(offset + used)...])
             case ALCEDO_SVG_LIMIT:
                 throw ImageDecodingError(
                     .exceedsLimit, "SVG: the decompressed bytes exceed the limit of \(maximumByteCount)")
@@ -78,7 +79,24 @@
                 damage = ImageDecodingError(.truncated, "SVG: the compressed data ends too early")
             default: damage = ImageDecodingError(.corrupt, "SVG: the compressed data is invalid")
             }
-            return used
+            return (offset + used, status == ALCEDO_SVG_OK)
+        }
+
+        /// Returns the damage of a member whose trailer is incomplete or does not match its bytes, or nil.
+        private static func damage(of member: [UInt8], _ rest: Slice<UnsafeBufferPointer<UInt8>>) -> ImageDecodingError?
+        {
+            let trailer = rest.prefix(trailerByteCount)
+            guard trailer.count == trailerByteCount else {
+                return ImageDecodingError(.truncated, "SVG: the data ends before the checksum of gzip")
+            }
+            let number = { (bytes: Slice<UnsafeBufferPointer<UInt8>>) in
+                bytes.reversed().reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
+            }
+            let checksum = member.withUnsafeBufferPointer { alcedo_svg_checksum($0.baseAddress, $0.count) }
+            let isIntact =
+                number(trailer.prefix(4)) == checksum
+                && number(trailer.suffix(4)) == UInt32(truncatingIfNeeded: member.count)
+            return isIntact ? nil : ImageDecodingError(.corrupt, "SVG: the checksum of gzip is wrong")
         }
 
         /// Reads the header only.
