@@ -171,6 +171,35 @@
             #expect(image.pixels.rgba(width - 1, height - 1) == [255, 0, 0, 255])
         }
 
+        @Test(arguments: [
+            ("svg{width:40px;height:20px}", "", 40, 20), ("svg { width: 40px }", #"width="9" height="20""#, 40, 20),
+            (":root, g{height:30px}", #"viewBox="0 0 2 1""#, 60, 30),
+            (":root{width:30px}svg{width:9px}", #"height="9""#, 30, 9),
+            ("svg{width:9px}svg{width:8px;height:7px}", "", 8, 7),
+            ("svg{width:9px;height:9px}", #"style="width:40px" height="5""#, 40, 9),
+            ("svg{width:40px!important}", #"style="width:9px" height="5""#, 40, 5),
+            // Other elements, other media, a comment, and invalid declarations.
+            ("g svg, svg g, svg.a{width:40px}", #"width="9" height="8""#, 9, 8),
+            ("@media print{svg{width:40px}}", #"width="9" height="8""#, 9, 8),
+            ("/*svg{width:40px}*/", #"width="9" height="8""#, 9, 8),
+            ("svg{width:40;height:a}", #"width="9" height="8""#, 9, 8),
+        ])
+        func `a style sheet for the root element determines the size as in browsers`(
+            sheet: String, attributes: String, width: Int, height: Int
+        ) throws {
+            for style in ["<style>\(sheet)</style>", "<style type='text/css' media='all'><![CDATA[\(sheet)]]></style>"]
+            {
+                let data = document(style + cover(#"fill="red""#), attributes: attributes)
+
+                let image = try decode(data)
+                #expect(image.size == PixelSize(width: width, height: height))
+                #expect(image.pixels.rgba(width - 1, height - 1) == [255, 0, 0, 255])
+                #expect(try decoder.inspect(data, limits: DecodingLimits()).size == image.size)
+            }
+            let print = document("<style media='print'>\(sheet)</style>", attributes: #"width="3" height="4""#)
+            #expect(try decode(print).size == PixelSize(width: 3, height: 4))
+        }
+
         @Test func `an unknown encoding is not supported`() {
             let text = #"<?xml version="1.0" encoding="ebcdic"?><svg xmlns="http://www.w3.org/2000/svg"/>"#
 

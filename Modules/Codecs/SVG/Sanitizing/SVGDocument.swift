@@ -69,13 +69,15 @@
                 throw ImageDecodingError(
                     .exceedsLimit, "SVG: \(data.count) bytes exceed the limit of \(Self.maximumByteCount)")
             }
+            let text = try XMLText(data)
             var parser = XMLParser(
                 SVGSanitizer(
-                    limits: limits, byteCount: data.count, nesting: nesting, inflatableByteCount: inflatableByteCount))
+                    limits: limits, byteCount: data.count, rootStyle: RootStyle.declarations(in: text),
+                    nesting: nesting, inflatableByteCount: inflatableByteCount))
             // The end of the text of damaged compressed data is an error only when the document needs more of it.
             var damage = inflationDamage.map { ImageDamage(.harmless, $0) }
             do throws(ImageDecodingError) {
-                try parser.parse(XMLText(data))
+                try parser.parse(text)
             } catch {
                 let error = error.code == .truncated ? inflationDamage ?? error : error
                 guard allowsPartial, error.code == .truncated || error.code == .corrupt, parser.handler.size != nil

@@ -19,6 +19,8 @@
         let limits: DecodingLimits
         /// The number of documents around this one.
         let nesting: Int
+        /// The declarations of style sheets for the root element.
+        private let rootStyle: [UInt8]
         /// The number of bytes of embedded documents that may still be decompressed.
         var inflatableByteCount: Int
         private(set) var namespaces = SVGNamespaces()
@@ -38,10 +40,15 @@
         /// - Parameters:
         ///   - limits: The limits of embedded images.
         ///   - byteCount: The number of bytes of the document.
+        ///   - rootStyle: The declarations of style sheets for the root element. Default: none.
         ///   - nesting: The number of documents around this one. Default: 0.
         ///   - inflatableByteCount: The number of bytes of embedded documents that may be decompressed. Default: 0.
-        init(limits: DecodingLimits, byteCount: Int, nesting: Int = 0, inflatableByteCount: Int = 0) {
+        init(
+            limits: DecodingLimits, byteCount: Int, rootStyle: [UInt8] = [], nesting: Int = 0,
+            inflatableByteCount: Int = 0
+        ) {
             self.limits = limits
+            self.rootStyle = rootStyle
             self.nesting = nesting
             self.inflatableByteCount = inflatableByteCount
             output.reserve(byteCount + 512)
@@ -188,11 +195,16 @@
         private mutating func begin(_ attributes: inout [XMLAttribute]) throws(ImageDecodingError) {
             func value(_ name: String) -> [UInt8]? { attributes.first { $0.name == name }?.value }
             let box = value("viewBox").flatMap { SVGViewBox($0[...]) }
-            // The properties of a style take precedence over attributes, as in browsers.
-            let style = attributes.firstIndex { $0.name == "style" }
-            let sides = style.map { SVGNaturalSize.removeSides(from: &attributes[$0].value) }
+            // The properties of a style take precedence over those of style sheets, and these over attributes, as in
+            // browsers.
+            var declarations = rootStyle
+            if let style = attributes.firstIndex(where: { $0.name == "style" }) {
+                declarations += attributes[style].value
+                _ = SVGNaturalSize.removeSides(from: &attributes[style].value)
+            }
+            let sides = SVGNaturalSize.removeSides(from: &declarations)
             let size = try SVGNaturalSize(
-                width: sides?.width ?? value("width"), height: sides?.height ?? value("height"), viewBox: box)
+                width: sides.width ?? value("width"), height: sides.height ?? value("height"), viewBox: box)
             self.size = size
             viewport = max(box?.width ?? size.width, box?.height ?? size.height)
             if let box, box.width > 0, box.height > 0 {
