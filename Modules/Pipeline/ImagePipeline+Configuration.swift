@@ -39,13 +39,15 @@ extension ImagePipeline {
         /// The maximum number of images that are decoded, processed or encoded concurrently, each on its own thread.
         /// Values below one count as one. Default: 2.
         public var maxConcurrentDecodes: Int
-        /// The maximum number of bytes that concurrent decodes of this pipeline, and calls of
+        /// The maximum number of bytes that concurrent decodes and processors of this pipeline, and calls of
         /// ``ImagePipeline/encode(_:to:priority:)``, hold together. Returned images do not count.
         ///
         /// A decode that exceeds the rest of the budget waits without blocking a thread; higher priorities go first. An
         /// image that needs more than the whole budget is the error `exceedsLimit`. What a decode holds at its peak
-        /// counts, which can be several times the size of the image: see the guide on performance. Previews have a
-        /// separate budget of a quarter of this value; a preview that exceeds it is skipped. Default: 512 MiB.
+        /// counts, which can be several times the size of the image, with the rows and the result of a processor that
+        /// reduces the image meanwhile: see the guide on performance. Processors of decoded images and encoders that
+        /// need more than the whole budget run alone. Previews have a separate budget of a quarter of this value; a
+        /// preview that exceeds it is skipped. Default: 512 MiB.
         public var maximumDecodingByteCount: Int
         /// The number of encoded bytes waiting for a decoder at which no further download or disk read begins.
         ///

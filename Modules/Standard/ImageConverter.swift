@@ -79,8 +79,8 @@ public struct ImageConverter: Sendable {
     ///   unsupported format, or beyond the limits. `ImageProcessingError` for a size with a side below one, and from
     ///   the processors. `ImageEncodingError` from the encoder.
     /// - Complexity: O(pixels of the source). Memory is a few rows, except in the cases listed in the description of
-    ///   ``ImageConverter``. Decoding holds no more than `DecodingLimits.maximumByteCount`; the encoder's memory comes
-    ///   on top of it.
+    ///   ``ImageConverter``. Decoding and processing hold no more than `DecodingLimits.maximumByteCount`; the encoder's
+    ///   memory comes on top of it.
     public func convert(
         _ data: Data, to encoder: any ImageEncoding, fitting size: PixelSize? = nil,
         onDamage: (ImageDamage) -> Void = { _ in }
@@ -94,8 +94,12 @@ public struct ImageConverter: Sendable {
         let resize = size.map { ImageProcessors.Resize(to: swapsSides ? $0.transposed : $0) }
         let processors: [any ImageProcessing] = (resize.map { [$0] } ?? []) + self.processors
         let options = options(for: info, encoder.format, processors.first)
-        try reader.checkMemory(options)
+        let process = { (next: any PixelRowConsumer) -> any PixelRowConsumer in
+            ColorConvertedRows(
+                to: colorSpace, by: Self.colorConverter, next: processors.reversed().reduce(next) { $1.rows(into: $0) })
+        }
         guard info.frameCount == 1 else {
+            try reader.checkMemory(options, into: processors.isEmpty ? nil : process(PixelRowCollector()))
             var image = try reader.decode(options)
             image = ColorConversionPlan(image.rowHeader, to: colorSpace, by: Self.colorConverter)
                 .applied(to: image, by: Self.colorConverter, colorSpace)
@@ -117,9 +121,8 @@ public struct ImageConverter: Sendable {
                 return image
             }
         }
-        consumer = MetadataFilteredRows(metadata, isUnchanged ? info.colorModel : nil, next: consumer)
-        for processor in processors.reversed() { consumer = processor.rows(into: consumer) }
-        consumer = ColorConvertedRows(to: colorSpace, by: Self.colorConverter, next: consumer)
+        consumer = process(MetadataFilteredRows(metadata, isUnchanged ? info.colorModel : nil, next: consumer))
+        try reader.checkMemory(options, into: consumer)
         // Rows that were passed on cannot be taken back, so a partial image is decoded as a whole.
         let damage =
             try options.allowsPartial
@@ -164,8 +167,9 @@ public struct ImageConverter: Sendable {
             // Decoders expect the size of the upright image.
             let swapsSides = !appliesOrientation && info.orientation.swapsSides
             options.target = swapsSides ? TargetSize(target.size.transposed, mode: target.mode) : target
-            options.isFiltered = true
         }
+        // Without a target, this only tells that the rows are passed on.
+        options.isFiltered = true
         options.keepsInks = colorSpace != .embedded
         // These formats support only 8-bit samples.
         if [.jpeg, .gif, .webp].contains(format) { options.pixelFormat = options.pixelFormat.shallow }

@@ -118,4 +118,6 @@ final class MetadataFilteredRows: PixelRowConsumer {
     func consume(_ row: RawSpan) throws { try next.consume(row) }
 
     func finish() throws { try next.finish() }
+
+    func byteCount(for header: PixelRowHeader) -> Int { next.byteCount(for: header) }
 }

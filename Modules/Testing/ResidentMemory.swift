@@ -16,10 +16,24 @@ package enum ResidentMemory {
     /// call resets the peak, so growth before it can be missed. If the system does not allow a reset, an earlier peak
     /// counts.
     package static func growth<Result>(during body: () throws -> Result) rethrows -> (result: Result, bytes: Int) {
-        try? Data("5".utf8).write(to: URL(filePath: "/proc/self/clear_refs"))
-        let before = byteCount
+        let before = resetPeak()
         let result = try body()
         return (result, max(0, peakByteCount - before))
+    }
+
+    /// Returns the result of `body`, which may suspend, and the maximum growth, as ``growth(during:)`` does.
+    package static func suspendingGrowth<Result>(
+        during body: () async throws -> Result
+    ) async rethrows -> (result: Result, bytes: Int) {
+        let before = resetPeak()
+        let result = try await body()
+        return (result, max(0, peakByteCount - before))
+    }
+
+    /// Resets the peak. Returns the number of resident bytes.
+    private static func resetPeak() -> Int {
+        try? Data("5".utf8).write(to: URL(filePath: "/proc/self/clear_refs"))
+        return byteCount
     }
 
     private static func value(_ name: String) -> Int {

@@ -327,6 +327,24 @@
             #expect(try count(.rotated) >= count(.rotated, DecodingOptions(appliesOrientation: false)) + output)
         }
 
+        @Test(
+            .spawnsProcesses, .timeLimit(.minutes(10)), .enabled(if: !keepsFreedMemory && !recordsAccesses),
+            arguments: [6 * 512, 5 * 512 + 2])
+        func `a decoder of a grid holds no more memory than its budget`(side: Int) async throws {
+            // 36 tiles, of which the last ones can be almost outside of the image.
+            let tile = PixelSize(width: 512, height: 512)
+            let size = PixelSize(width: side, height: side)
+            let image = try CodedImage(samplePixels(tile))
+            let directory = try TemporaryDirectory()
+            let file = directory.url.appending(path: "bomb")
+            try AVIFBuilder.grid(columns: 6, rows: 6, size, of: image, tile).write(to: file)
+            let path = file.path(percentEncoded: false)
+            await #expect(processExitsWith: .success) { [path = path as String] in
+                let data = try Data(contentsOf: URL(filePath: path))
+                try PeakMemory.checkDecode(data, by: AVIFDecoder(), DecodingOptions(), "avif grid")
+            }
+        }
+
         @Test func `the reported decoding memory grows with the size of tiles`() throws {
             let image = try CodedImage(samplePixels(PixelSize(width: 8, height: 8)))
             func count(_ side: Int) throws -> Int {

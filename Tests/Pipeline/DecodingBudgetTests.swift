@@ -101,6 +101,38 @@ private struct HeavyEncoder: ImageEncoding {
     }
 }
 
+/// A processor whose rows use a number of bytes beside a result of one pixel, and which records it as a negative number
+/// when it processes an image.
+private struct HeavyProcessor: ImageProcessing {
+    let byteCount: Int
+    let codec: HeavyCodec
+    var decodingTarget: TargetSize?
+
+    var identifier: String { "heavy(\(byteCount))" }
+
+    func process(_ image: DecodedImage) throws(ImageProcessingError) -> DecodedImage {
+        codec.run(byteCount, recordedAs: -byteCount)
+        return image
+    }
+
+    func rows(into next: any PixelRowConsumer) -> any PixelRowConsumer { Rows(byteCount: byteCount, next: next) }
+
+    private final class Rows: PixelRowConsumer {
+        private let byteCount: Int
+        private let next: any PixelRowConsumer
+
+        init(byteCount: Int, next: any PixelRowConsumer) { (self.byteCount, self.next) = (byteCount, next) }
+
+        func begin(_ header: PixelRowHeader) throws { try next.begin(header) }
+
+        func consume(_ row: RawSpan) throws { try next.consume(row) }
+
+        func finish() throws { try next.finish() }
+
+        func byteCount(for header: PixelRowHeader) -> Int { byteCount }
+    }
+}
+
 @Suite(.timeLimit(.minutes(10)))
 struct DecodingBudgetTests {
     private let executor = ManualExecutor()
@@ -219,29 +251,45 @@ struct DecodingBudgetTests {
         #expect(codec.use.value.decoded == [100])
     }
 
+    @Test func `the rows of a processor that reduces the image while it is decoded count in the budget`() async throws {
+        let filter = HeavyProcessor(byteCount: 50, codec: codec, decodingTarget: TargetSize(width: 1, height: 1))
+        let loads = try ["51", "50"].map { name in
+            var request = try request(name, id: "a")
+            request.processors = [filter]
+            // The rows of an animation are not passed on.
+            request.decoding.includesAnimation = false
+            return start(pipeline(width: 4), request)
+        }
+        executor.drain()
+
+        let error = await #expect(throws: PipelineError.self) { try await loads[0].value }
+        #expect(error?.code == .decoding(.exceedsLimit))
+        #expect(error?.message.contains("maximumDecodingByteCount") == true)
+        try await loads[1].value
+        #expect(codec.use.value.decoded == [50])
+    }
+
     @Test func `damaged bytes count as the whole budget when the limits allow more`() async throws {
         let damaged = try request("%3F3", id: "a", limit: 5_000, allowsPartial: true)
         #expect(try await decodes(by: pipeline(width: 2), of: [damaged]) == [60])
         #expect(codec.use.value.decoded == [60, 3])
     }
 
-    /// Starts an encode of 60 bytes or more while an image of 60 bytes is decoded and another one waits. Returns the
-    /// numbers of bytes in the order of the work.
-    private func encode(_ byteCount: Int) async throws -> [Int] {
+    /// Starts other work while an image of 60 bytes is decoded and another one waits. Returns the numbers of bytes in
+    /// the order of the work.
+    private func numbers(
+        with work: @escaping @Sendable (ImagePipeline) async throws -> Void
+    ) async throws -> [Int] {
         let pipeline = pipeline(width: 4)
         let waiting = try request("60", id: "b")
-        let encoder = HeavyEncoder(byteCount: byteCount, codec: codec)
         let tasks = Watched<[Task<Void, any Error>]>([])
         codec.meanwhile.update {
             $0 = {
                 let load = start(pipeline, waiting)
                 executor.drain()
-                let encode = Task(executorPreference: executor) {
-                    let data = try await pipeline.encode(.gray(side: 1, level: 1), to: encoder)
-                    #expect(data == HeavyCodec.data(byteCount))
-                }
+                let other = Task(executorPreference: executor) { try await work(pipeline) }
                 executor.drain()
-                tasks.update { $0 = [load, encode] }
+                tasks.update { $0 = [load, other] }
             }
         }
         let first = start(pipeline, try request("60", id: "a"))
@@ -251,6 +299,29 @@ struct DecodingBudgetTests {
         for task in tasks.value { try await task.value }
         #expect(codec.use.value.most == 1)
         return codec.use.value.decoded
+    }
+
+    private func encode(_ byteCount: Int) async throws -> [Int] {
+        let encoder = HeavyEncoder(byteCount: byteCount, codec: codec)
+        return try await numbers { pipeline in
+            let data = try await pipeline.encode(.gray(side: 1, level: 1), to: encoder)
+            #expect(data == HeavyCodec.data(byteCount))
+        }
+    }
+
+    private func process(_ byteCount: Int) async throws -> [Int] {
+        let processor = HeavyProcessor(byteCount: byteCount, codec: codec)
+        return try await numbers { pipeline in
+            let source = ImageSource.image(.gray(side: 1, level: 1), identity: "a")
+            _ = try await pipeline.load(ImageRequest(source: source, processors: [processor]))
+        }
+    }
+
+    @Test(arguments: [60, 150])
+    func `processing waits for the budget of the decodes, goes before those that wait, and is not limited by it`(
+        byteCount: Int
+    ) async throws {
+        #expect(try await process(byteCount) == [60, -byteCount, 60])
     }
 
     @Test func `an encode waits for the budget of the decodes, and goes before those that wait`() async throws {

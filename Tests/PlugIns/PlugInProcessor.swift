@@ -48,5 +48,7 @@ struct PlugInProcessor: ImageProcessing {
         }
 
         func finish() throws { try next.finish() }
+
+        func byteCount(for header: PixelRowHeader) -> Int { header.bytesPerRow + next.byteCount(for: header) }
     }
 }

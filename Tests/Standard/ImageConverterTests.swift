@@ -322,6 +322,26 @@ struct ImageConverterTests {
         #expect(try exif(of: ImageConverter(metadata: .keep).convert(file, to: .png())) == Data(bytes))
     }
 
+    @Test func `a resize whose filter exceeds the rest of the byte limit is an error`() throws {
+        let wide = PixelSize(width: 900_000, height: 2)
+        let pixels = try #require(PixelBuffer(size: wide, format: .rgba8, alphaMode: .opaque))
+        let file = try PNGEncoder().encode(DecodedImage(pixels: pixels))
+        var options = DecodingOptions(target: TargetSize(box))
+        options.isFiltered = true
+        let decoding = try CodecRegistry.standard.open(file).decodingByteCount(options)
+        // The filter of the resize needs more than 16 bytes for each column.
+        func convert(limit: Int) throws -> Data {
+            let limits = DecodingLimits(maximumByteCount: limit)
+            return try ImageConverter(limits: limits).convert(file, to: .png(), fitting: box)
+        }
+
+        let error = #expect(throws: ImageDecodingError.self) { try convert(limit: decoding + 16 * wide.width) }
+
+        #expect(error?.code == .exceedsLimit)
+        let result = try convert(limit: decoding + 32 * wide.width)
+        #expect(try CodecRegistry.standard.decode(result).size == PixelSize(width: 16, height: 1))
+    }
+
     @Test func `colors become sRGB, or those of the requested color space with its profile`() throws {
         let profile = OutputColorSpace.displayP3.colorProfile
         var wide = DecodedImage.coordinates(PixelSize(width: 256, height: 4))

@@ -31,7 +31,8 @@ package enum PeakMemory {
         check(try ResidentMemory.growth { try encoder.encode(image) }.bytes, budget, name)
     }
 
-    private static func check(_ growth: Int, _ budget: Int, _ name: String) {
+    /// Expects that as many bytes as were held are in the budget, and not many more.
+    package static func check(_ growth: Int, _ budget: Int, _ name: String) {
         let numbers = "\(name): \(growth >> 10) KiB held, \(budget >> 10) KiB in the budget"
         #expect(growth <= budget + tolerance(budget), "\(numbers)")
         // A budget of several times the memory would make images wait, or fail, that fit. libjxl holds far less for

@@ -46,11 +46,12 @@ struct MemoryBudgetTests {
         }
     }
 
-    /// The names of files, of which the option `rows` is a variant.
+    /// The names of files, of which the options `rows` and `averaged` are variants.
     private static let files: [String] = {
         var names = [
             "png", "png rows", "jpeg", "jpeg rows", "progressive jpeg", "rotated jpeg", "gif", "gif frames", "webp",
-            "lossless webp", "webp frames", "bmp", "bmp rows",
+            "lossless webp", "webp frames", "bmp", "bmp rows", "apng", "ico", "ico rows", "ico bitmap",
+            "wide bmp rows", "wide png rows", "wide bmp averaged", "wide png averaged",
         ]
         #if AVIF
             names += ["avif", "avif frames", "deep avif"]
@@ -67,11 +68,12 @@ struct MemoryBudgetTests {
     @Test(arguments: files) func `a decoder holds no more memory than its budget`(name: String) async throws {
         let directory = try TemporaryDirectory()
         let file = directory.url.appending(path: "bomb")
-        try Self.bomb(name.replacing(" rows", with: "")).write(to: file)
+        try Self.bomb(name.replacing(" rows", with: "").replacing(" averaged", with: "")).write(to: file)
         let path = file.path(percentEncoded: false)
         await #expect(processExitsWith: .success) { [name, path = path as String] in
             let data = try Data(contentsOf: URL(filePath: path))
-            var options = DecodingOptions(target: name.hasSuffix("rows") ? TargetSize(width: 9, height: 9) : nil)
+            let isReduced = name.hasSuffix("rows") || name.hasSuffix("averaged")
+            var options = DecodingOptions(target: isReduced ? TargetSize(width: 9, height: 9) : nil)
             options.isFiltered = name.hasSuffix("rows")
             if name.hasPrefix("deep") { options.pixelFormat = .rgba16 }
             let decoder = try #require(CodecRegistry.programs.entry(for: data)).decoder
@@ -79,9 +81,66 @@ struct MemoryBudgetTests {
         }
     }
 
+    /// Two rows of five million pixels, of which the filter of a resize holds several times the memory.
+    private static let wide = PixelSize(width: 5_000_000, height: 2)
+
+    @Test(arguments: ["bmp", "png"], ["pipeline", "converter"])
+    func `a resize while a wide image is decoded holds no more memory than is reserved`(
+        format: String, path: String
+    ) async throws {
+        let directory = try TemporaryDirectory()
+        let file = directory.url.appending(path: "wide").path(percentEncoded: false)
+        try Self.bomb("wide \(format)").write(to: URL(filePath: file))
+        await #expect(processExitsWith: .success) { [path, file = file as String] in
+            let data = try Data(contentsOf: URL(filePath: file))
+            let resize: ImageProcessors.BuiltIn = .resize(fitting: PixelSize(width: 320, height: 320))
+            var options = DecodingOptions(target: resize.decodingTarget)
+            options.isFiltered = true
+            let rows = ColorConvertedRows(
+                to: .sRGB, by: LittleCMSColorConverter(), next: resize.rows(into: PixelRowCollector()))
+            let reader = try CodecRegistry.programs.open(data)
+            let budget = try reader.decodingByteCount(options, into: rows)
+            let decoding = try reader.decodingByteCount(options)
+            #expect(budget > decoding + 16 * Self.wide.width)
+            let small = try ImageEncoder.png().encode(.gray(side: 64))
+            guard path == "pipeline" else {
+                func convert(_ data: Data) throws -> Data {
+                    try ImageConverter(codecs: .programs).convert(
+                        data, to: .png(), fitting: PixelSize(width: 320, height: 320))
+                }
+                _ = try convert(small)
+                PeakMemory.check(try ResidentMemory.growth { try convert(data) }.bytes, budget, path)
+                return
+            }
+            func load(_ data: Data, budget: Int) async throws -> DecodedImage {
+                var configuration = ImagePipeline.Configuration.standard(cacheDirectory: nil)
+                configuration.codecs = .programs
+                configuration.maximumDecodingByteCount = budget
+                let request = ImageRequest(source: .bytes(data, identity: "wide"), processors: [resize])
+                return try await ImagePipeline(configuration).load(request).image
+            }
+            _ = try await load(small, budget: budget)
+
+            let refusal = await ResidentMemory.suspendingGrowth {
+                let error = await #expect(throws: PipelineError.self) { try await load(data, budget: budget - 1) }
+                #expect(error?.code == .decoding(.exceedsLimit))
+            }
+            let (image, growth) = try await ResidentMemory.suspendingGrowth { try await load(data, budget: budget) }
+
+            #expect(refusal.bytes < 12 << 20)
+            #expect(image.size == PixelSize(width: 320, height: 1))
+            PeakMemory.check(growth, budget, path)
+        }
+    }
+
     private static func bomb(_ name: String) throws -> Data {
         switch name {
-        case "bmp": return bitmap
+        case "apng": return try animatedPNG()
+        case "bmp": return bitmap(PixelSize(width: 1500, height: 1500))
+        case "wide bmp": return bitmap(wide)
+        case "wide png": return try ImageEncoder.png().encode(flat(wide))
+        case "ico": return icon(try ImageEncoder.png().encode(flat()))
+        case "ico bitmap": return icon(maskedBitmap(PixelSize(width: 1500, height: 1500)))
         case "svg": return svg("<path d='M0 0h9v9z'/>")
         case "svg embedded":
             let image = try ImageEncoder.png().encode(flat()).base64EncodedString()
@@ -113,13 +172,65 @@ struct MemoryBudgetTests {
         Data("<svg xmlns='http://www.w3.org/2000/svg' width='3000' height='3000'>\(content)</svg>".utf8)
     }
 
-    /// A black bitmap of 24 bits, whose rows are converted one by one.
-    private static var bitmap: Data {
-        let size = PixelSize(width: 1500, height: 1500)
-        func number(_ value: Int, _ count: Int) -> [UInt8] { (0..<count).map { UInt8(value >> (8 * $0) & 255) } }
-        let head = Array("BM".utf8) + number(0, 8) + number(54, 4) + number(40, 4) + number(size.width, 4)
-        let rest = number(size.height, 4) + number(1, 2) + number(24, 2) + number(0, 24)
-        return Data(head + rest) + Data(count: size.height * size.width * 3)
+    /// A black bitmap of 24 bits, whose rows are converted one by one. The width is a multiple of four.
+    private static func bitmap(_ size: PixelSize) -> Data {
+        let head = Array("BM".utf8) + number(0, 8) + number(54, 4)
+        return Data(head + bitmapHeader(size)) + Data(count: size.height * size.width * 3)
+    }
+
+    /// A bitmap of an icon, which a mask of one bit a pixel follows.
+    private static func maskedBitmap(_ size: PixelSize) -> Data {
+        let mask = (size.width + 31) / 32 * 4 * size.height
+        return Data(bitmapHeader(PixelSize(width: size.width, height: 2 * size.height)))
+            + Data(count: size.height * size.width * 3 + mask)
+    }
+
+    private static func bitmapHeader(_ size: PixelSize) -> [UInt8] {
+        number(40, 4) + number(size.width, 4) + number(size.height, 4) + number(1, 2) + number(24, 2) + number(0, 24)
+    }
+
+    /// An icon with one image.
+    private static func icon(_ image: Data) -> Data {
+        let entry = number(0, 4) + number(1, 2) + number(32, 2) + number(image.count, 4) + number(22, 4)
+        return Data(number(0, 2) + number(1, 2) + number(1, 2) + entry) + image
+    }
+
+    private static func number(_ value: Int, _ count: Int) -> [UInt8] {
+        (0..<count).map { UInt8(value >> (8 * $0) & 255) }
+    }
+
+    /// The chunks of a PNG, whose image becomes the two frames of an animation. Each frame is removed after it was
+    /// shown, for which the decoder keeps the canvas.
+    private static func animatedPNG() throws -> Data {
+        let still = try Array(ImageEncoder.png().encode(flat()))
+        func bigEndian(_ value: Int, _ count: Int = 4) -> [UInt8] { number(value, count).reversed() }
+        func chunk(_ type: String, _ contents: some Collection<UInt8>) -> [UInt8] {
+            let bytes = Array(type.utf8) + contents
+            return bigEndian(contents.count) + bytes + bigEndian(Int(checksum(bytes)))
+        }
+        func control(_ sequence: Int) -> [UInt8] {
+            let rest = bigEndian(0) + bigEndian(0) + bigEndian(1, 2) + bigEndian(10, 2) + [2, 0]
+            return chunk("fcTL", bigEndian(sequence) + bigEndian(size.width) + bigEndian(size.height) + rest)
+        }
+        var (file, pixels, start) = (Array(still[..<8]), [UInt8](), 8)
+        while start + 12 <= still.count {
+            let end = start + 12 + still[start..<start + 4].reduce(0) { $0 << 8 | Int($1) }
+            if still[start + 4..<start + 8].elementsEqual("IDAT".utf8) {
+                pixels += still[start + 8..<end - 4]
+            } else if !still[start + 4..<start + 8].elementsEqual("IEND".utf8) {
+                file += still[start..<end]
+            }
+            start = end
+        }
+        file += chunk("acTL", bigEndian(2) + bigEndian(0)) + control(0) + chunk("IDAT", pixels) + control(1)
+        return Data(file + chunk("fdAT", bigEndian(2) + pixels) + chunk("IEND", []))
+    }
+
+    /// The CRC-32 of a chunk. Source: PNG specification, annex D.
+    private static func checksum(_ bytes: [UInt8]) -> UInt32 {
+        ~bytes.reduce(UInt32.max) { sum, byte in
+            (0..<8).reduce(sum ^ UInt32(byte)) { rest, _ in rest & 1 == 0 ? rest >> 1 : rest >> 1 ^ 0xEDB8_8320 }
+        }
     }
 
     #if JXL
@@ -135,7 +246,7 @@ struct MemoryBudgetTests {
         }
     #endif
 
-    private static func flat() throws -> DecodedImage {
+    private static func flat(_ size: PixelSize = size) throws -> DecodedImage {
         DecodedImage(pixels: try #require(PixelBuffer(size: size, format: .rgba8, alphaMode: .opaque)))
     }
 

@@ -78,10 +78,45 @@ extension ImageReading {
         try decode(options.forRows).sendRows(to: consumer)
     }
 
-    /// Throws `exceedsLimit` when decoding holds more than the limit of bytes at its peak. An image whose bytes cannot
-    /// be counted is left to the decoder.
-    package func checkMemory(_ options: DecodingOptions) throws(ImageDecodingError) {
-        guard let byteCount = try? decodingByteCount(options) else { return }
+    /// Returns the maximum number of bytes that are held at once while the image is decoded and its rows pass through
+    /// `consumer`, with the memory of the consumer and of those after it. If it is nil, no memory is added.
+    ///
+    /// - Throws: ``ImageDecodingError``, as ``decodingByteCount(_:)`` does.
+    package func decodingByteCount(
+        _ options: DecodingOptions, into consumer: (any PixelRowConsumer)?
+    ) throws(ImageDecodingError) -> Int {
+        let decoding = try decodingByteCount(options)
+        guard let consumer, header.size.isPositive else { return decoding }
+        var rows = header.rowHeader(options)
+        let size = rows.size
+        // A drawing can become larger than its size. What decoding holds tells whether the image is one.
+        let target = options.target.map { size.scaled(to: $0.size, mode: $0.mode, enlarging: true) } ?? size
+        if target.pixelCount > size.pixelCount, target.pixelCount <= decoding { rows.size = target }
+        guard max(rows.size.width, rows.size.height) <= Self.longestSide else { return .max }
+        var held = consumer.byteCount(for: rows)
+        if options.target != nil, held > Self.smallByteCount {
+            // A decoder that reduces the image passes on less than the size of the file. What it holds when it keeps
+            // all rows, of at least one byte a pixel, tells how much at most.
+            var whole = options
+            whole.allowsPartial = true
+            rows.size = rows.size.limited(toPixelCount: try decodingByteCount(whole))
+            held = consumer.byteCount(for: rows)
+        }
+        return decoding.addingClamped(held)
+    }
+
+    /// The longest side of rows whose bytes are counted, far beyond what a buffer can have. Products with it fit into
+    /// an `Int`.
+    private static var longestSide: Int { Int(Int32.max) }
+    /// The memory of consumers for which a second look at the decoder is not worth its time.
+    private static var smallByteCount: Int { 4 << 20 }
+
+    /// Throws `exceedsLimit` when decoding, with a consumer of its rows if there is one, holds more than the limit of
+    /// bytes at its peak. An image whose bytes cannot be counted is left to the decoder.
+    package func checkMemory(
+        _ options: DecodingOptions, into consumer: (any PixelRowConsumer)? = nil
+    ) throws(ImageDecodingError) {
+        guard let byteCount = try? decodingByteCount(options, into: consumer) else { return }
         try check(
             byteCount, options, limit: options.limits.maximumByteCount, named: "DecodingLimits.maximumByteCount")
     }
@@ -132,10 +167,27 @@ public struct ImageHeader: Sendable, Hashable {
         // sides can need more bytes.
         let sizes = options.appliesOrientation && orientation != .up ? [size, uprightSize] : [size]
         return sizes.reduce(0) { sum, size in
-            let bytes = PixelBuffer.byteCount(size: size, format: options.pixelFormat) ?? Int.max
-            let (total, overflow) = sum.addingReportingOverflow(bytes)
-            return overflow ? Int.max : total
+            sum.addingClamped(PixelBuffer.byteCount(size: size, format: options.pixelFormat) ?? .max)
         }
+    }
+
+    /// Returns the header of the largest rows that a decoder passes on if it does not scale the image.
+    fileprivate func rowHeader(_ options: DecodingOptions) -> PixelRowHeader {
+        PixelRowHeader(
+            size: options.appliesOrientation ? uprightSize : size,
+            format: options.pixelFormat.available(isGray: false, isDeep: true),
+            alphaMode: options.alphaMode == .premultiplied ? .premultiplied : .straight,
+            orientation: options.appliesOrientation ? .up : orientation)
+    }
+}
+
+extension PixelSize {
+    /// Returns this size, or a smaller one with the same proportions and about this number of pixels. Never less.
+    fileprivate func limited(toPixelCount limit: Int) -> PixelSize {
+        let scale = (Double(limit) / (Double(width) * Double(height))).squareRoot()
+        guard limit > 0, scale < 1 else { return self }
+        return PixelSize(
+            width: Int((Double(width) * scale).rounded(.up)), height: Int((Double(height) * scale).rounded(.up)))
     }
 }
 

@@ -72,4 +72,10 @@ package final class ColorConvertedRows: PixelRowConsumer {
     }
 
     package func finish() throws { try next.finish() }
+
+    /// Returns the bytes of a converted row. The color profile, and with it whether rows are converted, is not known
+    /// yet.
+    package func byteCount(for header: PixelRowHeader) -> Int {
+        header.bytesPerRow.addingClamped(next.byteCount(for: header))
+    }
 }

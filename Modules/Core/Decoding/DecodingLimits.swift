@@ -82,9 +82,7 @@ public struct DecodingLimits: Sendable, Hashable {
     package func check(_ layout: AnimationLayout) throws(ImageDecodingError) {
         let largest = layout.frames.lazy.map(\.area.size).max { $0.pixelCount < $1.pixelCount } ?? layout.canvas
         let byteCount = [layout.canvas, layout.canvas, largest].reduce(0) { sum, size in
-            let count = PixelBuffer.byteCount(size: size, format: .rgba8) ?? .max
-            let (total, overflow) = sum.addingReportingOverflow(count)
-            return overflow ? .max : total
+            sum.addingClamped(PixelBuffer.byteCount(size: size, format: .rgba8) ?? .max)
         }
         guard byteCount <= maximumByteCount else {
             throw ImageDecodingError(

@@ -58,8 +58,7 @@ extension IncrementalImageDecoding {
         guard let info else { return nil }
         // The stored image and the rotated image can have different sizes in bytes, because rows are padded.
         let sizes = [info.size, info.uprightSize].map { PixelBuffer.byteCount(size: $0, format: .rgba8) ?? Int.max }
-        let (total, overflow) = sizes[0].addingReportingOverflow(sizes[1])
-        return overflow ? Int.max : total
+        return sizes[0].addingClamped(sizes[1])
     }
 }
 

@@ -34,3 +34,11 @@ public struct PixelSize: Sendable, Hashable, CustomStringConvertible {
     /// The size with width and height exchanged, as after a rotation by 90 degrees.
     package var transposed: PixelSize { PixelSize(width: height, height: width) }
 }
+
+extension Int {
+    /// Returns the sum of two numbers of bytes, or `Int.max` if it overflows.
+    package func addingClamped(_ other: Int) -> Int {
+        let (sum, overflow) = addingReportingOverflow(other)
+        return overflow ? .max : sum
+    }
+}

@@ -52,8 +52,9 @@ public protocol ImageProcessing: Sendable {
     /// Returns a consumer that processes rows and passes the rows of the result to `next`. The pixels must be
     /// bit-identical to the result of ``process(_:)``.
     ///
-    /// A processor that can work on rows needs memory for only a few of them. The default implementation collects the
-    /// image, processes it and sends the rows of the result.
+    /// A processor that can work on rows needs memory for only a few of them, which its consumer returns as
+    /// ``PixelRowConsumer/byteCount(for:)``. The default implementation collects the image, processes it and sends the
+    /// rows of the result.
     func rows(into next: any PixelRowConsumer) -> any PixelRowConsumer
 }
 
@@ -118,5 +119,11 @@ package final class WholeImageStage: PixelRowConsumer {
         try collector.finish()
         guard let image = collector.image else { return }
         try process(image).sendRows(to: next)
+    }
+
+    /// Returns the bytes of the image, and of a result of the same size.
+    package func byteCount(for header: PixelRowHeader) -> Int {
+        let image = collector.byteCount(for: header)
+        return image.addingClamped(image).addingClamped(next.byteCount(for: header))
     }
 }

@@ -50,4 +50,9 @@ package final class PixelRowCollector: PixelRowConsumer {
         image?.reduction = header.reduction
         self.buffer = nil
     }
+
+    /// Returns the bytes of the image.
+    package func byteCount(for header: PixelRowHeader) -> Int {
+        PixelBuffer.byteCount(size: header.size, format: header.format) ?? .max
+    }
 }

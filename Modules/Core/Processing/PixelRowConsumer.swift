@@ -22,6 +22,22 @@ public protocol PixelRowConsumer: AnyObject {
     ///
     /// Throws as ``begin(_:)`` does.
     func finish() throws
+
+    /// Returns the maximum number of bytes that this consumer, and those to which it passes rows, hold for rows with
+    /// this header.
+    ///
+    /// Callers reserve the bytes in a memory budget before they decode, so they call this method before
+    /// ``begin(_:)``. The header is an estimate from the properties of the file: the rows can be fewer and shorter. A
+    /// consumer that passes rows on adds the bytes of the next consumer for the rows that it passes on. The result is
+    /// `Int.max` when the number overflows.
+    ///
+    /// Default: 0, with which the memory is in no budget.
+    func byteCount(for header: PixelRowHeader) -> Int
+}
+
+extension PixelRowConsumer {
+    /// The default, 0, with which the memory of the consumer is in no budget.
+    public func byteCount(for header: PixelRowHeader) -> Int { 0 }
 }
 
 /// The properties of the rows of an image.

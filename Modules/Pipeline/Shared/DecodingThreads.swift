@@ -2,7 +2,7 @@ import AlcedoCore
 import AlcedoRuntime
 import FoundationEssentials
 
-/// The threads of codecs and processors, and the byte budgets of decoding and encoding.
+/// The threads of codecs and processors, and the byte budgets of decoding, processing and encoding.
 ///
 /// Decodes and previews have separate budgets, because a decode ends by itself, while the canvas of a preview is held
 /// as long as its transfer takes.
@@ -49,17 +49,20 @@ struct DecodingThreads: Sendable {
     ///   - data: The bytes to decode.
     ///   - options: The decoding options.
     ///   - codecs: The codecs of the request.
+    ///   - consumer: A closure that creates a consumer of the rows, whose memory counts too, or nil if the image is
+    ///     decoded as a whole. Default: nil.
     ///   - priority: The priority of the work.
     ///   - work: The work.
     /// - Throws: The errors of opening and of `work`, ``/AlcedoCore/ImageDecodingError`` `exceedsLimit` for data that
     ///   needs more than the whole budget, or `CancellationError`.
     func decode<Value: Sendable>(
-        _ data: Data, options: DecodingOptions, by codecs: CodecRegistry, priority: PriorityHandle,
+        _ data: Data, options: DecodingOptions, by codecs: CodecRegistry,
+        into consumer: (@Sendable () -> any PixelRowConsumer)? = nil, priority: PriorityHandle,
         _ work: @escaping @Sendable (any ImageReading) throws -> Value
     ) async throws -> Value {
         try await run(priority: priority, work) {
             let reader = try codecs.open(data, limits: options.limits)
-            return (reader, try byteCount(of: reader, options))
+            return (reader, try byteCount(of: reader, options, into: consumer?()))
         }
     }
 
@@ -76,7 +79,7 @@ struct DecodingThreads: Sendable {
             do throws(ImageDecodingError) { reader = try codecs.open(data, limits: options.limits) } catch {
                 return ((), try byteCount(after: error, options))
             }
-            return ((), try byteCount(of: reader, options))
+            return ((), try byteCount(of: reader, options, into: nil))
         }
     }
 
@@ -115,6 +118,27 @@ struct DecodingThreads: Sendable {
         }
     }
 
+    /// Processes an image when the budget has the memory of the processors. Processing that needs more than the whole
+    /// budget runs when nothing else is reserved, because its image is already in memory.
+    ///
+    /// - Throws: The errors of `work`, or `CancellationError`.
+    func process<Value: Sendable>(
+        _ image: PixelRowHeader, by processors: some BidirectionalCollection<any ImageProcessing>,
+        priority: PriorityHandle, _ work: @escaping @Sendable () throws -> Value
+    ) async throws -> Value {
+        let chain = processors.reversed().reduce(PixelRowCollector() as any PixelRowConsumer) { $1.rows(into: $0) }
+        let byteCount = chain.byteCount(for: image)
+        // The image is in memory, so it goes before waiting decodes, which would add further images.
+        let level = priority.level.value + 1
+        let value = try await run(priority: priority) {
+            try budget.withReservationNow(of: byteCount, priority: level) { try work() }
+        }
+        if let value { return value }
+        return try await budget.withReservation(of: byteCount, priority: AdjustablePriority(level)) {
+            try await run(priority: priority, work)
+        }
+    }
+
     /// Runs work that does not decode. The work begins before waiting decodes of the same priority, because a decoded
     /// image takes the most memory until it has been processed. Throws the errors of `work`, or `CancellationError`.
     func run<Value: Sendable>(
@@ -132,12 +156,14 @@ struct DecodingThreads: Sendable {
 
     func releasePreview(_ byteCount: Int) { previewBudget.release(byteCount) }
 
-    /// Returns the number of bytes that decoding will hold. Throws `exceedsLimit` for an image that needs more than the
-    /// whole budget, and as ``byteCount(after:_:)`` does.
-    private func byteCount(of reader: any ImageReading, _ options: DecodingOptions) throws(ImageDecodingError) -> Int {
+    /// Returns the number of bytes that decoding, and the consumer of its rows if there is one, will hold. Throws
+    /// `exceedsLimit` for an image that needs more than the whole budget, and as ``byteCount(after:_:)`` does.
+    private func byteCount(
+        of reader: any ImageReading, _ options: DecodingOptions, into consumer: (any PixelRowConsumer)?
+    ) throws(ImageDecodingError) -> Int {
         let byteCount: Int
         do throws(ImageDecodingError) {
-            byteCount = try reader.decodingByteCount(options)
+            byteCount = try reader.decodingByteCount(options, into: consumer)
         } catch {
             return try self.byteCount(after: error, options)
         }

@@ -134,8 +134,12 @@ struct DecodeStage: Sendable {
         let processor = request.derivedTarget == nil ? nil : request.processors.first
         options.isFiltered = processor != nil
         do {
-            return try await threads.decode(original.data, options: options, by: codecs, priority: priority) {
-                [options] reader in
+            let consumer: (@Sendable () -> any PixelRowConsumer)? = processor.map { processor in
+                { color.rows(for: request, into: processor.rows(into: PixelRowCollector())).consumer }
+            }
+            return try await threads.decode(
+                original.data, options: options, by: codecs, into: consumer, priority: priority
+            ) { [options] reader in
                 let image: DecodedImage
                 if let processor {
                     image = try processed(reader, options, by: processor, for: request)

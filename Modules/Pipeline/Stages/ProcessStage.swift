@@ -131,9 +131,10 @@ struct ProcessStage: Sendable {
         since generation: Generation?
     ) async throws -> LoadedImage {
         guard count < request.processors.count else { return loaded }
+        let header = loaded.image.rowHeader
         let chain = ProcessorChain(input: loaded)
         return try await withTaskCancellationHandler {
-            try await threads.run(priority: priority) {
+            try await threads.process(header, by: request.processors.dropFirst(count), priority: priority) {
                 var loaded = try chain.takeInput()
                 for (index, processor) in request.processors.enumerated().dropFirst(count) {
                     if index > count {

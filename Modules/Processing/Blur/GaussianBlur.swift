@@ -54,14 +54,12 @@ extension ImageProcessors {
             return image.still(result)
         }
 
-        package func rows(into next: any PixelRowConsumer) -> any PixelRowConsumer {
-            BlurConsumer(makeBlurrer, next: next)
-        }
+        package func rows(into next: any PixelRowConsumer) -> any PixelRowConsumer { BlurConsumer(self, next: next) }
 
         /// Returns the blurrer for images with this header, or `nil` when the blur does not change them. Throws
         /// `invalidParameter` for an invalid sigma, and `tooLarge` when the rows in flight exceed ``maximumBytes``.
         func makeBlurrer(for header: PixelRowHeader) throws(ImageProcessingError) -> Blurrer? {
-            guard (0...Self.maximumSigma).contains(sigma) else {
+            guard isValid else {
                 throw ImageProcessingError(.invalidParameter, "invalid blur sigma: \(sigma) pixels")
             }
             guard let kernel = BlurKernel(sigma: sigma) else { return nil }
@@ -73,12 +71,19 @@ extension ImageProcessors {
             }
             return Blurrer(header, kernel)
         }
+
+        private var isValid: Bool { (0...Self.maximumSigma).contains(sigma) }
+
+        /// Returns the number of bytes that the rows in flight need, or zero when the blur fails or changes nothing.
+        func byteCount(for header: PixelRowHeader) -> Int {
+            isValid ? BlurKernel(sigma: sigma)?.byteCount(for: header) ?? 0 : 0
+        }
     }
 }
 
 /// A consumer that blurs rows as they arrive.
 private final class BlurConsumer: PixelRowConsumer {
-    private let makeBlurrer: (PixelRowHeader) throws(ImageProcessingError) -> Blurrer?
+    private let blur: ImageProcessors.GaussianBlur
     private let next: any PixelRowConsumer
     /// The current stage, or `nil` when rows are forwarded unchanged.
     private var stage: Stage?
@@ -94,19 +99,15 @@ private final class BlurConsumer: PixelRowConsumer {
         }
     }
 
-    /// Creates a consumer. `makeBlurrer` returns the blurrer for a header, or `nil` when the blur does not change the
-    /// rows.
-    init(
-        _ makeBlurrer: @escaping (PixelRowHeader) throws(ImageProcessingError) -> Blurrer?, next: any PixelRowConsumer
-    ) {
-        self.makeBlurrer = makeBlurrer
+    init(_ blur: ImageProcessors.GaussianBlur, next: any PixelRowConsumer) {
+        self.blur = blur
         self.next = next
     }
 
     func begin(_ header: PixelRowHeader) throws {
         try PixelLimits.checkRows(of: header)
         stage = nil
-        if let blurrer = try makeBlurrer(header) {
+        if let blurrer = try blur.makeBlurrer(for: header) {
             stage = Stage(blurrer, RowMemory(byteCount: header.bytesPerRow))
         }
         try next.begin(header)
@@ -122,6 +123,10 @@ private final class BlurConsumer: PixelRowConsumer {
     }
 
     func finish() throws { try next.finish() }
+
+    func byteCount(for header: PixelRowHeader) -> Int {
+        blur.byteCount(for: header).addingClamped(header.bytesPerRow).addingClamped(next.byteCount(for: header))
+    }
 }
 
 /// The state of a blur over rows from top to bottom. Each blurred row is available as soon as its input rows are

@@ -144,4 +144,12 @@ private final class PointRows: PixelRowConsumer {
     }
 
     func finish() throws { try next.finish() }
+
+    /// Returns the bytes of a row of floats and of a result row, which the operation may give another format.
+    func byteCount(for header: PixelRowHeader) -> Int {
+        var changed = header
+        changed.format = header.format.isDeep ? .rgba16 : .rgba8
+        let pixels = header.size.width * MemoryLayout<SIMD4<Float>>.stride
+        return pixels.addingClamped(changed.bytesPerRow).addingClamped(next.byteCount(for: changed))
+    }
 }

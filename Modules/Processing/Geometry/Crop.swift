@@ -178,4 +178,11 @@ private final class RowCropper: PixelRowConsumer {
     }
 
     func finish() throws { try next.finish() }
+
+    func byteCount(for header: PixelRowHeader) -> Int {
+        var cropped = header
+        // An invalid part is an error when the rows begin.
+        if let part = try? part(header.size) { cropped.size = part.size }
+        return next.byteCount(for: cropped)
+    }
 }

@@ -105,24 +105,33 @@ private final class RowOrienter: PixelRowConsumer {
     }
 
     func begin(_ header: PixelRowHeader) throws {
-        var upright = header
-        upright.orientation = .up
-        switch header.orientation {
-        case .up:
-            consumer = next
-            try consumer.begin(header)
-        case .upMirrored:
-            consumer = RowMirror(next: next)
-            try consumer.begin(upright)
+        consumer = consumer(for: header.orientation)
+        var header = header
+        // A whole image is made upright by the processor, which needs its orientation.
+        if header.orientation == .upMirrored { header.orientation = .up }
+        try consumer.begin(header)
+    }
+
+    private func consumer(for orientation: ImageOrientation) -> any PixelRowConsumer {
+        switch orientation {
+        case .up: next
+        case .upMirrored: RowMirror(next: next)
         case .down, .downMirrored, .leftMirrored, .right, .rightMirrored, .left:
-            consumer = WholeImageStage(next: next) { [orient] in try orient.process($0) }
-            try consumer.begin(header)
+            WholeImageStage(next: next) { [orient] in try orient.process($0) }
         }
     }
 
     func consume(_ row: RawSpan) throws { try consumer.consume(row) }
 
     func finish() throws { try consumer.finish() }
+
+    func byteCount(for header: PixelRowHeader) -> Int {
+        let consumer = consumer(for: header.orientation)
+        var upright = header
+        if header.orientation.swapsSides { upright.size = header.size.transposed }
+        // Row padding makes one of the two sizes take more bytes.
+        return max(consumer.byteCount(for: header), consumer.byteCount(for: upright))
+    }
 }
 
 /// A consumer that exchanges left and right of arriving rows.
@@ -155,4 +164,8 @@ private final class RowMirror: PixelRowConsumer {
     }
 
     func finish() throws { try next.finish() }
+
+    func byteCount(for header: PixelRowHeader) -> Int {
+        header.bytesPerRow.addingClamped(next.byteCount(for: header))
+    }
 }

@@ -42,7 +42,7 @@ struct ResamplingPlan {
     /// Whether the samples have 8 bits and are weighted as they are, which 16-bit integers can do.
     private var isNarrow: Bool { layout.maximum == 255 && !sampling.inLinearLight }
 
-    /// The approximate number of bytes of the weights and rows.
+    /// The approximate number of bytes that the weights and rows hold at most.
     var byteCount: Double {
         isNarrow ? Resampler<Int16>.byteCount(of: self) : Resampler<Float>.byteCount(of: self)
     }
@@ -102,17 +102,15 @@ private final class Resampler<Sample: FilterSample>: Resampling {
 
     static func byteCount(of plan: ResamplingPlan) -> Double {
         let (region, filter) = (plan.region, plan.sampling.filter)
-        let weights = { (samples: Int, extent: Double, length: Int) in
-            Double(WeightTable<Sample>.stride(samples: samples, extent: extent, length: length, filter: filter))
-        }
-        let columns = weights(plan.source.width, region.width, plan.size.width)
-        let rows = weights(plan.source.height, region.height, plan.size.height)
-        let counts = [
-            columns * Double(plan.size.width), rows * Double(plan.size.height),
-            Double(Sample.Row(width: plan.source.width, plan).count),
-            (rows + 1) * Double(Sample.Row(width: plan.size.width, plan).count),
-        ]
-        return counts.reduce(0, +) * Double(MemoryLayout<Sample>.stride)
+        let columns = WeightTable<Sample>.requirements(
+            samples: plan.source.width, extent: region.width, length: plan.size.width, filter: filter)
+        let rows = WeightTable<Sample>.requirements(
+            samples: plan.source.height, extent: region.height, length: plan.size.height, filter: filter)
+        // The source row, the band, the sums, and the pointers to the rows of the band.
+        let source = Double(Sample.Row(width: plan.source.width, plan).count)
+        let band = Double(rows.taps + 1) * Double(Sample.Row(width: plan.size.width, plan).count)
+        return columns.byteCount + rows.byteCount + (source + band) * Double(MemoryLayout<Sample>.stride)
+            + Double(rows.taps * MemoryLayout<Int>.stride)
     }
 
     var needsRow: Bool { taken < plan.source.height }

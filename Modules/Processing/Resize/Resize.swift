@@ -133,16 +133,21 @@ extension ImageProcessors {
         /// - Throws: `invalidParameter` when a side of the target is below 1, and `tooLarge` when the result exceeds
         ///   the limits and is larger than the source, or when the filter needs too much memory.
         func plan(for header: PixelRowHeader) throws(ImageProcessingError) -> ResamplingPlan? {
+            let plan = try uncheckedPlan(for: header)
+            if let plan { try PixelLimits.checkFilter(plan) }
+            return plan
+        }
+
+        /// Returns the plan for rows, as ``plan(for:)`` does, but also if the filter needs too much memory.
+        fileprivate func uncheckedPlan(for header: PixelRowHeader) throws(ImageProcessingError) -> ResamplingPlan? {
             let full = header.reduction?.fullSize ?? header.size
             let result = try checkedSize(for: full)
             let part = mode == .cover ? SampleRegion(of: full, covering: result) : nil
             let region = SampleRegion(part, of: header.size, header.reduction)
             guard result != header.size || region != SampleRegion(of: header.size) else { return nil }
-            let plan = ResamplingPlan(
+            return ResamplingPlan(
                 from: header.size, region: region, to: result, format: header.format, alphaMode: header.alphaMode,
                 sampling: sampling)
-            try PixelLimits.checkFilter(plan)
-            return plan
         }
 
         /// Returns the size of the result for an image of size `source`. Throws `invalidParameter` when a side of the
@@ -209,4 +214,14 @@ private final class RowResizer: PixelRowConsumer {
     }
 
     func finish() throws { try next.finish() }
+
+    /// Returns the bytes of the filter and of a result row. An invalid size is an error when the rows begin.
+    func byteCount(for header: PixelRowHeader) -> Int {
+        var resized = header
+        resized.reduction = nil
+        guard let plan = try? resize.uncheckedPlan(for: header) else { return next.byteCount(for: resized) }
+        resized.size = plan.size
+        let filter = Int(exactly: plan.byteCount.rounded(.up)) ?? .max
+        return filter.addingClamped(resized.bytesPerRow).addingClamped(next.byteCount(for: resized))
+    }
 }

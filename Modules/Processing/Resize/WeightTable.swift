@@ -59,9 +59,14 @@ struct WeightTable<Weight: FilterSample> {
 
     private static func roundedUp(_ taps: Int) -> Int { (taps + Weight.step - 1) / Weight.step * Weight.step }
 
-    /// Returns the number of stored weights for each result pixel.
-    static func stride(samples: Int, extent: Double, length: Int, filter: ResizeFilter) -> Int {
-        roundedUp(taps(samples, filter.radius * max(extent / Double(length), 1)))
+    /// Returns the maximum number of weights of a result pixel, and the approximate number of bytes that a table holds
+    /// at most, also while it is created. The parameters are those of the initializer.
+    static func requirements(
+        samples: Int, extent: Double, length: Int, filter: ResizeFilter
+    ) -> (taps: Int, byteCount: Double) {
+        let taps = taps(samples, filter.radius * max(extent / Double(length), 1))
+        let pixel = roundedUp(taps) * MemoryLayout<Weight>.stride + 2 * MemoryLayout<Int>.stride
+        return (taps, Double(length) * Double(pixel) + Double(taps * MemoryLayout<Double>.stride))
     }
 
     /// The number of result pixels.

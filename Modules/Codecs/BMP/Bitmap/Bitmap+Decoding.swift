@@ -83,9 +83,9 @@ extension BitmapHeader {
         guard let image = PixelBuffer.byteCount(size: reduction.size(of: size), format: format) else { return .max }
         let result = options.passesRows ? 0 : image
         // A reduction holds a row, its sums of 32 bytes for each cell, sums of columns and an output row.
-        let rows = reduction.factor > 1 ? 64 * size.width : format.bytesPerPixel * size.width
+        // Rows that are passed on are multiplied by alpha in a second one.
+        let rows = reduction.factor > 1 ? 64 * size.width : 2 * format.bytesPerPixel * size.width
         let starts = compression == .runLengths ? RunLengths.byteCountPerRow * size.height : 0
-        let (sum, overflow) = result.addingReportingOverflow(rows + starts)
-        return overflow ? .max : sum
+        return result.addingClamped(rows + starts)
     }
 }

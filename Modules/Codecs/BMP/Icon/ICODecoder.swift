@@ -100,6 +100,9 @@ package struct ICODecoder: ImageDecoding {
 
     package func decodingByteCount(_ data: Data, options: DecodingOptions) throws(ImageDecodingError) -> Int {
         let directory = try directory(of: data, limits: options.limits)
+        var options = options
+        // Like partial images, those of a file with several are not decoded by their rows.
+        if directory.entries.count > 1 { options.allowsPartial = true }
         // Any of the images may be decoded if the better ones are damaged.
         var (largest, failure): (Int?, ImageDecodingError?) = (nil, nil)
         for entry in directory.entries where entry.isWithinLimits == directory.entries[0].isWithinLimits {
@@ -117,7 +120,7 @@ package struct ICODecoder: ImageDecoding {
         of entry: IconDirectory.Entry, in data: Data, _ options: DecodingOptions
     ) throws(ImageDecodingError) -> Int {
         if let png = pngDecoder(for: entry) {
-            return try png.decodingByteCount(entry.bytes(in: data), options: options.forRows)
+            return try png.decodingByteCount(entry.bytes(in: data), options: options)
         }
         return try withHeader(of: entry, in: data) { header throws(ImageDecodingError) in
             try options.limits.check(header.size, format: Bitmap.format(of: header, options))

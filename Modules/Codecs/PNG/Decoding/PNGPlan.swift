@@ -170,9 +170,6 @@ extension PNGPlan {
     }
 
     private static func sum(_ parts: [Int]) -> Int {
-        parts.reduce(0) { sum, part in
-            let (total, overflow) = sum.addingReportingOverflow(part)
-            return overflow ? Int.max : total
-        }
+        parts.reduce(0) { $0.addingClamped($1) }
     }
 }
