@@ -208,18 +208,18 @@ public struct ImageRequest: Sendable {
     ///   file with ``tracksFileChanges``, O(length) and one `stat` call at each use.
     public var key: ImageKey {
         if needsFileVersion { return withFileVersion.key }
-        return memo.withKeys({ makeKeys() }, { $0.image })
+        return memo.withImageKey({ makeKeys() }, { $0 })
     }
 
     /// Calls `body` with ``key``. Unlike the property, retains nothing once the key has been computed.
     package func withKey<Result>(_ body: (ImageKey) -> Result) -> Result {
-        needsFileVersion ? body(withFileVersion.key) : memo.withKeys({ makeKeys() }, { body($0.image) })
+        needsFileVersion ? body(withFileVersion.key) : memo.withImageKey({ makeKeys() }, body)
     }
 
     /// The key of the source's original bytes. Costs as much as ``key``.
     package var originalKey: ImageKey {
         if needsFileVersion { return withFileVersion.originalKey }
-        return memo.withKeys({ makeKeys() }, { $0.original })
+        return memo.originalKey { makeKeys() }
     }
 
     /// The resource in all caches: the source's own, or ``resource`` in place of the URL. The method, the body and the
@@ -365,11 +365,21 @@ private final class KeyMemo: Sendable {
 
     deinit { finished.load(ordering: .acquiring)?.release() }
 
-    /// Calls `body` with the keys. Calls `make` if they have not been computed yet.
-    func withKeys<Result>(_ make: () -> RequestKeys, _ body: (RequestKeys) -> Result) -> Result {
-        let keys = finished.load(ordering: .acquiring) ?? store(make())
-        // The keys live as long as this object.
-        return keys._withUnsafeGuaranteedRef(body)
+    /// Calls `body` with the key of the image, which is not retained. Calls `make` if the keys have not been computed
+    /// yet.
+    func withImageKey<Result>(_ make: () -> RequestKeys, _ body: (ImageKey) -> Result) -> Result {
+        // A closure that is passed on instead of this one would copy the key.
+        keys(make)._withUnsafeGuaranteedRef { body($0.image) }
+    }
+
+    /// Returns the key of the original bytes. Calls `make` if the keys have not been computed yet.
+    func originalKey(_ make: () -> RequestKeys) -> ImageKey {
+        keys(make)._withUnsafeGuaranteedRef { $0.original }
+    }
+
+    /// Returns the keys, which live as long as this object.
+    private func keys(_ make: () -> RequestKeys) -> Unmanaged<RequestKeys> {
+        finished.load(ordering: .acquiring) ?? store(make())
     }
 
     private func store(_ made: RequestKeys) -> Unmanaged<RequestKeys> {
