@@ -134,8 +134,9 @@ struct DecodeStage: Sendable {
         let processor = request.derivedTarget == nil ? nil : request.processors.first
         options.isFiltered = processor != nil
         do {
-            let consumer: (@Sendable () -> any PixelRowConsumer)? = processor.map { processor in
-                { color.rows(for: request, into: processor.rows(into: PixelRowCollector())).consumer }
+            var consumer: (@Sendable () -> any PixelRowConsumer)?
+            if let processor {
+                consumer = { color.rows(for: request, into: processor.rows(into: PixelRowCollector())).consumer }
             }
             return try await threads.decode(
                 original.data, options: options, by: codecs, into: consumer, priority: priority
