@@ -238,7 +238,9 @@ struct ModifierTests {
         let seen = Watched<[UInt8]>([])
         let tasks = try ["alice", "bob"].map { user in
             let request = try web("a") {
-                $0.codecs = CodecRegistry([LastByteCodec()])
+                $0.codecs = CodecRegistry([
+                    CodecRegistry.Entry(format: ImageFormat(rawValue: "last"), decoder: LastByteCodec()) { _ in true }
+                ])
                 $0.deliversPreviews = true
                 $0.modifyRequest = { $0.fields["Authorization"] = isExpired.value ? user : "old" }
             }

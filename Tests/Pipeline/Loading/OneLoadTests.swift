@@ -93,7 +93,7 @@ private struct OpeningCodec: ImageDecoding {
     var registry: CodecRegistry {
         CodecRegistry([
             CodecRegistry.Entry(format: ImageFormat(rawValue: "level"), decoder: self) {
-                $0.starts(with: "level:".utf8)
+                $0.contains(Array("level:".utf8))
             }
         ])
     }
