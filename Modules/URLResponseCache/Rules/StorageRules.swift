@@ -35,6 +35,9 @@ enum StorageRules {
             if request.fields.contains("Cookie"), !isShareable { return .forbidden }
         }
         guard head.status >= 200, head.status != 304, hasReason(head, directives, role: role) else { return .unusable }
+        // Passwords are not written to files, and without them the redirect would lead elsewhere.
+        let locations = ["Location", "Content-Location"].flatMap { head.fields.values(of: $0) }
+        guard locations.allSatisfy({ $0 == $0.withoutCredentials }) else { return .unusable }
         if head.status == 206 {
             guard let text = head.fields["Content-Range"], ContentRange(text) != nil,
                 !head.fields.contains("Content-Encoding"), request.method == .get

@@ -113,6 +113,19 @@ struct CredentialTests {
         }
     }
 
+    @Test(arguments: ["Location", "Content-Location"])
+    func `a response that names a URL with a password is not stored`(name: String) async throws {
+        let bench = Bench()
+        for target in ["http://me:secret@other.test/b.png", "//me@other.test/"] {
+            for _ in 0..<2 {
+                let fields: HTTPFields = ["Cache-Control": "max-age=60", name: target]
+                #expect(try await !bench.load(fields, status: 301).isHit)
+            }
+        }
+        try await bench.load(["Cache-Control": "max-age=60", name: "http://other.test/b@2x.png"], status: 301)
+        #expect(try await bench.send().isHit)
+    }
+
     @Test func `a change without credentials invalidates responses to requests with credentials`() async throws {
         let bench = Bench()
         let url = Bench.url("http://me:secret@example.test/a.png")
