@@ -103,6 +103,31 @@ import Testing
         #expect(sent.value == 4)
     }
 
+    @Test func `the failure of a further attempt for another user is not that of the first`() async throws {
+        let sent = Watched<[String?]>([])
+        let transport = FakeTransport { request in
+            let user = request.fields["Authorization"]
+            let isFirst = sent.update { sent in
+                sent.append(user)
+                return sent.count == 1
+            }
+            let status = user == "bob" ? 404 : isFirst ? 503 : 200
+            return HTTPResponse(
+                head: HTTPResponseHead(url: request.url, status: status), body: HTTPBody(Data("image".utf8)))
+        }
+        var configuration = DownloaderConfiguration()
+        configuration.failureCache = FailureCache()
+        configuration.retry = RetryPolicy(maximumAttempts: 2, baseDelay: .zero)
+        let downloader = Downloader(transport: transport, configuration: configuration)
+        let alice = try request("http://h/a", ["Authorization": "alice"])
+        let bob = try request("http://h/a", ["Authorization": "bob"])
+        var switched = DownloadRequest(.http(alice))
+        switched.renewal = { bob }
+        #expect(try await failure { try await downloader.download(switched) }.code == .status(404))
+        _ = try await downloader.download(.http(alice))
+        #expect(sent.value == ["alice", "bob", "alice"])
+    }
+
     @Test func `failures can be removed on request`() throws {
         let failures = FailureCache()
         let requests = try (0..<3).map { try request("http://h/\($0)") }

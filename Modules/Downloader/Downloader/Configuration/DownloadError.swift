@@ -54,6 +54,9 @@ public struct DownloadError: CodedError {
     public var head: HTTPResponseHead?
     /// The origin of a response whose content was rejected; nil for all other errors.
     public private(set) var rejectedSource: ResponseSource?
+    /// Whether the error is that of a further attempt, which was made for another request than the first one. Default:
+    /// false.
+    var isOfRenewedRequest = false
     /// The URL of the request; nil for a source that is not a URL, and for an error that no request caused.
     private var url: String?
 

@@ -184,8 +184,11 @@ final class HTTPFetcher: Sendable {
             if isReload { failures.remove(request) }
             return value
         } catch let error as DownloadError {
-            // A failure of a stored response says nothing about the server.
-            if error.rejectedSource ?? .new == .new { failures.record(error, of: request, at: clock.uptime) }
+            // A failure of a stored response says nothing about the server, and that of another request nothing about
+            // this one.
+            if error.rejectedSource ?? .new == .new, !error.isOfRenewedRequest {
+                failures.record(error, of: request, at: clock.uptime)
+            }
             throw error
         }
     }

@@ -71,7 +71,11 @@ struct SourceTransfer<Sink: ContentSink> {
     ///
     /// - Throws: The failure if there is no further attempt, or `CancellationError`.
     private mutating func recover(from error: any Error, attempts: Int) async throws {
-        let failure = Self.downloadError(error)
+        var failure = Self.downloadError(error)
+        if renewed != nil, var error = failure as? DownloadError {
+            error.isOfRenewedRequest = true
+            failure = error
+        }
         await keepPartialContent(after: failure)
         guard let wait = waitingTime(after: failure, attempts: attempts) else { throw failure }
         try await pause(wait)
