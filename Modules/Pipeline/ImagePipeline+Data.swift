@@ -71,7 +71,10 @@ extension ImagePipeline {
     private func hasBytesOnDisk(_ request: ImageRequest) async -> Bool {
         if await disk.contains(request.originalKey) { return true }
         let downloader = configuration.downloader
-        guard let responses = downloader.responseCache, case .http(let http) = request.source else { return false }
+        guard let responses = downloader.responseCache else { return false }
+        let isLate = RequestResolver.modifiesLate(request)
+        let source = isLate ? try? await resolver.modifiedSource(of: request) : request.source
+        guard case .http(let http)? = source else { return false }
         return await responses.hasResponse(for: downloader.addingDefaultFields(to: http), ignoringMemory: true)
     }
 
@@ -97,12 +100,12 @@ extension ImagePipeline {
                 try codecs.inspect(original.data, limits: request.decoding.limits)
             }
         } catch let error as ImageDecodingError {
+            let failure = PipelineError(.decoding(error.code), error.message, cause: error)
+            if decode.isDecodable(original, despite: failure, of: request) { throw failure }
             if original.layer == .disk, error.code == .unknownFormat {
                 // Another request may have the codec for the stored bytes, so others replace them only if they are
                 // usable.
-                guard download.mayReplace(original, of: request) else {
-                    throw PipelineError(.decoding(error.code), error.message, cause: error)
-                }
+                guard download.mayReplace(original, of: request) else { throw failure }
                 var changed = request
                 changed.cachePolicy.disk.reads = false
                 return try await self.original(for: changed, isRepeated: isRepeated, priority)
@@ -112,7 +115,7 @@ extension ImagePipeline {
                 return try await self.original(for: request, isRepeated: true, priority)
             }
             if original.layer == .disk, error.code.meansDamage { await download.forget(request) }
-            throw PipelineError(.decoding(error.code), error.message, cause: error)
+            throw failure
         }
         let (keyed, current) = varying(
             request, by: original.varyingFields, from: original.layer, at: original.requestedAt,

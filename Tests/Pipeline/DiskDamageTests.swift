@@ -75,6 +75,44 @@ struct DiskDamageTests {
         #expect(stack.stored(try web("a")) == content)
     }
 
+    @Test(arguments: [false, true])
+    func `bytes that another request has decoded stay when a request's own codec rejects them`(
+        readsData: Bool
+    ) async throws {
+        let stack = Stack(FakeDownloader(giving: level(7)))
+        _ = try await stack.load(try web("a"))
+        await stack.pipeline.flush()
+        let request = try web("a") {
+            $0.cachePolicy = CachePolicy(memory: .none)
+            $0.codecs = CodecRegistry([
+                CodecRegistry.Entry(format: ImageFormat(rawValue: "strict"), decoder: RejectingCodec()) { _ in true }
+            ])
+        }
+        for _ in 0..<2 {
+            let error = await #expect(throws: PipelineError.self) {
+                if readsData {
+                    _ = try await stack.pipeline.data(for: request)
+                } else {
+                    _ = try await stack.load(request)
+                }
+            }
+            #expect(error?.code == .decoding(.corrupt))
+        }
+        #expect(stack.stored(try web("a")) == level(7))
+        #expect(stack.downloader.count == 1)
+    }
+
+    /// Decodes nothing.
+    private struct RejectingCodec: ImageDecoding {
+        func inspect(_ data: Data, limits: DecodingLimits) throws(ImageDecodingError) -> ImageInfo {
+            throw ImageDecodingError(.corrupt, "not the own dialect")
+        }
+
+        func decode(_ data: Data, options: DecodingOptions) throws(ImageDecodingError) -> DecodedImage {
+            throw ImageDecodingError(.corrupt, "not the own dialect")
+        }
+    }
+
     @Test func `bytes in the format of an image are not loaded again for a request without its codec`() async throws {
         let stack = try await stack(onDisk: Data("II*\0".utf8))
         #expect(try await stack.failure(try web("a")).code == .decoding(.unknownFormat))

@@ -103,10 +103,15 @@ struct DecodeStage: Sendable {
         isRepeated: Bool = false
     ) -> Bool {
         guard case .decoding(let code) = error.code, error.meansDamage else { return false }
-        // Bytes that another request has decoded, with codecs of its own, are not damaged.
-        if error.meansNoCodec, digest(of: request) == original.data.digest { return false }
+        if isDecodable(original, despite: error, of: request) { return false }
         if original.layer == .disk { return !error.meansNoCodec || download.mayReplace(original, of: request) }
         return download.reject(original, of: request, after: code, isImage: isImage) && !isRepeated
+    }
+
+    /// Whether another request has decoded the bytes, with other codecs than those of a request for which they are
+    /// damaged.
+    func isDecodable(_ original: Original, despite error: PipelineError, of request: ImageRequest) -> Bool {
+        (error.meansNoCodec || request.codecs != nil) && digest(of: request) == original.data.digest
     }
 
     /// Removes bytes from disk that do not decode to an intact image, although their checksum may be valid, and loads
