@@ -54,7 +54,8 @@ import Testing
             isProgressive ? (width: 8, height: 8) : (width: 8 * (chroma?.width ?? 1), height: 8 * (chroma?.height ?? 1))
         for count in 1..<max(mcu.width, mcu.height) {
             let hidden = (width: count % mcu.width, height: count % mcu.height)
-            // The side of a progressive file is no multiple of an MCU, so that a sample of chrominance can be cut there.
+            // The side of a progressive file is no multiple of an MCU, so that a sample of chrominance can be cut
+            // there.
             let coded = isProgressive ? (width: 104, height: 72) : (width: 128, height: 96)
             let size = PixelSize(width: coded.width - hidden.width, height: coded.height - hidden.height)
             let whole = maker.file(width: coded.width, height: coded.height) { x, y in

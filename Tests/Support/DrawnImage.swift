@@ -1,7 +1,7 @@
 package import AlcedoCore
 
-/// Images in which the faults of a reduction show. Equal in every run. Sides are multiples of 32, so that every scale of
-/// a JPEG is used.
+/// Images in which the faults of a reduction show. Equal in every run. Sides are multiples of 32, so that every scale
+/// of a JPEG is used.
 package enum DrawnImage: String, CaseIterable, Sendable {
     /// Noise with the spectrum of a photo.
     case photo

@@ -233,8 +233,8 @@ final class JPEGReader {
     /// Only the scales 1/8, 1/4, 1/2 and 1 are used. libjpeg-turbo has no vector instructions for the other scales: 3/8
     /// takes longer than 1/2, and 5/8 to 7/8 take longer than 1.
     ///
-    /// - Parameter isFiltered: Whether a filter reduces the result, which then is at least twice as large as required at
-    ///   1/2, and three times at 1/4 and 1/8. The target is usually twice the size of the final image.
+    /// - Parameter isFiltered: Whether a filter reduces the result, which then is at least twice as large as required
+    ///   at 1/2, and three times at 1/4 and 1/8. The target is usually twice the size of the final image.
     ///
     ///   A scaled transform clips the overshoot at sharp edges, so text becomes thinner. At twice the final size, text
     ///   has 36 to 48 dB against the filtered full image. At four times, it has 47 to 60. The larger scale takes 8 %

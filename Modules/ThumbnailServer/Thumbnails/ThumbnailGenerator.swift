@@ -49,7 +49,8 @@ final class ThumbnailGenerator: Sendable {
     ///   - limits: The limits of originals.
     ///   - waits: The originals whose requests wait, which the transport of the pipeline records.
     ///   - clock: The clock. Default: the system's clock.
-    ///   - log: Receives one line for each original whose decoder fails or does not start, and for each thumbnail of a damaged original.
+    ///   - log: Receives one line for each original whose decoder fails or does not start, and for each thumbnail of a
+    ///     damaged original.
     init(
         _ configuration: ImagePipeline.Configuration, cache: ThumbnailCache, limits: Limits,
         waits: OriginWaits, clock: any TimeSource = SystemClock(), log: @escaping @Sendable (String) -> Void
@@ -90,8 +91,8 @@ final class ThumbnailGenerator: Sendable {
     /// Returns the number of requests that wait for a thumbnail.
     func waiterCount(for key: ImageKey) -> Int { coalescer.waiterCount(for: key) }
 
-    /// Logs a decoder that crashed, made a forbidden call, took too long, had no memory or did not start, and once a lack
-    /// of file descriptors. Damaged originals are not logged, nor is work that was canceled.
+    /// Logs a decoder that crashed, made a forbidden call, took too long, had no memory or did not start, and once a
+    /// lack of file descriptors. Damaged originals are not logged, nor is work that was canceled.
     private func logFailure(_ error: any Error, of source: SourceURL) {
         guard let error = error as? PipelineError, !Task.isCancelled else { return }
         switch error.code {

@@ -230,8 +230,8 @@ private struct LoadPlan: Sendable {
             && (!policy.response.reads || reloads.contains(policy.protocolPolicy))
     }
 
-    /// The numbers of the codecs by which the image may have been decoded. An image in a cache is for all codecs, unless
-    /// an identifier names the codec.
+    /// The numbers of the codecs by which the image may have been decoded. An image in a cache is for all codecs,
+    /// unless an identifier names the codec.
     private var codecNumbers: [UInt8] {
         if identifier == nil, policy.memory.reads || policy.disk.reads { return [0, 1] }
         return switch codecs {

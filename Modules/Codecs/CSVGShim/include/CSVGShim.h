@@ -49,8 +49,8 @@ typedef struct {
 /// itself.
 ///
 /// The bytes are copied. After the time limit, librsvg 2.59 and later stops at the next element. Earlier versions draw
-/// to the end on their thread and release their memory then. Until its thread ends, such a drawing holds a turn, but for
-/// at most 10 times its limit. While two turns are held, further drawings wait. Their own limit begins after that.
+/// to the end on their thread and release their memory then. Until its thread ends, such a drawing holds a turn, but
+/// for at most 10 times its limit. While two turns are held, further drawings wait. Their own limit begins after that.
 /// Returns NULL when memory is exhausted or no thread can be created.
 alcedo_svg_drawing *_Nullable alcedo_svg_draw(
     const uint8_t *_Nonnull bytes, size_t count, const alcedo_svg_settings *_Nonnull settings);
