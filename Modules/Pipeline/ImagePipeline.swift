@@ -65,8 +65,7 @@ public final class ImagePipeline: ImageLoading {
         generations = GenerationCounter(taskExecutor: taskExecutor)
         versions = FileVersions(taskExecutor: taskExecutor)
         resolver = RequestResolver(downloader: configuration.downloader, versions: versions)
-        loads = Coalescer(
-            taskExecutor: taskExecutor, isOfSource: PipelineError.isOfSource, isOfOwner: { $0.isOfModifier })
+        loads = Coalescer(taskExecutor: taskExecutor)
         report = Reporter(observers: configuration.observers, clock: configuration.clock)
         let unusable = UnusableResponses(clock: configuration.clock)
         memory = MemoryStage(configuration.memoryCache, generations: generations, unusable: unusable)

@@ -33,8 +33,7 @@ public struct ImageResponse: Sendable {
     /// The times and sizes of the transfer that supplied the bytes in this load. The value is nil when ``httpResponse``
     /// is nil, when a response cache supplied the bytes, and when the transport does not measure.
     public var metrics: HTTPTransferMetrics?
-    /// Whether the image is only for requests with the modifier of the request that loaded it, because a further
-    /// attempt sent another request than the first one. Default: false.
+    /// Whether the image is only for requests with the modifier of the request that loaded it. Default: false.
     package var isOfModifier = false
 
     /// Creates a response. By default, it has no HTTP response.

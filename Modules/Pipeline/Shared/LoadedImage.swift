@@ -4,6 +4,29 @@ import AlcedoRuntime
 import FoundationEssentials
 import Synchronization
 
+/// The outcome of shared work, which may be only for requests with the modifier of the request that caused it: a
+/// further attempt of the download then sent another request than the first one, or the modifier asked for a part.
+protocol ModifierOutcome {
+    var isOfModifier: Bool { get }
+}
+
+extension ImageResponse: ModifierOutcome {}
+extension LoadedImage: ModifierOutcome {}
+extension Original: ModifierOutcome {}
+extension PipelineError: ModifierOutcome {}
+
+extension Coalescer where Value: ModifierOutcome {
+    /// Creates a coalescer of loads.
+    convenience init(taskExecutor: (any TaskExecutor)?) {
+        self.init(taskExecutor: taskExecutor, isOfSource: PipelineError.isOfSource) { outcome in
+            switch outcome {
+            case .success(let value): value.isOfModifier
+            case .failure(let error): (error as? PipelineError)?.isOfModifier == true
+            }
+        }
+    }
+}
+
 /// An image between the stages of a load, with the origin of its bytes.
 struct LoadedImage: Sendable {
     /// The properties of the original bytes that are kept after the bytes are released.
@@ -29,7 +52,6 @@ struct LoadedImage: Sendable {
     /// Whether the image may be stored under the key of its request: see ``Original/isKeepable``.
     var isKeepable: Bool { original?.isKeepable != false }
 
-    /// Whether the image is only for requests with one modifier: see ``Original/isOfModifier``.
     var isOfModifier: Bool { original?.isOfModifier == true }
 }
 
@@ -44,8 +66,6 @@ struct Original: Sendable {
     /// Whether the bytes may be stored under the key of the request. False when a local file changed during the read,
     /// and for the response to a request for a range, which never stands for the whole.
     var isKeepable = true
-    /// Whether the bytes are only for requests with the modifier of the request that loaded them, because a further
-    /// attempt of the download sent another request than the first one. Default: false.
     var isOfModifier = false
     /// The request fields by which the bytes vary. Default: none.
     var varyingFields = VaryingFields.none

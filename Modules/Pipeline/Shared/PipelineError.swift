@@ -46,6 +46,8 @@ public struct PipelineError: Error, Sendable, CustomStringConvertible {
         (cause as? any HTTPResponseError)?.head?.status
     }
 
+    /// Whether the failure is only for requests with the modifier of the request that failed. Default: false.
+    var isOfModifier = false
     /// The URL of the request; nil for a source that is not a URL, and for an error that no request caused.
     private var url: String?
 

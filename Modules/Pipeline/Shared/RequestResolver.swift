@@ -1,5 +1,6 @@
 import AlcedoCore
 import AlcedoHTTP
+import FoundationEssentials
 
 /// The first step of each load. It completes a request, so that its keys say whose image it is.
 ///
@@ -11,22 +12,30 @@ struct RequestResolver: Sendable {
     let names = VaryNames()
     /// Whether the downloader changes requests. Stored, because each lookup in memory reads it.
     private let modifiesRequests: Bool
+    /// The credentials that the downloader adds to each request. They tell users apart, so they count as if the request
+    /// had them.
+    private let defaultCredentials: [HTTPFields.Field]
 
     init(downloader: any Downloading, versions: FileVersions) {
         self.downloader = downloader
         self.versions = versions
         modifiesRequests = downloader.modifiesRequests
+        let plain = HTTPRequest(url: URL(filePath: "/"))
+        defaultCredentials = downloader.addingDefaultFields(to: plain).fields.filter {
+            ["authorization", "cookie"].contains($0.name.lowercased())
+        }
     }
 
     /// Whether the request's own key is complete. True for most requests, and fast.
     func isComplete(_ request: ImageRequest) -> Bool {
-        names.isEmpty && !modifiesRequests && !request.hasModifier && !request.needsFileVersion
+        names.isEmpty && !modifiesRequests && defaultCredentials.isEmpty && !request.hasModifier
+            && !request.needsFileVersion
     }
 
     /// Returns the request with complete keys, without waiting. Reads the version of a local file. Returns nil if a
     /// modifier must run first.
     func resolveNow(_ request: ImageRequest) -> ImageRequest? {
-        needsModifier(request) ? nil : varying(request.withFileVersion)
+        needsModifier(request) ? nil : varying(withCredentials(request.withFileVersion))
     }
 
     /// Returns the request with complete keys.
@@ -42,7 +51,17 @@ struct RequestResolver: Sendable {
             // Also records that the modifiers have run.
             resolved = sending(resolved)
         }
-        return varying(resolved)
+        return varying(withCredentials(resolved))
+    }
+
+    private func withCredentials(_ request: ImageRequest) -> ImageRequest {
+        guard !defaultCredentials.isEmpty, case .http(var http) = request.source else { return request }
+        let missing = defaultCredentials.filter { http.fields[$0.name] == nil }
+        guard !missing.isEmpty else { return request }
+        for field in missing { http.fields.append(field.name, field.value) }
+        var request = request
+        request.source = .http(http)
+        return request
     }
 
     /// Returns a resolved request with the keys under which its resource is known to be stored now.

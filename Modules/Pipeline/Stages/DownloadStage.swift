@@ -32,8 +32,7 @@ struct DownloadStage: Sendable {
         self.resolver = resolver
         self.report = report
         self.unusable = unusable
-        loads = Coalescer(
-            taskExecutor: taskExecutor, isOfSource: PipelineError.isOfSource, isOfOwner: { $0.isOfModifier })
+        loads = Coalescer(taskExecutor: taskExecutor)
     }
 
     /// Loads the bytes of a request's source. Throws ``PipelineError``, `CancellationError`, or ``VaryMarker`` if the
@@ -195,7 +194,9 @@ struct DownloadStage: Sendable {
                 stored.cachePolicy.allowsNetwork = false
                 if let original = try? await self.download(stored, priority, update) { return original }
             }
-            throw PipelineError(download: error)
+            var failure = PipelineError(download: error)
+            failure.isOfModifier = renewed.isOfModifier
+            throw failure
         }
         // The bytes are counted before the next suspension point, because the budget could otherwise admit too many
         // loads.
@@ -204,7 +205,8 @@ struct DownloadStage: Sendable {
         let varyingFields = download.varyingFieldNames.map { VaryingFields($0) } ?? .everything
         let isCurrent = await versions.isCurrent(request)
         let isSame = renewed.isSame(varyingBy: varyingFields)
-        let isKeepable = isCurrent && !source.isPart && varyingFields != .everything && isSame
+        let isPart = renewed.last(source).isPart || download.head?.isPart == true
+        let isKeepable = isCurrent && !isPart && varyingFields != .everything && isSame
         let isStorable = isRemote && policy.disk.writes && download.allowsStoring && isKeepable
         return Original(
             data: download.data,
@@ -212,7 +214,8 @@ struct DownloadStage: Sendable {
             allowsStoring: download.allowsStoring,
             writeToken: isStorable ? WriteToken() : nil,
             isKeepable: isKeepable,
-            isOfModifier: renewed.isOfModifier && !(isSame && varyingFields != .everything),
+            isOfModifier: renewed.isOfModifier && !(isSame && varyingFields != .everything)
+                || isPart && !request.source.isPart,
             varyingFields: varyingFields,
             responseSource: download.responseSource,
             requestedAt: start,
@@ -247,7 +250,12 @@ struct DownloadStage: Sendable {
     ) -> (@Sendable () async throws -> HTTPRequest)? {
         guard case .http(let first) = request.source, let renewal = resolver.renewal(of: request) else { return nil }
         return { [policy = request.cachePolicy] in
-            guard case .http(let http) = try await renewal.source() else { return first }
+            let source: ImageSource
+            do { source = try await renewal.source() } catch {
+                renewed.recordFailure()
+                throw error
+            }
+            guard case .http(let http) = source else { return first }
             renewed.record(http)
             var next = Self.applying(policy, to: http)
             if reloads { next.cachePolicy = .reloadIgnoringLocalAndRemoteCacheData }
@@ -272,17 +280,25 @@ struct DownloadStage: Sendable {
 private final class RenewedResource: Sendable {
     private let request: ImageRequest
     private let source = Locked<ImageSource?>(nil)
+    private let hasFailed = Locked(false)
 
     init(_ request: ImageRequest) { self.request = request }
 
     func record(_ http: HTTPRequest) { source.withLock { $0 = .http(http) } }
 
-    /// Whether the last attempt was for another request than the first one, and the modifier of the request may have
-    /// made the difference. Without an identifier, nothing then says that requests with other modifiers want the same.
+    /// Records that the modifiers failed, so that there is no further attempt.
+    func recordFailure() { hasFailed.withLock { $0 = true } }
+
+    /// Returns the source of the last attempt. The source of the first one is `first`.
+    func last(_ first: ImageSource) -> ImageSource { source.withLock { $0 } ?? first }
+
+    /// Whether the last attempt was for another request than the first one, or could not be made, and the modifier of
+    /// the request may be the cause. Without an identifier, nothing then says that requests with other modifiers want
+    /// the same.
     var isOfModifier: Bool {
-        guard request.renewal?.modifier != nil, case .http(let sent)? = source.withLock({ $0 }),
-            case .http(let first) = request.source
-        else { return false }
+        guard request.renewal?.modifier != nil, case .http(let first) = request.source else { return false }
+        if hasFailed.withLock({ $0 }) { return true }
+        guard case .http(let sent)? = source.withLock({ $0 }) else { return false }
         return sent != first
     }
 
@@ -296,6 +312,14 @@ private final class RenewedResource: Sendable {
         last.source = .http(sent)
         return last.originalKey.resource == request.originalKey.resource
             && fields.digest(of: sent) == fields.digest(of: first)
+    }
+}
+
+extension HTTPResponseHead {
+    /// Whether the response says that it has only a part of the content, whatever its status is.
+    fileprivate var isPart: Bool {
+        guard let range = fields["Content-Range"].flatMap({ ContentRange($0) }) else { return false }
+        return range.bytes.lowerBound > 0 || range.completeCount != range.bytes.upperBound
     }
 }
 

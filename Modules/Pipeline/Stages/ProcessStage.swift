@@ -21,8 +21,7 @@ struct ProcessStage: Sendable {
         self.memory = memory
         self.recent = recent
         self.threads = threads
-        decodes = Coalescer(
-            taskExecutor: threads.taskExecutor, isOfSource: PipelineError.isOfSource, isOfOwner: { $0.isOfModifier })
+        decodes = Coalescer(taskExecutor: threads.taskExecutor)
     }
 
     /// Returns the image of a request. Throws ``PipelineError`` or `CancellationError`.

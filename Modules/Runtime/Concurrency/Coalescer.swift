@@ -6,9 +6,9 @@
 /// everything else happens outside it.
 ///
 /// Waiters whose work uses different sources (another URL or other header fields) share a success, but not a failure
-/// that the source causes. Such a failure is delivered to the waiters of that source. A value that belongs to an owner
-/// is delivered to the waiters with that owner. The work of the first remaining waiter is then tried for all remaining
-/// waiters.
+/// that the source causes. Such a failure is delivered to the waiters of that source. An outcome that belongs to an
+/// owner is delivered to the waiters with that owner. The work of the first remaining waiter is then tried for all
+/// remaining waiters.
 package final class Coalescer<Key: Hashable & Sendable, Update: Sendable, Value: Sendable>: Sendable {
     package typealias Report = @Sendable (Update) -> Void
     package typealias Body = @Sendable (_ report: @escaping Report) async throws -> Value
@@ -22,7 +22,7 @@ package final class Coalescer<Key: Hashable & Sendable, Update: Sendable, Value:
     private let order = ResumptionOrder()
     private let taskExecutor: (any TaskExecutor)?
     private let isOfSource: @Sendable (any Error) -> Bool
-    private let isOfOwner: @Sendable (Value) -> Bool
+    private let isOfOwner: @Sendable (Result<Value, any Error>) -> Bool
 
     /// Creates a coalescer without work.
     ///
@@ -30,11 +30,11 @@ package final class Coalescer<Key: Hashable & Sendable, Update: Sendable, Value:
     ///   - taskExecutor: The executor that runs the work. Default: nil, Swift's default executor.
     ///   - isOfSource: Returns whether a failure is caused by the source, so that a waiter with another source may
     ///     succeed. Default: returns false for every failure.
-    ///   - isOfOwner: Returns whether a value is only for waiters with the source and the owner of the work. Default:
-    ///     returns false for every value.
+    ///   - isOfOwner: Returns whether an outcome is only for waiters with the source and the owner of the work.
+    ///     Default: returns false for every outcome.
     package init(
         taskExecutor: (any TaskExecutor)? = nil, isOfSource: @escaping @Sendable (any Error) -> Bool = { _ in false },
-        isOfOwner: @escaping @Sendable (Value) -> Bool = { _ in false }
+        isOfOwner: @escaping @Sendable (Result<Value, any Error>) -> Bool = { _ in false }
     ) {
         self.taskExecutor = taskExecutor
         self.isOfSource = isOfSource
@@ -59,7 +59,7 @@ package final class Coalescer<Key: Hashable & Sendable, Update: Sendable, Value:
     ///   - priority: The priority of the work for this waiter.
     ///   - onUpdate: Called with each update of the work. Default: nil.
     ///   - body: The work. It runs if no equal work is in progress, or if the work in progress fails because of another
-    ///     source or gives a value for another owner.
+    ///     source or has an outcome for another owner.
     /// - Throws: The error of the work, `CancellationError` if the task is canceled, or the error of a shutdown.
     package func value(
         for key: Key, from source: CoalescerSource? = nil, priority: AdjustablePriority, onUpdate: Report? = nil,
@@ -130,15 +130,14 @@ package final class Coalescer<Key: Hashable & Sendable, Update: Sendable, Value:
             var next: PrioritizedBody? = first
             while let body = next {
                 let outcome: Result<Value, any Error>
-                let audience: State.Audience
+                var audience = State.Audience.everyone
                 do {
-                    let value = try await body(report, start.priority)
-                    outcome = .success(value)
-                    audience = self.isOfOwner(value) ? .owner : .everyone
+                    outcome = .success(try await body(report, start.priority))
                 } catch {
                     outcome = .failure(error)
-                    audience = self.isOfSource(error) ? .source : .everyone
+                    if self.isOfSource(error) { audience = .source }
                 }
+                if self.isOfOwner(outcome) { audience = .owner }
                 self.order.willResume()
                 let completion = self.state.withLock { $0.finish(key, flight: flight, for: audience) }
                 completion.priorityChange?.make()

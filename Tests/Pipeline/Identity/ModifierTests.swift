@@ -183,6 +183,33 @@ struct ModifierTests {
         #expect(error.code == .download && (error.cause as? DownloadError)?.code == .declined)
     }
 
+    // MARK: Default credentials
+
+    @Test(arguments: ["Authorization", "Cookie"])
+    func `default credentials of a downloader tell users apart in all caches`(name: String) async throws {
+        let (memory, disk) = (DictionaryMemoryCache(), FakeDataCache())
+        let transport = FakeTransport { request in
+            HTTPResponse(
+                head: HTTPResponseHead(url: request.url, status: 200),
+                body: HTTPBody(Data("level:\(request.fields[name] ?? "0")".utf8)))
+        }
+        let request = try web("a")
+        for user in [1, 2, 1] {
+            var configuration = DownloaderConfiguration()
+            configuration.defaultFields[name] = "\(user)"
+            let pipeline = ImagePipeline(
+                ImagePipeline.Configuration(
+                    downloader: Downloader(transport: transport, configuration: configuration),
+                    codecs: FakeCodec().registry, memoryCache: memory, diskCache: disk))
+            #expect(try await Int(pipeline.load(request).image.level) == user)
+            #expect(pipeline.cachedImage(for: request).map { Int($0.level) } == user)
+            #expect(try await pipeline.data(for: request) == level(user))
+            await pipeline.flush()
+        }
+        #expect(memory.count == 2)
+        #expect(transport.requests.count == 2)
+    }
+
     // MARK: Further attempts
 
     @Test(arguments: [nil, "X-Token"], [false, true])
@@ -223,6 +250,40 @@ struct ModifierTests {
         #expect(stack.downloader.count == (vary == nil ? 1 : 2))
     }
 
+    @Test(arguments: [false, true])
+    func `a further attempt that fails for one user fails for no other`(failsInModifier: Bool) async throws {
+        let (clock, executor, isExpired) = (ManualClock(), ManualExecutor(), Watched(false))
+        let stack = Stack(
+            FakeDownloader { request, _ in
+                try await clock.sleep(for: .seconds(1))
+                isExpired.update { $0 = true }
+                guard let http = try await request.renewal?() else { throw CancellationError() }
+                guard http.fields["X-Token"] != "1" else { throw DownloadError(.status(403), "revoked") }
+                return Download(data: level(2))
+            }, executor: executor)
+        let tasks = try ["1", "2"].map { (user: String) in
+            stack.start(
+                try web("a") {
+                    $0.modifyRequest = { http in
+                        if failsInModifier, isExpired.value, user == "1" {
+                            throw HTTPTransportError(.failed, "no token")
+                        }
+                        http.fields["X-Token"] = isExpired.value ? user : "old"
+                    }
+                })
+        }
+        executor.drain()
+        #expect(stack.downloader.count == 1)
+
+        for _ in 0..<2 {
+            clock.advance(by: .seconds(1))
+            executor.drain()
+        }
+
+        await #expect(throws: PipelineError.self) { try await tasks[0].value }
+        #expect(try await tasks[1].value.image.level == 2)
+    }
+
     @Test func `bytes of a further attempt for one user give no previews to others`() async throws {
         let (clock, executor, isExpired) = (ManualClock(), ManualExecutor(), Watched(false))
         let stack = Stack(
@@ -236,7 +297,7 @@ struct ModifierTests {
                 return Download(data: bytes)
             }, executor: executor)
         let seen = Watched<[UInt8]>([])
-        let tasks = try ["alice", "bob"].map { user in
+        let tasks = try ["alice", "bob"].map { (user: String) in
             let request = try web("a") {
                 $0.codecs = CodecRegistry([
                     CodecRegistry.Entry(format: ImageFormat(rawValue: "last"), decoder: LastByteCodec()) { _ in true }
@@ -279,7 +340,7 @@ struct ModifierTests {
             change(&request)
             return request
         }
-        // With an identifier, the range is added for the download.
+        // With an identifier, the range is added for the download, also of a request that begins like one without it.
         let late = try web("a") {
             $0.additionalIdentifier = "account"
             $0.modifyRequest = { $0.fields["Range"] = "bytes=0-999" }
