@@ -43,7 +43,7 @@ public final class ImagePipeline: ImageLoading {
     let disk: DiskStage
     let processedImages: ProcessedImageStore
     let download: DownloadStage
-    private let decode: DecodeStage
+    let decode: DecodeStage
     let process: ProcessStage
     let store: StoreStage
     let threads: DecodingThreads
