@@ -306,8 +306,8 @@ struct ModifierTests {
                 $0.modifyRequest = { $0.fields["Authorization"] = isExpired.value ? user : "old" }
             }
             return Task(executorPreference: executor) {
-                try await stack.pipeline.load(request) { event in
-                    if case .preview(let preview) = event { seen.update { $0.append(preview.image.level) } }
+                try await stack.pipeline.load(request, priority: PriorityHandle()) { update in
+                    if case .preview(let preview) = update { seen.update { $0.append(preview.image.level) } }
                 }.image.level
             }
         }
