@@ -186,13 +186,14 @@ struct MemoryBudgetTests {
     }
 
     private static func bitmapHeader(_ size: PixelSize) -> [UInt8] {
-        number(40, 4) + number(size.width, 4) + number(size.height, 4) + number(1, 2) + number(24, 2) + number(0, 24)
+        let fields = [(40, 4), (size.width, 4), (size.height, 4), (1, 2), (24, 2), (0, 24)]
+        return fields.flatMap { number($0.0, $0.1) }
     }
 
     /// An icon with one image.
     private static func icon(_ image: Data) -> Data {
-        let entry = number(0, 4) + number(1, 2) + number(32, 2) + number(image.count, 4) + number(22, 4)
-        return Data(number(0, 2) + number(1, 2) + number(1, 2) + entry) + image
+        let fields = [(0, 2), (1, 2), (1, 2), (0, 4), (1, 2), (32, 2), (image.count, 4), (22, 4)]
+        return Data(fields.flatMap { number($0.0, $0.1) }) + image
     }
 
     private static func number(_ value: Int, _ count: Int) -> [UInt8] {
@@ -205,16 +206,19 @@ struct MemoryBudgetTests {
         let still = try Array(ImageEncoder.png().encode(flat()))
         func bigEndian(_ value: Int, _ count: Int = 4) -> [UInt8] { number(value, count).reversed() }
         func chunk(_ type: String, _ contents: some Collection<UInt8>) -> [UInt8] {
-            let bytes = Array(type.utf8) + contents
-            return bigEndian(contents.count) + bytes + bigEndian(Int(checksum(bytes)))
+            let bytes: [UInt8] = Array(type.utf8) + contents
+            return [bigEndian(contents.count), bytes, bigEndian(Int(checksum(bytes)))].flatMap { $0 }
         }
         func control(_ sequence: Int) -> [UInt8] {
-            let rest = bigEndian(0) + bigEndian(0) + bigEndian(1, 2) + bigEndian(10, 2) + [2, 0]
-            return chunk("fcTL", bigEndian(sequence) + bigEndian(size.width) + bigEndian(size.height) + rest)
+            let fields = [(sequence, 4), (size.width, 4), (size.height, 4), (0, 8), (1, 2), (10, 2), (2, 1), (0, 1)]
+            return chunk("fcTL", fields.flatMap { bigEndian($0.0, $0.1) })
         }
-        var (file, pixels, start) = (Array(still[..<8]), [UInt8](), 8)
+        var file = Array(still[..<8])
+        var pixels: [UInt8] = []
+        var start = 8
         while start + 12 <= still.count {
-            let end = start + 12 + still[start..<start + 4].reduce(0) { $0 << 8 | Int($1) }
+            let count = still[start..<start + 4].reduce(0) { (sum: Int, byte: UInt8) in sum << 8 | Int(byte) }
+            let end = start + 12 + count
             if still[start + 4..<start + 8].elementsEqual("IDAT".utf8) {
                 pixels += still[start + 8..<end - 4]
             } else if !still[start + 4..<start + 8].elementsEqual("IEND".utf8) {
@@ -222,8 +226,14 @@ struct MemoryBudgetTests {
             }
             start = end
         }
-        file += chunk("acTL", bigEndian(2) + bigEndian(0)) + control(0) + chunk("IDAT", pixels) + control(1)
-        return Data(file + chunk("fdAT", bigEndian(2) + pixels) + chunk("IEND", []))
+        let second = bigEndian(2) + pixels
+        file += chunk("acTL", bigEndian(2) + bigEndian(0))
+        file += control(0)
+        file += chunk("IDAT", pixels)
+        file += control(1)
+        file += chunk("fdAT", second)
+        file += chunk("IEND", [])
+        return Data(file)
     }
 
     /// The CRC-32 of a chunk. Source: PNG specification, annex D.
