@@ -15,13 +15,13 @@ final class IdentityOrigin: HTTPTransport {
         var hasResponseCache: Bool
         /// Whether `Vary` names the fields that belong to the key of a request anyway.
         var namesKeyFields: Bool
-        /// Whether some responses have status 503, and some transfers end early.
+        /// Whether some responses have status 503, and some transfers end early, in every other batch.
         var isFlaky: Bool
     }
 
     static let paths = ["/a", "/b", "/moved", "/away"]
     /// The fields that `Vary` names for some pages.
-    private static let pageFields = ["x-token", "x-user", "dpr", "user-agent", "accept"]
+    private static let pageFields = ["x-token", "x-token", "x-user", "dpr", "user-agent", "accept"]
     /// The fields on which every content depends. The pipeline keeps requests apart by them in any case.
     private static let keyFields = ["authorization", "cookie", "accept-language"]
 
@@ -79,7 +79,7 @@ final class IdentityOrigin: HTTPTransport {
     }
 
     /// What a server looks at in a request.
-    struct Form: Hashable, Sendable {
+    struct Form: Hashable, Sendable, CustomStringConvertible {
         private var method: HTTPMethod
         fileprivate private(set) var place: Place
         private var body: Data?
@@ -100,6 +100,11 @@ final class IdentityOrigin: HTTPTransport {
 
         /// The value of a field whose name is in lower case.
         subscript(name: String) -> String? { name == "authorization" ? fields[name] ?? user : fields[name] }
+
+        var description: String {
+            let fields = fields.sorted { $0.key < $1.key }.map { "\($0.key): \($0.value)" }.joined(separator: ", ")
+            return "\(method.rawValue) \(place.text) (\(fields)\(user.map { ", user \($0)" } ?? ""))"
+        }
 
         /// What the content depends on, except for fields.
         fileprivate var parts: [String?] {
@@ -167,6 +172,7 @@ final class IdentityOrigin: HTTPTransport {
         /// The redirects, and the last batch of each.
         private var redirects: [Redirect: Int] = [:]
         private(set) var rests: Set<String> = []
+        private var isUnreliable = false
 
         private struct Redirect: Hashable {
             let record: Record
@@ -185,6 +191,7 @@ final class IdentityOrigin: HTTPTransport {
 
         mutating func beginBatch() {
             batch += 1
+            isUnreliable = traits.isFlaky && chance(2)
             guard batch == 1 || chance(3) else { return }
             for path in batch == 1 ? paths : [pick(paths)] {
                 var page = pages[path] ?? Page()
@@ -221,7 +228,7 @@ final class IdentityOrigin: HTTPTransport {
         mutating func reply(to request: HTTPRequest) -> Reply {
             responseCount += 1
             let id = "\(responseCount)"
-            if traits.isFlaky, chance(5) {
+            if isUnreliable, chance(3) {
                 return Reply(head: HTTPResponseHead(url: request.url, status: 503, fields: ["Content-Length": "0"]))
             }
             let (form, page) = (Form(request), pages[request.url.path] ?? Page())
@@ -277,7 +284,7 @@ final class IdentityOrigin: HTTPTransport {
                 return reply
             }
             reply.head.fields["Content-Length"] = "\(data.count)"
-            reply.isCut = traits.isFlaky && data.count > 1 && chance(5)
+            reply.isCut = isUnreliable && data.count > 1 && chance(3)
             if reply.isCut { data = data.prefix(Int.random(in: 1..<data.count, using: &random)) }
             reply.pieces = [Data(data.prefix(20)), Data(data.dropFirst(20))].filter { !$0.isEmpty }
             return reply

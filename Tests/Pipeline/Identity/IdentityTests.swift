@@ -15,7 +15,7 @@ import Testing
 /// determines everything, also the order in which tasks run, so that a seed that fails always fails.
 @Suite(.timeLimit(.minutes(20)))
 struct IdentityTests {
-    private static let seeds = 0..<TestLength.rounds(24, full: 2_400)
+    private static let seeds = 0..<TestLength.rounds(40, full: 2_000)
 
     @Test func `no request receives what was made for another one, whatever part differs, in any layer`() async throws {
         let meetings = await withTaskGroup(of: [Meeting: Int].self) { group in
@@ -65,11 +65,11 @@ private struct Meeting: Hashable {
 }
 
 /// The parts of a load. The pipeline, the codecs and all policies are in it, because they must not mix results either.
-private struct LoadPlan: Sendable {
+private struct LoadPlan: Sendable, CustomStringConvertible {
     enum Credentials: Equatable { case none, field(String), cookie(String), url(String) }
 
     /// What a modifier changes. Later attempts of a download use the later values.
-    enum Modifier: Equatable { case none, field(String, [String]), query(String) }
+    enum Modifier: Equatable { case none, field(String, [String]), query([String]) }
 
     enum Codecs: UInt8 { case ofPipeline, equal, other, missing }
 
@@ -111,11 +111,11 @@ private struct LoadPlan: Sendable {
         Part("resource", \.namesResource, [false, true]),
         Part("identifier", \.identifier, [nil, "x", "y"]),
         Part(
-            "modifier", \.modifier,
+            "modifier", weight: 6, \.modifier,
             [
-                .none, .field("X-Token", ["1"]), .field("X-Token", ["2"]), .field("X-Token", ["1", "2"]),
-                .field("X-Token", ["1", "3"]), .field("Authorization", ["1", "2"]), .field("Range", ["bytes=0-30"]),
-                .query("q=1"), .query("q=2"),
+                .none, .field("X-Token", ["1"]), .field("X-Token", ["1", "2"]), .field("X-Token", ["1", "3"]),
+                .field("Authorization", ["1"]), .field("Authorization", ["1", "2"]), .field("Range", ["bytes=0-30"]),
+                .query(["q=1"]), .query(["q=1", "q=2"]),
             ]),
         Part("processors", \.steps, [[], [1], [2], [1, 2], [2, 1]]),
         Part("target", \.target, [0, 50, 60]),
@@ -135,32 +135,33 @@ private struct LoadPlan: Sendable {
     /// One part of a load, with its values.
     struct Part: Sendable {
         let name: String
+        /// How often the part is varied.
+        let weight: Int
         let vary: @Sendable (inout LoadPlan, inout SeededGenerator) -> Void
         let differs: @Sendable (LoadPlan, LoadPlan) -> Bool
+        let text: @Sendable (LoadPlan) -> String
 
         init<Value: Equatable & Sendable>(
-            _ name: String, _ path: any WritableKeyPath<LoadPlan, Value> & Sendable, _ values: [Value]
+            _ name: String, weight: Int = 1, _ path: any WritableKeyPath<LoadPlan, Value> & Sendable, _ values: [Value]
         ) {
-            self.name = name
+            (self.name, self.weight) = (name, weight)
             vary = { plan, random in plan[keyPath: path] = values[Int.random(in: 0..<values.count, using: &random)] }
             differs = { $0[keyPath: path] != $1[keyPath: path] }
+            text = { "\(name): \($0[keyPath: path])" }
         }
     }
 
     /// Returns a plan in which about every fifth part has another value than usual.
     static func makeBase(_ random: inout SeededGenerator) -> LoadPlan {
         var plan = LoadPlan()
-        for part in parts where Int.random(in: 0..<4, using: &random) == 0 { part.vary(&plan, &random) }
+        for part in parts where Int.random(in: 0..<5, using: &random) == 0 { part.vary(&plan, &random) }
         return plan
     }
 
-    /// Returns a plan that differs in at most two parts.
-    func varied(_ random: inout SeededGenerator) -> LoadPlan {
-        var plan = self
-        for _ in 0..<Int.random(in: 0...2, using: &random) {
-            Self.parts.randomElement(using: &random)?.vary(&plan, &random)
-        }
-        return plan
+    /// The parts that do not have their usual values.
+    var description: String {
+        let usual = LoadPlan()
+        return Self.parts.filter { $0.differs(self, usual) }.map { $0.text(self) }.joined(separator: "; ")
     }
 
     // MARK: Requests
@@ -184,7 +185,10 @@ private struct LoadPlan: Sendable {
     func imageRequest(user: String?) throws -> ImageRequest {
         var request = ImageRequest(source: .http(try httpRequest()))
         if namesResource { request.resource = ResourceKey("image \(path.prefix { $0 != "?" })") }
-        request.additionalIdentifier = identifier.map { "\($0) \(user ?? "nobody") \(modifier) \(codecs)" }
+        // A part has the identifier of the whole.
+        let isPart = if case .field("Range", _) = modifier { range == nil } else { false }
+        let selection = isPart ? Modifier.none : modifier
+        request.additionalIdentifier = identifier.map { "\($0) \(user ?? "nobody") \(selection) \(codecs)" }
         if modifier != .none {
             let count = Watched(0)
             request.modifyRequest = { [modifier] http in
@@ -212,8 +216,7 @@ private struct LoadPlan: Sendable {
 
     /// Returns the requests of which the server may see one, without default fields: one for each attempt.
     func sentRequests(user: String?) throws -> [HTTPRequest] {
-        let attemptCount = if case .field(_, let values) = modifier { values.count } else { 1 }
-        return try (0..<attemptCount).map { attempt in
+        try (0..<modifier.attemptCount).map { attempt in
             var http = try httpRequest()
             modifier.apply(to: &http, attempt: attempt)
             if let user { http.fields["X-User"] = user }
@@ -243,30 +246,46 @@ private struct LoadPlan: Sendable {
 
     private var targets: [UInt8] { acceptsLarger && target > 0 ? [target, 0, 60] : [target] }
 
-    /// Returns whether the picture was made as this plan requests it, of whatever content.
-    func accepts(_ picture: IdentityPicture, range: String?) -> Bool {
+    /// Returns whether a picture was made as this plan requests it, of whatever content.
+    ///
+    /// - Parameters:
+    ///   - picture: The picture, of a decoded image or of encoded data.
+    ///   - isData: Whether it is of encoded data.
+    ///   - range: The range of the request.
+    func accepts(_ picture: IdentityPicture, isData: Bool, range: String?) -> Bool {
         let end = range.flatMap { UInt8($0.dropFirst("bytes=0-".count)) }
-        guard picture.part == end.map({ $0 + 1 }) ?? 0 else { return false }
-        if call == .data { return picture.codec == 0 && picture.target == 0 && picture.steps.isEmpty }
+        // A part never stands for the whole. With an identifier, the whole may stand for a part that a modifier
+        // requests.
+        let mayBeWhole = end == nil || identifier != nil && self.range == nil
+        guard picture.part == end.map({ $0 + 1 }) || mayBeWhole && picture.part == 0 else { return false }
+        if isData { return picture.codec == 0 && picture.target == 0 && picture.steps.isEmpty }
         return codecNumbers.contains(picture.codec) && targets.contains(picture.target) && picture.steps == steps
     }
 }
 
 extension LoadPlan.Modifier {
+    /// The number of attempts that send different requests.
+    fileprivate var attemptCount: Int {
+        switch self {
+        case .none: 1
+        case .field(_, let values), .query(let values): values.count
+        }
+    }
+
     fileprivate func apply(to http: inout HTTPRequest, attempt: Int) {
+        let attempt = min(attempt, attemptCount - 1)
         switch self {
         case .none: break
-        case .field(let name, let values): http.fields[name] = values[min(attempt, values.count - 1)]
-        case .query(let query):
+        case .field(let name, let values): http.fields[name] = values[attempt]
+        case .query(let values):
             let text = http.url.absoluteString
-            http.url = URL(string: "\(text)\(text.contains("?") ? "&" : "?")\(query)") ?? http.url
+            http.url = URL(string: "\(text)\(text.contains("?") ? "&" : "?")\(values[attempt])") ?? http.url
         }
     }
 }
 
 /// A load, and the final requests whose results it may receive.
 private struct Load: Sendable {
-    let base: LoadPlan
     let plan: LoadPlan
     let request: ImageRequest
     let forms: [IdentityOrigin.Form]
@@ -298,7 +317,7 @@ private struct Load: Sendable {
             if plan.call == .data {
                 let response = try await pipeline.dataResponse(for: request)
                 guard let picture = IdentityPicture(file: response.data) else { throw Mismatch("a mixture of files") }
-                try check(picture, "data from \(response.layer)")
+                try check(picture, isData: true, "data from \(response.layer)")
                 return Result(picture: picture, layer: response.layer, head: response.httpResponse)
             }
             let shown = Watched<[IdentityPicture]>([])
@@ -317,19 +336,19 @@ private struct Load: Sendable {
                 case .decoding: plan.codecs == .missing
                 case .processing, .notStored, .shutDown: false
                 }
-            guard mayFail else { throw Mismatch("\(plan) failed: \(error)") }
+            guard mayFail else { throw Mismatch("[\(plan)] failed: \(error)") }
             return nil
         }
     }
 
-    private func check(_ picture: IdentityPicture, _ layer: String) throws {
+    private func check(_ picture: IdentityPicture, isData: Bool = false, _ layer: String) throws {
         let first = plan.mustBeNew ? origin.batch : 0
         let isExplained = forms.contains {
             origin.explains(picture.content, $0, ignoringQuery: plan.namesResource, since: first)
         }
-        guard isExplained, plan.accepts(picture, range: range) else {
+        guard isExplained, plan.accepts(picture, isData: isData, range: range) else {
             let reason = isExplained ? "was made otherwise" : "has the content of another request"
-            throw Mismatch("\(picture) from \(layer) \(reason), for \(plan), sent as \(forms)")
+            throw Mismatch("\(picture) from \(layer) \(reason), for [\(plan)], sent as \(forms)")
         }
     }
 }
@@ -344,6 +363,8 @@ private struct World {
     private let executor: ManualExecutor
     /// Whether the downloaders have a modifier, which adds the current user.
     private let hasUsers: Bool
+    /// The default fields of each pipeline.
+    private let defaultFields: [HTTPFields]
     private var random: SeededGenerator
     private let clock = ManualClock()
     private let user = Watched<String?>(nil)
@@ -361,6 +382,11 @@ private struct World {
         self.executor = executor
         random = SeededGenerator(seed: UInt64(seed))
         hasUsers = seed % 8 < 4
+        defaultFields = (0..<Self.pipelineCount).map { index in
+            var fields: HTTPFields = ["User-Agent": "agent \(index)", "Accept": "image/\(index)"]
+            if seed % 5 == 0 { fields["Authorization"] = "agent \(index)" }
+            return fields
+        }
         origin = IdentityOrigin(
             IdentityOrigin.Traits(
                 hasResponseCache: seed % 2 == 1, namesKeyFields: seed % 4 == 1, isFlaky: seed % 3 != 0),
@@ -397,7 +423,7 @@ private struct World {
     private func configuration(_ index: Int) -> DownloaderConfiguration {
         var configuration = DownloaderConfiguration()
         configuration.taskExecutor = executor
-        configuration.defaultFields = Self.defaultFields(index)
+        configuration.defaultFields = defaultFields[index]
         configuration.retry = RetryPolicy(maximumAttempts: 2, baseDelay: .zero)
         configuration.retryBudget = nil
         configuration.resume = ResumePolicy(storage: pieces)
@@ -410,10 +436,6 @@ private struct World {
             return request
         }
         return configuration
-    }
-
-    private static func defaultFields(_ index: Int) -> HTTPFields {
-        ["User-Agent": "agent \(index)", "Accept": "image/\(index)"]
     }
 
     /// Returns the request to another server that a downloader sends when a request has failed. For one page, the other
@@ -440,14 +462,19 @@ private struct World {
         if chance(6) { memory.removeAll() }
         let name: String? = hasUsers ? pick([nil, "1", "2"]) : nil
         user.update { $0 = name }
-        let replaced = pick(Array(bases.indices))
-        bases[replaced] = LoadPlan.makeBase(&random)
-        let chosen = [pick(bases), pick(bases)]
-        let loads = try (0..<8).map { index in
-            let base = chosen[index % chosen.count]
-            let plan = base.varied(&random)
-            return try makeLoad(plan, base, user: name)
+        if chance(3) {
+            let replaced = pick(Array(bases.indices))
+            bases[replaced] = LoadPlan.makeBase(&random)
         }
+        let plans = makePlans()
+        // The second half of the loads finds the results of the first.
+        for _ in 0..<2 {
+            try await run((0..<6).map { _ in try makeLoad(pick(plans), user: name) }, beside: plans + bases)
+        }
+    }
+
+    /// Runs loads at the same time, and counts the layers that served those that differ from other plans.
+    private mutating func run(_ loads: [Load], beside plans: [LoadPlan]) async throws {
         let tasks = loads.map { load in Task(executorPreference: executor) { try await load.run() } }
         var results: [(load: Load, result: Load.Result)] = []
         for (load, task) in zip(loads, tasks) {
@@ -456,25 +483,37 @@ private struct World {
         let responseIDs = results.compactMap { $0.result.responseID }
         for (load, result) in results {
             for layer in layers(of: result, load, responseIDs) {
-                for part in LoadPlan.parts where part.differs(load.plan, load.base) {
+                for part in LoadPlan.parts where plans.contains(where: { part.differs($0, load.plan) }) {
                     meetings[Meeting(part: part.name, layer: layer), default: 0] += 1
                 }
             }
         }
     }
 
-    private func makeLoad(_ plan: LoadPlan, _ base: LoadPlan, user: String?) throws -> Load {
+    /// Returns plans that differ in one part, and some of them in others, too.
+    private mutating func makePlans() -> [LoadPlan] {
+        let (base, part) = (pick(bases), pick(LoadPlan.parts.flatMap { repeatElement($0, count: $0.weight) }))
+        return (0..<4).map { _ in
+            var plan = base
+            part.vary(&plan, &random)
+            if chance(3) { pick(LoadPlan.parts).vary(&plan, &random) }
+            if chance(3) { plan.pipelineIndex = Int.random(in: 0..<Self.pipelineCount, using: &random) }
+            return plan
+        }
+    }
+
+    private func makeLoad(_ plan: LoadPlan, user: String?) throws -> Load {
         let sent = try plan.sentRequests(user: user)
         let all = sent + (origin.traits.isFlaky ? sent.map(Self.alternative) : [])
         let forms = all.map { http in
             var http = http
-            for field in Self.defaultFields(plan.pipelineIndex) where http.fields[field.name] == nil {
+            for field in defaultFields[plan.pipelineIndex] where http.fields[field.name] == nil {
                 http.fields[field.name] = field.value
             }
             return IdentityOrigin.Form(http)
         }
         return Load(
-            base: base, plan: plan, request: try plan.imageRequest(user: user), forms: forms,
+            plan: plan, request: try plan.imageRequest(user: user), forms: forms,
             range: sent[0].fields["Range"], pipeline: pipelines[plan.pipelineIndex], origin: origin)
     }
 
