@@ -57,7 +57,9 @@ struct WireURLTests {
     /// Downloads a URL over a proxy that redirects the first request to `location`.
     private func download(_ url: URL, redirectingTo location: String? = nil) async throws -> Outcome {
         let proxy = try LoopbackOrigin { request in
-            if let location, request.number == 1 { return .redirect(to: location) }
+            // On a connection to a proxy that it has used for a name, libcurl 7.88 sends the `Host` of an IPv6 address
+            // without brackets.
+            if let location, request.number == 1 { return .redirect(to: location).framed(.close) }
             return request.method.rawValue == "CONNECT" ? .status(403) : .text("end")
         }
         defer { proxy.stop() }
@@ -129,8 +131,11 @@ struct WireURLTests {
         #expect(outcome.error?.code == expected.failure)
     }
 
-    /// Foundation refuses the other texts itself.
-    @Test(arguments: try URLTable.rows { $0.expected == nil && URL(string: $0.text) != nil })
+    /// Foundation refuses the other texts itself, and makes an escape of a fullwidth percent sign.
+    @Test(
+        arguments: try URLTable.rows {
+            $0.expected == nil && !$0.text.contains("\u{FF05}") && URL(string: $0.text) != nil
+        })
     func `a URL that browsers refuse fails without a connection`(row: URLTable.Row) async throws {
         let outcome = try await download(try #require(URL(string: row.text)))
         #expect(outcome.error?.code == .transport(.invalidRequest))
