@@ -92,6 +92,17 @@ final class UnusableResponses: Sendable {
         }
     }
 
+    /// Records that a request has no codec for the bytes on disk, which are then handled like an unusable response.
+    /// Returns whether they may be loaded again now.
+    func recordMissingCodec(for key: ImageKey) -> Bool {
+        let now = clock.uptime
+        return table.withLock { table in
+            if let known = table[key] ?? nil { return known.due <= now }
+            table.set(Entry(due: now, delay: Self.minimumDelay, isImage: false), for: key)
+            return true
+        }
+    }
+
     /// Records that the last response under these keys was an image without damage to its pixels.
     func remove(_ keys: ImageKey...) {
         table.withLock { table in

@@ -32,44 +32,19 @@ struct OneLoadTests {
         #expect(disk.stores.value == 1)
     }
 
-    @Test func `a cold load makes each key once, opens the bytes once and waits in few jobs`() async throws {
-        let (executor, identifiers) = (ManualExecutor(), Watched(0))
-        let (codec, disk, jobsAtDownload) = (OpeningCodec(), FakeDataCache(), Watched(0))
-        let jobs = Watched(0)
-        let downloader = FakeDownloader { _, _ in
-            jobsAtDownload.update { $0 = jobs.value }
-            return Download(data: level(100))
-        }
+    @Test func `a cold load makes its keys once and opens the bytes once`() async throws {
+        let (codec, identifierReads) = (OpeningCodec(), Watched(0))
         let pipeline = ImagePipeline(
             ImagePipeline.Configuration(
-                downloader: downloader, codecs: codec.registry, memoryCache: DictionaryMemoryCache(), diskCache: disk,
-                taskExecutor: CountingExecutor(executor, count: jobs)))
-        let request = try web("a") { $0.processors = [Named { identifiers.update { $0 += 1 } }] }
+                downloader: FakeDownloader(giving: level(100), fields: [:]), codecs: codec.registry,
+                memoryCache: DictionaryMemoryCache(), diskCache: FakeDataCache()))
 
-        let load = Task(executorPreference: executor) { try await pipeline.load(request) }
-        _ = try await executor.drain { try await load.value }
+        _ = try await pipeline.load(try web("a") { $0.processors = [Named { identifierReads.update { $0 += 1 } }] })
+        await pipeline.flush()
 
         // The keys of the image and of its original are made together.
-        #expect(identifiers.value == 1)
+        #expect(identifierReads.value == 1)
         #expect(codec.opens.value == 1)
-        // The load, the decode and the download, each a task that is shared.
-        #expect(jobsAtDownload.value == 3)
-    }
-}
-
-/// Counts the jobs that another executor receives.
-private final class CountingExecutor: TaskExecutor {
-    private let executor: ManualExecutor
-    private let count: Watched<Int>
-
-    init(_ executor: ManualExecutor, count: Watched<Int>) {
-        self.executor = executor
-        self.count = count
-    }
-
-    func enqueue(_ job: consuming ExecutorJob) {
-        count.update { $0 += 1 }
-        executor.enqueue(job)
     }
 }
 
