@@ -4,6 +4,7 @@ import AlcedoHTTP
 import AlcedoPipeline
 import AlcedoTesting
 import AlcedoURLResponseCache
+import Dispatch
 import FoundationEssentials
 import TestSupport
 import Testing
@@ -48,6 +49,13 @@ struct IdentityTests {
                 Issue.record("seed \(seed), batch \(world.origin.batch): \(error)")
             }
             return world.meetings
+        }
+        // On another thread, because the jobs of a whole run would block one of Swift's few threads.
+        await withCheckedContinuation { continuation in
+            DispatchQueue.global().async {
+                executor.drain()
+                continuation.resume()
+            }
         }
         return await executor.drain { await run.value }
     }
