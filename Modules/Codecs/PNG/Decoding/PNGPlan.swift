@@ -95,15 +95,20 @@ struct PNGPlan {
 
 extension PNGPlan {
     /// The maximum number of bytes that pixels and readers take during decoding, including for a damaged file. Two
-    /// readers can exist at the same time. The rows of a file without an animation can be passed on.
+    /// readers can exist at the same time. The rows of a file without an animation can be passed on, by one reader.
     func byteCount(isStill: Bool) -> Int {
-        let passesRows = isStill && options.passesRows && streams && pendingOrientation == .up
+        if isStill, options.passesRows, streams, pendingOrientation == .up {
+            return Self.sum([
+                Self.batchByteCount, rowHeader.bytesPerRow, inflatedByteCount, readerByteCount(readerCount: 1),
+            ])
+        }
         // A partial gray image has an alpha channel.
         let output = options.allowsPartial && format.isGray ? withAlphaChannel : self
         return Self.sum([
             reduction.factor > 1 ? output.reducedByteCount : 0,
-            isReducedByRows || passesRows ? Self.batchByteCount + output.pushedByteCount : output.storedByteCount,
-            pendingOrientation == .up ? 0 : output.finishedByteCount, inflatedByteCount, readerByteCount,
+            isReducedByRows ? Self.batchByteCount + output.pushedByteCount : output.storedByteCount,
+            pendingOrientation == .up ? 0 : output.finishedByteCount, inflatedByteCount,
+            readerByteCount(readerCount: 2),
         ])
     }
 
@@ -114,7 +119,7 @@ extension PNGPlan {
         return Self.sum([
             storedByteCount, premultiplies || sharesMemory ? storedByteCount : 0,
             reduction.factor > 1 ? reducedByteCount : 0, pendingOrientation == .up ? 0 : finishedByteCount,
-            readerByteCount,
+            readerByteCount(readerCount: 2),
         ])
     }
 
@@ -164,8 +169,8 @@ extension PNGPlan {
         return overflow || size > PNGReader.maximumInflatedByteCount ? 0 : 2 * size
     }
 
-    private var readerByteCount: Int {
-        let rows = header.size.width.multipliedReportingOverflow(by: 32)
+    private func readerByteCount(readerCount: Int) -> Int {
+        let rows = header.size.width.multipliedReportingOverflow(by: 16 * readerCount)
         return rows.overflow ? Int.max : Self.sum([rows.partialValue, 256 << 10])
     }
 
