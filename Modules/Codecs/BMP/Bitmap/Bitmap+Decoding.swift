@@ -82,9 +82,10 @@ extension BitmapHeader {
         let format = Bitmap.format(of: self, options)
         guard let image = PixelBuffer.byteCount(size: reduction.size(of: size), format: format) else { return .max }
         let result = options.passesRows ? 0 : image
-        // A reduction holds a row, its sums of 32 bytes for each cell, sums of columns and an output row.
-        // Rows that are passed on are multiplied by alpha in a second one.
-        let rows = reduction.factor > 1 ? 64 * size.width : 2 * format.bytesPerPixel * size.width
+        // A reduction holds a row, its sums of 32 bytes for each cell, sums of columns and an output row. Rows that are
+        // passed on are multiplied by alpha in a second one.
+        let rowCount = options.passesRows && options.alphaMode == .premultiplied ? 2 : 1
+        let rows = reduction.factor > 1 ? 64 * size.width : rowCount * format.bytesPerPixel * size.width
         let starts = compression == .runLengths ? RunLengths.byteCountPerRow * size.height : 0
         return result.addingClamped(rows + starts)
     }
