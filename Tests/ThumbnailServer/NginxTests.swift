@@ -20,11 +20,14 @@ struct NginxTests {
     func `clients behind a proxy receive their own responses, whatever heads others send`() async throws {
         try await TestServer.run { (server: TestServer) async throws in
             let nginx = try await Nginx(before: server.port)
+            var reachesServer = false
             for head in RequestHeadTests.ambiguous {
                 let text = try await response(to: head + Self.health, from: nginx.port)
                 // nginx repairs some heads, and the server does not know their path. It rejects others itself, or
                 // passes them on, and they receive 400.
                 let statuses = text.split(separator: "HTTP/1.1 ").map { $0.prefix(3) }.filter { Int($0) != nil }
+                // After a rejection by nginx itself, the connection ends.
+                if statuses == ["400", "200"] { reachesServer = true }
                 #expect(statuses.count <= 2, "\(head.debugDescription)")
                 #expect(statuses.first != "200", "\(head.debugDescription)")
                 #expect(statuses.dropFirst().allSatisfy { $0 == "200" }, "\(head.debugDescription)")
@@ -33,8 +36,7 @@ struct NginxTests {
                 #expect(other.hasPrefix("HTTP/1.1 200 "), "\(head.debugDescription)")
                 #expect(other.hasSuffix("\r\n\r\nok\n"), "\(head.debugDescription)")
             }
-            // Some have reached the server.
-            #expect(try await server.get("/metrics").text.contains("\"400\""))
+            #expect(reachesServer)
         }
     }
 }

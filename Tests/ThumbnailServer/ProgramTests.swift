@@ -54,11 +54,9 @@ struct ProgramTests {
 
     @Test func `lines of libraries are not written between those of a program`() async {
         let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
-            AlcedoProgramSupport.ExitStatus.end("thumbnail-server") {
-                perror("a library")
-                Console.notice("thumbnail-server: a notice")
-                return .success
-            }
+            Console.discardLibraryMessages()
+            perror("a library")
+            Console.notice("thumbnail-server: a notice")
         }
         #expect(String(decoding: result?.standardErrorContent ?? [], as: UTF8.self) == "thumbnail-server: a notice\n")
     }
@@ -66,7 +64,8 @@ struct ProgramTests {
     @Test(.enabled(if: !keepsFreedMemory && !recordsAccesses, "sanitizers end the process in another way"))
     func `the reason for which a program ends is written`() async {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
-            AlcedoProgramSupport.ExitStatus.end("thumbnail-server") { fatalError("the last words") }
+            Console.discardLibraryMessages()
+            fatalError("the last words")
         }
         let problems = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
         #expect(problems.contains("the last words"))

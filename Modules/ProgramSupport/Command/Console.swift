@@ -1,4 +1,5 @@
 import AlcedoLibc
+import CStandardErrorShim
 package import FoundationEssentials
 import Synchronization
 
@@ -37,6 +38,11 @@ package enum Console {
         // `open` returns the lowest free descriptor, so each stream gets its own.
         for file in STDIN_FILENO...STDERR_FILENO where fcntl(file, F_GETFD) < 0 { _ = open("/dev/null", O_RDONLY) }
     }
+
+    /// Discards what libraries write to the C stream of standard error, except the words before the end of the process.
+    /// They would stand between the lines of the program, which go to the descriptor. Call this function before other
+    /// threads start.
+    package static func discardLibraryMessages() { alcedo_discard_library_messages() }
 
     /// Writes text to standard output. Does not throw: ``ExitStatus`` reports a failure when the process ends.
     package static func output(_ text: String) {

@@ -1,6 +1,5 @@
 import AlcedoLibc
 import AlcedoRuntime
-import CStandardErrorShim
 import Dispatch
 
 /// The exit status of a process: 0 for success, 1 for a failure, 2 for an invalid command line, and 128 plus the
@@ -34,8 +33,7 @@ package enum ExitStatus: Int32, Sendable {
         _ body: @escaping @Sendable () async throws -> ExitStatus
     ) -> Never {
         Console.reserveStandardStreams()
-        // Lines of libraries would stand between those of the program.
-        alcedo_discard_library_messages()
+        Console.discardLibraryMessages()
         // Swift finds the arguments by files in /proc. Without these, a program would not see its options.
         guard !arguments.isEmpty else {
             Console.problem("\(program): cannot read the command line, because /proc is not mounted")
