@@ -199,7 +199,7 @@ import Testing
             let image = try decoder.decode(file(width: 9, height: 9, [empty, other]), options: options)
             #expect(image.damage?.kind == .harmless && image.frames?.frameCount == 2)
         }
-        try DecoderChecks(decoder).checkPieces(file(width: 9, height: 9, [empty]))
+        try DecoderChecks(decoder).checkPieces(file(width: 9, height: 9, [empty, other]))
     }
 
     @Test func `a frame without a palette is transparent`() throws {

@@ -28,7 +28,7 @@ struct ReducedImageTests {
                 let output = directory.url.appending(path: name)
                 let data = try encoder.encode(image)
                 try data.write(to: file)
-                let result = output.appending(path: "\(name).png")
+                let result = output.appending(path: command == "load" ? "1-\(name).in.png" : "\(name).png")
                 let options =
                     switch command {
                     case "thumbnail": ["--size", "100", "--format", "png", "--output", output.path]
