@@ -57,7 +57,9 @@ struct ReducedQualityTests {
     }
 
     private static let codecs = CodecRegistry.standard.adding(.bmp)
-    /// Files and their ideal reductions by name. Each takes longer than most ways to a smaller image.
+    /// Images, files and their ideal reductions. Each takes longer to make than most ways to a smaller image.
+    private static let images: [DrawnImage: DecodedImage] = Dictionary(
+        uniqueKeysWithValues: DrawnImage.allCases.compactMap { drawing in drawing.image().map { (drawing, $0) } })
     private static let files = Watched<[String: Data]>([:])
     private static let ideals = Watched<[String: PixelBuffer]>([:])
     private static let part = ImageProcessors.Crop(PixelRect(x: 101, y: 7, width: 3_607, height: 301))
@@ -65,7 +67,7 @@ struct ReducedQualityTests {
     private static func file(_ drawing: DrawnImage, _ file: File, _ orientation: ImageOrientation) throws -> Data {
         let key = "\(drawing) \(file) \(orientation)"
         if let data = files.value[key] { return data }
-        var image = try #require(drawing.image())
+        var image = try #require(images[drawing])
         image.orientation = orientation
         let data = try file.data(image)
         files.update { $0[key] = data }
@@ -159,7 +161,7 @@ struct ReducedQualityTests {
 
     @Test(arguments: [ImageFormat.gif, .webp])
     func `each frame of an animation has the quality of the whole frame`(format: ImageFormat) async throws {
-        var animation = try #require(DrawnImage.text.image())
+        var animation = try #require(Self.images[.text])
         let turned = try ImageProcessors.Flip(.leftAndRight).process(animation).pixels
         animation.frames = MadeFrames(
             animation.size, [(animation.pixels, .milliseconds(100)), (turned, .milliseconds(100))])
