@@ -1,11 +1,12 @@
 #define _GNU_SOURCE  // fopencookie, memmem
 #include "CStandardErrorShim.h"
 
-#ifdef __GLIBC__
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
+// A header of the library defines it.
+#ifdef __GLIBC__
 /// Parts of messages after which a process ends or may be wrong: those of Swift, of `assert` and of the library of C++.
 static const char *const last_words[] = {"Fatal", "SWIFT TASK", "Assertion", "terminate called"};
 
