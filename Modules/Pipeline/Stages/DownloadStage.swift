@@ -204,7 +204,8 @@ struct DownloadStage: Sendable {
         let varyingFields = download.varyingFieldNames.map { VaryingFields($0) } ?? .everything
         let isCurrent = await versions.isCurrent(request)
         let isSame = renewed.isSame(varyingBy: varyingFields)
-        let isPart = renewed.last(source).isPart || download.head?.isPart == true
+        let range = renewed.last(source).range
+        let isPart = range != nil || download.head?.isPart == true
         let isKeepable = isCurrent && !isPart && varyingFields != .everything && isSame
         let isStorable = isRemote && policy.disk.writes && download.allowsStoring && isKeepable
         return Original(
@@ -214,7 +215,7 @@ struct DownloadStage: Sendable {
             writeToken: isStorable ? WriteToken() : nil,
             isKeepable: isKeepable,
             isOfModifier: renewed.isOfModifier && !(isSame && varyingFields != .everything)
-                || isPart && !request.source.isPart,
+                || range != request.source.range,
             varyingFields: varyingFields,
             responseSource: download.responseSource,
             requestedAt: start,
@@ -323,10 +324,10 @@ extension HTTPResponseHead {
 }
 
 extension ImageSource {
-    /// Whether the source asks for a part of the content.
-    fileprivate var isPart: Bool {
-        guard case .http(let request) = self else { return false }
-        return request.fields["Range"] != nil
+    /// The part of the content for which the source asks; nil for the whole.
+    fileprivate var range: String? {
+        guard case .http(let request) = self else { return nil }
+        return request.fields["Range"]
     }
 
     /// Whether the source is a server, and the request may be sent to it.
