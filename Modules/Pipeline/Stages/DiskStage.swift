@@ -95,9 +95,7 @@ struct DiskStage: Sendable {
         guard let variance = request.variance, let entry = VaryMarker.entry(variance.fields),
             request.timeToLive.map({ $0 > .zero }) != false
         else { return }
-        var plain = request
-        plain.variance = nil
-        await write(for: plain.originalKey, since: generation, byteCount: entry.metadata.count) { entry }
+        await write(for: Self.plainKey(of: request), since: generation, byteCount: entry.metadata.count) { entry }
     }
 
     /// Removes the entries of a resource that were stored before its responses varied by the fields, because the next
@@ -108,12 +106,19 @@ struct DiskStage: Sendable {
     /// later ones.
     func removeSoon(unvaried request: ImageRequest, unless fields: VaryingFields) {
         guard let cache else { return }
-        var plain = request
-        plain.variance = nil
-        let key = plain.originalKey
+        let key = Self.plainKey(of: request)
         writes.submitBarrier(key) {
             if await Self.marker(key, in: cache)?.fields ?? .none != fields { await cache.removeAll(of: key.resource) }
         }
+    }
+
+    /// Returns the key of the original of a resource that does not vary.
+    private static func plainKey(of request: ImageRequest) -> ImageKey {
+        // A change of the request would compute its keys again.
+        guard request.variance != nil else { return request.originalKey }
+        var plain = request
+        plain.variance = nil
+        return plain.originalKey
     }
 
     private func write(
