@@ -43,8 +43,9 @@ struct OneLoadTests {
         _ = try await pipeline.load(try web("a") { $0.processors = [Named { identifierReads.update { $0 += 1 } }] })
         await pipeline.flush()
 
-        // The keys of the image and of its original are made together. The report of the processor has the identifier.
-        #expect(identifierReads.value == 2)
+        // The keys of the image and of its original are made together. The store asks whether the image is a variant,
+        // and the report of the processor has the identifier.
+        #expect(identifierReads.value == 3)
         #expect(codec.opens.value == 1)
     }
 }
