@@ -151,6 +151,21 @@ struct AddressPermitTests {
         #expect(InternetAddress([UInt8](repeating: 0, count: 15) + [1]) != address)
     }
 
+    @Test func `the addresses of one IPv6 network count as one`() throws {
+        func address(_ network: UInt8, _ host: UInt8) throws -> InternetAddress {
+            try #require(InternetAddress([0x20, 1, 0, 0, 0, 0, 0, network] + [UInt8](repeating: host, count: 8)))
+        }
+        let permits = AddressPermits<Int>(limit: 1)
+        #expect(try permits.acquire(address(1, 1), for: 1))
+        #expect(try !permits.acquire(address(1, 2), for: 2))
+        #expect(try permits.acquire(address(2, 1), for: 2))
+        permits.wait(for: try address(1, 3), 3, 3)
+        permits.release(1, except: try address(1, 9))
+        #expect(permits.takeAdmitted() == [])
+        permits.release(1)
+        #expect(permits.takeAdmitted() == [3])
+    }
+
     @Test func `permits are granted in the order of arrival`() throws {
         let (a, b) = try (#require(InternetAddress([1, 1, 1, 1])), #require(InternetAddress([2, 2, 2, 2])))
         let permits = AddressPermits<Int>(limit: 2)

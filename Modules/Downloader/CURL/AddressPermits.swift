@@ -1,6 +1,6 @@
 import AlcedoRuntime
 
-/// The permits for transfers with each address. They are used only on the loop's thread.
+/// The permits for transfers with each address, or each IPv6 network. They are used only on the loop's thread.
 ///
 /// A transfer takes the permit of each address to which it is about to connect, and keeps only that of the connection
 /// on which it sends its request. A transfer that is refused a permit gives up its slot and waits here. It then begins
@@ -23,6 +23,7 @@ final class AddressPermits<Waiter: Sendable> {
 
     /// Takes a permit for a transfer. Returns false if all permits of the address are taken by others.
     func acquire(_ address: InternetAddress, for id: Int) -> Bool {
+        let address = address.network
         var entry = entries[address] ?? Entry()
         guard entry.holders.contains(id) || entry.holders.count < limit else { return false }
         entry.holders.insert(id)
@@ -33,6 +34,7 @@ final class AddressPermits<Waiter: Sendable> {
 
     /// Makes a transfer wait for a permit of an address. Permits are granted in the order of arrival.
     func wait(for address: InternetAddress, _ id: Int, _ waiter: Waiter) {
+        let address = address.network
         entries[address, default: Entry()].waiters.add(id, waiter, priority: 0)
         addresses[id, default: []].insert(address)
         // A permit may have been returned since it was refused.
@@ -42,6 +44,7 @@ final class AddressPermits<Waiter: Sendable> {
     /// Returns the permits of a transfer, except that of one address, and ends its waits.
     func release(_ id: Int, except kept: InternetAddress? = nil) {
         guard let all = addresses[id] else { return }
+        let kept = kept?.network
         addresses[id] = kept.flatMap { all.contains($0) ? [$0] : nil }
         for address in all where address != kept {
             entries[address]?.holders.remove(id)

@@ -24,8 +24,9 @@ public struct CURLOptions: Sendable {
     ///
     /// The limit counts the address of each connection, after name resolution. It therefore does not depend on the
     /// spelling of the URL or on the number of names of a machine, and also covers redirects. An IPv6 address that
-    /// stands for an IPv4 address (IPv4-mapped, NAT64) is that address. A host with several addresses can have as many
-    /// transfers with each of them. With a proxy, the proxy's address counts.
+    /// stands for an IPv4 address (IPv4-mapped, NAT64) is that address. Other IPv6 addresses with the same first 64
+    /// bits count as one, because a machine can have them all. A host with several addresses can have as many transfers
+    /// with each of them. With a proxy, the proxy's address counts.
     ///
     /// Further requests wait without a connection, begin in the order they were sent, and do not count for
     /// ``maxConcurrentTransfers`` until then. Their timeouts start when they begin.

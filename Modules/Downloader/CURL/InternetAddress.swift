@@ -61,6 +61,14 @@ enum InternetAddress: Hashable {
         }
     }
 
+    /// The network that one machine usually has for itself: an IPv4 address, or the first 64 bits of an IPv6 address.
+    var network: InternetAddress {
+        switch self {
+        case .version4: self
+        case .version6(let number): .version6(number >> 64 << 64)
+        }
+    }
+
     /// Whether the address is part of the public internet.
     var isPublic: Bool {
         switch self {
