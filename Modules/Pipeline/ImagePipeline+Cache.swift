@@ -96,9 +96,9 @@ extension ImagePipeline {
             if pipeline.memory.contains(key) { layers.insert(.memory) }
             if key != originalKey, await pipeline.disk.contains(key) { layers.insert(.processed) }
             if await pipeline.disk.contains(originalKey) { layers.insert(.original) }
-            let downloader = pipeline.configuration.downloader
-            if let responses = downloader.responseCache, case .http(let http) = request.source,
-                await responses.hasResponse(for: downloader.addingDefaultFields(to: http), ignoringMemory: false)
+            if let responses = pipeline.configuration.downloader.responseCache,
+                let http = await pipeline.resolver.cachedRequest(of: request),
+                await responses.hasResponse(for: http, ignoringMemory: false)
             {
                 layers.insert(.response)
             }

@@ -70,12 +70,10 @@ extension ImagePipeline {
     /// Whether the disk cache has the original bytes, or the response cache has the response outside memory.
     private func hasBytesOnDisk(_ request: ImageRequest) async -> Bool {
         if await disk.contains(request.originalKey) { return true }
-        let downloader = configuration.downloader
-        guard let responses = downloader.responseCache else { return false }
-        let isLate = RequestResolver.modifiesLate(request)
-        let source = isLate ? try? await resolver.modifiedSource(of: request) : request.source
-        guard case .http(let http)? = source else { return false }
-        return await responses.hasResponse(for: downloader.addingDefaultFields(to: http), ignoringMemory: true)
+        guard let responses = configuration.downloader.responseCache,
+            let http = await resolver.cachedRequest(of: request)
+        else { return false }
+        return await responses.hasResponse(for: http, ignoringMemory: true)
     }
 
     /// Loads and stores the bytes of a resolved request. Returns them with the request whose keys they are stored

@@ -113,7 +113,8 @@ public final class ImagePipeline: ImageLoading {
     /// ``/AlcedoCore/ImageRequest/additionalIdentifier``, because only the changed request tells whose image it is.
     ///
     /// Synchronous. Costs a lookup in the memory cache, and one `stat` call for a local file
-    /// (``/AlcedoCore/ImageRequest/tracksFileChanges``). A request that accepts a larger image
+    /// (``/AlcedoCore/ImageRequest/tracksFileChanges``). If the default fields of the downloader have credentials, each
+    /// call computes the key. A request that accepts a larger image
     /// (``/AlcedoCore/ImageRequest/acceptsLargerCachedImage``) may cost up to nine further lookups.
     public func cachedImage(for request: ImageRequest) -> DecodedImage? {
         guard !isShutDown else { return nil }

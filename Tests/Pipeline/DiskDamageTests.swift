@@ -75,6 +75,14 @@ struct DiskDamageTests {
         #expect(stack.stored(try web("a")) == content)
     }
 
+    @Test func `a damaged image on disk is replaced for a request with its own codecs`() async throws {
+        let stack = try await stack(onDisk: Data("wrong:5".utf8))
+        let request = try web("a") { $0.codecs = FakeCodec().registry }
+        #expect(try await stack.load(request).image.level == 7)
+        await stack.pipeline.flush()
+        #expect(stack.stored(try web("a")) == level(7))
+    }
+
     @Test(arguments: [false, true])
     func `bytes that another request has decoded stay when a request's own codec rejects them`(
         readsData: Bool

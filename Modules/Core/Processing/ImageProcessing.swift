@@ -67,7 +67,7 @@ extension ImageProcessing {
 
     /// Returns a consumer that collects the whole image, processes it and sends the rows of the result.
     public func rows(into next: any PixelRowConsumer) -> any PixelRowConsumer {
-        WholeImageStage(next: next) { try process($0) }
+        WholeImageStage(next: next, target: decodingTarget) { try process($0) }
     }
 }
 
@@ -99,16 +99,22 @@ public struct ImageProcessingError: CodedError {
 package final class WholeImageStage: PixelRowConsumer {
     private let process: (DecodedImage) throws -> DecodedImage
     private let next: any PixelRowConsumer
+    private let target: TargetSize?
     private let collector = PixelRowCollector()
 
     /// Creates a stage.
     ///
     /// - Parameters:
     ///   - next: The consumer of the processed rows.
+    ///   - target: The size that bounds the result; nil if it can be as large as the image. Default: nil.
     ///   - process: A closure that returns the processed image.
-    package init(next: any PixelRowConsumer, _ process: @escaping (DecodedImage) throws -> DecodedImage) {
+    package init(
+        next: any PixelRowConsumer, target: TargetSize? = nil,
+        _ process: @escaping (DecodedImage) throws -> DecodedImage
+    ) {
         self.process = process
         self.next = next
+        self.target = target
     }
 
     package func begin(_ header: PixelRowHeader) throws { try collector.begin(header) }
@@ -121,9 +127,11 @@ package final class WholeImageStage: PixelRowConsumer {
         try process(image).sendRows(to: next)
     }
 
-    /// Returns the bytes of the image, and of a result of the same size.
+    /// Returns the bytes of the image and of the result.
     package func byteCount(for header: PixelRowHeader) -> Int {
-        let image = collector.byteCount(for: header)
-        return image.addingClamped(image).addingClamped(next.byteCount(for: header))
+        var result = header
+        if let target { result.size = header.size.scaled(to: target.size, mode: target.mode) }
+        return collector.byteCount(for: header).addingClamped(collector.byteCount(for: result))
+            .addingClamped(next.byteCount(for: result))
     }
 }

@@ -309,6 +309,8 @@ void alcedo_curl_transfer_remove(alcedo_curl_transfer *t) {
     give_back(t);
 }
 
+int alcedo_curl_send_count(const alcedo_curl_transfer *t) { return t->send_count; }
+
 int alcedo_curl_resume(alcedo_curl_transfer *t) {
     // libcurl does not know that the socket was removed from `watch`, so the socket is added again here.
     if (t->is_held) {

@@ -20,6 +20,7 @@ final class CURLExchange: HTTPBodySource {
     /// The time of creation.
     let time = ContinuousClock.now
     private let head = Locked(Head.pending)
+    private let hasWaitedFurther = Locked(false)
     let order = ResumptionOrder()
 
     var id: ID { ObjectIdentifier(self) }
@@ -49,6 +50,14 @@ final class CURLExchange: HTTPBodySource {
                 onCancel(exchange)
             })
         link.object = self
+    }
+
+    /// Records that the exchange waits for a permit although an attempt has failed. Returns false after the first call.
+    func beginsFurtherWait() -> Bool {
+        hasWaitedFurther.withLock { hasWaited in
+            defer { hasWaited = true }
+            return !hasWaited
+        }
     }
 
     func next() async throws -> Data? { try await body.next() }

@@ -109,7 +109,8 @@ final class CURLLoop {
     /// Removes and returns the next exchange that waits for a slot: first, those that have got a permit of an address.
     private func nextWaiting() -> CURLExchange? {
         for exchange in permits?.takeAdmitted() ?? [] {
-            busy[exchange.id] = nil
+            // It may have been canceled since, which has returned its permit.
+            guard busy.removeValue(forKey: exchange.id) != nil else { continue }
             waiting.add(exchange.number, exchange, priority: 1)
         }
         return waiting.popFirst()?.element
@@ -196,11 +197,15 @@ final class CURLLoop {
         }
     }
 
-    /// Ends a transfer that was refused a permit of an address and has sent no request since, and makes its exchange
-    /// wait for the permit. Returns false for other transfers.
+    /// Ends a transfer that was refused a permit of an address and has sent no request, and makes its exchange wait for
+    /// the permit. Returns false for other transfers.
     private func waitForAddress(_ transfer: CURLTransfer) -> Bool {
-        guard let permits, let address = transfer.busyAddress, !transfer.hasHead else { return false }
+        guard let permits, let address = transfer.busyAddress, !transfer.hasHead,
+            transfer.handle.map({ alcedo_curl_send_count($0) == 0 }) != false
+        else { return false }
         let exchange = transfer.exchange
+        // Otherwise a server whose addresses fail in turn, each after a timeout, would be tried without end.
+        if transfer.hasTried, !exchange.beginsFurtherWait() { return false }
         active[exchange.id] = nil
         if let handle = transfer.handle { alcedo_curl_transfer_remove(handle) }
         permits.release(exchange.number)

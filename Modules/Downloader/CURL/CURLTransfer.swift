@@ -62,6 +62,8 @@ final class CURLTransfer {
     private(set) var hasRefusedAddress = false
     /// The last address that had no permit left, if the request has not been sent to another one since.
     private(set) var busyAddress: InternetAddress?
+    /// Whether libcurl has tried to connect to an address, or to send the request on a connection.
+    private(set) var hasTried = false
 
     static let undoesListsOfCodings = alcedo_curl_undoes_lists_of_codings() != 0
 
@@ -85,7 +87,10 @@ final class CURLTransfer {
     }
 
     private func hasPermit(of address: InternetAddress) -> Bool {
-        guard let permits, !permits.acquire(address, for: exchange.number) else { return true }
+        guard let permits, !permits.acquire(address, for: exchange.number) else {
+            hasTried = true
+            return true
+        }
         busyAddress = address
         return false
     }

@@ -49,13 +49,15 @@ struct RequestResolver: Sendable {
             resolved.renewal = renewal(running: request)
             resolved.modifyRequest = nil
             // Also records that the modifiers have run.
-            resolved = sending(resolved)
+            resolved = sending(withCredentials(resolved))
         }
         return varying(withCredentials(resolved))
     }
 
     private func withCredentials(_ request: ImageRequest) -> ImageRequest {
         guard !defaultCredentials.isEmpty, case .http(var http) = request.source else { return request }
+        // Modifiers see the request as the caller made it. The identifier says whose image it is.
+        if Self.modifiesLate(request), modifiesRequests || request.hasModifier { return request }
         let missing = defaultCredentials.filter { http.fields[$0.name] == nil }
         guard !missing.isEmpty else { return request }
         for field in missing { http.fields.append(field.name, field.value) }
@@ -125,6 +127,15 @@ struct RequestResolver: Sendable {
         }
     }
 
+    /// Returns the request to the server with which a response cache is asked; nil for other sources, and if a modifier
+    /// fails.
+    func cachedRequest(of request: ImageRequest) async -> HTTPRequest? {
+        let isLate = Self.modifiesLate(request)
+        let source = isLate ? try? await modifiedSource(of: request) : request.source
+        guard case .http(let http)? = source else { return nil }
+        return downloader.addingDefaultFields(to: http)
+    }
+
     /// Returns the modifiers for a further attempt of a download; nil if none changes the request.
     func renewal(of request: ImageRequest) -> ImageRequest.Renewal? {
         if let renewal = request.renewal { return renewal }
@@ -133,7 +144,11 @@ struct RequestResolver: Sendable {
     }
 
     private func renewal(running request: ImageRequest) -> ImageRequest.Renewal {
-        ImageRequest.Renewal(modifier: request.modifierToken) { [self] in try await modifiedSource(of: request) }
+        ImageRequest.Renewal(modifier: request.modifierToken) { [self] in
+            var renewed = request
+            renewed.source = try await modifiedSource(of: request)
+            return withCredentials(renewed).source
+        }
     }
 
     /// Whether the modifiers run for each download only, because the request names what they select.

@@ -103,7 +103,7 @@ struct DecodeStage: Sendable {
         isRepeated: Bool = false
     ) -> Bool {
         guard case .decoding(let code) = error.code, error.meansDamage else { return false }
-        if isDecodable(original, despite: error, of: request) { return false }
+        if !isImage, isDecodable(original, despite: error, of: request) { return false }
         if original.layer == .disk { return !error.meansNoCodec || download.mayReplace(original, of: request) }
         return download.reject(original, of: request, after: code, isImage: isImage) && !isRepeated
     }

@@ -107,7 +107,13 @@ struct DownloadStage: Sendable {
     /// Returns whether bytes from disk for which a request has no codec are worth loading again. They are not if they
     /// have the format of an image, or were loaded again a short time ago.
     func mayReplace(_ stored: Original, of request: ImageRequest) -> Bool {
-        ForeignFormat.name(of: stored.data) == nil && unusable.recordMissingCodec(for: request.originalKey)
+        guard ForeignFormat.name(of: stored.data) == nil, unusable.recordMissingCodec(for: request.originalKey) else {
+            return false
+        }
+        // A download from a server begins the pause itself.
+        if case .http = request.source { return true }
+        _ = unusable.beginReload(of: request.originalKey)
+        return true
     }
 
     /// Records that the bytes of a request's source are an image without damage to its pixels.

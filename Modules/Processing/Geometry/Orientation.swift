@@ -126,6 +126,7 @@ private final class RowOrienter: PixelRowConsumer {
     func finish() throws { try consumer.finish() }
 
     func byteCount(for header: PixelRowHeader) -> Int {
+        guard header.orientation != .up else { return next.byteCount(for: header) }
         let consumer = consumer(for: header.orientation)
         var upright = header
         if header.orientation.swapsSides { upright.size = header.size.transposed }

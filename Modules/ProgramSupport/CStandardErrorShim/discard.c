@@ -13,7 +13,10 @@ static const char *const last_words[] = {"Fatal", "SWIFT TASK", "Assertion", "te
 static ssize_t filter(void *cookie, const char *bytes, size_t count) {
     (void)cookie;
     for (size_t i = 0; i < sizeof last_words / sizeof *last_words; i++)
-        if (memmem(bytes, count, last_words[i], strlen(last_words[i]))) return write(STDERR_FILENO, bytes, count);
+        if (memmem(bytes, count, last_words[i], strlen(last_words[i]))) {
+            const ssize_t written = write(STDERR_FILENO, bytes, count);
+            return written < 0 ? 0 : written;
+        }
     return (ssize_t)count;
 }
 

@@ -210,6 +210,46 @@ struct ModifierTests {
         #expect(transport.requests.count == 2)
     }
 
+    @Test func `a modifier with an identifier sees the request without default credentials`() async throws {
+        let transport = transport
+        var configuration = DownloaderConfiguration()
+        configuration.defaultFields["Authorization"] = "1"
+        let pipeline = ImagePipeline(
+            ImagePipeline.Configuration(
+                downloader: Downloader(transport: transport, configuration: configuration),
+                codecs: FakeCodec().registry))
+        let request = try web("a") {
+            $0.additionalIdentifier = "bob"
+            $0.modifyRequest = { if $0.fields["Authorization"] == nil { $0.fields["Authorization"] = "2" } }
+        }
+        #expect(try await pipeline.load(request).image.level == 2)
+        #expect(try await pipeline.load(try web("a")).image.level == 1)
+    }
+
+    @Test func `an equal further attempt with default credentials is kept`() async throws {
+        let (memory, isFirst) = (DictionaryMemoryCache(), Watched(true))
+        let transport = FakeTransport { request in
+            let isFirst = isFirst.update { isFirst in
+                defer { isFirst = false }
+                return isFirst
+            }
+            return HTTPResponse(
+                head: HTTPResponseHead(url: request.url, status: isFirst ? 503 : 200),
+                body: HTTPBody(Data("level:7".utf8)))
+        }
+        var configuration = DownloaderConfiguration()
+        configuration.defaultFields["Authorization"] = "1"
+        configuration.retry = RetryPolicy(maximumAttempts: 2, baseDelay: .zero)
+        let pipeline = ImagePipeline(
+            ImagePipeline.Configuration(
+                downloader: Downloader(transport: transport, configuration: configuration),
+                codecs: FakeCodec().registry, memoryCache: memory))
+        let request = try web("a") { $0.modifyRequest = { $0.fields["X-Token"] = "1" } }
+        #expect(try await pipeline.load(request).image.level == 7)
+        #expect(memory.count == 1)
+        #expect(transport.requests.count == 2)
+    }
+
     // MARK: Further attempts
 
     @Test(arguments: [nil, "X-Token"], [false, true])

@@ -135,6 +135,9 @@ alcedo_curl_metrics alcedo_curl_transfer_metrics(alcedo_curl_transfer *_Nonnull 
 /// Resumes a transfer after a pause. May call `on_body`. Returns 0 if the transfer cannot continue. The caller must
 /// then remove it, because it does not end by itself.
 int alcedo_curl_resume(alcedo_curl_transfer *_Nonnull transfer);
+
+/// Returns how often the request has been sent.
+int alcedo_curl_send_count(const alcedo_curl_transfer *_Nonnull transfer);
 /// Returns whether libcurl decodes `chunked` at the end of a list of transfer codings.
 int alcedo_curl_undoes_lists_of_codings(void);
 

@@ -14,9 +14,9 @@ import FoundationEssentials
 ///
 /// Only failures that are expected to occur again are recorded, such as a missing resource or content that is not an
 /// image. Cancellations, timeouts and network failures are not recorded. A failure expires after its lifetime; the next
-/// lookup removes it. A request that reloads, with a policy such as `reloadIgnoringLocalCacheData`, is sent anyway, and
-/// its success removes the failure. When the cache is full, the oldest failure is removed first. Methods may be called
-/// from any thread.
+/// lookup removes it. A request that reloads, with a policy such as `reloadIgnoringLocalCacheData`, is sent anyway, as
+/// is one of a pipeline that may not read the response cache. Its success removes the failure. When the cache is full,
+/// the oldest failure is removed first. Methods may be called from any thread.
 public final class FailureCache: Sendable {
     private struct Failure: Sendable {
         var id: Int
