@@ -65,7 +65,7 @@ enum InternetAddress: Hashable {
     var network: InternetAddress {
         switch self {
         case .version4: self
-        case .version6(let number): .version6(number >> 64 << 64)
+        case .version6(let number): .version6((number >> 64) << 64)
         }
     }
 
