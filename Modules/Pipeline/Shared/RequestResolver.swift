@@ -49,20 +49,25 @@ struct RequestResolver: Sendable {
             resolved.renewal = renewal(running: request)
             resolved.modifyRequest = nil
             // Also records that the modifiers have run.
-            resolved = sending(withCredentials(resolved))
+            resolved = sending(resolved)
         }
         return varying(withCredentials(resolved))
     }
 
     private func withCredentials(_ request: ImageRequest) -> ImageRequest {
-        guard !defaultCredentials.isEmpty, case .http(var http) = request.source else { return request }
-        // Modifiers see the request as the caller made it. The identifier says whose image it is.
-        if Self.modifiesLate(request), modifiesRequests || request.hasModifier { return request }
-        let missing = defaultCredentials.filter { http.fields[$0.name] == nil }
-        guard !missing.isEmpty else { return request }
-        for field in missing { http.fields.append(field.name, field.value) }
+        guard !defaultCredentials.isEmpty, case .http(let http) = request.source else { return request }
+        let complete = withCredentials(http)
+        guard complete != http else { return request }
         var request = request
-        request.source = .http(http)
+        request.source = .http(complete)
+        return request
+    }
+
+    private func withCredentials(_ request: HTTPRequest) -> HTTPRequest {
+        var request = request
+        for field in defaultCredentials where request.fields[field.name] == nil {
+            request.fields.append(field.name, field.value)
+        }
         return request
     }
 
@@ -109,6 +114,8 @@ struct RequestResolver: Sendable {
     /// - Throws: ``PipelineError`` `download` if a modifier fails, or `CancellationError`.
     func modifiedSource(of request: ImageRequest) async throws -> ImageSource {
         guard case .http(var http) = request.source else { return request.source }
+        // Modifiers see the request as the caller has made it.
+        for field in defaultCredentials where http.fields[field.name] == field.value { http.fields[field.name] = nil }
         if let modify = request.modifyRequest {
             do {
                 try await modify(&http)
@@ -119,7 +126,7 @@ struct RequestResolver: Sendable {
             }
         }
         do {
-            return .http(try await downloader.modified(http))
+            return .http(withCredentials(try await downloader.modified(http)))
         } catch let error as CancellationError {
             throw error
         } catch {
@@ -144,11 +151,7 @@ struct RequestResolver: Sendable {
     }
 
     private func renewal(running request: ImageRequest) -> ImageRequest.Renewal {
-        ImageRequest.Renewal(modifier: request.modifierToken) { [self] in
-            var renewed = request
-            renewed.source = try await modifiedSource(of: request)
-            return withCredentials(renewed).source
-        }
+        ImageRequest.Renewal(modifier: request.modifierToken) { [self] in try await modifiedSource(of: request) }
     }
 
     /// Whether the modifiers run for each download only, because the request names what they select.
