@@ -30,14 +30,21 @@ struct MemoryStage: Sendable {
     func image(_ request: ImageRequest, isRepeated: Bool = false) -> DecodedImage? {
         guard hasCache, request.cachePolicy.memory.reads else { return nil }
         if isRepeated, !request.withKey({ cache.contains($0) }) { return nil }
-        let image = request.withKey { cache.image(for: $0) }.flatMap { current($0, request) }
-        return image == nil && request.acceptsLargerCachedImage ? largerImage(request) : image
+        // An intact image, the most frequent case, is returned without a copy.
+        if let image = request.withKey({ cache.image(for: $0) }), image.isIntact || isCurrent(image, request) {
+            return image
+        }
+        return request.acceptsLargerCachedImage ? largerImage(request) : nil
     }
 
     /// Returns the image unless its pixels are damaged and its source is to be loaded again.
     private func current(_ image: DecodedImage, _ request: ImageRequest) -> DecodedImage? {
-        guard !image.isIntact, request.cachePolicy.allowsNetwork, case .http = request.source else { return image }
-        return unusable.isCurrent(damagedImageOf: request.originalKey) ? image : nil
+        isCurrent(image, request) ? image : nil
+    }
+
+    private func isCurrent(_ image: borrowing DecodedImage, _ request: ImageRequest) -> Bool {
+        guard !image.isIntact, request.cachePolicy.allowsNetwork, case .http = request.source else { return true }
+        return unusable.isCurrent(damagedImageOf: request.originalKey)
     }
 
     /// Returns the damaged image of a request from memory, for a load whose source is unavailable.
