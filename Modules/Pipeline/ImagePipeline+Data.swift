@@ -99,7 +99,7 @@ extension ImagePipeline {
             }
         } catch let error as ImageDecodingError {
             let failure = PipelineError(.decoding(error.code), error.message, cause: error)
-            if decode.isDecodable(original, despite: failure, of: request) { throw failure }
+            if decode.isDecodable(original, of: request) { throw failure }
             if original.layer == .disk, error.code == .unknownFormat {
                 // Another request may have the codec for the stored bytes, so others replace them only if they are
                 // usable.

@@ -189,5 +189,11 @@ struct AddressPermitTests {
 
         permits.wait(for: a, 6, 6)
         #expect(permits.takeAdmitted() == [6])
+
+        // The first of two waiters leaves after it has got a permit.
+        for id in 7...8 { permits.wait(for: a, id, id) }
+        permits.release(6)
+        permits.release(7)
+        #expect(permits.takeAdmitted() == [8])
     }
 }

@@ -79,18 +79,8 @@ private final class Nginx {
     }
 
     private static func configuration(_ port: Int, _ server: Int) -> String {
-        """
-        daemon off;
-        master_process off;
-        pid nginx.pid;
-        events { worker_connections 64; }
-        http {
-            access_log off;
-            client_body_temp_path body;
-            proxy_temp_path proxy;
-            fastcgi_temp_path fastcgi;
-            uwsgi_temp_path uwsgi;
-            scgi_temp_path scgi;
+        NginxConfiguration.text(
+            """
             upstream server {
                 server 127.0.0.1:\(server);
                 keepalive 1;
@@ -104,7 +94,6 @@ private final class Nginx {
                     proxy_set_header Host $http_host;
                 }
             }
-        }
-        """
+            """)
     }
 }

@@ -75,25 +75,14 @@ final class SecureOrigin: Sendable {
         """
 
     private static func configuration(_ port: Int, _ root: String) -> String {
-        """
-        daemon off;
-        master_process off;
-        pid nginx.pid;
-        events { worker_connections 64; }
-        http {
-            access_log off;
-            client_body_temp_path body;
-            proxy_temp_path proxy;
-            fastcgi_temp_path fastcgi;
-            uwsgi_temp_path uwsgi;
-            scgi_temp_path scgi;
+        NginxConfiguration.text(
+            """
             root \(root);
             server {
                 listen 127.0.0.1:\(port) ssl http2;
                 ssl_certificate good.pem;
                 ssl_certificate_key good.key;
             }
-        }
-        """
+            """)
     }
 }

@@ -76,9 +76,9 @@
 
         /// Draws the document.
         ///
-        /// - Throws: `timedOut` after the time limit, `decoderUnavailable` when the task is canceled while the document
-        ///   waits for others that exceed their time limit, `exceedsLimit` when the document exceeds a limit of
-        ///   librsvg, `corrupt` when librsvg rejects the document, `decoderFailed` when librsvg panics, `outOfMemory`.
+        /// - Throws: `timedOut` after the time limit; `exceedsLimit` when the document exceeds a limit of librsvg;
+        ///   `corrupt` when librsvg rejects the document; `decoderFailed` when librsvg panics; `outOfMemory`. Canceling
+        ///   the task while the document waits for others, which exceed their time limit, is `decoderUnavailable`.
         func pixels(
             timeLimit: Duration, isPremultiplied: Bool
         ) throws(ImageDecodingError) -> PixelBuffer {

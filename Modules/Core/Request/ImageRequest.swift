@@ -368,7 +368,6 @@ private final class KeyMemo: Sendable {
     /// Calls `body` with the key of the image, which is not retained. Calls `make` if the keys have not been computed
     /// yet.
     func withImageKey<Result>(_ make: () -> RequestKeys, _ body: (ImageKey) -> Result) -> Result {
-        // A closure that is passed on instead of this one would copy the key.
         keys(make)._withUnsafeGuaranteedRef { body($0.image) }
     }
 

@@ -39,7 +39,7 @@ extension ImageRequest {
     package struct Renewal: Sendable {
         /// A token that represents ``ImageRequest/modifyRequest``; nil if only the downloader changes requests.
         package let modifier: RequestToken?
-        /// Runs the modifiers on the request as it was before them.
+        /// Runs the modifiers on the original request.
         package let source: @Sendable () async throws -> ImageSource
 
         package init(modifier: RequestToken?, source: @escaping @Sendable () async throws -> ImageSource) {

@@ -16,7 +16,8 @@ final class AddressPermits<Waiter: Sendable> {
     private var entries: [InternetAddress: Entry] = [:]
     /// The addresses of which a transfer has a permit or waits for one.
     private var addresses: [Int: Set<InternetAddress>] = [:]
-    private var admitted: [Waiter] = []
+    /// The waiters that have got a permit and were not taken yet.
+    private var admitted: [(id: Int, waiter: Waiter)] = []
 
     /// Creates the permits. A limit below 1 counts as 1.
     init(limit: Int) { self.limit = max(1, limit) }
@@ -41,10 +42,12 @@ final class AddressPermits<Waiter: Sendable> {
         grant(address)
     }
 
-    /// Returns the permits of a transfer, except that of one address, and ends its waits.
+    /// Returns the permits of a transfer, except that of one address, and ends its waits, also one that has got a
+    /// permit but was not taken yet.
     func release(_ id: Int, except kept: InternetAddress? = nil) {
         guard let all = addresses[id] else { return }
         let kept = kept?.network
+        admitted.removeAll { $0.id == id }
         addresses[id] = kept.flatMap { all.contains($0) ? [$0] : nil }
         for address in all where address != kept {
             entries[address]?.holders.remove(id)
@@ -57,14 +60,14 @@ final class AddressPermits<Waiter: Sendable> {
     func takeAdmitted() -> [Waiter] {
         guard !admitted.isEmpty else { return [] }
         defer { admitted = [] }
-        return admitted
+        return admitted.map(\.waiter)
     }
 
     private func grant(_ address: InternetAddress) {
         guard var entry = entries[address] else { return }
         while entry.holders.count < limit, let next = entry.waiters.popFirst() {
             entry.holders.insert(next.id)
-            admitted.append(next.element)
+            admitted.append((next.id, next.element))
         }
         entries[address] = entry.holders.isEmpty && entry.waiters.isEmpty ? nil : entry
     }

@@ -109,8 +109,7 @@ final class CURLLoop {
     /// Removes and returns the next exchange that waits for a slot: first, those that have got a permit of an address.
     private func nextWaiting() -> CURLExchange? {
         for exchange in permits?.takeAdmitted() ?? [] {
-            // It may have been canceled since, which has returned its permit.
-            guard busy.removeValue(forKey: exchange.id) != nil else { continue }
+            busy[exchange.id] = nil
             waiting.add(exchange.number, exchange, priority: 1)
         }
         return waiting.popFirst()?.element

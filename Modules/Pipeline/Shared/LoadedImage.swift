@@ -21,6 +21,7 @@ extension Coalescer where Value: ModifierOutcome {
         self.init(taskExecutor: taskExecutor, isOfSource: PipelineError.isOfSource) { outcome in
             switch outcome {
             case .success(let value): value.isOfModifier
+            // Work also throws CancellationError and VaryMarker, which are for everyone.
             case .failure(let error): (error as? PipelineError)?.isOfModifier == true
             }
         }
@@ -39,6 +40,8 @@ struct LoadedImage: Sendable {
         var varyingFields = VaryingFields.none
         /// The uptime at which the download began. Default: zero, for an image that was not downloaded.
         var requestedAt = Duration.zero
+        /// Whether the bytes were decoded to an image without damage to its pixels. Default: false.
+        var isIntact = false
     }
 
     var image: DecodedImage

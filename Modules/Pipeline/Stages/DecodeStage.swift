@@ -103,15 +103,16 @@ struct DecodeStage: Sendable {
         isRepeated: Bool = false
     ) -> Bool {
         guard case .decoding(let code) = error.code, error.meansDamage else { return false }
-        if !isImage, isDecodable(original, despite: error, of: request) { return false }
+        if isDecodable(original, of: request) { return false }
         if original.layer == .disk { return !error.meansNoCodec || download.mayReplace(original, of: request) }
         return download.reject(original, of: request, after: code, isImage: isImage) && !isRepeated
     }
 
-    /// Whether another request has decoded the bytes, with other codecs than those of a request for which they are
-    /// damaged.
-    func isDecodable(_ original: Original, despite error: PipelineError, of request: ImageRequest) -> Bool {
-        (error.meansNoCodec || request.codecs != nil) && digest(of: request) == original.data.digest
+    /// Whether another request has decoded the bytes to an intact image, such as with other codecs. They are then not
+    /// damaged, although a request cannot decode them.
+    func isDecodable(_ original: Original, of request: ImageRequest) -> Bool {
+        guard let last = newest[request.originalKey] else { return false }
+        return last.isIntact && last.digest == original.data.digest
     }
 
     /// Removes bytes from disk that do not decode to an intact image, although their checksum may be valid, and loads
@@ -154,7 +155,8 @@ struct DecodeStage: Sendable {
                 }
                 let origin = LoadedImage.Origin(
                     digest: original.data.digest, allowsStoring: original.allowsStoring,
-                    varyingFields: original.varyingFields, requestedAt: original.requestedAt)
+                    varyingFields: original.varyingFields, requestedAt: original.requestedAt,
+                    isIntact: image.isIntact)
                 newest.record(origin, for: request.varying(by: original.varyingFields).originalKey)
                 return LoadedImage(image: image, layer: original.layer, original: original, origin: origin)
             }

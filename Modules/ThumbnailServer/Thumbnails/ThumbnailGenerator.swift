@@ -94,6 +94,7 @@ final class ThumbnailGenerator: Sendable {
     /// Logs a decoder that crashed, made a forbidden call, took too long, had no memory or did not start, and once a
     /// lack of file descriptors. Damaged originals are not logged, nor is work that was canceled.
     private func logFailure(_ error: any Error, of source: SourceURL) {
+        // Encoders throw errors of their own, which are those of the request.
         guard let error = error as? PipelineError, !Task.isCancelled else { return }
         switch error.code {
         // The pipeline accepts any downloader, so the type of the cause is that of this server's downloader.

@@ -252,37 +252,57 @@ struct ModifierTests {
 
     // MARK: Further attempts
 
+    /// Loads whose first attempts fail when all have joined. Their modifiers then find that the token has expired.
+    private struct Renewals {
+        let clock = ManualClock()
+        let executor = ManualExecutor()
+        let isExpired = Watched(false)
+
+        /// A stack whose further attempts are answered by a closure.
+        func stack(
+            _ respond: @escaping @Sendable (DownloadRequest, HTTPRequest) throws -> Download
+        ) -> Stack {
+            Stack(
+                FakeDownloader { [clock, isExpired] request, _ in
+                    request.onBytes?(0, Data([5]))
+                    try await clock.sleep(for: .seconds(1))
+                    isExpired.update { $0 = true }
+                    guard let http = try await request.renewal?() else { throw CancellationError() }
+                    return try respond(request, http)
+                }, executor: executor)
+        }
+
+        /// Ends the shared attempts, and those that follow them.
+        func end() {
+            for _ in 0..<2 {
+                clock.advance(by: .seconds(1))
+                executor.drain()
+            }
+        }
+    }
+
     @Test(arguments: [nil, "X-Token"], [false, true])
     func `a further attempt is only for the requests whose modifier has made it, unless its response is for all`(
         vary: String?, isSameImage: Bool
     ) async throws {
-        let (clock, executor, isExpired) = (ManualClock(), ManualExecutor(), Watched(false))
-        let stack = Stack(
-            FakeDownloader { request, _ in
-                // The first attempt fails when all loads have joined.
-                try await clock.sleep(for: .seconds(1))
-                isExpired.update { $0 = true }
-                guard let http = try await request.renewal?() else { throw CancellationError() }
-                let head = HTTPResponseHead(
-                    url: http.url, status: 200, fields: vary.map { ["Vary": $0] } ?? HTTPFields())
-                return Download(
-                    data: level(http.fields["X-Token"].flatMap { Int($0) } ?? 0),
-                    response: HTTPResponse(head: head, body: HTTPBody(Data())))
-            }, executor: executor)
+        let renewals = Renewals()
+        let stack = renewals.stack { _, http in
+            let fields: HTTPFields = vary.map { ["Vary": $0] } ?? [:]
+            return Download(
+                data: level(http.fields["X-Token"].flatMap { Int($0) } ?? 0),
+                head: HTTPResponseHead(url: http.url, status: 200, fields: fields))
+        }
         func request(of user: Int) throws -> ImageRequest {
-            try web("a") { $0.modifyRequest = { $0.fields["X-Token"] = isExpired.value ? "\(user)" : "old" } }
+            try web("a") { $0.modifyRequest = { $0.fields["X-Token"] = renewals.isExpired.value ? "\(user)" : "old" } }
         }
         let alice = try request(of: 1)
         var bob = try request(of: 2)
         if !isSameImage { bob.processors = [Brighten(step: 10)] }
         let tasks = [alice, bob, alice].map { stack.start($0) }
-        executor.drain()
+        renewals.executor.drain()
         #expect(stack.downloader.count == 1)
 
-        for _ in 0..<2 {
-            clock.advance(by: .seconds(1))
-            executor.drain()
-        }
+        renewals.end()
 
         let step = isSameImage ? 0 : 10
         let levels = vary == nil ? [1, 1 + step, 1] : [1, 2 + step, 1]
@@ -292,50 +312,37 @@ struct ModifierTests {
 
     @Test(arguments: [false, true])
     func `a further attempt that fails for one user fails for no other`(failsInModifier: Bool) async throws {
-        let (clock, executor, isExpired) = (ManualClock(), ManualExecutor(), Watched(false))
-        let stack = Stack(
-            FakeDownloader { request, _ in
-                try await clock.sleep(for: .seconds(1))
-                isExpired.update { $0 = true }
-                guard let http = try await request.renewal?() else { throw CancellationError() }
-                guard http.fields["X-Token"] != "1" else { throw DownloadError(.status(403), "revoked") }
-                return Download(data: level(2))
-            }, executor: executor)
+        let renewals = Renewals()
+        let stack = renewals.stack { _, http in
+            guard http.fields["X-Token"] != "1" else { throw DownloadError(.status(403), "revoked") }
+            return Download(data: level(2))
+        }
         let tasks = try ["1", "2"].map { (user: String) in
             stack.start(
                 try web("a") {
                     $0.modifyRequest = { http in
-                        if failsInModifier, isExpired.value, user == "1" {
-                            throw HTTPTransportError(.failed, "no token")
-                        }
-                        http.fields["X-Token"] = isExpired.value ? user : "old"
+                        let isExpired = renewals.isExpired.value
+                        if failsInModifier, isExpired, user == "1" { throw HTTPTransportError(.failed, "no token") }
+                        http.fields["X-Token"] = isExpired ? user : "old"
                     }
                 })
         }
-        executor.drain()
+        renewals.executor.drain()
         #expect(stack.downloader.count == 1)
 
-        for _ in 0..<2 {
-            clock.advance(by: .seconds(1))
-            executor.drain()
-        }
+        renewals.end()
 
         await #expect(throws: PipelineError.self) { try await tasks[0].value }
         #expect(try await tasks[1].value.image.level == 2)
     }
 
     @Test func `bytes of a further attempt for one user give no previews to others`() async throws {
-        let (clock, executor, isExpired) = (ManualClock(), ManualExecutor(), Watched(false))
-        let stack = Stack(
-            FakeDownloader { request, _ in
-                request.onBytes?(0, Data([5]))
-                try await clock.sleep(for: .seconds(1))
-                isExpired.update { $0 = true }
-                guard let http = try await request.renewal?() else { throw CancellationError() }
-                let bytes = Data([http.fields["Authorization"] == "alice" ? 1 : 2])
-                request.onBytes?(0, bytes)
-                return Download(data: bytes)
-            }, executor: executor)
+        let renewals = Renewals()
+        let stack = renewals.stack { request, http in
+            let bytes = Data([http.fields["Authorization"] == "alice" ? 1 : 2])
+            request.onBytes?(0, bytes)
+            return Download(data: bytes)
+        }
         let seen = Watched<[UInt8]>([])
         let tasks = try ["alice", "bob"].map { (user: String) in
             let request = try web("a") {
@@ -343,24 +350,50 @@ struct ModifierTests {
                     CodecRegistry.Entry(format: ImageFormat(rawValue: "last"), decoder: LastByteCodec()) { _ in true }
                 ])
                 $0.deliversPreviews = true
-                $0.modifyRequest = { $0.fields["Authorization"] = isExpired.value ? user : "old" }
+                $0.modifyRequest = { $0.fields["Authorization"] = renewals.isExpired.value ? user : "old" }
             }
-            return Task(executorPreference: executor) {
+            return Task(executorPreference: renewals.executor) {
                 try await stack.pipeline.load(request, priority: PriorityHandle()) { update in
                     if case .preview(let preview) = update { seen.update { $0.append(preview.image.level) } }
                 }.image.level
             }
         }
-        executor.drain()
+        renewals.executor.drain()
 
+        renewals.end()
+
+        for (task, expected) in zip(tasks, [1, 2]) { #expect(try await Int(task.value) == expected) }
+        // The bytes of the first attempts give previews.
+        #expect(Set(seen.value) == [5])
+    }
+
+    @Test(arguments: [false, true])
+    func `a part that a modifier asks for is not the whole of an equal identifier`(isPartFirst: Bool) async throws {
+        let (clock, executor) = (ManualClock(), ManualExecutor())
+        let stack = Stack(
+            FakeDownloader { request, _ in
+                try await clock.sleep(for: .seconds(1))
+                guard case .http(let http) = request.source else { throw CancellationError() }
+                return Download(data: level(http.fields["Range"] == nil ? 9 : 1))
+            }, executor: executor)
+        let whole = try web("a") { $0.additionalIdentifier = "account" }
+        var part = whole
+        part.modifyRequest = { $0.fields["Range"] = "bytes=0-999" }
+        let tasks = (isPartFirst ? [part, whole] : [whole, part]).map { stack.start($0) }
+        executor.drain()
+        #expect(stack.downloader.count == 1)
         for _ in 0..<2 {
             clock.advance(by: .seconds(1))
             executor.drain()
         }
 
-        for (task, expected) in zip(tasks, [1, 2]) { #expect(try await Int(task.value) == expected) }
-        #expect(!seen.value.contains(1))
-        #expect(!seen.value.contains(2))
+        // The whole stands for a part that only a modifier asks for.
+        for (task, expected) in zip(tasks, isPartFirst ? [1, 9] : [9, 9]) {
+            #expect(try await Int(task.value.image.level) == expected)
+        }
+        await stack.pipeline.flush()
+        #expect(stack.pipeline.cachedImage(for: whole)?.level == 9)
+        #expect(stack.stored(whole) == level(9))
     }
 
     // MARK: Ranges
@@ -380,7 +413,7 @@ struct ModifierTests {
             change(&request)
             return request
         }
-        // With an identifier, the range is added for the download, also of a request that begins like one without it.
+        // With an identifier, the range is added for the download.
         let late = try web("a") {
             $0.additionalIdentifier = "account"
             $0.modifyRequest = { $0.fields["Range"] = "bytes=0-999" }

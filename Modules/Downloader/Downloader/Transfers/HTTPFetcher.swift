@@ -172,7 +172,7 @@ final class HTTPFetcher: Sendable {
     }
 
     /// Performs the request and records its failure. If the failure cache already has an error for the request, throws
-    /// that error instead, unless the request ignores what is stored.
+    /// that error instead, unless the request ignores stored responses.
     private func consultingFailureCache<Value: Sendable>(
         _ request: HTTPRequest, _ fetch: @Sendable (HTTPRequest) async throws -> Value
     ) async throws -> Value {

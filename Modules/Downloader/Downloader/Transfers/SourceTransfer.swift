@@ -72,6 +72,7 @@ struct SourceTransfer<Sink: ContentSink> {
     /// - Throws: The failure if there is no further attempt, or `CancellationError`.
     private mutating func recover(from error: any Error, attempts: Int) async throws {
         var failure = Self.downloadError(error)
+        // The other error is CancellationError, which is of no request.
         if renewed != nil, var error = failure as? DownloadError {
             error.isOfRenewedRequest = true
             failure = error
