@@ -244,6 +244,44 @@ struct ConfigurationTests {
         #expect(script.requests.value.count == 3)
     }
 
+    /// The token that an attempt sends may have expired before the next one.
+    @Test func `the modifier runs again before each attempt of an alternative`() async throws {
+        let script = Script([.head(404, [:]), .head(503, [:]), .head(503, [:]), .head(200, [:], png)])
+        let tokens = Locked(0)
+        let fetcher = HTTPFetcher.make(script) {
+            $0.retries()
+            $0.retry.baseDelay = .zero
+            $0.modifyRequest = { request in
+                var request = request
+                request.fields["Token"] = tokens.withLock { count in
+                    count += 1
+                    return String(count)
+                }
+                return request
+            }
+            $0.alternatives = { [HTTPRequest(url: $0.url.appending(path: "b"))] }
+        }
+        #expect(try await fetcher.fetch("http://h/a").data == png)
+        #expect(script.requests.value.map(\.url.path) == ["/a", "/a/b", "/a/b", "/a/b"])
+        #expect(script.requests.value.dropFirst().map { $0.fields["Token"] } == ["1", "2", "3"])
+    }
+
+    @Test(arguments: [true, false])
+    func `an alternative whose next attempt has another URL is not shared`(isOther: Bool) async throws {
+        let script = Script([.head(404, [:]), .head(503, [:]), .head(200, [:], png)])
+        let paths = Locked(["b", isOther ? "c" : "b"])
+        let fetcher = HTTPFetcher.make(script) {
+            $0.retries()
+            $0.retry.baseDelay = .zero
+            $0.modifyRequest = { request in
+                HTTPRequest(url: request.url.appending(path: paths.withLock { $0.removeFirst() }))
+            }
+            $0.alternatives = { [$0] }
+        }
+        let summary = try await fetcher.fetch("http://h/a").summary
+        #expect((summary.varyingFields == .everything) == isOther)
+    }
+
     @Test func `an alternative with a cached failure is skipped`() async throws {
         let script = Script([.head(404, [:]), .head(200, [:], png), .head(200, [:], png)])
         let fetcher = alternatives(script, FailureCache())

@@ -94,9 +94,9 @@ public struct DownloaderConfiguration: Sendable {
     public var redirectHook: (@Sendable (_ head: HTTPResponseHead, _ next: HTTPRequest) async throws -> HTTPRequest?)?
     /// A closure that returns alternative requests for the same content. They are tried in order after the first
     /// request has failed, unless that request was canceled or failed with `declined` or `notModified`.
-    /// ``modifyRequest`` is applied to each alternative. When an alternative fails with a ``DownloadError``, the next
-    /// one is tried; a cancellation ends the download. If all fail, the download fails with the error of the first
-    /// request. Default: nil.
+    /// ``modifyRequest`` is applied before each attempt of an alternative. When an alternative fails with a
+    /// ``DownloadError``, the next one is tried; a cancellation ends the download. If all fail, the download fails with
+    /// the error of the first request. Default: nil.
     public var alternatives: (@Sendable (_ request: HTTPRequest) -> [HTTPRequest])?
 
     // MARK: Responses

@@ -6,6 +6,8 @@ import FoundationEssentials
 /// A client that downloads from servers. One call performs one download by the rules of the configuration.
 final class HTTPFetcher: Sendable {
     typealias Report = @Sendable (DownloadProgress) -> Void
+    /// A closure that returns the request for a further attempt.
+    typealias Renewal = @Sendable () async throws -> HTTPRequest
 
     let configuration: DownloaderConfiguration
     private let http: PolicyTransport
@@ -53,17 +55,21 @@ final class HTTPFetcher: Sendable {
         _ request: HTTPRequest, for transferRequest: TransferRequest? = nil, pause: TransferPause? = nil,
         onBytes: DownloadRequest.BytesHandler? = nil, report: @escaping Report
     ) async throws -> TransferResult {
-        guard needsFallbacks else { return try await fetchOnce(request, transferRequest, pause, onBytes, report) }
-        return try await firstSuccess(request) { [self] in
-            try await fetchOnce($0, transferRequest, pause, onBytes, report)
+        let renewal = transferRequest?.renewal
+        guard needsFallbacks else {
+            return try await fetchOnce(request, renewal, transferRequest, pause, onBytes, report)
+        }
+        return try await firstSuccess(request, renewal) { [self] in
+            try await fetchOnce($0, $1, transferRequest, pause, onBytes, report)
         }
     }
 
     private func fetchOnce(
-        _ request: HTTPRequest, _ transferRequest: TransferRequest?, _ pause: TransferPause?,
+        _ request: HTTPRequest, _ renewal: Renewal?, _ transferRequest: TransferRequest?, _ pause: TransferPause?,
         _ onBytes: DownloadRequest.BytesHandler?, _ report: @escaping Report
     ) async throws -> TransferResult {
-        var transfer = transfer(of: request, transferRequest, into: MemorySink(onBytes: onBytes), pause, report)
+        var transfer = transfer(
+            of: request, renewal, transferRequest, into: MemorySink(onBytes: onBytes), pause, report)
         let summary = try await transfer.run()
         var data = transfer.sink.data
         if let transform = configuration.transform {
@@ -96,9 +102,9 @@ final class HTTPFetcher: Sendable {
                 return result.summary
             }
         }
-        return try await firstSuccess(request) { [self] source in
+        return try await firstSuccess(request, transferRequest?.renewal) { [self] source, renewal in
             try await FileSink.write(path, threads: threads) { [self] sink in
-                var transfer = transfer(of: source, transferRequest, into: sink, pause, report)
+                var transfer = transfer(of: source, renewal, transferRequest, into: sink, pause, report)
                 defer { sink = transfer.sink }
                 return try await transfer.run()
             }
@@ -106,12 +112,12 @@ final class HTTPFetcher: Sendable {
     }
 
     private func transfer<Sink: ContentSink>(
-        of source: HTTPRequest, _ transferRequest: TransferRequest?, into sink: Sink, _ pause: TransferPause?,
-        _ report: @escaping Report
+        of source: HTTPRequest, _ renewal: Renewal?, _ transferRequest: TransferRequest?, into sink: Sink,
+        _ pause: TransferPause?, _ report: @escaping Report
     ) -> SourceTransfer<Sink> {
         SourceTransfer(
-            http, source, transferRequest, partialContents: partialContents, random: random, sink: sink, pause: pause,
-            report: report)
+            http, source, renewal: renewal, retry: transferRequest?.retry, partialContents: partialContents,
+            random: random, sink: sink, pause: pause, report: report)
     }
 
     private func transformed(
@@ -142,7 +148,8 @@ final class HTTPFetcher: Sendable {
     /// - Throws: The error of the first request if none succeeds, ``DownloadError`` `transport(.timedOut)` after the
     ///   total timeout, or `CancellationError`.
     private func firstSuccess(
-        _ request: HTTPRequest, _ fetch: @escaping @Sendable (HTTPRequest) async throws -> TransferResult
+        _ request: HTTPRequest, _ renewal: Renewal?,
+        _ fetch: @escaping @Sendable (HTTPRequest, Renewal?) async throws -> TransferResult
     ) async throws -> TransferResult {
         let deadline = Deadline(
             limit: configuration.totalTimeout, clock: clock,
@@ -150,15 +157,11 @@ final class HTTPFetcher: Sendable {
         do {
             return try await deadline.run { [self] in
                 do {
-                    return try await consultingFailureCache(request, fetch)
+                    return try await consultingFailureCache(request) { try await fetch($0, renewal) }
                 } catch let first as DownloadError where first.code != .notModified && first.code != .declined {
                     for alternative in configuration.alternatives?(request) ?? [] {
                         do {
-                            let sent = try await prepare(alternative)
-                            var result = try await consultingFailureCache(sent, fetch)
-                            result.summary.varyingFields = result.summary.varyingFields.asSeen(
-                                from: request, sending: sent)
-                            return result
+                            return try await fetchAlternative(alternative, of: request, fetch)
                         } catch is DownloadError {
                             continue
                         }
@@ -169,6 +172,26 @@ final class HTTPFetcher: Sendable {
         } catch let error as HTTPTransportError {
             throw DownloadError(error)
         }
+    }
+
+    /// Performs an alternative. `modifyRequest` runs again before each of its attempts. If it then selects another URL,
+    /// nothing says that the content is that of the first request, and it is not shared.
+    private func fetchAlternative(
+        _ alternative: HTTPRequest, of request: HTTPRequest,
+        _ fetch: @escaping @Sendable (HTTPRequest, Renewal?) async throws -> TransferResult
+    ) async throws -> TransferResult {
+        let sent = try await prepare(alternative)
+        let last = Locked(sent)
+        var result = try await consultingFailureCache(sent) {
+            try await fetch($0) { [self] in
+                let next = try await prepare(alternative)
+                last.withLock { $0 = next }
+                return next
+            }
+        }
+        let fields = result.summary.varyingFields.asSeen(from: request, sending: sent)
+        result.summary.varyingFields = last.withLock { $0.url } == sent.url ? fields : .everything
+        return result
     }
 
     /// Performs the request and records its failure. If the failure cache already has an error for the request, throws

@@ -18,8 +18,9 @@ struct SourceTransfer<Sink: ContentSink> {
     private let first: HTTPRequest
     /// The request of later attempts; nil for the first one.
     private var renewed: RenewedRequest?
-    /// A transfer with a retry policy that replaces the configuration's; nil uses the configuration's.
-    private let transferRequest: TransferRequest?
+    /// A closure that returns the request for a further attempt; nil sends the same request again.
+    private let renewal: HTTPFetcher.Renewal?
+    private let retry: RetryPolicy
     private let pause: TransferPause
     private var meter: ProgressMeter
     private(set) var sink: Sink
@@ -32,11 +33,12 @@ struct SourceTransfer<Sink: ContentSink> {
     private var avoidsPartialResponses = false
 
     init(
-        _ http: PolicyTransport, _ request: HTTPRequest, _ transferRequest: TransferRequest?,
+        _ http: PolicyTransport, _ request: HTTPRequest, renewal: HTTPFetcher.Renewal?, retry: RetryPolicy?,
         partialContents: PartialContentStore?, random: @escaping @Sendable () -> Double, sink: Sink,
         pause: TransferPause?, report: @escaping @Sendable (DownloadProgress) -> Void
     ) {
-        (self.transferRequest, self.partialContents) = (transferRequest, partialContents)
+        (self.renewal, self.retry) = (renewal, retry ?? http.configuration.retry)
+        self.partialContents = partialContents
         (self.http, first, self.random, self.sink) = (http, request, random, sink)
         self.pause = pause ?? { [clock = http.clock] in try await clock.sleep(for: $0) }
         meter = ProgressMeter(interval: http.configuration.progressInterval, clock: http.clock, report: report)
@@ -44,9 +46,7 @@ struct SourceTransfer<Sink: ContentSink> {
 
     private var request: HTTPRequest { renewed?.request ?? first }
 
-    private var mayRetry: Bool {
-        (transferRequest?.retry?.maximumAttempts ?? http.configuration.retry.maximumAttempts) > 1
-    }
+    private var mayRetry: Bool { retry.maximumAttempts > 1 }
 
     /// Performs the download.
     ///
@@ -80,16 +80,14 @@ struct SourceTransfer<Sink: ContentSink> {
         await keepPartialContent(after: failure)
         guard let wait = waitingTime(after: failure, attempts: attempts) else { throw failure }
         try await pause(wait)
-        if let renewal = transferRequest?.renewal { try await renew(renewal) }
+        if let renewal { try await renew(renewal) }
     }
 
     /// Replaces the request for the next attempt. A part that was received for another request is not continued,
     /// because it may belong to another user.
     ///
     /// - Throws: ``DownloadError`` if the modifiers fail, or `CancellationError`.
-    private mutating func renew(_ renewal: @Sendable () async throws -> HTTPRequest) async throws {
-        // An alternative request has no modifiers to run again.
-        guard case .http(let source)? = transferRequest?.source, source == first else { return }
+    private mutating func renew(_ renewal: HTTPFetcher.Renewal) async throws {
         let next = try await ConfigurationHook.run("the request modifier") { try await renewal() }
         guard next != request else { return }
         renewed = RenewedRequest(next)
@@ -255,7 +253,7 @@ struct SourceTransfer<Sink: ContentSink> {
         case .transport(let code)?: cause = .transport(code)
         default: return nil
         }
-        let decision = (transferRequest?.retry ?? http.configuration.retry).decide(
+        let decision = retry.decide(
             after: cause, method: request.method, attempts: attempts, random: random())
         guard case .retry(let wait) = decision else { return nil }
         let hasToken = http.configuration.retryBudget?.withdraw(at: http.clock.uptime) ?? true
