@@ -99,6 +99,20 @@ struct DefaultFieldsTests {
         #expect(transport.requests.count == 2)
     }
 
+    @Test func `a cached failure is for requests with equal default fields`() async throws {
+        let transport = FakeTransport(body: Data(), status: 403)
+        let failed = FailureCache()
+        for token in ["alice", "bob", "bob"] {
+            var configuration = DownloaderConfiguration()
+            configuration.failureCache = failed
+            configuration.defaultFields["X-Auth-Token"] = token
+            let downloader = Downloader(transport: transport, configuration: configuration)
+            let url = try #require(URL(string: "http://h/a"))
+            _ = try await failure { try await downloader.download(.http(HTTPRequest(url: url))) }
+        }
+        #expect(transport.requests.map { $0.fields["X-Auth-Token"] } == ["alice", "bob"])
+    }
+
     // MARK: Timeouts
 
     @Test func `a request without an idle timeout uses that of the configuration`() async throws {

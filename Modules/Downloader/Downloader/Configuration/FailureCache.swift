@@ -22,6 +22,8 @@ public final class FailureCache: Sendable {
         var id: Int
         var error: DownloadError
         var expiry: Duration
+        /// The key of the request with its default fields. Configurations that share the cache may have other ones.
+        var sent: ResourceKey
     }
 
     private struct State: Sendable {
@@ -61,11 +63,11 @@ public final class FailureCache: Sendable {
     public func removeAll() { state.withLock { $0 = State() } }
 
     /// Returns the error with which the request failed before, or nil if none is remembered. Removes an expired
-    /// failure. `now` is the clock's uptime.
-    func failure(of request: HTTPRequest, at now: Duration) -> DownloadError? {
-        let key = Self.key(request)
+    /// failure. `sent` is the request with its default fields (nil: the same), and `now` is the clock's uptime.
+    func failure(of request: HTTPRequest, sending sent: HTTPRequest? = nil, at now: Duration) -> DownloadError? {
+        let (key, sent) = (Self.key(request), Self.key(sent ?? request))
         return state.withLock { state in
-            guard let failure = state.failures[key] else { return nil }
+            guard let failure = state.failures[key], failure.sent == sent else { return nil }
             guard failure.expiry > now else {
                 Self.removeFailure(key, from: &state)
                 return nil
@@ -75,17 +77,17 @@ public final class FailureCache: Sendable {
     }
 
     /// Records the failure of a request if the failure is lasting. If the cache is full, the oldest failure is removed.
-    /// `now` is the clock's uptime.
-    func record(_ error: DownloadError, of request: HTTPRequest, at now: Duration) {
+    /// `sent` is the request with its default fields (nil: the same), and `now` is the clock's uptime.
+    func record(_ error: DownloadError, of request: HTTPRequest, sending sent: HTTPRequest? = nil, at now: Duration) {
         guard countLimit > 0, Self.isLasting(error.code) else { return }
-        let key = Self.key(request)
+        let (key, sent) = (Self.key(request), Self.key(sent ?? request))
         state.withLock { state in
             Self.removeFailure(key, from: &state)
             if state.failures.count >= countLimit, let oldest = state.byAge.popFirst() {
                 state.failures[oldest.element] = nil
             }
             state.lastID += 1
-            state.failures[key] = Failure(id: state.lastID, error: error, expiry: now + lifetime)
+            state.failures[key] = Failure(id: state.lastID, error: error, expiry: now + lifetime, sent: sent)
             state.byAge.add(state.lastID, key, priority: .normal)
         }
     }
