@@ -130,6 +130,11 @@ struct ResumeTests {
         #expect(short.code == .transport(.connectionLost))
     }
 
+    @Test func `the range of a whole encoded content counts other bytes`() async throws {
+        let fields: HTTPFields = ["Content-Range": "bytes 0-4999/5000", "Content-Encoding": "aws-chunked"]
+        #expect(try await fetch(Script([.head(206, fields, body)])).data == body)
+    }
+
     @Test(arguments: [
         "bytes 1-9999/10000", "bytes 0-9998/10000", "bytes 0-9999/10001", "bytes 0-9999/*", "bytes */10000",
         "items 0-9999/10000", "bytes 0-9999/10000, bytes 0-9999/10000", "", nil,

@@ -1,5 +1,6 @@
 import AlcedoCore
 import AlcedoHTTP
+import AlcedoRuntime
 import FoundationEssentials
 
 /// A closure that returns after a duration, like ``/AlcedoCore/TimeSource/sleep(for:)``.
@@ -142,7 +143,9 @@ struct SourceTransfer<Sink: ContentSink> {
         if content != nil || recorder != nil { await removePartialContent() }
         if sink.count > 0 { try await sink.removeAll() }
         if http.configuration.resume != nil, mayRetry || partialContents != nil { prepareResuming(response) }
-        let expected = request.method == .head ? nil : response.head.declaredBodyLength ?? whole
+        // The range counts the bytes as they are encoded.
+        let decoded = response.head.fields["Content-Encoding"] == nil ? whole : nil
+        let expected = request.method == .head ? nil : response.head.declaredBodyLength ?? decoded
         return try await read(response, head: head, expected: expected)
     }
 
@@ -151,7 +154,7 @@ struct SourceTransfer<Sink: ContentSink> {
     private func wholeLength(_ head: HTTPResponseHead) -> Int? {
         let ranges = head.fields.values(of: "Content-Range")
         guard ranges.count == 1, let range = ContentRange(ranges[0]), range.bytes.lowerBound == 0,
-            range.completeCount == range.bytes.upperBound, head.fields["Content-Encoding"] == nil,
+            range.completeCount == range.bytes.upperBound,
             head.declaredBodyLength ?? range.bytes.count == range.bytes.count
         else { return nil }
         return range.bytes.count
@@ -238,7 +241,7 @@ struct SourceTransfer<Sink: ContentSink> {
         case is DownloadError, is CancellationError: error
         // Other errors come from a transport of the app, or from a closure such as the responder of
         // `AuthenticatingTransport`.
-        default: DownloadError(.hook, "the transport failed: \(error)", cause: error)
+        default: DownloadError(.hook, "the transport failed: \("\(error)".excerpt)", cause: error)
         }
     }
 
