@@ -71,6 +71,14 @@ struct VaryingFieldNamesTests {
         #expect(names == (isOther ? nil : ["x-a"]))
     }
 
+    @Test func `an alternative is for requests with equal fields`() async throws {
+        let failed: [Script.Response] = [.head(403, ["Vary": "X-B"]), .head(200, [:], body)]
+        let names = try await names(failed, ["X-A": "1", "Accept": "image/png"]) {
+            $0.alternatives = { [HTTPRequest(url: $0.url.appending(path: "b"))] }
+        }
+        #expect(names == ["x-a", "x-b"])
+    }
+
     @Test func `the parts of a resumed download count`() async throws {
         let whole = sample(4_000)
         let part: HTTPFields = ["Content-Range": "bytes 2000-3999/4000", "ETag": "\"a\"", "Vary": "X-B"]

@@ -39,6 +39,13 @@ package enum VaryingFields: Sendable, Hashable {
             lines.flatMap { $0.split(separator: ",") }.map { String($0.trimmingBlanks) }.filter { !$0.isEmpty })
     }
 
+    /// Creates the fields of a request that its key leaves out. A response that says nothing about them is for requests
+    /// with equal ones, unless HTTP says otherwise.
+    package init(leftOutOfKeyOf request: HTTPRequest) {
+        self.init(
+            request.fields.map { $0.name.lowercased() }.filter { !HTTPRequest.distinguishingNames.contains($0) })
+    }
+
     /// The names; nil for ``everything``.
     package var names: [String]? { if case .fields(let names) = self { names } else { nil } }
 
@@ -59,8 +66,7 @@ package enum VaryingFields: Sendable, Hashable {
         guard case .fields(let names) = self,
             first.fields != later.fields || first.credentials != later.credentials
         else { return self }
-        let distinguishing = HTTPRequest.distinguishingFields.map { $0.lowercased() }
-        let isKnown = (names + distinguishing).allSatisfy { name in
+        let isKnown = HTTPRequest.distinguishingNames.union(names).allSatisfy { name in
             guard let value = FieldNormalization.value(of: name, in: later) else { return true }
             return value == FieldNormalization.value(of: name, in: first)
         }
@@ -88,4 +94,5 @@ extension HTTPRequest {
         "Authorization", "Cookie", "Accept", "Accept-Language", "Accept-Encoding", "Range", "If-Match", "If-None-Match",
         "If-Modified-Since", "If-Unmodified-Since", "If-Range",
     ]
+    fileprivate static let distinguishingNames = Set(distinguishingFields.map { $0.lowercased() })
 }

@@ -1,5 +1,6 @@
 import AlcedoCore
 import AlcedoHTTP
+import AlcedoRuntime
 import FoundationEssentials
 
 /// The first step of each load. It completes a request, so that its keys say whose image it is.
@@ -94,8 +95,7 @@ struct RequestResolver: Sendable {
     /// matter that the key leaves out, the image belongs to requests with equal ones.
     func storing(_ request: ImageRequest) -> ImageRequest {
         guard case .http(let http) = request.source else { return request }
-        let inKey = Set(HTTPRequest.distinguishingFields.map { $0.lowercased() })
-        let own = VaryingFields(http.fields.map { $0.name.lowercased() }.filter { !inKey.contains($0) })
+        let own = VaryingFields(leftOutOfKeyOf: http)
         return sending(request).varying(by: names.recordImage(of: own, for: request.key.resource))
     }
 
@@ -122,7 +122,7 @@ struct RequestResolver: Sendable {
             } catch let error as CancellationError {
                 throw error
             } catch {
-                throw PipelineError(.download, "the request modifier failed: \(error)", cause: error)
+                throw PipelineError(.download, "the request modifier failed: \("\(error)".excerpt)", cause: error)
             }
         }
         do {
@@ -139,7 +139,8 @@ struct RequestResolver: Sendable {
     func cachedRequest(of request: ImageRequest) async -> HTTPRequest? {
         let isLate = Self.modifiesLate(request)
         let source = isLate ? try? await modifiedSource(of: request) : request.source
-        guard case .http(let http)? = source else { return nil }
+        guard case .http(var http)? = source else { return nil }
+        http.audience = HTTPRequest.Audience(of: http, identifier: request.additionalIdentifier)
         return downloader.addingDefaultFields(to: http)
     }
 

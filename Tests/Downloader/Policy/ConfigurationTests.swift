@@ -1,6 +1,7 @@
 import AlcedoCURL
 import AlcedoCore
 import AlcedoHTTP
+import AlcedoRuntime
 import AlcedoTesting
 import FoundationEssentials
 import TestSupport
@@ -193,6 +194,23 @@ struct ConfigurationTests {
         #expect(script.requests.value.count == 4)
     }
 
+    @Test func `messages repeat at most 200 characters of what they are given`() async throws {
+        struct LongError: Error, CustomStringConvertible {
+            var description: String { String(repeating: "e", count: 1 << 20) }
+        }
+        let fetcher = HTTPFetcher.make(Script([])) { $0.modifyRequest = { _ in throw LongError() } }
+        let url = try #require(URL(string: "http://h/a"))
+        let hook = try await failure { try await fetcher.prepare(HTTPRequest(url: url)) }
+        #expect(hook.code == .hook)
+        #expect(hook.message.utf8.count < 300)
+        let path = "/none/" + String(repeating: "p", count: 1 << 20)
+        let file = try await failure {
+            try await HTTPFetcher.make(Script([.head(200, [:], png)])).fetch(HTTPRequest(url: url), to: path) { _ in }
+        }
+        #expect(file.code == .unwritableFile)
+        #expect(file.message.utf8.count < 300)
+    }
+
     // MARK: Alternative URLs
 
     private func alternatives(_ script: Script, _ failed: FailureCache? = nil) -> HTTPFetcher {
@@ -266,6 +284,36 @@ struct ConfigurationTests {
         #expect(script.requests.value.dropFirst().map { $0.fields["Token"] } == ["1", "2", "3"])
     }
 
+    /// The alternative is made of the request, whose token has expired.
+    @Test func `an alternative begins with the token of the last attempt's modifiers`() async throws {
+        let transport = FakeTransport { request in
+            let isServed = request.url.path == "/mirror" && request.fields["Token"] == "4"
+            return HTTPResponse(
+                head: HTTPResponseHead(url: request.url, status: isServed ? 200 : 503), body: HTTPBody(png))
+        }
+        let tokens = Locked(0)
+        var configuration = DownloaderConfiguration()
+        configuration.retries(2)
+        configuration.retry.baseDelay = .zero
+        configuration.alternatives = { request in
+            var mirror = request
+            mirror.url = request.url.deletingLastPathComponent().appending(path: "mirror")
+            return [mirror]
+        }
+        let downloader = Downloader(transport: transport, configuration: configuration)
+        @Sendable func next() throws -> HTTPRequest {
+            let token = tokens.withLock { count in
+                count += 1
+                return String(count)
+            }
+            return HTTPRequest(url: try #require(URL(string: "http://h/a")), fields: ["Token": token])
+        }
+        var request = DownloadRequest(.http(try next()))
+        request.renewal = { try next() }
+        #expect(try await downloader.download(request).data == png)
+        #expect(transport.requests.map { $0.fields["Token"] } == ["1", "2", "3", "4"])
+    }
+
     @Test(arguments: [true, false])
     func `an alternative whose next attempt has another URL is not shared`(isOther: Bool) async throws {
         let script = Script([.head(404, [:]), .head(503, [:]), .head(200, [:], png)])
@@ -278,8 +326,7 @@ struct ConfigurationTests {
             }
             $0.alternatives = { [$0] }
         }
-        let summary = try await fetcher.fetch("http://h/a").summary
-        #expect((summary.varyingFields == .everything) == isOther)
+        #expect((try await fetcher.fetch("http://h/a").varyingFieldNames == nil) == isOther)
     }
 
     @Test func `an alternative with a cached failure is skipped`() async throws {

@@ -79,7 +79,7 @@ final class PartialFile: Sendable {
     /// - Throws: ``DownloadError`` `unwritableFile`.
     init(for target: String) throws(DownloadError) {
         guard !target.isEmpty, !target.utf8.contains(0) else {
-            throw DownloadError(.unwritableFile, "invalid file path: \(target.debugDescription)")
+            throw DownloadError(.unwritableFile, "invalid file path: \(target.excerpt.debugDescription)")
         }
         for number in 0..<Self.maximumNameCount {
             let path = Self.name(for: target, number)
@@ -90,7 +90,7 @@ final class PartialFile: Sendable {
             return
         }
         throw DownloadError(
-            .unwritableFile, "cannot write \(target): \(Self.maximumNameCount) other downloads are writing it")
+            .unwritableFile, "cannot write \(target.excerpt): \(Self.maximumNameCount) other downloads are writing it")
     }
 
     deinit {
@@ -206,6 +206,6 @@ final class PartialFile: Sendable {
     }
 
     private static func unwritable(_ target: String, _ number: Int32) -> DownloadError {
-        DownloadError(.unwritableFile, "cannot write \(target): \(String(cString: strerror(number)))")
+        DownloadError(.unwritableFile, "cannot write \(target.excerpt): \(String(cString: strerror(number)))")
     }
 }

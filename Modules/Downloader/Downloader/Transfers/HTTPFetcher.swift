@@ -159,9 +159,11 @@ final class HTTPFetcher: Sendable {
                 do {
                     return try await consultingFailureCache(request) { try await fetch($0, renewal) }
                 } catch let first as DownloadError where first.code != .notModified && first.code != .declined {
-                    for alternative in configuration.alternatives?(request) ?? [] {
+                    for (index, alternative) in (configuration.alternatives?(request) ?? []).enumerated() {
                         do {
-                            return try await fetchAlternative(alternative, of: request, fetch)
+                            return try await fetchAlternative(alternative, index, of: request, after: first, fetch) {
+                                try await renewal?() ?? request
+                            }
                         } catch is DownloadError {
                             continue
                         }
@@ -174,22 +176,34 @@ final class HTTPFetcher: Sendable {
         }
     }
 
-    /// Performs an alternative. `modifyRequest` runs again before each of its attempts. If it then selects another URL,
-    /// nothing says that the content is that of the first request, and it is not shared.
+    /// Performs an alternative, the one at an index in the list for the request. All modifiers run again before each of
+    /// its further attempts, and before the first one if the request's own token has been renewed.
+    ///
+    /// The closure of the alternatives may have selected it by any field of the request, and only requests like this
+    /// one need it. So its content is for requests with equal fields. If a further attempt is for another URL, nothing
+    /// says that the content is that of the first one, and it is not shared.
     private func fetchAlternative(
-        _ alternative: HTTPRequest, of request: HTTPRequest,
-        _ fetch: @escaping @Sendable (HTTPRequest, Renewal?) async throws -> TransferResult
+        _ alternative: HTTPRequest, _ index: Int, of request: HTTPRequest, after failure: DownloadError,
+        _ fetch: @escaping @Sendable (HTTPRequest, Renewal?) async throws -> TransferResult,
+        renewed: @escaping Renewal
     ) async throws -> TransferResult {
-        let sent = try await prepare(alternative)
+        let prepareAgain: Renewal = { [self] in
+            let alternatives = configuration.alternatives?(try await renewed()) ?? []
+            return try await prepare(index < alternatives.count ? alternatives[index] : alternative)
+        }
+        let sent = try await ConfigurationHook.run("the request modifier") {
+            try await failure.isOfRenewedRequest ? prepareAgain() : prepare(alternative)
+        }
         let last = Locked(sent)
         var result = try await consultingFailureCache(sent) {
-            try await fetch($0) { [self] in
-                let next = try await prepare(alternative)
+            try await fetch($0) {
+                let next = try await prepareAgain()
                 last.withLock { $0 = next }
                 return next
             }
         }
-        let fields = result.summary.varyingFields.asSeen(from: request, sending: sent)
+        let own = VaryingFields(leftOutOfKeyOf: request).union(VaryingFields(of: failure.head?.fields ?? HTTPFields()))
+        let fields = result.summary.varyingFields.union(own).asSeen(from: request, sending: sent)
         result.summary.varyingFields = last.withLock { $0.url } == sent.url ? fields : .everything
         return result
     }
@@ -201,7 +215,8 @@ final class HTTPFetcher: Sendable {
     ) async throws -> Value {
         guard let failures = configuration.failureCache else { return try await fetch(request) }
         let isReload = request.cachePolicy.isReload
-        if !isReload, let error = failures.failure(of: request, at: clock.uptime) { throw error }
+        let sent = configuration.addingDefaultFields(to: request)
+        if !isReload, let error = failures.failure(of: request, sending: sent, at: clock.uptime) { throw error }
         do {
             let value = try await fetch(request)
             if isReload { failures.remove(request) }
@@ -210,7 +225,7 @@ final class HTTPFetcher: Sendable {
             // A failure of a stored response says nothing about the server, and that of another request nothing about
             // this one.
             if error.rejectedSource ?? .new == .new, !error.isOfRenewedRequest {
-                failures.record(error, of: request, at: clock.uptime)
+                failures.record(error, of: request, sending: sent, at: clock.uptime)
             }
             throw error
         }

@@ -53,7 +53,8 @@ struct LocalReader: Sendable {
         } catch is CancellationError {
             throw CancellationError()
         } catch {
-            throw DownloadError(.provider, "the provider \(identity.excerpt) failed: \(error)", cause: error)
+            let message = "the provider \(identity.excerpt) failed: \("\(error)".excerpt)"
+            throw DownloadError(.provider, message, cause: error)
         }
     }
 

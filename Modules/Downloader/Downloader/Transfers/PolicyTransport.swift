@@ -1,5 +1,6 @@
 import AlcedoCore
 import AlcedoHTTP
+import AlcedoRuntime
 import FoundationEssentials
 
 /// A transport that sends requests and checks responses according to the configuration.
@@ -102,7 +103,7 @@ enum ConfigurationHook {
         } catch let error as DownloadError {
             throw error
         } catch {
-            throw DownloadError(.hook, "\(name) failed: \(error)", cause: error)
+            throw DownloadError(.hook, "\(name) failed: \("\(error)".excerpt)", cause: error)
         }
     }
 }
