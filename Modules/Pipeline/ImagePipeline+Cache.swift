@@ -108,8 +108,11 @@ extension ImagePipeline {
         /// Removes the cached data of a request.
         ///
         /// For a local file whose changes are tracked, this removes the data of the current version and of the version
-        /// that this pipeline stored last; with `allVariants`, of all versions. A response cache may still store a
-        /// response that is in flight.
+        /// that this pipeline stored last; with `allVariants`, of all versions. Loads in flight store nothing.
+        ///
+        /// If a modifier fails, for example because the user has signed out, the request counts as the caller has made
+        /// it. To remove the images of a user, call ``removeAll()``, or name the user by an
+        /// ``/AlcedoCore/ImageRequest/additionalIdentifier`` and remove the images before the sign-out.
         ///
         /// - Parameters:
         ///   - request: The request of the image.
@@ -143,7 +146,8 @@ extension ImagePipeline {
             }
         }
 
-        /// Removes everything from memory, from disk and from the response cache.
+        /// Removes everything from memory, from disk and from the response cache. Loads in flight store nothing. The
+        /// pieces of interrupted downloads stay (see `ResumePolicy`); they are used for equal requests only.
         public func removeAll() async {
             await removeAllImages()
             await pipeline.configuration.downloader.responseCache?.removeAll()

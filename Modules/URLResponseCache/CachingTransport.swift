@@ -69,7 +69,7 @@ public struct CachingTransport: HTTPTransport {
             maximumBodyByteCount: maximumBodyByteCount, maximumCollectedByteCount: maximumCollectedByteCount,
             maxConcurrentRevalidations: maxConcurrentRevalidations, revalidationTimeout: revalidationTimeout,
             maximumRevalidationByteCount: maximumRevalidationByteCount, willStore: willStore,
-            taskExecutor: taskExecutor, counts: cache.counts)
+            taskExecutor: taskExecutor, exchanges: cache.exchanges, counts: cache.counts)
     }
 
     /// Creates a transport over a store of your own.
@@ -101,7 +101,7 @@ public struct CachingTransport: HTTPTransport {
             maximumCollectedByteCount: maximumCollectedByteCount,
             maxConcurrentRevalidations: maxConcurrentRevalidations, revalidationTimeout: revalidationTimeout,
             maximumRevalidationByteCount: maximumRevalidationByteCount, willStore: willStore,
-            taskExecutor: taskExecutor, counts: ResponseCounts())
+            taskExecutor: taskExecutor, exchanges: ExchangeTracker(), counts: ResponseCounts())
     }
 
     /// Creates a transport over a store.
@@ -111,12 +111,14 @@ public struct CachingTransport: HTTPTransport {
         wrapping transport: any HTTPTransport, store: any ResponseStoring, rules: ResponseCacheRules,
         clock: any TimeSource, maximumBodyByteCount: Int, maximumCollectedByteCount: Int,
         maxConcurrentRevalidations: Int, revalidationTimeout: Duration, maximumRevalidationByteCount: Int?,
-        willStore: StorageHook?, taskExecutor: (any TaskExecutor)? = nil, counts: ResponseCounts
+        willStore: StorageHook?, taskExecutor: (any TaskExecutor)? = nil, exchanges: ExchangeTracker,
+        counts: ResponseCounts
     ) {
         parts = CachingParts(
             transport: URLResolvingTransport(transport),
             writer: ResponseWriter(
-                store: store, rules: rules, combinedByteLimit: maximumBodyByteCount, counts: counts),
+                store: store, rules: rules, combinedByteLimit: maximumBodyByteCount, exchanges: exchanges,
+                counts: counts),
             rules: rules, clock: clock, maximumBodyByteCount: maximumBodyByteCount, willStore: willStore,
             budget: CopyBudget(limit: maximumCollectedByteCount),
             background: BackgroundRevalidations(

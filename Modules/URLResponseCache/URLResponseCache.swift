@@ -25,6 +25,8 @@ public struct URLResponseCache: Sendable {
     let clock: any TimeSource
     /// The counters of lookups and stores, shared by this cache and its transports.
     let counts: ResponseCounts
+    /// The exchanges of this cache and its transports that are in progress.
+    let exchanges = ExchangeTracker()
     private let memory: MemoryResponseStore
     private let below: (any ResponseStoring)?
     private let disk: (any MeasurableDataCache)?
@@ -131,7 +133,7 @@ public struct URLResponseCache: Sendable {
         response.body = body
         response.storagePolicy = policy
         response.userInfo = userInfo
-        let writer = ResponseWriter(store: store, rules: rules, counts: counts)
+        let writer = ResponseWriter(store: store, rules: rules, exchanges: exchanges, counts: counts)
         return await writer.store(response, for: request, of: writer.exchanges.begin(request.resourceKey))
     }
 
@@ -146,8 +148,11 @@ public struct URLResponseCache: Sendable {
     /// list its entries.
     public func removeResponses(since date: Date) async { await store.removeAll(storedSince: date) }
 
-    /// Removes all responses, from memory and from the store behind it.
-    public func removeAll() async { await store.removeAll() }
+    /// Removes all responses, from memory and from the store behind it. Responses that are in flight are not stored.
+    public func removeAll() async {
+        exchanges.invalidateAll()
+        await store.removeAll()
+    }
 
     private func candidate(for request: HTTPRequest) async -> StoredCandidate {
         await store.candidate(for: request, role: rules.role, now: clock.now)
@@ -163,8 +168,10 @@ extension URLResponseCache: ResponseCacheAccess {
         return await store?.candidate(for: request, role: rules.role, now: clock.now).response != nil
     }
 
-    /// Removes the stored responses for the request and for requests for the same URL with other fields.
+    /// Removes the stored responses for the request and for requests for the same URL with other fields. Those in
+    /// flight are not stored.
     public func removeAllResponses(for request: HTTPRequest) async {
+        exchanges.invalidate(request.resourceKey)
         await store.removeAll(of: request.resourceKey)
     }
 }

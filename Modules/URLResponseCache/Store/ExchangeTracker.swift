@@ -9,9 +9,10 @@ final class ExchangeTracker: Sendable {
         let resource: ResourceKey
         private let tracker: ExchangeTracker
         fileprivate let number: Int
-        fileprivate let generation: Int
+        /// The generation of the resource and that of all resources.
+        fileprivate let generation: [Int]
 
-        fileprivate init(tracker: ExchangeTracker, resource: ResourceKey, number: Int, generation: Int) {
+        fileprivate init(tracker: ExchangeTracker, resource: ResourceKey, number: Int, generation: [Int]) {
             self.tracker = tracker
             self.resource = resource
             self.number = number
@@ -19,6 +20,9 @@ final class ExchangeTracker: Sendable {
         }
 
         deinit { tracker.end(resource) }
+
+        /// Whether the resource has not changed since the exchange began.
+        var isCurrent: Bool { tracker.state.withLock { $0.generation(of: resource) == generation } }
 
         /// Returns whether the response may change the entry under `key`. If so, later exchanges may still change the
         /// entry, but earlier ones may not.
@@ -35,6 +39,10 @@ final class ExchangeTracker: Sendable {
     private struct State {
         var entries: [ResourceKey: Entry] = [:]
         var count = 0
+        /// The generation of all resources.
+        var generation = 0
+
+        func generation(of resource: ResourceKey) -> [Int] { [entries[resource]?.generation ?? 0, generation] }
     }
 
     private let state = Locked(State())
@@ -44,7 +52,7 @@ final class ExchangeTracker: Sendable {
         let (number, generation) = state.withLock { state in
             state.count += 1
             state.entries[resource, default: Entry()].count += 1
-            return (state.count, state.entries[resource]?.generation ?? 0)
+            return (state.count, state.generation(of: resource))
         }
         return Exchange(tracker: self, resource: resource, number: number, generation: generation)
     }
@@ -52,9 +60,13 @@ final class ExchangeTracker: Sendable {
     /// Records that the resource may have changed, so that the exchanges in progress no longer change its entries.
     func invalidate(_ resource: ResourceKey) { state.withLock { $0.entries[resource]?.generation += 1 } }
 
+    /// Records that all resources may have changed.
+    func invalidateAll() { state.withLock { $0.generation += 1 } }
+
     private func acquire(_ key: ImageKey, for exchange: Exchange) -> Bool {
         state.withLock { state in
-            guard let entry = state.entries[exchange.resource], entry.generation == exchange.generation,
+            guard let entry = state.entries[exchange.resource],
+                state.generation(of: exchange.resource) == exchange.generation,
                 entry.latest[key] ?? 0 <= exchange.number
             else { return false }
             state.entries[exchange.resource]?.latest[key] = exchange.number

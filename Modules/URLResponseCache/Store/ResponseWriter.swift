@@ -16,15 +16,17 @@ struct ResponseWriter: Sendable {
     let rules: ResponseCacheRules
     /// The maximum number of bytes of a content combined from parts. A part that would exceed it is stored alone.
     let combinedByteLimit: Int
-    let exchanges = ExchangeTracker()
+    let exchanges: ExchangeTracker
     private let lock = ResourceLock()
 
     let counts: ResponseCounts
 
     init(
-        store: any ResponseStoring, rules: ResponseCacheRules, combinedByteLimit: Int = 32 << 20, counts: ResponseCounts
+        store: any ResponseStoring, rules: ResponseCacheRules, combinedByteLimit: Int = 32 << 20,
+        exchanges: ExchangeTracker, counts: ResponseCounts
     ) {
         self.store = store
+        self.exchanges = exchanges
         self.counts = counts
         self.rules = rules
         self.combinedByteLimit = combinedByteLimit
@@ -61,6 +63,8 @@ struct ResponseWriter: Sendable {
             }
             if key != own { await recordVariant(names, key, response, isLatest: isLatest, in: before, under: own) }
             await store.store(.response(response), for: key)
+            // A removal after the check has not found the response.
+            guard exchange.isCurrent else { return await store.remove(key) }
             if let old {
                 if old != key, old != own { await store.remove(old) }
                 await removeCopies(of: response, for: request, in: before, but: key)

@@ -100,4 +100,21 @@ struct InvalidationTests {
         try await bench.load(["Cache-Control": "max-age=60"], body: "new")
         #expect(try await bench.send().body == "new")
     }
+
+    @Test(arguments: [true, false])
+    func `a response in flight during a removal is not stored`(all: Bool) async throws {
+        let (server, cache) = (ScriptedTransport(), URLResponseCache())
+        let transport = CachingTransport(wrapping: server, cache: cache)
+        let request = HTTPRequest(url: Bench.url)
+        server.respond(200, ["Cache-Control": "max-age=60"], body: "old")
+        let late = try await transport.send(request)
+        if all { await cache.removeAll() } else { await cache.removeAllResponses(for: request) }
+
+        #expect(try await late.body.collect(limit: 100) == "old".data)
+
+        #expect(await !cache.hasResponse(for: request, ignoringMemory: false))
+        server.respond(200, ["Cache-Control": "max-age=60"], body: "new")
+        #expect(try await transport.send(request).body.collect(limit: 100) == "new".data)
+        #expect(await cache.hasResponse(for: request, ignoringMemory: false))
+    }
 }
