@@ -100,9 +100,8 @@ extension ImagePipeline {
         } catch let error as ImageDecodingError {
             let failure = PipelineError(.decoding(error.code), error.message, cause: error)
             if decode.isDecodable(original, of: request) { throw failure }
-            if original.layer == .disk, error.code == .unknownFormat {
-                // Another request may have the codec for the stored bytes, so others replace them only if they are
-                // usable.
+            if original.layer == .disk, error.code == .unknownFormat || request.codecs != nil {
+                // Another request may decode the stored bytes, so others replace them only if they are usable.
                 guard download.mayReplace(original, of: request) else { throw failure }
                 var changed = request
                 changed.cachePolicy.disk.reads = false

@@ -78,7 +78,7 @@ struct DecodeStage: Sendable {
         } catch let error as PipelineError {
             guard rejects(original, after: error, of: request, isRepeated: isRepeated) else { throw error }
             return try await loadAgain(
-                request, insteadOf: original, removesIt: !error.meansNoCodec, isRepeated, priority, update)
+                request, insteadOf: original, removesIt: Self.isForAll(error, request), isRepeated, priority, update)
         }
         guard !loaded.image.isIntact, let damage = loaded.image.damage?.error else {
             download.accept(original, of: request)
@@ -89,7 +89,8 @@ struct DecodeStage: Sendable {
             return loaded
         }
         do {
-            return try await loadAgain(request, insteadOf: original, isRepeated, priority, update)
+            return try await loadAgain(
+                request, insteadOf: original, removesIt: Self.isForAll(error, request), isRepeated, priority, update)
         } catch let error as PipelineError where PipelineError.isOfSource(error) {
             // The source is unavailable, so the damaged image is the best result.
             return loaded
@@ -104,8 +105,16 @@ struct DecodeStage: Sendable {
     ) -> Bool {
         guard case .decoding(let code) = error.code, error.meansDamage else { return false }
         if isDecodable(original, of: request) { return false }
-        if original.layer == .disk { return !error.meansNoCodec || download.mayReplace(original, of: request) }
+        if original.layer == .disk {
+            return Self.isForAll(error, request) || download.mayReplace(original, of: request)
+        }
         return download.reject(original, of: request, after: code, isImage: isImage) && !isRepeated
+    }
+
+    /// Whether an error of a request's codecs says that its bytes are damaged for all requests. Other requests may have
+    /// the missing codec, or one that reads what a request's own codec rejects.
+    private static func isForAll(_ error: PipelineError, _ request: ImageRequest) -> Bool {
+        !error.meansNoCodec && request.codecs == nil
     }
 
     /// Whether another request has decoded the bytes to an intact image, such as with other codecs. They are then not
@@ -116,9 +125,10 @@ struct DecodeStage: Sendable {
     }
 
     /// Removes bytes from disk that do not decode to an intact image, although their checksum may be valid, and loads
-    /// the source. Bytes of an unknown format are kept until others replace them, because another request may know it.
+    /// the source. Bytes that only the request's own codecs reject, or of an unknown format, are kept until others
+    /// replace them.
     private func loadAgain(
-        _ request: ImageRequest, insteadOf damaged: Original, removesIt: Bool = true, _ isRepeated: Bool,
+        _ request: ImageRequest, insteadOf damaged: Original, removesIt: Bool, _ isRepeated: Bool,
         _ priority: PriorityHandle, _ update: @escaping @Sendable (LoadUpdate) -> Void
     ) async throws -> LoadedImage {
         // The new download must not wait for the bytes it replaces.

@@ -97,6 +97,40 @@ struct RequestOptionTests {
         #expect(try await next.load(request).layer == .disk)
     }
 
+    /// Decodes nothing, although it recognizes the format.
+    private struct StrictCodec: ImageDecoding {
+        func inspect(_ data: Data, limits: DecodingLimits) throws(ImageDecodingError) -> ImageInfo {
+            throw ImageDecodingError(.corrupt, "not what this codec accepts")
+        }
+
+        func decode(_ data: Data, options: DecodingOptions) throws(ImageDecodingError) -> DecodedImage {
+            throw ImageDecodingError(.corrupt, "not what this codec accepts")
+        }
+    }
+
+    @Test func `bytes that only a request's own codec rejects stay on disk, also in the next process`() async throws {
+        let stack = Stack(FakeDownloader(giving: level(9)))
+        let plain = try web("a")
+        _ = try await stack.load(plain)
+        await stack.pipeline.flush()
+        let strict = try web("a") {
+            $0.codecs = CodecRegistry([
+                CodecRegistry.Entry(format: ImageFormat(rawValue: "level"), decoder: StrictCodec()) { _ in true }
+            ])
+        }
+        let next = ImagePipeline(
+            ImagePipeline.Configuration(
+                downloader: stack.downloader, codecs: FakeCodec().registry, diskCache: stack.disk))
+        await #expect(throws: PipelineError.self) { try await next.load(strict) }
+        await #expect(throws: PipelineError.self) { try await next.data(for: strict) }
+        await next.flush()
+
+        #expect(stack.stored(plain) == level(9))
+        let count = stack.downloader.count
+        #expect(try await next.load(plain).layer == .disk)
+        #expect(stack.downloader.count == count)
+    }
+
     @Test func `copies of a request with its own codecs share a decode`() async throws {
         let stack = Stack(waiting)
         let codec = FakeCodec()
