@@ -34,7 +34,10 @@ final class SourceDigests: Sendable {
     private let table = Locked(RecentTable<ImageKey, LoadedImage.Origin?>(limit: 16_384))
 
     /// The last origin recorded under a key, or nil when it is not known.
-    subscript(key: ImageKey) -> LoadedImage.Origin? { table.withLock { $0[key] } ?? nil }
+    subscript(key: ImageKey) -> LoadedImage.Origin? { last(key) ?? nil }
+
+    /// Returns the last origin recorded under a key, which may be unknown, or nil when none was recorded.
+    func last(_ key: ImageKey) -> LoadedImage.Origin?? { table.withLock { $0[key] } }
 
     /// Records the origin of an image.
     ///

@@ -62,8 +62,9 @@ struct MemoryStage: Sendable {
         return cache.image(for: full).flatMap { current($0, request) }
     }
 
-    /// Returns the digest of the bytes of the image last stored under a key, or nil when it is not known.
-    func digest(of key: ImageKey) -> UInt64? { origins[key]?.digest }
+    /// Returns the digest of the bytes of the image last stored under a key, which may be unknown, or nil when none was
+    /// stored.
+    func digest(of key: ImageKey) -> UInt64?? { origins.last(key).map { $0?.digest } }
 
     /// Returns the reason why ``image(_:isRepeated:)`` returned nil.
     func missReason(_ request: ImageRequest) -> CacheMissReason {

@@ -65,6 +65,15 @@ struct RefreshTests {
         #expect(server.policies.value.last == .reloadRevalidatingCacheData)
     }
 
+    @Test func `an image of the app is replaced by the server's, although its bytes have not changed`() async throws {
+        let stack = Stack(Server(7).downloader)
+        _ = try await stack.load(try web("a"))
+        try await stack.pipeline.cache.store(.gray(side: 1, level: 9), for: try web("a"))
+
+        #expect(await shown(try request(), by: stack) == ["cached 9", "network 7"])
+        #expect(stack.pipeline.cachedImage(for: try web("a"))?.level == 7)
+    }
+
     @Test func `an unchanged image is not decoded again`() async throws {
         let server = Server(7)
         let stack = Stack(server.downloader)
