@@ -84,6 +84,10 @@ struct ProcessedImageStore: Sendable {
             }
             // The original bytes are stored only under their own key.
             guard let serialized, !serialized.isOriginal else { return nil }
+            // Another process may have learned since the read that the resource varies, and have removed what it found.
+            if loaded.layer == .disk, request.variance == nil, await disk.marker(request.originalKey) != nil {
+                return nil
+            }
             return serialized.data
         }
     }
