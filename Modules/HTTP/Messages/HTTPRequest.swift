@@ -41,6 +41,9 @@ public struct HTTPRequest: Sendable, Hashable {
     /// Whether response caches between the caller and the network may store the response. Default: true.
     public var allowsStoring: Bool
 
+    /// The user of the request, as the caller knows it; nil if the caller tells no users apart.
+    package var audience: Audience?
+
     /// The idle timeout that the request specifies itself; nil if it specifies none.
     package private(set) var ownIdleTimeout: Duration?
 
@@ -68,6 +71,26 @@ public struct HTTPRequest: Sendable, Hashable {
         ownIdleTimeout = Self.positive(idleTimeout)
         self.firstByteTimeout = Self.positive(firstByteTimeout)
         self.totalTimeout = Self.positive(totalTimeout)
+    }
+
+    /// What tells the users of a request apart where the server's responses do not. It is not sent.
+    package struct Audience: Sendable, Hashable {
+        /// The name under which caches compare ``identifier`` like a field.
+        package static let fieldName = "alcedo-account"
+
+        /// The account whose request it is; nil if only fields tell users apart.
+        package var identifier: String?
+        /// The names of the caller's own fields, in lower case. A response for one user is for requests with equal
+        /// ones.
+        package var fieldNames: [String]
+
+        /// Creates the audience of a request without default fields. Returns nil if all users send the same.
+        package init?(of request: HTTPRequest, identifier: String?) {
+            guard identifier != nil || !request.fields.fields.isEmpty else { return nil }
+            self.identifier = identifier
+            fieldNames = VaryingFields(leftOutOfKeyOf: request).names ?? []
+            if identifier == nil, fieldNames.isEmpty { return nil }
+        }
     }
 
     private static func positive(_ timeout: Duration?) -> Duration? {

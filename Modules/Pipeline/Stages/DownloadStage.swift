@@ -101,7 +101,7 @@ struct DownloadStage: Sendable {
         let isWorthRepeating = unusable.record(
             request.originalKey, storedUnder: request.varying(by: original.varyingFields).originalKey,
             from: original.responseSource, requestedAt: original.requestedAt, isImage: isImage)
-        return isWorthRepeating && ImageSource.http(Self.applying(request.cachePolicy, to: http)).mayReload
+        return isWorthRepeating && ImageSource.http(Self.applying(request, to: http)).mayReload
     }
 
     /// Returns whether bytes from disk for which a request has no codec are worth loading again. They are not if they
@@ -207,7 +207,13 @@ struct DownloadStage: Sendable {
         // loads.
         let arrived = reservation?.arrived(download.data.count)
         report(request.originalKey, .downloaded(bytes: download.data.count, download.caching?.source), since: start)
-        let varyingFields = download.varyingFieldNames.map { VaryingFields($0) } ?? .everything
+        var varyingFields = download.varyingFieldNames.map { VaryingFields($0) } ?? .everything
+        // Servers that tell users apart by a field of their own often do not name it in `Vary`. The fields that told
+        // others apart still count for a request without them.
+        if download.isPrivate, case .http(let http) = request.source {
+            varyingFields = varyingFields.union(VaryingFields(leftOutOfKeyOf: http))
+                .union(request.variance?.fields ?? .none)
+        }
         let isCurrent = await versions.isCurrent(request)
         let isSame = renewed.isSame(varyingBy: varyingFields)
         let range = renewed.last(source).range
@@ -247,7 +253,7 @@ struct DownloadStage: Sendable {
         let isLate = RequestResolver.modifiesLate(request)
         let source = isLate ? try await resolver.modifiedSource(of: request) : request.source
         guard case .http(let http) = source else { return waits.tracked(request) }
-        return .http(Self.applying(request.cachePolicy, to: http))
+        return .http(Self.applying(request, to: http))
     }
 
     /// Returns the closure that runs the modifiers again before a further attempt; nil if the request has none.
@@ -255,7 +261,7 @@ struct DownloadStage: Sendable {
         of request: ImageRequest, reloads: Bool, recordedBy renewed: RenewedResource
     ) -> (@Sendable () async throws -> HTTPRequest)? {
         guard case .http(let first) = request.source, let renewal = resolver.renewal(of: request) else { return nil }
-        return { [policy = request.cachePolicy] in
+        return {
             let source: ImageSource
             do { source = try await renewal.source() } catch {
                 renewed.recordFailure()
@@ -263,14 +269,17 @@ struct DownloadStage: Sendable {
             }
             guard case .http(let http) = source else { return first }
             renewed.record(http)
-            var next = Self.applying(policy, to: http)
+            var next = Self.applying(request, to: http)
             if reloads { next.cachePolicy = .reloadIgnoringLocalAndRemoteCacheData }
             return next
         }
     }
 
-    private static func applying(_ policy: CachePolicy, to request: HTTPRequest) -> HTTPRequest {
-        var http = request
+    /// Returns the request to the server with what a response cache needs to know of the image request.
+    private static func applying(_ request: ImageRequest, to http: HTTPRequest) -> HTTPRequest {
+        let policy = request.cachePolicy
+        var http = http
+        http.audience = HTTPRequest.Audience(of: http, identifier: request.additionalIdentifier)
         if let requested = policy.protocolPolicy { http.cachePolicy = requested }
         if !policy.allowsNetwork { http.cachePolicy = .returnCacheDataDontLoad }
         if !policy.response.reads, http.cachePolicy == .useProtocolCachePolicy {

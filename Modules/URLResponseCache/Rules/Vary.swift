@@ -9,16 +9,23 @@ enum Vary {
     /// by more than fields (`*`), by more than 32 fields, or by an invalid name.
     ///
     /// A response to a request with credentials or a cookie also varies by them unless it is marked for all users: the
-    /// user of a private cache may have several accounts. A response with a content coding also varies by
+    /// user of a private cache may have several accounts. The same applies to the account that a caller names, and to a
+    /// `private` response with the caller's own fields, by which servers often tell users apart without naming them in
+    /// `Vary`. A response with a content coding also varies by
     /// `Accept-Encoding`: a transport decodes the body for requests without this field, and passes it on as sent for
     /// requests with it.
     static func names(of head: HTTPResponseHead, to request: HTTPRequest, role: CacheRole) -> [String]? {
         var names = Set(head.fields.members(of: "Vary"))
         guard names.count <= VaryingFields.limit, names.allSatisfy({ $0 != "*" && $0.isToken }) else { return nil }
         let hasCookie = request.fields.contains("Cookie")
-        if request.hasCredentials || hasCookie, !ResponseDirectives(head.fields, role: role).isForAllUsers {
-            if request.hasCredentials { names.insert("authorization") }
-            if hasCookie { names.insert("cookie") }
+        if request.hasCredentials || hasCookie || request.audience != nil {
+            let directives = ResponseDirectives(head.fields, role: role)
+            if !directives.isForAllUsers {
+                if request.hasCredentials { names.insert("authorization") }
+                if hasCookie { names.insert("cookie") }
+                if request.audience?.identifier != nil { names.insert(HTTPRequest.Audience.fieldName) }
+                if directives.isPrivate { names.formUnion(request.audience?.fieldNames ?? []) }
+            }
         }
         if head.fields.contains("Content-Encoding") { names.insert("accept-encoding") }
         return names.sorted()

@@ -3,6 +3,7 @@ import AlcedoDownloader
 import AlcedoHTTP
 import AlcedoPipeline
 import AlcedoTesting
+import AlcedoURLResponseCache
 import Dispatch
 import FoundationEssentials
 import TestSupport
@@ -75,6 +76,80 @@ struct VaryTests {
         }
         #expect(try await level("4", from: next) == 4)
         #expect(stack.downloader.count == 4)
+    }
+
+    @Test(arguments: ["private, max-age=600", "no-store", "max-age=600, No-Store"])
+    func `a response for one user that names no field is for requests with equal ones`(control: String) async throws {
+        let stack = Stack(
+            FakeDownloader { request, _ in
+                guard case .http(let http) = request.source else { throw CancellationError() }
+                let head = HTTPResponseHead(url: http.url, status: 200, fields: ["Cache-Control": control])
+                let number = Int(http.fields["X-Token"] ?? "0") ?? 0
+                return Download(data: level(number), response: HTTPResponse(head: head, body: HTTPBody(Data())))
+            })
+        for token in ["1", "2", nil, "2"] {
+            #expect(try await level(token, from: stack.pipeline) == UInt8(token ?? "0"))
+        }
+        #expect(stack.downloader.count == 3)
+        await stack.pipeline.flush()
+        let next = other(stack, sharesMemory: false)
+        for token in ["2", "1", nil] { #expect(try await level(token, from: next) == UInt8(token ?? "0")) }
+    }
+
+    /// The server tells users apart by a token, and does not say so.
+    @Test(arguments: [nil, "private, max-age=600", "no-store"], [true, false])
+    func `a stored response is for one account, and a private one for one token`(control: String?, isNamed: Bool)
+        async throws
+    {
+        let transport = FakeTransport { request in
+            let fields: HTTPFields = ["Cache-Control": control ?? "max-age=600", "ETag": "\"a\""]
+            return HTTPResponse(
+                head: HTTPResponseHead(url: request.url, status: 200, fields: fields),
+                body: HTTPBody(level(Int(request.fields["X-Token"] ?? "0") ?? 0)))
+        }
+        let pipeline = ImagePipeline(
+            ImagePipeline.Configuration(
+                downloader: Downloader(transport: CachingTransport(wrapping: transport, cache: URLResponseCache())),
+                codecs: FakeCodec().registry))
+        // Only the identifier, or only HTTP's private, says that the token matters.
+        for token in ["1", "2", "1"] where isNamed || control != nil {
+            let request = try request(isNamed ? nil : token) {
+                guard isNamed else { return }
+                $0.modifyRequest = { $0.fields["X-Token"] = token }
+                $0.additionalIdentifier = "account \(token)"
+            }
+            #expect(try await pipeline.load(request).image.level == UInt8(token))
+            #expect(try await pipeline.data(for: request) == level(Int(token) ?? 0))
+        }
+        if control != "no-store", isNamed || control != nil { #expect(transport.requests.count == 2) }
+    }
+
+    @Test func `an alternative is for requests like the one that needed it`() async throws {
+        // Alice may not see the image, and sees another one. The mirror of each user is another one.
+        let transport = FakeTransport { request in
+            let user = request.fields["X-Token"] ?? ""
+            let isServed = request.url.path != "/a" || user == "3"
+            let fields: HTTPFields = request.url.path == "/a" ? ["Vary": "X-Token"] : [:]
+            return HTTPResponse(
+                head: HTTPResponseHead(url: request.url, status: isServed ? 200 : 403, fields: fields),
+                body: HTTPBody(level(request.url.path == "/a" ? 3 : Int(request.url.lastPathComponent) ?? 0)))
+        }
+        var configuration = DownloaderConfiguration()
+        configuration.alternatives = { request in
+            [HTTPRequest(url: request.url.appending(path: request.fields["X-Token"] ?? "0"))]
+        }
+        let disk = FakeDataCache()
+        func pipeline() -> ImagePipeline {
+            ImagePipeline(
+                ImagePipeline.Configuration(
+                    downloader: Downloader(transport: transport, configuration: configuration),
+                    codecs: FakeCodec().registry, memoryCache: DictionaryMemoryCache(), diskCache: disk))
+        }
+        let first = pipeline()
+        for token in ["1", "2", "3", "1", "2"] { #expect(try await level(token, from: first) == UInt8(token)) }
+        await first.flush()
+        let next = pipeline()
+        for token in ["3", "2", "1"] { #expect(try await level(token, from: next) == UInt8(token)) }
     }
 
     @Test func `requests with other values do not share a load before the response is known`() async throws {
