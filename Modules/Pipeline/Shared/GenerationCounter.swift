@@ -7,6 +7,9 @@ import AlcedoRuntime
 /// A value that was read may be stored in a cache only if its resource has not changed since the read began. Otherwise
 /// the store would restore a removed entry or replace a newer one. ``GenerationState`` decides under the lock. Changes
 /// run outside the lock, each in its own task, so that canceling the caller does not cancel the change.
+///
+/// The changes of a resource are recorded as long as one of its generations exists, however many other resources
+/// change meanwhile.
 final class GenerationCounter: Sendable {
     private let state = Locked(GenerationState())
     private let taskExecutor: (any TaskExecutor)?
@@ -58,7 +61,7 @@ final class GenerationCounter: Sendable {
             let before = state.lastChange(of: resource)
             state.recordChange(of: .resource(resource))
             atOnce()
-            return GenerationStep(lastChangeBefore: before, after: state.current(resource))
+            return GenerationStep(lastChangeBefore: before, after: current(resource, &state))
         }
     }
 
@@ -77,7 +80,16 @@ final class GenerationCounter: Sendable {
 
     /// Returns the current generation for ``submitIfUnchanged(_:since:_:)``, or nil while a change of `resource` is in
     /// progress.
-    func current(_ resource: ResourceKey) -> Generation? { state.withLock { $0.current(resource) } }
+    func current(_ resource: ResourceKey) -> Generation? { state.withLock { current(resource, &$0) } }
+
+    private func current(_ resource: ResourceKey, _ state: inout GenerationState) -> Generation? {
+        guard let numbers = state.beginFlight(resource) else { return nil }
+        return Generation(
+            lastChange: numbers.lastChange, changeCount: numbers.changeCount,
+            flight: GenerationFlight(of: resource, in: self))
+    }
+
+    fileprivate func endFlight(_ resource: ResourceKey) { state.withLock { $0.endFlight(resource) } }
 
     /// Returns when all changes of `scope` submitted so far have ended.
     func settle(_ scope: ChangeScope) async {
@@ -109,13 +121,27 @@ enum ChangeScope: Sendable {
     case everything
 }
 
-/// A state of a resource in a ``GenerationCounter``.
+/// A state of a resource in a ``GenerationCounter``. Must not be released in a closure that runs under the counter's
+/// lock.
 struct Generation: Sendable {
-    /// The number of the last change of the resource. It is equal in two generations only if the resource did not
-    /// change between them.
-    var lastChange: Int
+    /// The number of the last change of the resource. It is equal in two generations that exist at the same time only
+    /// if the resource did not change between them.
+    let lastChange: Int
     /// The number of changes of all resources when the generation was read.
-    var changeCount: Int
+    let changeCount: Int
+    fileprivate let flight: GenerationFlight
+}
+
+/// A resource in flight: until this object is released, the counter records the changes of the resource.
+private final class GenerationFlight: Sendable {
+    private let resource: ResourceKey
+    private let counter: GenerationCounter
+
+    init(of resource: ResourceKey, in counter: GenerationCounter) {
+        (self.resource, self.counter) = (resource, counter)
+    }
+
+    deinit { counter.endFlight(resource) }
 }
 
 extension Generation? {
@@ -142,8 +168,8 @@ struct GenerationStep: Sendable {
     }
 }
 
-/// The changes in progress, and the numbers of the last changes. A pure state machine: it never awaits and makes no
-/// calls to other objects.
+/// The changes in progress, and the numbers of the last changes of the resources in flight. A pure state machine: it
+/// never awaits and makes no calls to other objects.
 private struct GenerationState: Sendable {
     /// A function that returns when a change has ended.
     typealias End = @Sendable () async -> Void
@@ -153,9 +179,11 @@ private struct GenerationState: Sendable {
         var end: End
     }
 
-    /// The number of resources at which the older half of their changes is forgotten. An image is not stored if its
-    /// load began before a change that was forgotten.
-    private static let resourceLimit = 4096
+    private struct Flight: Sendable {
+        /// The number of generations.
+        var count = 0
+        var lastChange: Int
+    }
 
     private var lastID = 0
     /// The last change of each resource, if it has not ended.
@@ -164,10 +192,8 @@ private struct GenerationState: Sendable {
     private var latestOfAll: Change?
     /// The number of changes, which is the number of the last one.
     private var changeCount = 0
-    /// The number of the last change of each resource that changed after ``knownSince``.
-    private var lastChanges: [ResourceKey: Int] = [:]
-    /// The last change that counts for every resource.
-    private var knownSince = 0
+    /// The resources of which a generation exists.
+    private var flights: [ResourceKey: Flight] = [:]
 
     /// Returns the changes that a new change of `scope` waits for. A change of all resources waits for all earlier
     /// changes.
@@ -184,14 +210,8 @@ private struct GenerationState: Sendable {
     mutating func recordChange(of scope: ChangeScope) {
         changeCount += 1
         switch scope {
-        case .resource(let resource):
-            lastChanges[resource] = changeCount
-            guard lastChanges.count > Self.resourceLimit else { return }
-            knownSince = lastChanges.values.sorted()[lastChanges.count / 2]
-            lastChanges = lastChanges.filter { $0.value > knownSince }
-        case .everything:
-            knownSince = changeCount
-            lastChanges = [:]
+        case .resource(let resource): flights[resource]?.lastChange = changeCount
+        case .everything: for resource in flights.keys { flights[resource]?.lastChange = changeCount }
         }
     }
 
@@ -218,10 +238,18 @@ private struct GenerationState: Sendable {
         }
     }
 
-    /// Returns the generation of a resource, or nil while a change of the resource is in progress.
-    func current(_ resource: ResourceKey) -> Generation? {
+    /// Begins a flight, which ``endFlight(_:)`` ends. Returns the numbers of the resource's generation. Begins none, and
+    /// returns nil, while a change of the resource is in progress.
+    mutating func beginFlight(_ resource: ResourceKey) -> (lastChange: Int, changeCount: Int)? {
         guard latestOfAll == nil, latest[resource] == nil else { return nil }
-        return Generation(lastChange: lastChange(of: resource), changeCount: changeCount)
+        let lastChange = lastChange(of: resource)
+        flights[resource, default: Flight(lastChange: lastChange)].count += 1
+        return (lastChange, changeCount)
+    }
+
+    mutating func endFlight(_ resource: ResourceKey) {
+        flights[resource]?.count -= 1
+        if flights[resource]?.count == 0 { flights[resource] = nil }
     }
 
     /// Returns whether the resource has not changed since the generation. Generations are read between changes, and
@@ -230,5 +258,7 @@ private struct GenerationState: Sendable {
         lastChange(of: resource) <= generation.changeCount
     }
 
-    func lastChange(of resource: ResourceKey) -> Int { lastChanges[resource] ?? knownSince }
+    /// Returns the number of the last change of a resource. Without a generation of it, any change may have been one of
+    /// this resource.
+    func lastChange(of resource: ResourceKey) -> Int { flights[resource]?.lastChange ?? changeCount }
 }

@@ -76,7 +76,7 @@ struct PipelineCacheTests {
         let load = Task { try await stack.load(try web("a")).image.level }
         try await clock.waitForSleepers(count: 1)
 
-        for number in 0..<1_000 { stack.pipeline.cache[try web("other\(number)")] = nil }
+        for number in 0..<10_000 { stack.pipeline.cache[try web("other\(number)")] = nil }
         clock.advance(by: .seconds(1))
 
         #expect(try await load.value == 7)
