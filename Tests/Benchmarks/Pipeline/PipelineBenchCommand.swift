@@ -10,16 +10,17 @@ struct PipelineBenchCommand: ProgramCommand {
         usage: alcedo-bench pipeline [--directory DIR] [--requests N] [--images N] [--rounds N]
                                      [--disk-delay N]
 
-        Measures the default pipeline: the time to find an image in memory; the downloads and decodes of many concurrent
-        requests for one URL; and the resident memory while many different images of 256 x 256 pixels are loaded from a
-        server in another process, against the limits of the caches plus 100 MiB.
+        Measures the default pipeline: the time to find an image in memory; the time of a load whose transport responds
+        at once, without caches; the downloads and decodes of many concurrent requests for one URL; and the resident
+        memory while many different images of 256 x 256 pixels are loaded from a server in another process, against the
+        limits of the caches plus 100 MiB.
 
           --directory DIR  put the disk cache in DIR, which is created if needed; its files are removed (default: the
                            temporary directory)
           --requests N     send N requests for one URL (default: 10000)
           --images N       load N different images (default: 10000)
           --disk-delay N   delay each write to disk by N milliseconds, to simulate a slow disk (default: 0)
-          --rounds N       measure N rounds of hits; the best counts (default: 7)
+          --rounds N       measure N rounds of hits and loads; the best counts (default: 7)
 
         """
 
@@ -56,6 +57,7 @@ struct PipelineBenchCommand: ProgramCommand {
         try await ManyImagesBenchmark(directory: location, count: images, diskDelay: diskDelay).run()
         try await OneImageBenchmark(count: requests).run()
         try await PipelineHitBenchmark(rounds: rounds).run()
+        try await PipelineOverheadBenchmark(rounds: rounds).run()
         return .success
     }
 }
