@@ -65,7 +65,7 @@ extension ImagePipeline {
         public var writeTimeout: Duration
         /// The maximum number of bytes of intermediate images, decoded or partly processed, that are kept for requests
         /// with other processors. Zero, or a pipeline without a memory cache, keeps none. Default: 16 MiB.
-        public var maximumIntermediateByteCount: Int
+        public var intermediateByteLimit: Int
         /// The minimum time between two previews of an image. Default: 100 ms.
         public var previewInterval: Duration
         /// The executor of the pipeline's tasks, decoding and processing, such as a `ManualExecutor` of
@@ -92,7 +92,7 @@ extension ImagePipeline {
             maximumEncodedByteCount: Int = 64 << 20,
             maximumPendingWriteByteCount: Int = 16 << 20,
             writeTimeout: Duration = .seconds(10),
-            maximumIntermediateByteCount: Int = 16 << 20,
+            intermediateByteLimit: Int = 16 << 20,
             previewInterval: Duration = .milliseconds(100),
             taskExecutor: (any TaskExecutor)? = nil
         ) {
@@ -111,7 +111,7 @@ extension ImagePipeline {
             self.maximumEncodedByteCount = maximumEncodedByteCount
             self.maximumPendingWriteByteCount = maximumPendingWriteByteCount
             self.writeTimeout = writeTimeout
-            self.maximumIntermediateByteCount = maximumIntermediateByteCount
+            self.intermediateByteLimit = intermediateByteLimit
             self.previewInterval = previewInterval
             self.taskExecutor = taskExecutor
         }

@@ -88,7 +88,7 @@ public final class ImagePipeline: ImageLoading {
             disk: disk, serializer: configuration.serializer, codecs: codecs, color: color, threads: threads,
             encodedBudget: encodedBudget, report: report)
         let recent = RecentImages(
-            limit: configuration.memoryCache == nil ? 0 : configuration.maximumIntermediateByteCount,
+            limit: configuration.memoryCache == nil ? 0 : configuration.intermediateByteLimit,
             generations: generations)
         decode = DecodeStage(
             download: download, codecs: codecs, color: color, threads: threads,

@@ -52,7 +52,7 @@ struct PartTests {
             ImagePipeline.Configuration(
                 downloader: PlugInDownloader(transport: PlugInTransport()), codecs: .standard, memoryCache: memory,
                 diskCache: PlugInDataCache(sizeLimit: 1 << 20), dataCachePolicy: .processed, serializer: serializer,
-                interceptors: [PlugInInterceptor()], observers: [observer], maximumIntermediateByteCount: 0))
+                interceptors: [PlugInInterceptor()], observers: [observer], intermediateByteLimit: 0))
 
         let loaded = try await pipeline.image(for: request)
         #expect(firstPixel(loaded) == [255, 255, 127, 255])

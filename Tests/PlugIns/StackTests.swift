@@ -31,7 +31,7 @@ struct StackTests {
         configuration.memoryCache = memory
         configuration.diskCache = disk
         // Nothing but the caches keeps an image.
-        configuration.maximumIntermediateByteCount = 0
+        configuration.intermediateByteLimit = 0
         let pipeline = ImagePipeline(configuration)
 
         let loaded = try await pipeline.load(request)

@@ -30,7 +30,7 @@ struct ShrinkOnLoadTests {
         configuration.memoryCache = nil
         configuration.observers = [decoded]
         // Nothing that was decoded for one request is used for another.
-        configuration.maximumIntermediateByteCount = 0
+        configuration.intermediateByteLimit = 0
         pipeline = ImagePipeline(configuration)
     }
 

@@ -211,7 +211,7 @@ struct ServedThumbnailLoad {
             cacheDirectory: cacheDirectory, memoryLimit: 768 << 20, diskLimit: 1 << 30)
         if cacheDirectory == nil {
             configuration.memoryCache = nil
-            configuration.maximumIntermediateByteCount = 0
+            configuration.intermediateByteLimit = 0
         }
         return ImagePipeline(configuration)
     }

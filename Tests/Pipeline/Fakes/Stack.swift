@@ -18,7 +18,7 @@ struct Stack: Sendable {
     init(
         _ downloader: FakeDownloader, colorConverter: (any ColorConverting)? = nil,
         disk: FakeDataCache = FakeDataCache(),
-        maximumPendingWriteByteCount: Int = 1 << 20, maximumIntermediateByteCount: Int = 1 << 20,
+        maximumPendingWriteByteCount: Int = 1 << 20, intermediateByteLimit: Int = 1 << 20,
         clock: any TimeSource = ManualClock(), executor: ManualExecutor? = nil
     ) {
         self.downloader = downloader
@@ -29,7 +29,7 @@ struct Stack: Sendable {
                 downloader: downloader, codecs: codec.registry, colorConverter: colorConverter, memoryCache: memory,
                 diskCache: disk, observers: [log], clock: clock,
                 maximumPendingWriteByteCount: maximumPendingWriteByteCount,
-                maximumIntermediateByteCount: maximumIntermediateByteCount, taskExecutor: executor))
+                intermediateByteLimit: intermediateByteLimit, taskExecutor: executor))
     }
 
     func load(_ request: ImageRequest) async throws -> ImageResponse { try await pipeline.load(request) }

@@ -17,7 +17,7 @@ struct DecodingTargetTests {
         pipeline = ImagePipeline(
             ImagePipeline.Configuration(
                 downloader: FakeDownloader(giving: Data("picture".utf8)), codecs: codec.registry, memoryCache: memory,
-                diskCache: FakeDataCache(), clock: ManualClock(), maximumIntermediateByteCount: 1 << 20))
+                diskCache: FakeDataCache(), clock: ManualClock(), intermediateByteLimit: 1 << 20))
     }
 
     private func request(_ processors: any ImageProcessing...) throws -> ImageRequest {

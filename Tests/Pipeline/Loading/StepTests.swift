@@ -56,7 +56,7 @@ struct StepTests {
     }
 
     @Test func `the decoded image is released before the second processor runs`() async throws {
-        let stack = Stack(FakeDownloader(giving: level(100)), maximumIntermediateByteCount: 0)
+        let stack = Stack(FakeDownloader(giving: level(100)), intermediateByteLimit: 0)
         let (decoded, isHeld) = (Watched<(@Sendable () -> DecodedImage?)?>(nil), Watched(true))
         let observing = Observing { image in decoded.update { $0 = image.weakReference } }
         let checking = Observing { _ in isHeld.update { $0 = decoded.value?() != nil } }
@@ -138,7 +138,7 @@ struct StepTests {
         let cost = try await Stack(FakeDownloader(giving: level(100))).load(try web("a")).image.cost
         // The bytes stay with the image until they are on disk.
         let stack = Stack(
-            FakeDownloader(giving: level(100)), maximumIntermediateByteCount: 2 * (cost + level(100).count))
+            FakeDownloader(giving: level(100)), intermediateByteLimit: 2 * (cost + level(100).count))
         func load(_ name: String, _ step: UInt8) async throws {
             _ = try await stack.load(try web(name) { $0.processors = [Brighten(step: step)] })
         }
@@ -153,7 +153,7 @@ struct StepTests {
     }
 
     @Test func `no intermediate image is kept with a limit of zero or against a request's policy`() async throws {
-        let without = Stack(FakeDownloader(giving: level(100)), maximumIntermediateByteCount: 0)
+        let without = Stack(FakeDownloader(giving: level(100)), intermediateByteLimit: 0)
         let against = Stack(FakeDownloader(giving: level(100)))
         for step in 1...2 as ClosedRange<UInt8> {
             let request = try web("a") { $0.processors = [Brighten(step: step)] }
@@ -166,7 +166,7 @@ struct StepTests {
     }
 
     @Test func `an image too large to hold is found while a processor uses it`() async throws {
-        let stack = Stack(FakeDownloader(giving: level(100)), maximumIntermediateByteCount: 1)
+        let stack = Stack(FakeDownloader(giving: level(100)), intermediateByteLimit: 1)
         let kept = try await stack.load(try web("a") { $0.processors = [Unchanged()] })
         _ = try await stack.load(try web("a") { $0.processors = [Brighten(step: 1)] })
         #expect(kept.image.level == 100 && stack.codec.decodes.value == 1)
