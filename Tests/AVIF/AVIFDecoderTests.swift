@@ -22,9 +22,14 @@
         ) throws {
             let info = try decoder.inspect(file.data(), limits: DecodingLimits())
 
-            #expect(info.format == .avif && info.size == PixelSize(width: 21, height: 15))
-            #expect(info.hasAlpha == hasAlpha && info.bitDepth == depth && info.colorModel == model)
-            #expect(info.frameCount == 1 && info.orientation == .up && info.metadata.exif == nil)
+            #expect(info.format == .avif)
+            #expect(info.size == PixelSize(width: 21, height: 15))
+            #expect(info.hasAlpha == hasAlpha)
+            #expect(info.bitDepth == depth)
+            #expect(info.colorModel == model)
+            #expect(info.frameCount == 1)
+            #expect(info.orientation == .up)
+            #expect(info.metadata.exif == nil)
         }
 
         @Test func `the properties are known from the first bytes`() throws {
@@ -62,7 +67,8 @@
             let color = try decode(data).pixels
 
             #expect(try decode(data, DecodingOptions(pixelFormat: .gray8)).pixels == pixels)
-            #expect(color.format == .rgba8 && color.alphaMode == .opaque)
+            #expect(color.format == .rgba8)
+            #expect(color.alphaMode == .opaque)
             #expect(color.tightBytes == pixels.tightBytes.flatMap { [$0, $0, $0, 255] })
             #expect(
                 try decode(SampleFile.lossless.data(), DecodingOptions(pixelFormat: .gray8)).pixels.format == .rgba8)

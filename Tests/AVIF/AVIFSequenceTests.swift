@@ -33,7 +33,8 @@
             #expect((0..<4).map(frames.rawDelay) == delays)
             #expect((0..<4).map(frames.delay) == delays)
             #expect(frames.canvasSize == PixelSize(width: 21, height: 15))
-            #expect(info.frameCount == 4 && info.delays == delays)
+            #expect(info.frameCount == 4)
+            #expect(info.delays == delays)
             #expect(frames.cost > data.count)
         }
 
@@ -56,7 +57,8 @@
 
             let frames = try frames(AVIFEncoder(compression: .lossless, speed: 10).encode(image))
 
-            #expect(frames.delay(at: 0) == .milliseconds(100) && frames.rawDelay(at: 0) == .milliseconds(10))
+            #expect(frames.delay(at: 0) == .milliseconds(100))
+            #expect(frames.rawDelay(at: 0) == .milliseconds(10))
             #expect(frames.delay(at: 1) == .milliseconds(11))
         }
 

@@ -22,11 +22,13 @@ import Testing
                 BMPWriter(width: 1, height: 1, bits: bits, compression: compression, headerByteCount: header).file)
         }
 
-        #expect(code(4) == .unsupportedVariant && code(5) == .unsupportedVariant)
+        #expect(code(4) == .unsupportedVariant)
+        #expect(code(5) == .unsupportedVariant)
         #expect(code(11, bits: 32) == .unsupportedVariant)
         #expect(code(3, bits: 1, header: 64) == .unsupportedVariant)
         #expect(code(4, bits: 24, header: 64) == .unsupportedVariant)
-        #expect(code(0, bits: 64) == .unsupportedVariant && code(0, bits: 3) == .unsupportedVariant)
+        #expect(code(0, bits: 64) == .unsupportedVariant)
+        #expect(code(0, bits: 3) == .unsupportedVariant)
         #expect(code(0, bits: 24, header: 66) == .unsupportedVariant)
     }
 
@@ -61,7 +63,8 @@ import Testing
 
         let image = try decoder.decode(cut, options: DecodingOptions(allowsPartial: true))
 
-        #expect(decoder.errorCode(cut) == .truncated && image.partialError?.code == .truncated)
+        #expect(decoder.errorCode(cut) == .truncated)
+        #expect(image.partialError?.code == .truncated)
         #expect(image.pixels.tightBytes == [UInt8](repeating: 0, count: 40) + sample.rgba[40...])
     }
 
@@ -71,8 +74,10 @@ import Testing
 
         let image = try decoder.decode(cut, options: DecodingOptions(tolerance: .harmless))
 
-        #expect(image.damage?.kind == .harmless && image.damage?.error.code == .truncated)
-        #expect(image.pixels.tightBytes == sample.rgba && image.pixels.alphaMode == .opaque)
+        #expect(image.damage?.kind == .harmless)
+        #expect(image.damage?.error.code == .truncated)
+        #expect(image.pixels.tightBytes == sample.rgba)
+        #expect(image.pixels.alphaMode == .opaque)
         try DecoderChecks(decoder).checkRows(cut)
     }
 
@@ -82,7 +87,8 @@ import Testing
 
         let image = try decoder.decode(cut, options: DecodingOptions(tolerance: .harmless))
 
-        #expect(image.colorProfile == nil && image.damage?.kind == .harmless)
+        #expect(image.colorProfile == nil)
+        #expect(image.damage?.kind == .harmless)
         #expect(image.pixels.tightBytes == sample.rgba)
         #expect(try decoder.inspect(cut, limits: DecodingLimits()).size == image.size)
     }
@@ -94,7 +100,8 @@ import Testing
 
         let image = try decoder.decode(writer.file, options: DecodingOptions(tolerance: .harmless))
 
-        #expect(image.pixels.tightBytes == [3, 2, 1, 255] && image.damage?.kind == .harmless)
+        #expect(image.pixels.tightBytes == [3, 2, 1, 255])
+        #expect(image.damage?.kind == .harmless)
     }
 
     @Test func `the numbers of bytes in the headers are not trusted`() throws {
@@ -119,8 +126,10 @@ import Testing
         let unused = try decode(bits: 32, alphaMask: 0, rows: [[3, 2, 1, 0] + [3, 2, 1, 128]])
         let deep = try decode(bits: 16, alphaMask: 0x8000, rows: [[0, 0x80, 0xFF, 0x7F]])
 
-        #expect(pixels.tightBytes == [1, 2, 3, 0] + translucent && pixels.alphaMode == .straight)
-        #expect(opaque.tightBytes == [1, 2, 3, 255, 1, 2, 3, 255] && opaque.alphaMode == .opaque)
+        #expect(pixels.tightBytes == [1, 2, 3, 0] + translucent)
+        #expect(pixels.alphaMode == .straight)
+        #expect(opaque.tightBytes == [1, 2, 3, 255, 1, 2, 3, 255])
+        #expect(opaque.alphaMode == .opaque)
         #expect(unused.tightBytes == opaque.tightBytes)
         #expect(deep.tightBytes == [0, 0, 0, 255, 255, 255, 255, 0])
     }

@@ -13,7 +13,9 @@ import Testing
         let image = try decoder.decode(sample.file, options: DecodingOptions())
 
         #expect(image.pixels.tightBytes == sample.rgba)
-        #expect(image.size == PixelSize(width: 5, height: 3) && image.format == .bmp && image.partialError == nil)
+        #expect(image.size == PixelSize(width: 5, height: 3))
+        #expect(image.format == .bmp)
+        #expect(image.partialError == nil)
         #expect(image.pixels.alphaMode == (sample.rgba[3] == 255 ? .opaque : .straight))
     }
 
@@ -41,9 +43,15 @@ import Testing
         let info = try decoder.inspect(writer.file, limits: DecodingLimits())
         let palette = try decoder.inspect(BMPSample.indexed(bits: 4).file, limits: DecodingLimits())
 
-        #expect(info.size == PixelSize(width: 9, height: 7) && info.hasAlpha && info.colorModel == .rgba)
-        #expect(info.format == .bmp && info.bitDepth == 8 && info.frameCount == 1)
-        #expect(palette.colorModel == .palette && palette.bitDepth == 4 && !palette.hasAlpha)
+        #expect(info.size == PixelSize(width: 9, height: 7))
+        #expect(info.hasAlpha)
+        #expect(info.colorModel == .rgba)
+        #expect(info.format == .bmp)
+        #expect(info.bitDepth == 8)
+        #expect(info.frameCount == 1)
+        #expect(palette.colorModel == .palette)
+        #expect(palette.bitDepth == 4)
+        #expect(!palette.hasAlpha)
     }
 
     @Test func `the resolution is read`() throws {

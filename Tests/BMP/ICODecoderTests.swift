@@ -60,7 +60,9 @@ import Testing
         let icon = try decoder.decode(
             ICOWriter.file([(2, 32, [UInt8](bytes.dropLast(missing)))]), options: DecodingOptions(tolerance: .harmless))
 
-        #expect(icon.pixels == whole.pixels && icon.damage?.kind == .harmless && whole.damage == nil)
+        #expect(icon.pixels == whole.pixels)
+        #expect(icon.damage?.kind == .harmless)
+        #expect(whole.damage == nil)
     }
 
     @Test func `a wrong size in the directory is harmless`() throws {
@@ -85,7 +87,8 @@ import Testing
 
         let image = try decoder.decode(file, options: DecodingOptions(tolerance: .harmless))
 
-        #expect(image.pixels.tightBytes == masked + masked && image.damage?.kind == .harmless)
+        #expect(image.pixels.tightBytes == masked + masked)
+        #expect(image.damage?.kind == .harmless)
         #expect(try decoder.inspect(file, limits: DecodingLimits()).size == image.size)
     }
 
@@ -95,7 +98,8 @@ import Testing
         let image = try decoder.decode(
             ICOWriter.file([(2, 24, bitmap(bits: 24)), cut]), options: DecodingOptions(tolerance: .harmless))
 
-        #expect(image.size.width == 2 && image.damage?.kind == .harmless)
+        #expect(image.size.width == 2)
+        #expect(image.damage?.kind == .harmless)
     }
 
     @Test(arguments: [false, true])
@@ -166,8 +170,10 @@ import Testing
             let collector = PixelRowCollector()
             let damage = try decoder.decodeRows(file, options: strict, into: collector)
 
-            #expect(image.size.width == width && image.damage?.kind == .harmless)
-            #expect(collector.image?.pixels == image.pixels && damage == image.damage)
+            #expect(image.size.width == width)
+            #expect(image.damage?.kind == .harmless)
+            #expect(collector.image?.pixels == image.pixels)
+            #expect(damage == image.damage)
         }
         #expect(decoder.errorCode(ICOWriter.file([spoiled])) != nil)
     }
@@ -178,7 +184,8 @@ import Testing
 
         let image = try decoder.decode(cut, options: DecodingOptions(allowsPartial: true))
 
-        #expect(decoder.errorCode(cut) == .truncated && image.partialError?.code == .truncated)
+        #expect(decoder.errorCode(cut) == .truncated)
+        #expect(image.partialError?.code == .truncated)
         #expect(
             image.pixels.tightBytes == [UInt8](repeating: 0, count: 8) + [100, 100, 100, 9, 100, 100, 100, 9])
     }
@@ -192,8 +199,10 @@ import Testing
         let image = try decoder.decode(file, options: DecodingOptions())
 
         #expect(try pixels([shallow, small])[0] == 1)
-        #expect(image.size == PixelSize(width: 300, height: 300) && image.pixels.rgba(0, 0) == [3, 3, 3, 255])
-        #expect(image.format == .ico && image.frames == nil)
+        #expect(image.size == PixelSize(width: 300, height: 300))
+        #expect(image.pixels.rgba(0, 0) == [3, 3, 3, 255])
+        #expect(image.format == .ico)
+        #expect(image.frames == nil)
         #expect(try decoder.inspect(file, limits: DecodingLimits()).size == image.size)
         #expect(try decoder.inspect(file, limits: DecodingLimits()).format == .ico)
     }

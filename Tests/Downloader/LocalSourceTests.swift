@@ -77,7 +77,8 @@ struct LocalSourceTests {
             try await downloader.download(
                 DownloadRequest(ImageSource(try #require(URL(string: text)))), to: target)
         }
-        #expect(error.code == .unsupportedURL && !FileManager.default.fileExists(atPath: target))
+        #expect(error.code == .unsupportedURL)
+        #expect(!FileManager.default.fileExists(atPath: target))
     }
 
     @Test func `a decoded image as a source has no bytes`() async throws {

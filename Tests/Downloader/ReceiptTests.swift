@@ -137,7 +137,8 @@ struct ReceiptTests {
 
         downloader.cancelAll()
 
-        #expect(outcomes.texts.values.allSatisfy { $0 == ["cancelled"] } && outcomes.texts.count == 4)
+        #expect(outcomes.texts.values.allSatisfy { $0 == ["cancelled"] })
+        #expect(outcomes.texts.count == 4)
         await #expect(throws: CancellationError.self) { try await task.value }
         try start("e", on: downloader)
         try await clock.waitForSleepers(count: 1)

@@ -12,7 +12,8 @@ struct SwapBackendsTests {
     /// bytes.
     private func runs(_ stack: String, _ words: [String] = []) async throws -> [[Int]] {
         let outcome = try await Program(name: "swap-backends").run(["--stack", stack] + words)
-        #expect(outcome.status == 0 && outcome.problems == "")
+        #expect(outcome.status == 0)
+        #expect(outcome.problems == "")
         return numbers(outcome)
     }
 
@@ -102,7 +103,9 @@ struct SwapBackendsTests {
         program.process.send(SIGINT)
         let outcome = try await program.outcome()
 
-        #expect(outcome.status == 130 && outcome.output == "" && outcome.problems == "")
+        #expect(outcome.status == 130)
+        #expect(outcome.output == "")
+        #expect(outcome.problems == "")
         #expect(try FileManager.default.contentsOfDirectory(atPath: directory.path).isEmpty)
     }
 

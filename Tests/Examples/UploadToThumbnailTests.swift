@@ -17,14 +17,17 @@ struct UploadToThumbnailTests {
         let outcome = try await Program(name: "upload-to-thumbnail")
             .run(["-", output.path], input: SampleImages.data("dunes.jpg"))
 
-        #expect(outcome.status == 0 && outcome.problems == "")
+        #expect(outcome.status == 0)
+        #expect(outcome.problems == "")
         #expect(outcome.output.contains("in:  jpeg, 1200 x 800, 37026 bytes"))
         let data = try Data(contentsOf: output)
         #expect(outcome.output.contains("out: webp, 320 x 213, \(data.count) bytes"))
         let image = try CodecRegistry.standard.decode(data)
-        #expect(image.format == .webp && image.size == PixelSize(width: 320, height: 213))
+        #expect(image.format == .webp)
+        #expect(image.size == PixelSize(width: 320, height: 213))
         let alpha = image.pixels.withUnsafeBytes { (corner: $0[3], center: $0[100 * image.pixels.bytesPerRow + 643]) }
-        #expect(alpha.corner == 0 && alpha.center == 255)
+        #expect(alpha.corner == 0)
+        #expect(alpha.center == 255)
     }
 
     @Test func `a rotated photo becomes upright`() async throws {
@@ -45,12 +48,14 @@ struct UploadToThumbnailTests {
         let outcome = try await Program(name: "upload-to-thumbnail")
             .run(["-", output.path], input: Data("<html>".utf8))
 
-        #expect(outcome.status == 1 && outcome.problems.hasPrefix("upload-to-thumbnail: "))
+        #expect(outcome.status == 1)
+        #expect(outcome.problems.hasPrefix("upload-to-thumbnail: "))
         #expect(!FileManager.default.fileExists(atPath: output.path))
     }
 
     @Test func `an unknown option is explained`() async throws {
         let outcome = try await Program(name: "upload-to-thumbnail").run(["--nonsense"])
-        #expect(outcome.status == 2 && outcome.problems.contains("usage: "))
+        #expect(outcome.status == 2)
+        #expect(outcome.problems.contains("usage: "))
     }
 }

@@ -31,8 +31,10 @@ import Testing
     func `inspection returns size, frames, delays and alpha`(file: String, frames: Int, hasAlpha: Bool) throws {
         let info = try decoder.inspect(fixture(file), limits: DecodingLimits())
 
-        #expect(info.size == PixelSize(width: 13, height: 19) && info.colorModel == .palette)
-        #expect(info.frameCount == frames && info.hasAlpha == hasAlpha)
+        #expect(info.size == PixelSize(width: 13, height: 19))
+        #expect(info.colorModel == .palette)
+        #expect(info.frameCount == frames)
+        #expect(info.hasAlpha == hasAlpha)
         #expect(info.delays == (frames == 1 ? [] : [.milliseconds(50), .milliseconds(50), .milliseconds(50)]))
         #expect(info.loopCount == (frames == 1 ? nil : 3))
     }

@@ -184,7 +184,8 @@ import Testing
         let copy = try reread(original)
 
         let (before, after) = (try #require(original.frames), try #require(copy.frames))
-        #expect(after.frameCount == before.frameCount && after.playCount == before.playCount)
+        #expect(after.frameCount == before.frameCount)
+        #expect(after.playCount == before.playCount)
         for index in 0..<before.frameCount {
             #expect(try after.frame(at: index) == before.frame(at: index), "frame \(index)")
             // Short delays are written as browsers show them.

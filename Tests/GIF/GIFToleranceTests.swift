@@ -24,7 +24,8 @@ import Testing
         for file in files {
             let image = try decoder.decode(file, options: strict)
 
-            #expect(image.pixels.tightBytes == [1, 2, 3, 255] && image.frames == nil)
+            #expect(image.pixels.tightBytes == [1, 2, 3, 255])
+            #expect(image.frames == nil)
             #expect(image.damage?.kind == .harmless)
             #expect(try decoder.inspect(file, limits: DecodingLimits()).frameCount == 1)
             try DecoderChecks(decoder).checkRows(file)
@@ -62,7 +63,8 @@ import Testing
                 let data = file(broken == cut ? blocks : blocks + [other], trailer: broken != cut)
                 let image = try decoder.decode(data, options: strict)
 
-                #expect(image.frames?.frameCount ?? 1 == count && image.damage?.kind == .harmless)
+                #expect(image.frames?.frameCount ?? 1 == count)
+                #expect(image.damage?.kind == .harmless)
                 #expect(image.pixels.tightBytes == [1, 2, 3, 255])
                 #expect(try decoder.inspect(data, limits: DecodingLimits()).frameCount == count)
             }
@@ -121,7 +123,8 @@ import Testing
             let image = try decoder.decode(data, options: strict)
 
             #expect(image.pixels.tightBytes == [1, 2, 3, 255, 4, 5, 6, 255])
-            #expect(image.frames?.frameCount == 2 && image.damage?.kind == .harmless)
+            #expect(image.frames?.frameCount == 2)
+            #expect(image.damage?.kind == .harmless)
             #expect(try decoder.inspect(data, limits: DecodingLimits()).size == image.size)
             try DecoderChecks(decoder).checkPieces(data)
         }
@@ -183,7 +186,8 @@ import Testing
 
         let image = try decoder.decode(data, options: strict)
 
-        #expect(image.pixels.tightBytes == clear && image.pixels.alphaMode == .straight)
+        #expect(image.pixels.tightBytes == clear)
+        #expect(image.pixels.alphaMode == .straight)
         #expect(image.damage?.kind == .harmless)
         try DecoderChecks(decoder).checkRows(data)
         try DecoderChecks(decoder).checkPieces(data)
@@ -197,7 +201,8 @@ import Testing
                 #expect(decoder.errorCode(data, options: options) == .corrupt)
             }
             let image = try decoder.decode(file(width: 9, height: 9, [empty, other]), options: options)
-            #expect(image.damage?.kind == .harmless && image.frames?.frameCount == 2)
+            #expect(image.damage?.kind == .harmless)
+            #expect(image.frames?.frameCount == 2)
         }
         try DecoderChecks(decoder).checkPieces(file(width: 9, height: 9, [empty, other]))
     }
@@ -207,7 +212,8 @@ import Testing
 
         let image = try decoder.decode(data, options: DecodingOptions())
 
-        #expect(image.pixels.tightBytes == clear && image.damage?.kind == .wrongPixels)
+        #expect(image.pixels.tightBytes == clear)
+        #expect(image.damage?.kind == .wrongPixels)
         #expect(decoder.errorCode(data, options: strict) == .corrupt)
     }
 
@@ -228,8 +234,10 @@ import Testing
 
         let image = try decoder.decode(data, options: DecodingOptions())
 
-        #expect(whole.damage == nil && image.damage?.kind == .wrongPixels)
-        #expect(image.pixels.rgba(9, 0) == whole.pixels.rgba(9, 0) && image.pixels != whole.pixels)
+        #expect(whole.damage == nil)
+        #expect(image.damage?.kind == .wrongPixels)
+        #expect(image.pixels.rgba(9, 0) == whole.pixels.rgba(9, 0))
+        #expect(image.pixels != whole.pixels)
         #expect(image.pixels.alphaMode == .opaque)
         #expect(decoder.errorCode(data, options: strict) == .corrupt)
         try DecoderChecks(decoder).checkRows(data)
@@ -239,7 +247,8 @@ import Testing
     @Test func `an end code before the end of the data is a wrong code`() throws {
         let image = try decoder.decode(pattern { $0[40] = 0x81 }, options: DecodingOptions())
 
-        #expect(image.damage?.kind == .wrongPixels && image.pixels.alphaMode == .opaque)
+        #expect(image.damage?.kind == .wrongPixels)
+        #expect(image.pixels.alphaMode == .opaque)
     }
 
     @Test func `missing rows are missing pixels, unless the data is complete and few are missing`() throws {
@@ -251,8 +260,11 @@ import Testing
         let few = try decoder.decode(data(4 * 15 + 1), options: DecodingOptions())
         let half = try decoder.decode(data(4 * 8), options: DecodingOptions(tolerance: .missingPixels))
 
-        #expect(few.damage?.kind == .wrongPixels && few.pixels.rgba(0, 15) == [4, 5, 6, 255])
-        #expect(half.damage?.kind == .missingPixels && half.pixels.rgba(0, 7) == [4, 5, 6, 255])
-        #expect(half.pixels.rgba(0, 8) == clear && decoder.errorCode(data(4 * 8)) == .corrupt)
+        #expect(few.damage?.kind == .wrongPixels)
+        #expect(few.pixels.rgba(0, 15) == [4, 5, 6, 255])
+        #expect(half.damage?.kind == .missingPixels)
+        #expect(half.pixels.rgba(0, 7) == [4, 5, 6, 255])
+        #expect(half.pixels.rgba(0, 8) == clear)
+        #expect(decoder.errorCode(data(4 * 8)) == .corrupt)
     }
 }

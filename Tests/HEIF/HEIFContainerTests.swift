@@ -50,7 +50,8 @@
             // A quarter turn counterclockwise makes an image upright whose orientation is `left`.
             for _ in 0..<(quarterTurns ?? 0) { expected = try expected.upright(from: .left) }
             if let axis { expected = try expected.upright(from: axis == 0 ? .downMirrored : .upMirrored) }
-            #expect(image.pixels == expected && image.orientation == .up)
+            #expect(image.pixels == expected)
+            #expect(image.orientation == .up)
             #expect(stored.pixels == cropped)
             #expect(try stored.pixels.upright(from: stored.orientation) == expected)
             #expect(try decoder.inspect(data, limits: DecodingLimits()).uprightSize == expected.size)
@@ -90,9 +91,11 @@
             let info = try decoder.inspect(builder.data, limits: DecodingLimits())
             let image = try decode(builder.data)
 
-            #expect(info.metadata.exif == Data(exif) && info.metadata.xmp == Data("<x/>".utf8))
+            #expect(info.metadata.exif == Data(exif))
+            #expect(info.metadata.xmp == Data("<x/>".utf8))
             #expect(info.orientation == .up)
-            #expect(info.metadata.colorProfile == Data([1, 2, 3]) && image.colorProfile == Data([1, 2, 3]))
+            #expect(info.metadata.colorProfile == Data([1, 2, 3]))
+            #expect(image.colorProfile == Data([1, 2, 3]))
             #expect(try image.pixels == decode(SampleFile.half.data()).pixels)
             let limits = DecodingLimits(maximumMetadataByteCount: 2)
             #expect(try decoder.inspect(builder.data, limits: limits).metadata == ImageMetadata())
@@ -122,7 +125,8 @@
 
             let metadata = try decoder.inspect(builder.data, limits: DecodingLimits()).metadata
 
-            #expect(metadata.xmp == nil && metadata.exif == Data(ImageOrientation.right.exif))
+            #expect(metadata.xmp == nil)
+            #expect(metadata.exif == Data(ImageOrientation.right.exif))
         }
 
         @Test func `the first location of an item is used`() throws {

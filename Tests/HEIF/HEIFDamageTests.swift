@@ -161,7 +161,8 @@
 
             let image = try decoder.decode(builder.data, options: DecodingOptions(tolerance: .harmless))
 
-            #expect(image.pixels.tightBytes == plain.tightBytes && image.damage?.kind == .harmless)
+            #expect(image.pixels.tightBytes == plain.tightBytes)
+            #expect(image.damage?.kind == .harmless)
             try DecoderChecks(decoder).checkRows(builder.data)
         }
 
@@ -181,7 +182,8 @@
 
             let image = try decoder.decode(file, options: DecodingOptions(tolerance: .harmless))
 
-            #expect(image.pixels == plain && image.damage?.kind == .harmless)
+            #expect(image.pixels == plain)
+            #expect(image.damage?.kind == .harmless)
             try DecoderChecks(decoder).checkRows(file)
             try DecoderChecks(decoder).checkPieces(file)
         }
@@ -195,7 +197,9 @@
 
             let image = try decoder.decode(cut, options: DecodingOptions(tolerance: .harmless))
 
-            #expect(image.pixels == whole.pixels && image.damage?.kind == .harmless && whole.damage == nil)
+            #expect(image.pixels == whole.pixels)
+            #expect(image.damage?.kind == .harmless)
+            #expect(whole.damage == nil)
         }
 
         @Test func `a damaged picture is an error and not a complete image`() throws {
@@ -253,7 +257,8 @@
             let image = try decoder.decode(cut, options: DecodingOptions(allowsPartial: true))
 
             #expect(image.partialError?.code == .truncated)
-            #expect(image.size == whole.size && image.pixels.alphaMode == .straight)
+            #expect(image.size == whole.size)
+            #expect(image.pixels.alphaMode == .straight)
             // The color of the last row of a tile is interpolated with the next tile.
             #expect(image.pixels.rgba(127, 62) == whole.rgba(127, 62))
             #expect(image.pixels.rgba(5, 63) == [0, 0, 0, 0])
@@ -316,7 +321,8 @@
             let error = #expect(throws: ImageDecodingError.self) {
                 try decoder(.zero).decodeRows(data, options: DecodingOptions(), into: collector)
             }
-            #expect(error?.code == .timedOut && collector.image == nil)
+            #expect(error?.code == .timedOut)
+            #expect(collector.image == nil)
         }
 
         /// Returns the error of a picture with further units.

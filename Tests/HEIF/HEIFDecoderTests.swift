@@ -19,7 +19,8 @@
 
             let pixels = try decode(fixture("\(name).heic")).pixels
 
-            #expect(pixels.format == .rgba8 && pixels.alphaMode == .opaque)
+            #expect(pixels.format == .rgba8)
+            #expect(pixels.alphaMode == .opaque)
             #expect(try #require(planes[name]).maximumDifference(from: pixels) <= 1)
             #expect(pixels.rgba(63, 63)[3] == 255)
         }
@@ -30,7 +31,8 @@
             let deep = try decode(data, DecodingOptions(pixelFormat: .rgba16)).pixels
             let shallow = try decode(data).pixels
 
-            #expect(deep.format == .rgba16 && shallow.format == .rgba8)
+            #expect(deep.format == .rgba16)
+            #expect(shallow.format == .rgba8)
             #expect(SamplePlanes.deep.maximumDifference(from: deep) <= 1)
             #expect(SamplePlanes.deep.maximumDifference(from: shallow) <= 1)
             #expect(try decode(SampleFile.half.data(), DecodingOptions(pixelFormat: .rgba16)).pixels.format == .rgba8)
@@ -43,8 +45,10 @@
             let color = try decode(data).pixels
 
             let samples = (0..<64).flatMap { y in (0..<64).map { x in graySample(x, y) } }
-            #expect(gray.format == .gray8 && gray.tightBytes == samples)
-            #expect(color.format == .rgba8 && color.tightBytes == samples.flatMap { [$0, $0, $0, 255] })
+            #expect(gray.format == .gray8)
+            #expect(gray.tightBytes == samples)
+            #expect(color.format == .rgba8)
+            #expect(color.tightBytes == samples.flatMap { [$0, $0, $0, 255] })
         }
 
         @Test(arguments: [
@@ -56,9 +60,14 @@
         ) throws {
             let info = try decoder.inspect(file.data(), limits: DecodingLimits())
 
-            #expect(info.format == .heif && info.size == PixelSize(width: 64, height: 64))
-            #expect(info.hasAlpha == hasAlpha && info.bitDepth == depth && info.colorModel == model)
-            #expect(info.frameCount == 1 && info.orientation == .up && info.metadata.exif == nil)
+            #expect(info.format == .heif)
+            #expect(info.size == PixelSize(width: 64, height: 64))
+            #expect(info.hasAlpha == hasAlpha)
+            #expect(info.bitDepth == depth)
+            #expect(info.colorModel == model)
+            #expect(info.frameCount == 1)
+            #expect(info.orientation == .up)
+            #expect(info.metadata.exif == nil)
         }
 
         @Test func `the luminance of the alpha image is the alpha`() throws {

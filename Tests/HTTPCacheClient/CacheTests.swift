@@ -70,8 +70,12 @@ struct CacheTests {
 
         let response = try await client.response(to: call(2, origin))
 
-        #expect(response.status == 504 && response.text == "" && response.error == nil && response.from_cache == nil)
-        #expect(response.values("X") == [] && response.values("Cache-Status") == ["alcedo; fwd=stale"])
+        #expect(response.status == 504)
+        #expect(response.text == "")
+        #expect(response.error == nil)
+        #expect(response.from_cache == nil)
+        #expect(response.values("X") == [])
+        #expect(response.values("Cache-Status") == ["alcedo; fwd=stale"])
         // Nothing is stored for another URL, which fails as before.
         var other = call(3, origin)
         other.url += "other"
@@ -111,7 +115,8 @@ struct CacheTests {
         let fields = origin.requests.last?.fields
         if mode == "no-cache" { #expect(fields?["If-None-Match"] == "\"v\"") }
         if mode == "reload" || mode == "no-store" {
-            #expect(fields?["If-None-Match"] == nil && fields?["Cache-Control"] == "no-cache")
+            #expect(fields?["If-None-Match"] == nil)
+            #expect(fields?["Cache-Control"] == "no-cache")
         }
     }
 

@@ -53,7 +53,9 @@ struct RuleTests {
 
         let response = try await client.response(to: call(2, origin, ["Range", range]))
 
-        #expect(response.status == 206 && response.text == text && response.from_cache == true)
+        #expect(response.status == 206)
+        #expect(response.text == text)
+        #expect(response.from_cache == true)
         #expect(origin.requests.count == 1)
     }
 
@@ -101,7 +103,8 @@ struct RuleTests {
 
         let response = try await client.response(to: call(2, origin))
 
-        #expect(response.status == 200 && response.text == Self.digits)
+        #expect(response.status == 200)
+        #expect(response.text == Self.digits)
         #expect(origin.requests.last?.fields["Range"] == "bytes=4-")
     }
 
@@ -118,7 +121,8 @@ struct RuleTests {
 
         let response = try await client.response(to: call(2, origin))
 
-        #expect(response.from_cache == true && response.values("Set-Cookie") == cookies)
+        #expect(response.from_cache == true)
+        #expect(response.values("Set-Cookie") == cookies)
         #expect(response.values("Set-Cookie2") == (cookies.isEmpty ? [] : ["e=f"]))
     }
 
@@ -162,7 +166,8 @@ struct RuleTests {
         let since = HTTPDate.format(date + TimeInterval(seconds))
         let response = try await client.response(to: call(2, origin, ["If-Modified-Since", since]))
 
-        #expect(response.status == status && response.from_cache == true)
+        #expect(response.status == status)
+        #expect(response.from_cache == true)
         #expect(origin.requests.count == 1)
     }
 }

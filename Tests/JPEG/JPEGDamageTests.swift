@@ -32,10 +32,12 @@ import Testing
 
         let bytes = upper.pixels.tightBytes
         let known = try #require(stride(from: 0, to: bytes.count, by: 4).first { bytes[$0 + 3] == 0 })
-        #expect(upper.partialError?.code == .truncated && upper.pixels.alphaMode == .straight)
+        #expect(upper.partialError?.code == .truncated)
+        #expect(upper.pixels.alphaMode == .straight)
         #expect(known > 0 && known % (33 * 4) == 0 && bytes.prefix(known).elementsEqual(rows.prefix(known)))
         #expect(bytes.dropFirst(known).allSatisfy { $0 == 0 })
-        #expect(coarse.partialError?.code == .truncated && coarse.pixels.alphaMode == .opaque)
+        #expect(coarse.partialError?.code == .truncated)
+        #expect(coarse.pixels.alphaMode == .opaque)
     }
 
     @Test(arguments: names.filter { $0 != "arithmetic.jpg" })
@@ -190,7 +192,8 @@ import Testing
             let strict = decoder.errorCode(damaged, options: DecodingOptions(tolerance: .harmless))
             #expect(strict == (image.damage?.kind == .wrongPixels ? .corrupt : nil), "byte \(index)")
         }
-        #expect(kinds.contains(.wrongPixels) && !kinds.contains(.missingPixels))
+        #expect(kinds.contains(.wrongPixels))
+        #expect(!kinds.contains(.missingPixels))
     }
 
     @Test func `a progressive file needs its first scan and is coarser without later ones`() throws {
@@ -207,7 +210,8 @@ import Testing
             // Without an end mark, scans are missing.
             #expect(errorCode(data.prefix(count)) == .truncated)
             let part = try decoder.decode(data.prefix(count), options: DecodingOptions(allowsPartial: true))
-            #expect(part.pixels.tightBytes == pixels && part.isPartial)
+            #expect(part.pixels.tightBytes == pixels)
+            #expect(part.isPartial)
         }
     }
 
@@ -221,7 +225,8 @@ import Testing
 
         let image = try decoder.decode(damaged, options: DecodingOptions())
 
-        #expect(image.pixels == coarse.pixels && image.damage?.kind == .wrongPixels)
+        #expect(image.pixels == coarse.pixels)
+        #expect(image.damage?.kind == .wrongPixels)
     }
 
     /// libjpeg takes over some fields of a second frame header before it refuses it.
@@ -396,7 +401,8 @@ import Testing
             (file.dropLast(2) + Data(repeating: 1, count: 20) + end, DamageTolerance.wrongPixels),
         ] {
             let image = try decoder.decode(data, options: DecodingOptions())
-            #expect(image.pixels.tightBytes == rows && image.damage?.kind == damage)
+            #expect(image.pixels.tightBytes == rows)
+            #expect(image.damage?.kind == damage)
         }
     }
 }

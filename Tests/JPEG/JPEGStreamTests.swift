@@ -24,7 +24,8 @@ import Testing
         let options = DecodingOptions(pixelFormat: .gray8)
         let gray = try decoder.decode(fixture("gray.jpg"), options: options).pixels
 
-        #expect(gray.format == .gray8 && gray.alphaMode == .opaque)
+        #expect(gray.format == .gray8)
+        #expect(gray.alphaMode == .opaque)
         #expect(gray.tightBytes == Array(try fixture("gray.raw")))
         #expect(try decoder.decode(fixture("420.jpg"), options: options).pixels.format == .rgba8)
     }
@@ -40,7 +41,8 @@ import Testing
         try pieces.append(file[scan.lowerBound..<scan.lowerBound + scan.count * 2 / 3])
         let preview = try #require(try pieces.preview())
 
-        #expect(preview.pass == 1 && (1..<25).contains(preview.rowCount))
+        #expect(preview.pass == 1)
+        #expect((1..<25).contains(preview.rowCount))
         let known = preview.rowCount * 33 * 4
         #expect(preview.image.pixels.tightBytes.prefix(known).elementsEqual(try reference("444.raw").prefix(known)))
         #expect(try pieces.preview() == nil)
@@ -75,7 +77,8 @@ import Testing
             errors.append(zip(preview.image.pixels.tightBytes, whole).reduce(0) { $0 + abs(Int($1.0) - Int($1.1)) })
         }
 
-        #expect(passes == Array(1...passes.count) && passes.count >= 5)
+        #expect(passes == Array(1...passes.count))
+        #expect(passes.count >= 5)
         #expect(try #require(errors.last) < errors[0] / 4)
         #expect(try pieces.finish().pixels.tightBytes == whole)
     }

@@ -33,7 +33,9 @@
             #expect((0..<4).map(frames.rawDelay) == delays)
             #expect((0..<4).map(frames.delay) == delays)
             #expect(frames.canvasSize == SampleFile.size)
-            #expect(info.frameCount == 4 && info.delays == delays && info.size == SampleFile.size)
+            #expect(info.frameCount == 4)
+            #expect(info.delays == delays)
+            #expect(info.size == SampleFile.size)
             #expect(frames.cost > data.count)
         }
 
@@ -53,7 +55,8 @@
 
             #expect(frames.frameCount == stored.count)
             for (index, delay) in stored.enumerated() {
-                #expect(frames.rawDelay(at: index) == delay.1 && frames.delay(at: index) == delay.2)
+                #expect(frames.rawDelay(at: index) == delay.1)
+                #expect(frames.delay(at: index) == delay.2)
             }
         }
 

@@ -61,7 +61,8 @@
             let shallow = try decode(data).pixels
 
             #expect(try decode(data, DecodingOptions(pixelFormat: .rgba16)).pixels == pixels)
-            #expect(shallow.format == .rgba8 && shallow.alphaMode == .opaque)
+            #expect(shallow.format == .rgba8)
+            #expect(shallow.alphaMode == .opaque)
             let bytes = pixels.tightBytes
             #expect(shallow.tightBytes == stride(from: 1, to: bytes.count, by: 2).map { bytes[$0] })
             #expect(try decode(SampleFile.alpha.data(), DecodingOptions(pixelFormat: .rgba16)).pixels.format == .rgba8)
@@ -74,7 +75,8 @@
             let color = try decode(data).pixels
 
             #expect(try decode(data, DecodingOptions(pixelFormat: .gray8)).pixels == pixels)
-            #expect(color.format == .rgba8 && color.alphaMode == .opaque)
+            #expect(color.format == .rgba8)
+            #expect(color.alphaMode == .opaque)
             #expect(color.tightBytes == pixels.tightBytes.flatMap { [$0, $0, $0, 255] })
             #expect(
                 try decode(SampleFile.lossless.data(), DecodingOptions(pixelFormat: .gray8)).pixels.format == .rgba8)
@@ -108,7 +110,8 @@
 
             let stored = try decode(data, DecodingOptions(appliesOrientation: false))
 
-            #expect(stored.pixels == pixels && stored.orientation == orientation)
+            #expect(stored.pixels == pixels)
+            #expect(stored.orientation == orientation)
             #expect(try decode(data).pixels == pixels.upright(from: orientation))
             #expect(try decode(data).orientation == .up)
             #expect(try decoder.inspect(data, limits: DecodingLimits()).orientation == orientation)

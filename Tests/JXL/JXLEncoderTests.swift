@@ -40,7 +40,8 @@
 
             let (low, high) = (try result(.init(quality: 5), pixels), try result(.init(quality: 95), pixels))
 
-            #expect(low.count < high.count && low.error > high.error)
+            #expect(low.count < high.count)
+            #expect(low.error > high.error)
             #expect(high.error < 18 * size.pixelCount)
             #expect(try result(.distance(8), pixels).count < result(.distance(0.5), pixels).count)
         }
@@ -48,8 +49,10 @@
         @Test func `qualities outside the range are clamped, and 100 is lossless`() {
             typealias Compression = JXLEncoder.Compression
 
-            #expect(Compression(quality: 100) == .lossless && Compression(quality: 200) == .lossless)
-            #expect(Compression(quality: -3) == .distance(25) && Compression(quality: .nan) == .distance(25))
+            #expect(Compression(quality: 100) == .lossless)
+            #expect(Compression(quality: 200) == .lossless)
+            #expect(Compression(quality: -3) == .distance(25))
+            #expect(Compression(quality: .nan) == .distance(25))
             guard case .distance(let distance) = Compression(quality: 90) else {
                 Issue.record("a quality of 90 is lossless")
                 return
@@ -70,9 +73,11 @@
             let data = try JXLEncoder(compression: compression, effort: 3).encode(DecodedImage(pixels: pixels))
 
             let info = try decoder.inspect(data, limits: DecodingLimits())
-            #expect(info.colorModel == .grayAlpha && info.bitDepth == (format.isDeep ? 16 : 8))
+            #expect(info.colorModel == .grayAlpha)
+            #expect(info.bitDepth == (format.isDeep ? 16 : 8))
             let decoded = try decode(data, DecodingOptions(pixelFormat: format)).pixels
-            #expect(decoded.format == format && (compression != .lossless || decoded == pixels))
+            #expect(decoded.format == format)
+            #expect((compression != .lossless || decoded == pixels))
         }
 
         @Test(arguments: [-1, 0, .nan, 1_000] as [Double])
@@ -94,7 +99,8 @@
             let decoded = try decode(data).pixels.tightBytes
             let stored = translucent.tightBytes
             let errors = stride(from: 3, to: decoded.count, by: 4).map { abs(Int(decoded[$0]) - Int(stored[$0])) }
-            #expect(errors.count == 33 * 21 && errors.allSatisfy { $0 <= maximum })
+            #expect(errors.count == 33 * 21)
+            #expect(errors.allSatisfy { $0 <= maximum })
         }
 
         @Test(arguments: [true, false])
@@ -128,7 +134,8 @@
 
             let decoded = try decode(lossless.encode(image))
 
-            #expect(decoded.colorProfile == nil && decoded.pixels == image.pixels)
+            #expect(decoded.colorProfile == nil)
+            #expect(decoded.pixels == image.pixels)
         }
 
         @Test func `EXIF is written with the orientation of the image`() throws {

@@ -49,7 +49,9 @@
 
             let pixels = try decoder.decode(file, options: DecodingOptions(pixelFormat: .rgba16)).pixels
 
-            #expect(pixels.format == .rgba16 && pixels.alphaMode == .opaque && pixels.size == SampleFile.size)
+            #expect(pixels.format == .rgba16)
+            #expect(pixels.alphaMode == .opaque)
+            #expect(pixels.size == SampleFile.size)
             let bytes = pixels.tightBytes
             for y in 0..<SampleFile.size.height {
                 for x in 0..<SampleFile.size.width {

@@ -59,7 +59,9 @@ struct AutoPurgingImageCacheTests {
         _ = (cache.image(withIdentifier: "10"), cache.image(withIdentifier: "0"))
 
         let statistics = cache.statistics
-        #expect(statistics.hits == 1 && statistics.misses == 1 && statistics.stores == 11)
+        #expect(statistics.hits == 1)
+        #expect(statistics.misses == 1)
+        #expect(statistics.stores == 11)
         #expect(statistics.evictions.values.reduce(0, +) == 5)
     }
 
@@ -68,7 +70,8 @@ struct AutoPurgingImageCacheTests {
         for number in 0..<10 { cache.add(pixel, withIdentifier: "\(number)") }
         for number in [0, 1] { #expect(cache.image(withIdentifier: "\(number)") != nil) }
         cache.add(pixel, withIdentifier: "10")
-        #expect(cache.image(withIdentifier: "0") != nil && cache.image(withIdentifier: "1") != nil)
+        #expect(cache.image(withIdentifier: "0") != nil)
+        #expect(cache.image(withIdentifier: "1") != nil)
         #expect(cache.image(withIdentifier: "2") == nil)
     }
 
@@ -82,7 +85,8 @@ struct AutoPurgingImageCacheTests {
 
         cache.add(pixel, withIdentifier: "a")
         cache.add(.gray(side: 6), withIdentifier: "144")
-        #expect(cache.totalCost == 0 && cache.image(withIdentifier: "a") == nil)
+        #expect(cache.totalCost == 0)
+        #expect(cache.image(withIdentifier: "a") == nil)
     }
 
     @Test func `removing returns whether there was an image`() {
@@ -147,7 +151,8 @@ struct AutoPurgingImageCacheTests {
 
         cache.memoryCapacity = 20
         cache.preferredMemoryUsageAfterPurge = 12
-        #expect(cache.memoryCapacity == 20 && cache.preferredMemoryUsageAfterPurge == 12)
+        #expect(cache.memoryCapacity == 20)
+        #expect(cache.preferredMemoryUsageAfterPurge == 12)
         #expect(cache.totalCost == 80)
         cache.store(pixel, for: ImageKey(ResourceKey("20")))
         #expect(cache.totalCost == 12)
@@ -168,7 +173,8 @@ struct AutoPurgingImageCacheTests {
         let cache = cache(1000, 500)
         let key = ImageKey(ResourceKey("a"))
         cache.add(pixel, withIdentifier: "a")
-        #expect(cache.contains(key) && cache.image(for: key) != nil)
+        #expect(cache.contains(key))
+        #expect(cache.image(for: key) != nil)
         #expect(cache.removeAll(of: ResourceKey("a")) == 1)
         cache.store(pixel, for: key)
         #expect(cache.image(withIdentifier: "a") != nil)
@@ -183,10 +189,13 @@ struct AutoPurgingImageCacheTests {
         let cache = cache(1000, 500)
         let (first, second) = (ImageKey(ResourceKey("a"), variant: "bc"), ImageKey(ResourceKey("ab"), variant: "c"))
         cache.store(.gray(side: 1), for: first)
-        #expect(cache.image(for: second) == nil && !cache.contains(second) && !cache.remove(second))
+        #expect(cache.image(for: second) == nil)
+        #expect(!cache.contains(second))
+        #expect(!cache.remove(second))
         #expect(cache.removeAll(of: second.resource) == 0)
         cache.store(.gray(side: 2), for: second)
-        #expect(cache.image(for: first) == nil && cache.image(for: second)?.size.width == 2)
+        #expect(cache.image(for: first) == nil)
+        #expect(cache.image(for: second)?.size.width == 2)
         #expect(cache.totalCost == 16)
     }
 

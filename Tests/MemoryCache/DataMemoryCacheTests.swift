@@ -101,7 +101,8 @@ struct DataMemoryCacheTests {
         let whole = Data("0123456789".utf8)
         try cache.store(CachedData(whole.dropFirst(5), metadata: whole.dropFirst(8)), for: key("a"))
         let found = cache.entry(for: key("a"))
-        #expect(found?.data.startIndex == 0 && found?.metadata.startIndex == 0)
+        #expect(found?.data.startIndex == 0)
+        #expect(found?.metadata.startIndex == 0)
         #expect(found == CachedData(Data("56789".utf8), metadata: Data("89".utf8)))
     }
 }

@@ -24,7 +24,8 @@ struct MemoryCacheTests {
         func kept() -> [Bool] { requests.map { cache.contains($0.key) } }
 
         for request in requests + [request("none", .zero)] { cache.store(.gray(side: 1), for: request) }
-        #expect(kept() == [true, true, true] && cache.count == 3)
+        #expect(kept() == [true, true, true])
+        #expect(cache.count == 3)
         clock.advance(by: .seconds(5))
         #expect(kept() == [false, true, true])
         clock.advance(by: .seconds(5))
@@ -65,7 +66,8 @@ struct MemoryCacheTests {
     @Test func `replacing an entry frees the old cost before anything is evicted`() {
         let cache = filled(costLimit: 3, [0, 1, 2])
         #expect(cache.store("big", for: 0, cost: 1))
-        #expect(cache.totalCost == 3 && cache.count == 3)
+        #expect(cache.totalCost == 3)
+        #expect(cache.count == 3)
 
         #expect(cache.store("big", for: 1, cost: 2))
         #expect(cache.totalCost == 3)
@@ -83,7 +85,8 @@ struct MemoryCacheTests {
         let cache = MemoryCache<Int, String>(costLimit: 5, policy: .lru)
         #expect(cache.store("a", for: 0, cost: -10))
         #expect(cache.store("b", for: 1, cost: .min))
-        #expect(cache.totalCost == 0 && cache.count == 2)
+        #expect(cache.totalCost == 0)
+        #expect(cache.count == 2)
         #expect(cache.store("c", for: 2, cost: 5))
         #expect(cache.count == 3)
     }
@@ -93,16 +96,19 @@ struct MemoryCacheTests {
         #expect(!cache.store("a", for: 0, cost: .max))
         #expect(cache.store("a", for: 0, cost: .max / 2))
         #expect(cache.store("b", for: 1, cost: .max / 2))
-        #expect(cache.totalCost == .max / 2 && cache.count == 1)
+        #expect(cache.totalCost == .max / 2)
+        #expect(cache.count == 1)
         cache.trim(toCost: .min, count: .min)
-        #expect(cache.totalCost == 0 && cache.count == 0)
+        #expect(cache.totalCost == 0)
+        #expect(cache.count == 0)
     }
 
     @Test(arguments: [(0, 5), (-1, 5), (5, 0), (5, -1), (.min, .min)])
     func `a limit of zero or less stores nothing`(costLimit: Int, countLimit: Int) {
         let cache = MemoryCache<Int, String>(costLimit: costLimit, countLimit: countLimit)
         #expect(!cache.store("a", for: 0, cost: 0))
-        #expect(cache.value(for: 0) == nil && cache.count == 0)
+        #expect(cache.value(for: 0) == nil)
+        #expect(cache.count == 0)
     }
 
     @Test func `trimming keeps the most recently used entries`() {
@@ -123,7 +129,8 @@ struct MemoryCacheTests {
         #expect(cache.removeValue(for: 0) == "0")
         #expect(cache.removeValue(for: 0) == nil)
         cache.removeAll()
-        #expect(cache.count == 0 && cache.totalCost == 0)
+        #expect(cache.count == 0)
+        #expect(cache.totalCost == 0)
         cache.store("again", for: 0, cost: 1)
         #expect(cache.value(for: 0) == "again")
     }

@@ -92,7 +92,8 @@ struct PolicyModelTests {
                 reference.record(evicted.value, at: now)
                 #expect(reference.stored[key.number] == nil)
                 if isStored {
-                    #expect(cost <= 20 && life != .zero)
+                    #expect(cost <= 20)
+                    #expect(life != .zero)
                     reference.stored[key.number] = entry
                     reference.storeCount += 1
                 } else {
@@ -120,7 +121,8 @@ struct PolicyModelTests {
                     Int.random(in: 0...70, using: &random), Int.random(in: 0...20, using: &random)
                 )
                 cache.trim(toCost: cost, count: count)
-                #expect(cache.totalCost <= cost && cache.count <= count)
+                #expect(cache.totalCost <= cost)
+                #expect(cache.count <= count)
                 reference.record(evicted.value, at: now)
             case 88..<92:
                 cache.respond(to: [.normal, .warning, .warning, .critical].randomElement(using: &random) ?? .normal)
@@ -163,7 +165,8 @@ struct PolicyModelTests {
     private func checkSums(of cache: Cache, against reference: Reference, at now: Duration) {
         #expect(cache.count == reference.stored.count)
         #expect(cache.totalCost == reference.stored.values.reduce(0) { $0 + $1.cost })
-        #expect(cache.totalCost <= reference.limits.costLimit && cache.count <= reference.limits.countLimit)
+        #expect(cache.totalCost <= reference.limits.costLimit)
+        #expect(cache.count <= reference.limits.countLimit)
 
         let entries = cache.entries
         let living = reference.stored.filter { !$0.value.isOver(at: now) }
@@ -179,7 +182,8 @@ struct PolicyModelTests {
         let (indexed, mortal, inRow) = cache.lock.withLock { state, _ in
             (state.table.index.count, state.table.expiringCount, state.table.slots.count)
         }
-        #expect(indexed == cache.count && inRow == cache.count)
+        #expect(indexed == cache.count)
+        #expect(inRow == cache.count)
         #expect(mortal == reference.stored.values.count { $0.deadline != nil })
     }
 }

@@ -28,35 +28,43 @@ struct NSCacheBackendTests {
 
         let found = cache.image(for: .number(0))
         #expect(found?.pixels == image.pixels)
-        #expect(found?.scale == 2 && found?.orientation == .left && found?.format == .png)
-        #expect(cache.totalCost == image.cost && cache.count == 1)
+        #expect(found?.scale == 2)
+        #expect(found?.orientation == .left)
+        #expect(found?.format == .png)
+        #expect(cache.totalCost == image.cost)
+        #expect(cache.count == 1)
     }
 
     @Test func `replacing counts the new cost only`() {
         let cache = NSCacheBackend.storing([10, 20, 30])
         cache.store(.weighing(5), for: .number(2))
-        #expect(cache.totalCost == 35 && cache.count == 3)
+        #expect(cache.totalCost == 35)
+        #expect(cache.count == 3)
         cache.store(.weighing(50), for: .number(2))
-        #expect(cache.totalCost == 80 && cache.count == 3)
+        #expect(cache.totalCost == 80)
+        #expect(cache.count == 3)
     }
 
     @Test func `replacing by a higher cost evicts what no longer fits`() {
         let cache = NSCacheBackend.storing([10, 20, 30], costLimit: 60)
         cache.store(.weighing(35), for: .number(2))
         #expect(cache.numbers == [1, 2])
-        #expect(cache.totalCost == 55 && cache.count == 2)
+        #expect(cache.totalCost == 55)
+        #expect(cache.count == 2)
     }
 
     @Test func `the number of images is limited`() {
         let cache = NSCacheBackend.storing([1, 2, 3, 4], countLimit: 2)
-        #expect(cache.count == 2 && cache.totalCost == 7)
+        #expect(cache.count == 2)
+        #expect(cache.totalCost == 7)
         #expect(cache.numbers == [2, 3])
     }
 
     @Test(arguments: [(0, 5), (-1, 5), (5, 0), (5, -1), (Int.min, Int.min)])
     func `a limit of zero or less stores nothing`(costLimit: Int, countLimit: Int) {
         let cache = NSCacheBackend.storing([0, 1], costLimit: costLimit, countLimit: countLimit)
-        #expect(cache.count == 0 && cache.totalCost == 0)
+        #expect(cache.count == 0)
+        #expect(cache.totalCost == 0)
         #expect(cache.numbers == [])
         cache.trim(toCost: 0)
         cache.removeAll()
@@ -77,7 +85,8 @@ struct NSCacheBackendTests {
         let half = Int.max / 2
         let cache = NSCacheBackend.storing([half, half - 1, half, half + 1, .max])
         #expect(cache.costLimit == half)
-        #expect(cache.totalCost == half && cache.count == 1)
+        #expect(cache.totalCost == half)
+        #expect(cache.count == 1)
     }
 
     @Test(arguments: [-1, 0])
@@ -85,7 +94,8 @@ struct NSCacheBackendTests {
         let cache = NSCacheBackend.storing([1, 2, 3])
         cache.trim(toCost: cost)
         #expect(cache.numbers == [])
-        #expect(cache.count == 0 && cache.totalCost == 0)
+        #expect(cache.count == 0)
+        #expect(cache.totalCost == 0)
     }
 
     @Test func `trimming to more than the current cost removes nothing`() {
@@ -115,8 +125,11 @@ struct NSCacheBackendTests {
         cache.trim(toCost: 0)
 
         let statistics = cache.statistics
-        #expect(statistics.hits == 2 && statistics.hitCost == 20 && statistics.misses == 1)
-        #expect(statistics.stores == 5 && statistics.failures == 1)
+        #expect(statistics.hits == 2)
+        #expect(statistics.hitCost == 20)
+        #expect(statistics.misses == 1)
+        #expect(statistics.stores == 5)
+        #expect(statistics.failures == 1)
         #expect(statistics.evictions == [.costLimit: 2, .replaced: 1, .removed: 1, .trimmed: 1])
     }
 

@@ -26,7 +26,8 @@ struct NSCacheThreadsTests {
                 case 94..<99: cache.trim(toCost: Int.random(in: 0...costLimit, using: &random))
                 default: cache.removeAll()
                 }
-                #expect(cache.totalCost <= costLimit && cache.count <= countLimit)
+                #expect(cache.totalCost <= costLimit)
+                #expect(cache.count <= countLimit)
             }
         }
 

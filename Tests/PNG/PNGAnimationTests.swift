@@ -154,7 +154,8 @@ import Testing
                 #expect(partial.map { $0.partialError?.code == .truncated } ?? true)
                 continue
             }
-            #expect(image.damage?.kind == .harmless && image.damage?.error.code == .truncated)
+            #expect(image.damage?.kind == .harmless)
+            #expect(image.damage?.error.code == .truncated)
             #expect(try hasRightFrames(image), "\(count) bytes")
             let info = try decoder.inspect(part, limits: DecodingLimits())
             #expect(info.frameCount == image.frames?.frameCount ?? 1)
@@ -206,7 +207,8 @@ import Testing
 
             let image = try decoder.decode(damaged, options: DecodingOptions())
 
-            #expect(image.frames?.frameCount ?? 1 == frames && image.damage?.kind == kind)
+            #expect(image.frames?.frameCount ?? 1 == frames)
+            #expect(image.damage?.kind == kind)
             #expect(try hasRightFrames(image))
         }
     }

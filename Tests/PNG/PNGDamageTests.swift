@@ -176,7 +176,8 @@ import Testing
         file[end] ^= 1
 
         let image = try decoder.decode(file, options: DecodingOptions(tolerance: .harmless))
-        #expect(image.pixels == whole.pixels && image.damage?.kind == .harmless)
+        #expect(image.pixels == whole.pixels)
+        #expect(image.damage?.kind == .harmless)
         try DecoderChecks(decoder).checkPieces(file)
         try DecoderChecks(decoder).checkRows(file)
 

@@ -64,7 +64,8 @@ import Testing
         #expect(try decoder.decode(data, options: DecodingOptions(pixelFormat: .gray16)).pixels == pixels)
         let deep = try decoder.decode(data, options: DecodingOptions(pixelFormat: .rgba16)).pixels
         let shallow = try decoder.decode(data, options: DecodingOptions(pixelFormat: .gray8)).pixels
-        #expect(deep.format == .rgba16 && shallow.format == .gray8)
+        #expect(deep.format == .rgba16)
+        #expect(shallow.format == .gray8)
         var bytes = Data()
         let rows = encoder.makeRowEncoder { part in part.withUnsafeBytes { bytes.append(contentsOf: $0) } }
         try DecodedImage(pixels: pixels).sendRows(to: rows)

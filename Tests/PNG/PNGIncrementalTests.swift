@@ -74,7 +74,8 @@ import Testing
             // The number of rows that zlib returns from the last bytes depends on the pieces.
             let options = DecodingOptions(pixelFormat: .gray8, allowsPartial: true)
             let code = atOnce(cut, options).code
-            #expect(inPieces(cut, options) { 7 }.code == code && [nil, .truncated].contains(code))
+            #expect(inPieces(cut, options) { 7 }.code == code)
+            #expect([nil, .truncated].contains(code))
         }
     }
 

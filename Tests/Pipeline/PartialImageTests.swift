@@ -22,9 +22,11 @@ struct PartialImageTests {
             let response = try await stack.load(try partial())
             await stack.pipeline.flush()
 
-            #expect(response.image.level == 9 && response.image.partialError?.code == .truncated)
+            #expect(response.image.level == 9)
+            #expect(response.image.partialError?.code == .truncated)
             #expect(response.layer == .network)
-            #expect(stack.memory.count == 0 && stack.disk.stores.value == 0)
+            #expect(stack.memory.count == 0)
+            #expect(stack.disk.stores.value == 0)
             #expect(stack.pipeline.cachedImage(for: try partial()) == nil)
             #expect(stack.downloader.count == round)
         }
@@ -43,7 +45,8 @@ struct PartialImageTests {
         let response = try await stack.load(request)
         await stack.pipeline.flush()
 
-        #expect(response.image.damage?.kind == .wrongPixels && !response.image.isPartial)
+        #expect(response.image.damage?.kind == .wrongPixels)
+        #expect(!response.image.isPartial)
         #expect(stack.pipeline.cachedImage(for: request)?.damage == response.image.damage)
         #expect(stack.disk.stores.value == 0)
         var strict = request
@@ -58,7 +61,8 @@ struct PartialImageTests {
         let request = try partial()
         _ = try await stack.load(request)
         await stack.pipeline.flush()
-        #expect(stack.memory.count == 1 && stack.stored(request) == level(5))
+        #expect(stack.memory.count == 1)
+        #expect(stack.stored(request) == level(5))
     }
 
     @Test func `a partial image stays partial after processing`() async throws {
@@ -66,8 +70,10 @@ struct PartialImageTests {
         // This processor makes a new image without marking it as partial.
         let response = try await stack.load(try partial { $0.processors = [Brighten(step: 1)] })
         await stack.pipeline.flush()
-        #expect(response.image.level == 10 && response.image.isPartial)
-        #expect(stack.memory.count == 0 && stack.disk.stores.value == 0)
+        #expect(response.image.level == 10)
+        #expect(response.image.isPartial)
+        #expect(stack.memory.count == 0)
+        #expect(stack.disk.stores.value == 0)
     }
 
     @Test func `a partial image from disk is replaced by the complete one from the source`() async throws {
@@ -78,7 +84,9 @@ struct PartialImageTests {
         let response = try await stack.load(request)
         await stack.pipeline.flush()
 
-        #expect(response.image.level == 5 && !response.image.isPartial && response.layer == .network)
+        #expect(response.image.level == 5)
+        #expect(!response.image.isPartial)
+        #expect(response.layer == .network)
         #expect(stack.stored(request) == level(5))
     }
 
@@ -92,9 +100,12 @@ struct PartialImageTests {
 
         let response = try await stack.load(request)
 
-        #expect(response.image.level == 9 && response.image.isPartial && response.layer == .disk)
+        #expect(response.image.level == 9)
+        #expect(response.image.isPartial)
+        #expect(response.layer == .disk)
         #expect(stack.downloader.count == (hasNetwork ? 1 : 0))
-        #expect(stack.stored(request) == nil && stack.memory.count == 0)
+        #expect(stack.stored(request) == nil)
+        #expect(stack.memory.count == 0)
     }
 
     @Test func `an animation keeps the frames that a processor keeps, if they have its size`() async throws {
@@ -103,8 +114,11 @@ struct PartialImageTests {
         let untouched = try await stack.load(try web("a") { $0.processors = [Untouched()] })
         let still = try await stack.load(try web("a") { $0.processors = [Brighten(step: 1)] })
         let grown = try await stack.load(try web("a") { $0.processors = [Grow()] })
-        #expect(animated.image.frames?.frameCount == 2 && untouched.image.frames?.frameCount == 2)
-        #expect(still.image.frames == nil && still.image.level == 4)
-        #expect(grown.image.frames == nil && grown.image.size == PixelSize(width: 2, height: 2))
+        #expect(animated.image.frames?.frameCount == 2)
+        #expect(untouched.image.frames?.frameCount == 2)
+        #expect(still.image.frames == nil)
+        #expect(still.image.level == 4)
+        #expect(grown.image.frames == nil)
+        #expect(grown.image.size == PixelSize(width: 2, height: 2))
     }
 }

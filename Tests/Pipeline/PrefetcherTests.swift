@@ -104,7 +104,9 @@ struct PrefetcherTests {
         prefetcher.start(try requests(3))
         #expect(try await prefetcher.report().loaded.count == 3)
         await stack.pipeline.flush()
-        #expect(stack.disk.entries.value.count == 3 && stack.memory.count == 0 && stack.codec.decodes.value == 0)
+        #expect(stack.disk.entries.value.count == 3)
+        #expect(stack.memory.count == 0)
+        #expect(stack.codec.decodes.value == 0)
         prefetcher.start(try requests(3))
         #expect(try await prefetcher.report().skipped.count == 3)
     }
@@ -115,7 +117,8 @@ struct PrefetcherTests {
         prefetcher.start(try requests(5))
         prefetcher.start(try requests(5))
         executor.drain()
-        #expect(clock.sleeperCount == 2 && prefetcher.count == 5)
+        #expect(clock.sleeperCount == 2)
+        #expect(prefetcher.count == 5)
         #expect(stack.downloader.requests.value.map(\.priority.value) == [.low, .low])
 
         prefetcher.priority = .veryLow
@@ -187,19 +190,23 @@ struct PrefetcherTests {
         prefetcher.isPaused = true
         prefetcher.start(try requests(4))
         executor.drain()
-        #expect(stack.downloader.count == 0 && prefetcher.count == 4)
+        #expect(stack.downloader.count == 0)
+        #expect(prefetcher.count == 4)
 
         prefetcher.isPaused = false
         executor.drain()
         #expect(clock.sleeperCount == 2)
         prefetcher.stop([try web("0"), try web("3")])
         executor.drain()
-        #expect(stack.downloader.count == 3 && prefetcher.count == 2)
+        #expect(stack.downloader.count == 3)
+        #expect(prefetcher.count == 2)
         prefetcher.stopAll()
         executor.drain()
-        #expect(clock.sleeperCount == 0 && prefetcher.count == 0)
+        #expect(clock.sleeperCount == 0)
+        #expect(prefetcher.count == 0)
         let report = try await prefetcher.report()
-        #expect(report.loaded.isEmpty && report.failed.isEmpty)
+        #expect(report.loaded.isEmpty)
+        #expect(report.failed.isEmpty)
     }
 
     @Test func `releasing a prefetcher ends its loads`() async throws {
@@ -221,7 +228,8 @@ struct PrefetcherTests {
         prefetcher.start(try requests(5))
         prefetcher.isPaused = false
         let report = try await prefetcher.report()
-        #expect(report.loaded.count == 3 && report.skipped.count == 2)
+        #expect(report.loaded.count == 3)
+        #expect(report.skipped.count == 2)
     }
 
     @Test func `prefetching to disk reports images as stored or failed`() async throws {
@@ -237,7 +245,8 @@ struct PrefetcherTests {
             let prefetcher = ImagePrefetcher(pipeline: pipeline, destination: .disk)
             prefetcher.start(try requests(2))
             let report = try await prefetcher.report()
-            #expect(report.loaded.isEmpty && report.failed.count == 2)
+            #expect(report.loaded.isEmpty)
+            #expect(report.failed.count == 2)
             for failure in report.failed {
                 let error = failure.error as? PipelineError
                 #expect(error?.code == .notStored)
@@ -271,7 +280,8 @@ struct PrefetcherTests {
 
         let report = try await prefetcher.report()
 
-        #expect(report.failed.count == (isInMemoryOnly ? 1 : 0) && report.loaded.count == (isInMemoryOnly ? 0 : 1))
+        #expect(report.failed.count == (isInMemoryOnly ? 1 : 0))
+        #expect(report.loaded.count == (isInMemoryOnly ? 0 : 1))
         for failure in report.failed { #expect((failure.error as? PipelineError)?.code == .notStored) }
     }
 

@@ -27,7 +27,8 @@ struct StoringTests {
             return
         }
         #expect(error.cause is ImageDecodingError)
-        #expect(stack.memory.count == 0 && stack.disk.stores.value == 0)
+        #expect(stack.memory.count == 0)
+        #expect(stack.disk.stores.value == 0)
         #expect(stack.log.words.last?.hasPrefix("failed") == true)
         _ = try await stack.failure(try web("a"))
         #expect(stack.downloader.count == 2)

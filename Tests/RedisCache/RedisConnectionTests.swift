@@ -125,7 +125,8 @@ struct RedisConnectionTests {
 
         let failure = failure([[Data("A".utf8)], [Data("B".utf8)]], options)
 
-        #expect(failure?.kind == .rejected && failure?.message == "NO A")
+        #expect(failure?.kind == .rejected)
+        #expect(failure?.message == "NO A")
         #expect(server.commands == [["A"], ["B"]])
     }
 }

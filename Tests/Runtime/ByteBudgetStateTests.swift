@@ -26,10 +26,12 @@ import Testing
 
         let first = state.release(10).map(\.id)
         #expect(first == [0, 1])
-        #expect(state.reserved == 7 && state.reservationCount == 2)
+        #expect(state.reserved == 7)
+        #expect(state.reservationCount == 2)
         let second = state.release(3).map(\.id)
         #expect(second == [2, 3])
-        #expect(state.reserved == 10 && state.reservationCount == 3)
+        #expect(state.reserved == 10)
+        #expect(state.reservationCount == 3)
     }
 
     @Test func `an urgent waiter that does not fit holds back lower priorities`() {
@@ -40,7 +42,8 @@ import Testing
 
         let change = state.remove(1)
 
-        #expect(change?.removed.id == 1 && change?.admitted.map(\.id) == [2])
+        #expect(change?.removed.id == 1)
+        #expect(change?.admitted.map(\.id) == [2])
         let isRemoved = state.remove(1) == nil && state.remove(2) == nil
         #expect(isRemoved)
         #expect(state.reserved == 7)
@@ -55,6 +58,7 @@ import Testing
         let change = state.remove(2)
 
         #expect(change?.admitted.isEmpty == true)
-        #expect(state.reserved == 6 && state.reservationCount == 1)
+        #expect(state.reserved == 6)
+        #expect(state.reservationCount == 1)
     }
 }

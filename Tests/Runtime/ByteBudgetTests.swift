@@ -47,7 +47,8 @@ struct ByteBudgetTests {
         let first = Holder(budget, 6)
         try await first.waitUntilBegun()
         let second = Holder(budget, 5)
-        #expect(!second.begun.value && budget.reservedByteCount == 6)
+        #expect(!second.begun.value)
+        #expect(budget.reservedByteCount == 6)
         #expect(budget.withReservationNow(of: 5) { true } == nil)
 
         try await first.end()
@@ -67,7 +68,9 @@ struct ByteBudgetTests {
         #expect(budget.withReservationNow(of: 1) { true } == nil)
         #expect(budget.withReservationNow(of: 1, priority: .low) { true } == nil)
         #expect(budget.withReservationNow(of: 1, priority: .high) { true } == true)
-        #expect(!large.begun.value && !small.begun.value && budget.reservedByteCount == 6)
+        #expect(!large.begun.value)
+        #expect(!small.begun.value)
+        #expect(budget.reservedByteCount == 6)
 
         try await first.end()
         try await large.waitUntilBegun()
@@ -84,12 +87,15 @@ struct ByteBudgetTests {
         try await first.waitUntilBegun()
         let huge = Holder(budget, .max)
         let next = Holder(budget, 1)
-        #expect(!huge.begun.value && !next.begun.value && budget.reservedByteCount == 1)
+        #expect(!huge.begun.value)
+        #expect(!next.begun.value)
+        #expect(budget.reservedByteCount == 1)
 
         try await first.end()
         try await huge.waitUntilBegun()
         // Bytes are granted before their holders begin.
-        #expect(!next.begun.value && budget.reservedByteCount == .max)
+        #expect(!next.begun.value)
+        #expect(budget.reservedByteCount == .max)
         #expect(budget.withReservationNow(of: 0, priority: .veryHigh) { true } == nil)
 
         try await huge.end()
@@ -104,7 +110,8 @@ struct ByteBudgetTests {
         let first = Holder(budget, 4)
         try await first.waitUntilBegun()
         let second = Holder(budget, 4)
-        #expect(!second.begun.value && budget.reservedByteCount == 4)
+        #expect(!second.begun.value)
+        #expect(budget.reservedByteCount == 4)
         try await first.end()
         try await second.end()
         #expect(try await budget.withReservation(of: -5) { budget.reservedByteCount } == 0)
@@ -121,7 +128,8 @@ struct ByteBudgetTests {
         await #expect(throws: CancellationError.self) { try await large.task.value }
         try await small.waitUntilBegun()
 
-        #expect(!large.begun.value && budget.reservedByteCount == 10)
+        #expect(!large.begun.value)
+        #expect(budget.reservedByteCount == 10)
         try await first.end()
         try await small.end()
         #expect(budget.reservedByteCount == 0)
@@ -181,8 +189,10 @@ struct ByteBudgetTests {
             }
         }
 
-        #expect(use.value.most <= 100 && use.value.most > 40)
-        #expect(use.value.runs == finished && finished >= 666)
+        #expect(use.value.most <= 100)
+        #expect(use.value.most > 40)
+        #expect(use.value.runs == finished)
+        #expect(finished >= 666)
         #expect(budget.reservedByteCount == 0)
     }
 }

@@ -100,7 +100,8 @@ struct CoalescerTests {
         relay.finish()
 
         for task in tasks { await #expect(throws: Failure.self) { try await task.value } }
-        #expect(waiters.seen.value.count == 10 && runs.value == 1)
+        #expect(waiters.seen.value.count == 10)
+        #expect(runs.value == 1)
         #expect(try await coalescer.value(for: "a", brief) == "value")
     }
 
@@ -185,7 +186,8 @@ struct CoalescerTests {
         await withCheckedContinuation { shutdown in
             let waits = state.observeEnd(shutdown)
             let isAbandoned = state.started(1, flight: started, task: Task {})
-            #expect(waits && isAbandoned)
+            #expect(waits)
+            #expect(isAbandoned)
             for observer in state.finish(1, flight: started).ended { observer.resume() }
         }
 
@@ -233,6 +235,7 @@ struct CoalescerTests {
                 #expect(number % 5 <= 1, "canceled without a request")
             }
         }
-        #expect(runs.value > 0 && runs.value <= 1500)
+        #expect(runs.value > 0)
+        #expect(runs.value <= 1500)
     }
 }

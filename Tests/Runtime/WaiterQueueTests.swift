@@ -74,6 +74,8 @@ struct WaiterQueueTests {
         let isMoved = queue.move(1, to: .low)
         queue.add(1, 11, priority: .low)
         let popped = [queue.popFirst()?.element, queue.popFirst()?.element]
-        #expect(removals == [10, nil] && !isMoved && popped == [11, nil])
+        #expect(removals == [10, nil])
+        #expect(!isMoved)
+        #expect(popped == [11, nil])
     }
 }

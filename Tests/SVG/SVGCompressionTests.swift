@@ -41,7 +41,8 @@
             ] {
                 #expect(registry.entry(for: file)?.format == .svg)
                 let image = try registry.decode(file)
-                #expect(image.pixels.rgba(9, 9) == [255, 0, 0, 255] && image.damage == nil)
+                #expect(image.pixels.rgba(9, 9) == [255, 0, 0, 255])
+                #expect(image.damage == nil)
                 #expect(try decoder.inspect(file, limits: DecodingLimits()).size == image.size)
                 let options = DecodingOptions(target: TargetSize(width: 128, height: 128))
                 #expect(try registry.decode(file, options: options).size == PixelSize(width: 128, height: 128))
@@ -82,7 +83,8 @@
             }
             for file in files {
                 let image = try decoder.decode(Data(file), options: DecodingOptions(tolerance: .harmless))
-                #expect(image.damage?.kind == .harmless && image.pixels.rgba(9, 9) == [255, 0, 0, 255])
+                #expect(image.damage?.kind == .harmless)
+                #expect(image.pixels.rgba(9, 9) == [255, 0, 0, 255])
             }
         }
 
@@ -117,8 +119,10 @@
             let partial = try decoder.decode(
                 Data(file.prefix(end - 9)), options: DecodingOptions(tolerance: .missingPixels))
 
-            #expect(harmless.damage?.kind == .harmless && harmless.pixels.rgba(9, 9) == [255, 0, 0, 255])
-            #expect(partial.damage?.kind == .missingPixels && partial.pixels.rgba(9, 9) == [255, 0, 0, 255])
+            #expect(harmless.damage?.kind == .harmless)
+            #expect(harmless.pixels.rgba(9, 9) == [255, 0, 0, 255])
+            #expect(partial.damage?.kind == .missingPixels)
+            #expect(partial.pixels.rgba(9, 9) == [255, 0, 0, 255])
             #expect(decoder.errorCode(Data(file.prefix(end - 9))) == .truncated)
             #expect(decoder.errorCode(Data(file.prefix(9))) == .truncated)
         }
@@ -137,7 +141,9 @@
             let base64 = try #require(written.split(separator: "base64,").last?.prefix { $0 != "\"" })
             let text = String(decoding: try #require(Data(base64Encoded: String(base64))), as: UTF8.self)
 
-            #expect(text.contains("lime") && !text.contains("alert") && !text.contains("script"))
+            #expect(text.contains("lime"))
+            #expect(!text.contains("alert"))
+            #expect(!text.contains("script"))
             #expect(
                 try decoder.decode(outer(gzip(inner)), options: DecodingOptions()).pixels.rgba(9, 9) == [
                     0, 255, 0, 255,

@@ -59,10 +59,12 @@
             let image = try decoder.decode(cut, options: options)
 
             #expect(image.partialError?.code == .truncated)
-            #expect(image.pixels.rgba(9, 9) == [0, 255, 0, 255] && image.pixels.rgba(50, 9) == [255, 0, 0, 255])
+            #expect(image.pixels.rgba(9, 9) == [0, 255, 0, 255])
+            #expect(image.pixels.rgba(50, 9) == [255, 0, 0, 255])
             #expect(decoder.errorCode(cut) == .truncated)
             let damaged = try decoder.decode(cut + Data("&x; <rect".utf8), options: options)
-            #expect(damaged.partialError?.code == .corrupt && damaged.pixels == image.pixels)
+            #expect(damaged.partialError?.code == .corrupt)
+            #expect(damaged.pixels == image.pixels)
             #expect(image.damage?.kind == .missingPixels)
         }
 

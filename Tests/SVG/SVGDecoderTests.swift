@@ -93,13 +93,15 @@
             let opaque = try decode(document(cover(##"fill="#123456""##)))
             let empty = try decode(document(""))
 
-            #expect(straight.pixels.alphaMode == .straight && straight.format == .svg)
+            #expect(straight.pixels.alphaMode == .straight)
+            #expect(straight.format == .svg)
             let pixel = straight.pixels.rgba(5, 5)
             #expect(
                 (127...128).contains(pixel[3]) && pixel[0] == 255 && (126...130).contains(pixel[1]) && pixel[2] == 0)
             #expect(premultiplied.pixels.alphaMode == .premultiplied)
             #expect(premultiplied.pixels.converted(to: .straight).tightBytes == straight.pixels.tightBytes)
-            #expect(opaque.pixels.alphaMode == .opaque && opaque.pixels.rgba(63, 63) == [0x12, 0x34, 0x56, 255])
+            #expect(opaque.pixels.alphaMode == .opaque)
+            #expect(opaque.pixels.rgba(63, 63) == [0x12, 0x34, 0x56, 255])
             #expect(empty.pixels.tightBytes == Array(repeating: 0, count: 4 * 64 * 64))
         }
 

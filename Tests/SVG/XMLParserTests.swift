@@ -51,7 +51,8 @@
         func `elements, attributes and text are passed to the handler`(text: String, expected: String) throws {
             let result = try parse(Data(text.utf8))
 
-            #expect(result.text == expected && result.code == nil)
+            #expect(result.text == expected)
+            #expect(result.code == nil)
         }
 
         @Test(arguments: [
@@ -63,7 +64,8 @@
         {
             let result = try parse(Data(text.utf8))
 
-            #expect(result.text == expected && result.code == .truncated)
+            #expect(result.text == expected)
+            #expect(result.code == .truncated)
         }
 
         @Test(arguments: [
@@ -72,7 +74,8 @@
         func `what precedes an error is passed on`(text: String, expected: String) throws {
             let result = try parse(Data(text.utf8))
 
-            #expect(result.text == expected && result.code == .corrupt)
+            #expect(result.text == expected)
+            #expect(result.code == .corrupt)
         }
 
         @Test func `a character that is cut at the end is truncated, and an invalid one is corrupt`() throws {

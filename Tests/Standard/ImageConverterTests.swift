@@ -99,7 +99,8 @@ struct ImageConverterTests {
                     found.update { $0.append(damage.kind) }
                 }
                 let isAccepted = kind.map { $0 <= tolerance } ?? true
-                #expect((data != nil) == isAccepted && found.value == (isAccepted ? [kind].compactMap { $0 } : []))
+                #expect((data != nil) == isAccepted)
+                #expect(found.value == (isAccepted ? [kind].compactMap { $0 } : []))
                 let image = try data.map { try CodecRegistry.standard.decode($0) }
                 #expect(image?.pixels.rgba(0, 95)[3] == (isAccepted ? kind == .missingPixels ? 0 : 255 : nil))
             }
@@ -115,7 +116,8 @@ struct ImageConverterTests {
 
         let info = try CodecRegistry.standard.inspect(data)
         #expect(info.format == encoder.format)
-        #expect(info.size == PixelSize(width: 8, height: 16) && info.orientation == .up)
+        #expect(info.size == PixelSize(width: 8, height: 16))
+        #expect(info.orientation == .up)
         #expect(info.metadata.exif == nil)
     }
 
@@ -142,7 +144,8 @@ struct ImageConverterTests {
             let box = PixelSize(width: 10, height: 40)
             let info = try CodecRegistry.standard.inspect(
                 try converter.convert(turned(.jpeg()), to: encoder, fitting: box))
-            #expect(info.orientation == .right && info.uprightSize == PixelSize(width: 10, height: 20))
+            #expect(info.orientation == .right)
+            #expect(info.uprightSize == PixelSize(width: 10, height: 20))
         }
     }
 
@@ -274,7 +277,8 @@ struct ImageConverterTests {
             let file = try turned(source, exif: MadeEXIF.photo)
             let data = try converter.convert(file, to: Self.targets[target])
             let kept = try #require(try exif(of: data))
-            #expect(kept.range(of: MadeEXIF.maker) != nil && kept.range(of: MadeEXIF.date) != nil)
+            #expect(kept.range(of: MadeEXIF.maker) != nil)
+            #expect(kept.range(of: MadeEXIF.date) != nil)
             for secret in MadeEXIF.secrets { #expect(data.range(of: secret) == nil) }
             #expect(orientation(in: kept) == .up)
         }
@@ -355,8 +359,10 @@ struct ImageConverterTests {
 
         #expect(try sRGB.colorProfile == nil && sRGB.pixels == LittleCMSColorConverter().converted(wide).pixels)
         #expect(sRGB.pixels != wide.pixels)
-        #expect(kept.pixels == wide.pixels && kept.colorProfile == profile)
-        #expect(same.pixels == wide.pixels && same.colorProfile == profile)
+        #expect(kept.pixels == wide.pixels)
+        #expect(kept.colorProfile == profile)
+        #expect(same.pixels == wide.pixels)
+        #expect(same.colorProfile == profile)
     }
 
     @Test func `EXIF too large for a JPEG is omitted, and the color profile is kept`() throws {

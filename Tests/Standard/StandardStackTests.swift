@@ -34,14 +34,16 @@ struct StandardStackTests {
         let pipeline = ImagePipeline(configuration)
         let request = request()
         let loaded = try await pipeline.load(request)
-        #expect(loaded.layer == .network && loaded.image.size == PixelSize(width: 40, height: 30))
+        #expect(loaded.layer == .network)
+        #expect(loaded.image.size == PixelSize(width: 40, height: 30))
         #expect(try await pipeline.load(request).layer == .memory)
         #expect(pipeline.cachedImage(for: request)?.pixels == loaded.image.pixels)
         await pipeline.shutDown()
 
         let next = ImagePipeline(.standard(cacheDirectory: cacheDirectory))
         let again = try await next.load(request)
-        #expect(again.layer == .disk && again.image.pixels == loaded.image.pixels)
+        #expect(again.layer == .disk)
+        #expect(again.image.pixels == loaded.image.pixels)
         #expect(origin.requests.count == 1)
         await next.shutDown()
         origin.stop()
@@ -78,7 +80,8 @@ struct StandardStackTests {
 
         // The image is in the response cache, so it has no transfer.
         let stored = try await pipeline.load(request())
-        #expect(stored.httpResponse?.status == 200 && stored.metrics == nil)
+        #expect(stored.httpResponse?.status == 200)
+        #expect(stored.metrics == nil)
     }
 
     @Test func `an image is loaded by URL alone, whole or as a thumbnail`() async throws {

@@ -31,7 +31,8 @@ import Testing
 
         let read = try #require(SixelReader(try drawing(image, .sixel(cell: Self.cell)).text))
 
-        #expect(read.width == width && read.height == height)
+        #expect(read.width == width)
+        #expect(read.height == height)
         let percents = image.pixels.colors.map { $0.map { (Int($0) * 100 + 127) / 255 } }
         #expect(read.pixels == percents)
     }
@@ -81,7 +82,8 @@ import Testing
     func `an image uses the lines it needs and leaves the cursor below`(graphics: TerminalGraphics) throws {
         let drawing = try drawing(flags(33, 41), graphics)
 
-        #expect(drawing.rows == 3 && drawing.columns == 4)
+        #expect(drawing.rows == 3)
+        #expect(drawing.columns == 4)
         #expect(drawing.text.hasPrefix("\n\n\n\u{1B}[3A\u{1B}7\u{1B}"))
         #expect(drawing.text.hasSuffix("\u{1B}\\\u{1B}8\u{1B}[3B"))
     }
@@ -90,8 +92,10 @@ import Testing
         let drawing = try drawing(flags(200, 100), .sixel(cell: Self.cell), columns: 5, rows: 24)
 
         let read = try #require(SixelReader(drawing.text))
-        #expect(read.width == 50 && read.height == 25)
-        #expect(drawing.rows == 2 && drawing.columns == 5)
+        #expect(read.width == 50)
+        #expect(read.height == 25)
+        #expect(drawing.rows == 2)
+        #expect(drawing.columns == 5)
     }
 
     @Test(arguments: [PixelSize(width: 0, height: -4), PixelSize(width: .max, height: .max)])

@@ -27,7 +27,8 @@ struct LoadTests {
                 try await server.origin.waitForStalls(count: 2)
 
                 let shed = try await server.get(server.target("/c"))
-                #expect(shed.status == 503 && shed.fields["Retry-After"] == "1")
+                #expect(shed.status == 503)
+                #expect(shed.fields["Retry-After"] == "1")
                 #expect(try await server.get(server.target("/quick")).status == 200)
                 #expect(try await server.get("/health").status == 200)
                 #expect(try await server.number("thumbnail_requests_in_flight") == 2)
@@ -214,7 +215,8 @@ struct LoadTests {
                 Issue.record("\(target) begins something")
                 continue
             }
-            #expect(response.status == 503 && response.fields["Retry-After"] == "5")
+            #expect(response.status == 503)
+            #expect(response.fields["Retry-After"] == "5")
         }
         await stack.shutDown()
     }
@@ -245,7 +247,8 @@ struct LoadTests {
         origin.release()
 
         let last = try await response
-        #expect(last.status == 200 && last.fields["Connection"] == "close")
+        #expect(last.status == 200)
+        #expect(last.fields["Connection"] == "close")
         await stopping.value
         #expect(health.hasPrefix("HTTP/1.1 404 "))
         #expect(health.contains("HTTP/1.1 503 "))
@@ -264,7 +267,8 @@ struct LoadTests {
         await running.stop(grace: .milliseconds(1))
 
         let last = try await response
-        #expect(last.status == 503 && last.fields["Retry-After"] == "5")
+        #expect(last.status == 503)
+        #expect(last.fields["Retry-After"] == "5")
     }
 
     @Test(.spawnsProcesses, .enabled(if: RedisServer.isInstalled))

@@ -95,7 +95,8 @@ struct OptionsTests {
 
         let problem = try #require(found)
         #expect(problem.hasPrefix("caching on disk is disabled") && problem.contains(cache.path))
-        #expect(options.stack.cacheDirectory == nil && options.stack.cacheDirectories.isEmpty)
+        #expect(options.stack.cacheDirectory == nil)
+        #expect(options.stack.cacheDirectories.isEmpty)
     }
 
     @Test(arguments: [0o644, 0o604, 0o602, 0o666] as [mode_t])
@@ -124,7 +125,9 @@ struct OptionsTests {
             "--max-pixels", "5", "--max-frames", "6", "--max-total-pixels", "7", "--max-decoded", "8",
         ])
         let limits = options.stack.limits.decoding
-        #expect(limits.maximumPixelCount == 5 && limits.maximumFrameCount == 6 && limits.maximumTotalPixelCount == 7)
+        #expect(limits.maximumPixelCount == 5)
+        #expect(limits.maximumFrameCount == 6)
+        #expect(limits.maximumTotalPixelCount == 7)
         #expect(limits.maximumByteCount == 8 << 20)
         #expect(throws: UsageError.self) { try ServerOptions(["--max-total-pixels", "0"]) }
     }
@@ -137,10 +140,12 @@ struct OptionsTests {
 
     @Test func `the response timeout limits the origin's, too`() throws {
         let options = try ServerOptions(["--timeout", "60", "--send-timeout", "5", "--max-sending", "3"])
-        #expect(options.listening.responseTimeout == .seconds(60) && options.stack.limits.idleTimeout == .seconds(60))
+        #expect(options.listening.responseTimeout == .seconds(60))
+        #expect(options.stack.limits.idleTimeout == .seconds(60))
         // A decode in the sandbox ends before the response.
         #expect(ServerCodecs.timeLimit(options.stack) == .seconds(45))
-        #expect(options.listening.sendingTimeout == .seconds(5) && options.listening.maximumSendingByteCount == 3 << 20)
+        #expect(options.listening.sendingTimeout == .seconds(5))
+        #expect(options.listening.maximumSendingByteCount == 3 << 20)
     }
 
     @Test func `a key can be read from a pipe`() throws {

@@ -61,11 +61,13 @@ struct ThumbnailCacheTests {
             thumbnails.store(thumbnail(), for: try key(number))
             #expect(thumbnails.memoryThumbnail(for: try key(number)) == thumbnail())
         }
-        #expect(thumbnails.writeStatistics.pending == 2 && thumbnails.writeStatistics.dropped == 3)
+        #expect(thumbnails.writeStatistics.pending == 2)
+        #expect(thumbnails.writeStatistics.dropped == 3)
 
         store.open()
         await thumbnails.flush()
-        #expect(thumbnails.writeStatistics.pending == 0 && thumbnails.writeStatistics.failures == 0)
+        #expect(thumbnails.writeStatistics.pending == 0)
+        #expect(thumbnails.writeStatistics.failures == 0)
     }
 
     @Test func `the bytes waiting to be stored are limited, except for a single entry`() async throws {
@@ -76,7 +78,8 @@ struct ThumbnailCacheTests {
             clock: clock)
         thumbnails.store(thumbnail(), for: try key(0))
         thumbnails.store(thumbnail(), for: try key(1))
-        #expect(thumbnails.writeStatistics.pending == 1 && thumbnails.writeStatistics.dropped == 1)
+        #expect(thumbnails.writeStatistics.pending == 1)
+        #expect(thumbnails.writeStatistics.dropped == 1)
         store.open()
         await thumbnails.flush()
     }
@@ -89,13 +92,15 @@ struct ThumbnailCacheTests {
             monitor.check()
         }
         monitor.check()
-        #expect(lines.value.isEmpty && !monitor.current.isFailing)
+        #expect(lines.value.isEmpty)
+        #expect(!monitor.current.isFailing)
         for number in 0..<3 {
             thumbnails.store(thumbnail(), for: try key(number))
             await thumbnails.flush()
         }
         #expect(lines.value.count == 1)
-        #expect(monitor.current.statistics.failures == 3 && monitor.current.isFailing)
+        #expect(monitor.current.statistics.failures == 3)
+        #expect(monitor.current.isFailing)
 
         let text = ServerMetrics().text(
             inFlight: 0, thumbnails.writeStatistics, sharedStore: monitor.current, PipelineMetrics().snapshot)

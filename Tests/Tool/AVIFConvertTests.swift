@@ -31,13 +31,16 @@
         @Test func `a lossless AVIF is exact, and is read like other formats`() async throws {
             let outcome = try await convert([SampleImages.path("tiles.png"), "--lossless"])
 
-            #expect(outcome.status == 0 && outcome.problems == "")
+            #expect(outcome.status == 0)
+            #expect(outcome.problems == "")
             let before = try CodecRegistry.programs.decode(SampleImages.data("tiles.png"))
             let after = try CodecRegistry.programs.decode(result("tiles.avif"))
-            #expect(after.pixels.size == before.pixels.size && after.pixels.tightBytes == before.pixels.tightBytes)
+            #expect(after.pixels.size == before.pixels.size)
+            #expect(after.pixels.tightBytes == before.pixels.tightBytes)
             // The file is found in its directory by its extension.
             let report = try await alcedo.run(["inspect", "--json", output.path])
-            #expect(report.status == 0 && report.output.contains("\"avif\""))
+            #expect(report.status == 0)
+            #expect(report.output.contains("\"avif\""))
         }
 
         @Test func `quality takes effect, and options of other formats are rejected`() async throws {
@@ -55,7 +58,8 @@
         @Test func `an animation stays an animation in AVIF`() async throws {
             let outcome = try await convert([Self.tests.appending(path: "GIF/Fixtures/animated.gif").path])
 
-            #expect(outcome.status == 0 && outcome.problems == "")
+            #expect(outcome.status == 0)
+            #expect(outcome.problems == "")
             #expect(try CodecRegistry.programs.inspect(result("animated.avif")).frameCount == 3)
         }
 

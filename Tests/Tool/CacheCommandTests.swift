@@ -84,7 +84,8 @@ struct CacheCommandTests {
 
         let list = try await alcedo.run(["cache", "list"])
         let lines = list.output.split(separator: "\n")
-        #expect(lines.count == 2 && lines.allSatisfy { $0.contains("/good.png") })
+        #expect(lines.count == 2)
+        #expect(lines.allSatisfy { $0.contains("/good.png") })
         #expect(
             lines.compactMap { $0.split(separator: " ").dropFirst().first.flatMap { Int($0) } }.reduce(0, +) == bytes)
 
@@ -101,7 +102,8 @@ struct CacheCommandTests {
 
         let verified = try await alcedo.run(["cache", "verify"])
         #expect(verified.status == 1)
-        #expect(verified.output.contains("damaged, removed: ") && verified.output.contains(", 1 damaged\n"))
+        #expect(verified.output.contains("damaged, removed: "))
+        #expect(verified.output.contains(", 1 damaged\n"))
         #expect(try await alcedo.run(["cache", "verify"]).status == 0)
         #expect(try await object(["stat"])["entries"] as? Int == 1)
     }
@@ -112,7 +114,8 @@ struct CacheCommandTests {
 
         let verified = try await alcedo.run(["cache", "verify", "--quiet"])
 
-        #expect(verified.status == 1 && verified.output == "")
+        #expect(verified.status == 1)
+        #expect(verified.output == "")
         #expect(verified.problems == "alcedo: damaged entries, removed: 1\n")
     }
 
@@ -146,7 +149,9 @@ struct CacheCommandTests {
     ])
     func `an invalid command line prints one line and exits with status 2`(words: [String]) async throws {
         let outcome = try await alcedo.run(words)
-        #expect(outcome.status == 2 && outcome.output == "")
-        #expect(outcome.problems.hasPrefix("alcedo: ") && outcome.problems.split(separator: "\n").count == 1)
+        #expect(outcome.status == 2)
+        #expect(outcome.output == "")
+        #expect(outcome.problems.hasPrefix("alcedo: "))
+        #expect(outcome.problems.split(separator: "\n").count == 1)
     }
 }

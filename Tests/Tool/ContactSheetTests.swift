@@ -30,7 +30,8 @@ struct ContactSheetTests {
             "2", "--cell", "50",
         ])
 
-        #expect(outcome.status == 0 && outcome.problems == "")
+        #expect(outcome.status == 0)
+        #expect(outcome.problems == "")
         #expect(outcome.output == "contact sheet: \(sheet.path), 136 x 136 pixels, 3 images, 0 failed\n")
         #expect(try image(sheet).size == PixelSize(width: 2 * 62 + 12, height: 2 * 62 + 12))
     }
@@ -72,7 +73,8 @@ struct ContactSheetTests {
         let outcome = try await draw([bad, SampleImages.path("tiles.png")])
 
         #expect(outcome.status == 1)
-        #expect(outcome.problems.hasPrefix("alcedo: \(bad): ") && outcome.problems.filter { $0 == "\n" }.count == 1)
+        #expect(outcome.problems.hasPrefix("alcedo: \(bad): "))
+        #expect(outcome.problems.filter { $0 == "\n" }.count == 1)
         #expect(outcome.output.hasSuffix(", 2 images, 1 failed\n"))
         let pixels = try image(sheet).pixels
         let middle = pixels.withUnsafeBytes { bytes in
@@ -85,7 +87,8 @@ struct ContactSheetTests {
     @Test func `without any image no sheet is written`() async throws {
         let outcome = try await draw(["/missing.png"])
 
-        #expect(outcome.status == 1 && outcome.output == "")
+        #expect(outcome.status == 1)
+        #expect(outcome.output == "")
         #expect(!FileManager.default.fileExists(atPath: sheet.path))
     }
 
@@ -99,7 +102,8 @@ struct ContactSheetTests {
 
         #expect(over.status == 1 && over.problems.contains("it is one of the input images"))
         #expect(try Data(contentsOf: own) == tiles)
-        #expect(large.status == 1 && large.problems.contains("use --cell"))
+        #expect(large.status == 1)
+        #expect(large.problems.contains("use --cell"))
     }
 
     @Test func `processors run before the images are fitted`() async throws {
@@ -120,6 +124,7 @@ struct ContactSheetTests {
     func `an invalid command line exits with status 2`(words: [String]) async throws {
         let outcome = try await alcedo.run(["contact-sheet"] + words)
 
-        #expect(outcome.status == 2 && outcome.output == "")
+        #expect(outcome.status == 2)
+        #expect(outcome.output == "")
     }
 }

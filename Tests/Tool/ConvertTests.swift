@@ -107,26 +107,31 @@ struct ConvertTests {
 
     @Test func `animations are kept where the format supports them, and reported otherwise`() async throws {
         let converted = try await convert([Self.animation, "--format", "webp"])
-        #expect(converted.status == 0 && converted.problems == "")
+        #expect(converted.status == 0)
+        #expect(converted.problems == "")
         #expect(try info("animated.webp").frameCount == 3)
 
         let resized = try await convert([Self.animation, "--format", "gif", "--processor", "resize:7"])
         #expect(resized.status == 0)
         let small = try info("animated.gif")
-        #expect(small.frameCount == 3 && small.size == PixelSize(width: 7, height: 10))
+        #expect(small.frameCount == 3)
+        #expect(small.size == PixelSize(width: 7, height: 10))
 
         let lost = try await convert([Self.animation, "--format", "png"])
         #expect(lost.status == 0)
         #expect(lost.problems == "alcedo: \(Self.animation): not kept: animation\n")
         #expect(lost.output.hasSuffix("\nnot kept: animation of 1\n"))
         let quiet = try await convert([Self.animation, "--format", "png", "--force", "--quiet"])
-        #expect(quiet.status == 0 && quiet.problems == "" && quiet.output == "")
+        #expect(quiet.status == 0)
+        #expect(quiet.problems == "")
+        #expect(quiet.output == "")
     }
 
     @Test func `profiles are kept, and lost EXIF and transparency are reported`() async throws {
         let profile = SampleImages.fixture("srgb-profile.jpg").path
         let outcome = try await convert([profile, SampleImages.path("turned.jpg"), "--format", "webp", "--json"])
-        #expect(outcome.status == 0 && outcome.problems == "")
+        #expect(outcome.status == 0)
+        #expect(outcome.problems == "")
         let before = try CodecRegistry.standard.inspect(Data(contentsOf: SampleImages.fixture("srgb-profile.jpg")))
         #expect(before.metadata.colorProfile != nil)
         #expect(try info("srgb-profile.webp").metadata.colorProfile == before.metadata.colorProfile)
@@ -136,11 +141,14 @@ struct ConvertTests {
         #expect(rotated?["lost"] as? [String] == ["exif"] && rotated?["layer"] as? String == "local")
 
         let alpha = try await convert([SampleImages.path("rings.png"), "--format", "jpeg"])
-        #expect(alpha.status == 0 && alpha.problems.hasSuffix("rings.png: not kept: transparency\n"))
+        #expect(alpha.status == 0)
+        #expect(alpha.problems.hasSuffix("rings.png: not kept: transparency\n"))
         let partial = try await convert([SampleImages.path("rings.png"), "--format", "gif"])
-        #expect(partial.status == 0 && partial.problems.hasSuffix("rings.png: not kept: transparency\n"))
+        #expect(partial.status == 0)
+        #expect(partial.problems.hasSuffix("rings.png: not kept: transparency\n"))
         let whole = try await convert([Self.animation, "--format", "gif", "--force"])
-        #expect(whole.status == 0 && whole.problems == "")
+        #expect(whole.status == 0)
+        #expect(whole.problems == "")
     }
 
     @Test func `inks are converted through their profile`() async throws {
@@ -171,7 +179,8 @@ struct ConvertTests {
         try ImageEncoder.jpeg().embedding(exif: MadeEXIF.photo).encode(image).write(to: photo)
         let format = ending == "jpg" ? "jpeg" : ending
         let outcome = try await convert([photo.path, "--format", format, "--force", "--json"] + words)
-        #expect(outcome.status == 0 && outcome.problems == "")
+        #expect(outcome.status == 0)
+        #expect(outcome.problems == "")
         let object = try JSONLines.objects(outcome.output).first
         return (try info("photo.\(ending)").metadata, lost: object?["lost"] as? [String])
     }
@@ -183,15 +192,19 @@ struct ConvertTests {
         let (reduced, reducedLosses) = try await convertPhoto(["--metadata", "without-location"], to: ending)
         let (credit, _) = try await convertPhoto(["--metadata=copyright"], to: ending)
 
-        #expect(stripped.exif == nil && strippedLosses == ["exif"])
+        #expect(stripped.exif == nil)
+        #expect(strippedLosses == ["exif"])
         // The pixels are upright.
         let size = PixelSize(width: 8, height: 16)
-        #expect(kept.exif == MadeEXIF.made(orientation: 1, size: size, hasPreview: false) && keptLosses == [])
+        #expect(kept.exif == MadeEXIF.made(orientation: 1, size: size, hasPreview: false))
+        #expect(keptLosses == [])
         let rest = try #require(reduced.exif)
-        #expect(rest.range(of: MadeEXIF.maker) != nil && rest.range(of: MadeEXIF.latitude) == nil)
+        #expect(rest.range(of: MadeEXIF.maker) != nil)
+        #expect(rest.range(of: MadeEXIF.latitude) == nil)
         #expect(reducedLosses == ["exif"])
         let names = try #require(credit.exif)
-        #expect(names.range(of: MadeEXIF.artist) != nil && names.range(of: MadeEXIF.maker) == nil)
+        #expect(names.range(of: MadeEXIF.artist) != nil)
+        #expect(names.range(of: MadeEXIF.maker) == nil)
         #expect(names.range(of: MadeEXIF.latitude) == nil)
         #expect(try await convertPhoto(["--metadata", "strip"], to: ending).0 == stripped)
     }
@@ -207,15 +220,18 @@ struct ConvertTests {
         func written(_ words: [String]) async throws -> (ImageResolution?, [String]?) {
             let format = ending == "jpg" ? "jpeg" : ending
             let outcome = try await convert([photo.path, "--format", format, "--force", "--json"] + words)
-            #expect(outcome.status == 0 && outcome.problems == "")
+            #expect(outcome.status == 0)
+            #expect(outcome.problems == "")
             let object = try JSONLines.objects(outcome.output).first
             return (try info("dense.\(ending)").metadata.resolution, object?["lost"] as? [String])
         }
 
         let (stripped, losses) = try await written([])
-        #expect(stripped == nil && losses == ["resolution"])
+        #expect(stripped == nil)
+        #expect(losses == ["resolution"])
         let (kept, none) = try await written(["--metadata", "keep"])
-        #expect(kept?.keeps(resolution) == true && none == [])
+        #expect(kept?.keeps(resolution) == true)
+        #expect(none == [])
         let (set, _) = try await written(["--resolution", "96"])
         #expect(set?.keeps(ImageResolution(pixelsPerInch: 96)) == true)
     }
@@ -269,7 +285,8 @@ struct ConvertTests {
         let out = directory.url.appending(path: "stdout")
         let piped = try await Program(name: "alcedo", outputPath: out.path).run(
             ["convert", "-", "--format", "jpeg", "-o", "-"], input: try SampleImages.data("dunes.jpg"))
-        #expect(piped.status == 0 && piped.problems == "")
+        #expect(piped.status == 0)
+        #expect(piped.problems == "")
         #expect(try CodecRegistry.standard.decode(Data(contentsOf: out)).size == PixelSize(width: 1200, height: 800))
     }
 
@@ -301,9 +318,11 @@ struct ConvertTests {
         let people = try await convert(words)
         let script = try await convert(words + ["--json"])
 
-        #expect(people.status == 1 && people.problems.hasPrefix("alcedo: \(bad): "))
+        #expect(people.status == 1)
+        #expect(people.problems.hasPrefix("alcedo: \(bad): "))
         #expect(people.problems.filter { $0 == "\n" }.count == 1)
-        #expect(script.status == 1 && script.problems == "")
+        #expect(script.status == 1)
+        #expect(script.problems == "")
         let objects = try JSONLines.objects(script.output)
         #expect(objects.count == 2)
         let failed = try #require(objects.first { $0["input"] as? String == bad })
@@ -331,7 +350,8 @@ struct ConvertTests {
     func `an invalid command line exits with status 2`(words: [String]) async throws {
         let outcome = try await alcedo.run(["convert"] + words)
 
-        #expect(outcome.status == 2 && outcome.output == "")
+        #expect(outcome.status == 2)
+        #expect(outcome.output == "")
         #expect(outcome.problems.filter { $0 == "\n" }.count == 1)
     }
 }

@@ -26,7 +26,8 @@ struct InspectTests {
 
         let outcome = try await alcedo.run(["inspect", "--json", "--pixels"] + arguments)
 
-        #expect(outcome.status == 1 && outcome.problems == "")
+        #expect(outcome.status == 1)
+        #expect(outcome.problems == "")
         let objects = try JSONLines.objects(outcome.output)
         #expect(objects.map { $0["input"] as? String } == arguments)
         let codes = objects.map { ($0["error"] as? String)?.prefix { $0 != ":" }.description }
@@ -65,7 +66,8 @@ struct InspectTests {
         #expect(outcome.status == 0)
         #expect((object["frames"] as? [Any])?.count == 3 && object["frameCount"] as? Int == 3)
         #expect(object["delaysMs"] as? [Double] == [50, 50, 50] && object["loopCount"] as? Int == 3)
-        #expect(plain.output.contains("gif, 13 x 19") && plain.output.contains("3 frames, 0.15 s, loop count 3"))
+        #expect(plain.output.contains("gif, 13 x 19"))
+        #expect(plain.output.contains("3 frames, 0.15 s, loop count 3"))
     }
 
     /// An image of 300 × 150 pixels, all of the color 240, 128, 16.
@@ -88,7 +90,8 @@ struct InspectTests {
         let text = try await alcedo.run(["inspect", "--placeholders", orange.path])
         let plain = try await alcedo.run(["inspect", "--json", orange.path])
 
-        #expect(outcome.status == 0 && text.status == 0)
+        #expect(outcome.status == 0)
+        #expect(text.status == 0)
         let found = try JSONLines.objects(outcome.output).map { try #require($0["placeholders"] as? [String: String]) }
         let hashes = (try ThumbHash(image).base64, try BlurHash(image).text)
         #expect(found.first == ["thumbHash": hashes.0, "blurHash": hashes.1, "dominantColor": "#f08010"])
@@ -114,7 +117,8 @@ struct InspectTests {
         let converted = try LittleCMSColorConverter().converted(wide)
         let color = try #require(try converted.dominantColor())
         let hash = try ThumbHash(converted).base64
-        #expect(found["dominantColor"] == "#\(color.opaqueDescription)" && found["dominantColor"] != "#f08010")
+        #expect(found["dominantColor"] == "#\(color.opaqueDescription)")
+        #expect(found["dominantColor"] != "#f08010")
         #expect(found["thumbHash"] == hash)
     }
 
@@ -217,7 +221,8 @@ struct InspectTests {
             "inspect", "--json", url, "--header", "X-Token: 1", "--timeout", "60", "--retry", "1",
         ])
 
-        #expect(outcome.status == 0 && outcome.problems == "")
+        #expect(outcome.status == 0)
+        #expect(outcome.problems == "")
         #expect(try JSONLines.objects(outcome.output).first?["format"] as? String == "png")
         #expect(try await alcedo.run(["inspect", "-q", url]).status == 1)
     }
@@ -227,7 +232,8 @@ struct InspectTests {
 
         let outcome = try await alcedo.run(["inspect", missing])
 
-        #expect(outcome.status == 1 && outcome.output == "")
+        #expect(outcome.status == 1)
+        #expect(outcome.output == "")
         #expect(outcome.problems.contains(missing))
     }
 

@@ -99,7 +99,8 @@ struct InterruptionTests {
         #expect(throws: ImageEncodingError.self) {
             _ = try EncodingOptions(writesAnimations: true).encoder(of: format, defaultQuality: 80).encode(image)
         }
-        #expect(frames.drawn.value == 3 && animation.isStopped)
+        #expect(frames.drawn.value == 3)
+        #expect(animation.isStopped)
         #expect(throws: CancellationError.self) { try animation.frame(at: 2) }
     }
 
@@ -118,7 +119,8 @@ struct InterruptionTests {
         let outcome = try await run.outcome()
         let names = try FileManager.default.contentsOfDirectory(atPath: output.path)
         let told = try JSONLines.objects(outcome.output).compactMap { $0["output"] as? String }
-        #expect(outcome.status == 130 && names.count < 400)
+        #expect(outcome.status == 130)
+        #expect(names.count < 400)
         #expect(told.sorted() == names.map { output.appending(path: $0).path }.sorted())
         #expect(outcome.problems == "alcedo: interrupted: \(names.count) of 400 written\n")
     }
@@ -141,7 +143,8 @@ struct InterruptionTests {
         let outcome = try await program.outcome()
         #expect(outcome.status == 128 + signal)
         #expect(outcome.problems == "alcedo: interrupted: 1 of 3 inspected\n")
-        #expect(outcome.output.contains("/good.png") && !outcome.output.contains("/stalls.png"))
+        #expect(outcome.output.contains("/good.png"))
+        #expect(!outcome.output.contains("/stalls.png"))
         #expect(origin.state.requestCount == 2)
     }
 
@@ -193,7 +196,8 @@ struct InterruptionTests {
         program.process.send(signal)
 
         let outcome = try await program.outcome()
-        #expect(outcome.status == 128 + signal && outcome.problems == "alcedo-bench: interrupted\n")
+        #expect(outcome.status == 128 + signal)
+        #expect(outcome.problems == "alcedo-bench: interrupted\n")
         // A shell removes the files that the process has left.
         try await eventually({ files().isEmpty }, "the benchmark's files stay")
     }
@@ -237,8 +241,10 @@ struct InterruptionTests {
         program.process.send(SIGINT)
 
         let outcome = try await program.outcome()
-        #expect(outcome.status == 130 && outcome.problems.contains("alcedo: interrupted: 0 of 3"))
-        #expect(outcome.problems.contains(bad.path) && outcome.problems.contains("/nowhere/missing.png"))
+        #expect(outcome.status == 130)
+        #expect(outcome.problems.contains("alcedo: interrupted: 0 of 3"))
+        #expect(outcome.problems.contains(bad.path))
+        #expect(outcome.problems.contains("/nowhere/missing.png"))
     }
 
     @Test func `Ctrl-backslash ends the process at once without output`() async throws {
@@ -256,6 +262,7 @@ struct InterruptionTests {
         program.process.send(SIGQUIT)
 
         let outcome = try await program.outcome()
-        #expect(outcome.status == -SIGQUIT && outcome.problems == "")
+        #expect(outcome.status == -SIGQUIT)
+        #expect(outcome.problems == "")
     }
 }

@@ -31,13 +31,16 @@
         @Test func `a lossless JPEG XL is exact, and is read like other formats`() async throws {
             let outcome = try await convert([SampleImages.path("tiles.png"), "--lossless"])
 
-            #expect(outcome.status == 0 && outcome.problems == "")
+            #expect(outcome.status == 0)
+            #expect(outcome.problems == "")
             let before = try CodecRegistry.programs.decode(SampleImages.data("tiles.png"))
             let after = try CodecRegistry.programs.decode(result("tiles.jxl"))
-            #expect(after.pixels.size == before.pixels.size && after.pixels.tightBytes == before.pixels.tightBytes)
+            #expect(after.pixels.size == before.pixels.size)
+            #expect(after.pixels.tightBytes == before.pixels.tightBytes)
             // The file is found in its directory by its extension.
             let report = try await alcedo.run(["inspect", "--json", output.path])
-            #expect(report.status == 0 && report.output.contains("\"jxl\""))
+            #expect(report.status == 0)
+            #expect(report.output.contains("\"jxl\""))
         }
 
         @Test func `quality takes effect, and options of other formats are rejected`() async throws {
@@ -56,7 +59,8 @@
         @Test func `an animation stays an animation in JPEG XL`() async throws {
             let outcome = try await convert([Self.tests.appending(path: "GIF/Fixtures/animated.gif").path])
 
-            #expect(outcome.status == 0 && outcome.problems == "")
+            #expect(outcome.status == 0)
+            #expect(outcome.problems == "")
             #expect(try CodecRegistry.programs.inspect(result("animated.jxl")).frameCount == 3)
         }
 
@@ -68,7 +72,8 @@
 
             let outcome = try await convert([file.path])
 
-            #expect(outcome.status == 0 && outcome.problems == "")
+            #expect(outcome.status == 0)
+            #expect(outcome.problems == "")
             #expect(try CodecRegistry.programs.inspect(result("deep.jxl")).bitDepth == 16)
         }
 
@@ -84,11 +89,15 @@
             let first = try await recompress([photo.path, "--output", stored.path, "--effort", "3", "--json"])
             let second = try await recompress([stored.path, "--output", restored.path])
 
-            #expect(first.status == 0 && first.problems == "" && second.status == 0 && second.problems == "")
+            #expect(first.status == 0)
+            #expect(first.problems == "")
+            #expect(second.status == 0)
+            #expect(second.problems == "")
             let line = try JSONLines.objects(first.output).first
             #expect(line?["lost"] as? [String] == [] && line?["output"] as? String == stored.path)
             let info = try CodecRegistry.programs.inspect(Data(contentsOf: stored))
-            #expect(info.format.rawValue == "jxl" && info.metadata.exif != nil)
+            #expect(info.format.rawValue == "jxl")
+            #expect(info.metadata.exif != nil)
             #expect(try Data(contentsOf: restored) == Data(contentsOf: photo))
         }
 
@@ -100,7 +109,8 @@
         func `a recompression takes no option that changes the image`(words: [String]) async throws {
             let outcome = try await recompress(["a.jpg", "--output", output.path] + words)
 
-            #expect(outcome.status == 2 && outcome.output == "")
+            #expect(outcome.status == 2)
+            #expect(outcome.output == "")
         }
 
         @Test(arguments: [("tiles.png", "jxl"), ("dunes.jpg", "jpeg")])
@@ -109,7 +119,8 @@
                 SampleImages.path(name), "--format", format, "--output", output.path,
             ])
 
-            #expect(outcome.status == 1 && outcome.problems.contains(": --recompress makes \(format) of "))
+            #expect(outcome.status == 1)
+            #expect(outcome.problems.contains(": --recompress makes \(format) of "))
         }
 
         @Test func `a damaged JPEG XL writes no lines of libjxl, also without the sandbox`() async throws {

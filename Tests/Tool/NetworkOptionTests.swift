@@ -28,15 +28,18 @@ struct NetworkOptionTests {
     func `an invalid option value is explained and exits with status 2`(words: [String]) async throws {
         let outcome = try await alcedo.run(["load"] + words + ["a.png"])
 
-        #expect(outcome.status == 2 && outcome.output == "")
-        #expect(outcome.problems.hasPrefix("alcedo: --") && outcome.problems.filter { $0 == "\n" }.count == 1)
+        #expect(outcome.status == 2)
+        #expect(outcome.output == "")
+        #expect(outcome.problems.hasPrefix("alcedo: --"))
+        #expect(outcome.problems.filter { $0 == "\n" }.count == 1)
     }
 
     @Test(arguments: ["--max-connections", "--max-connections-per-host", "--retry", "--timeout", "--header", "--ca"])
     func `a missing option value is explained`(option: String) async throws {
         let outcome = try await alcedo.run(["load", "a.png", option])
 
-        #expect(outcome.status == 2 && outcome.problems.contains("\(option) needs a value"))
+        #expect(outcome.status == 2)
+        #expect(outcome.problems.contains("\(option) needs a value"))
     }
 
     @Test func `verbose output reports each exchange and the totals`() async throws {
@@ -62,7 +65,8 @@ struct NetworkOptionTests {
             lines.contains { $0.hasPrefix("http://127.0.0.1:1/dead.png: no response, ") && $0.contains("failed: ") })
         #expect(lines.contains { $0.hasPrefix("exchanges: 3, ") && $0.hasSuffix(" bytes, 0 retried, 0 resumed") })
         // Without a terminal there is no progress.
-        #expect(!outcome.problems.contains("\u{1B}") && !outcome.problems.contains("\r"))
+        #expect(!outcome.problems.contains("\u{1B}"))
+        #expect(!outcome.problems.contains("\r"))
     }
 
     @Test func `messages are not written elsewhere when the standard streams are closed`() async throws {
@@ -112,7 +116,8 @@ struct NetworkOptionTests {
         let program = try alcedo.start(["load", "--timeout", "300"] + limit + urls)
         for round in 1...3 {
             try await origin.waitUntil { $0.requestCount >= 2 * round && $0.stalledCount == 2 }
-            #expect(origin.state.requestCount == 2 * round && origin.state.openConnectionCount <= 2)
+            #expect(origin.state.requestCount == 2 * round)
+            #expect(origin.state.openConnectionCount <= 2)
             origin.release()
         }
 
@@ -148,7 +153,8 @@ struct NetworkOptionTests {
         #expect(without.status == 1)
         #expect(outcome.status == 1)
         #expect(outcome.rows(later).map { $0[0] } == ["network"] && outcome.rows(never).map { $0[0] } == ["failed"])
-        #expect(origin.requestCount(for: "/later.png") == 3 && origin.requestCount(for: "/never.png") == 1 + 3)
+        #expect(origin.requestCount(for: "/later.png") == 3)
+        #expect(origin.requestCount(for: "/never.png") == 1 + 3)
         #expect(outcome.problems.contains("exchanges: 6, "))
         #expect(outcome.problems.contains(" 4 retried"))
         #expect(outcome.problems.contains("attempt 3"))
@@ -181,11 +187,14 @@ struct NetworkOptionTests {
         let second = try await alcedo.run(["load"] + fields + urls)
         let plain = try await alcedo.run(["load"] + urls)
 
-        #expect(outcome.status == 0 && second.status == 0 && plain.status == 0)
+        #expect(outcome.status == 0)
+        #expect(second.status == 0)
+        #expect(plain.status == 0)
         let requests = origin.requests
         #expect(requests.count == 4)
         for request in requests.prefix(2) {
-            #expect(request.fields["X-Test"] == "one, two" && request.fields["X-Empty"] == "")
+            #expect(request.fields["X-Test"] == "one, two")
+            #expect(request.fields["X-Empty"] == "")
             #expect(request.fields["Authorization"] == "Bearer abc")
         }
         for request in requests.dropFirst(2) { #expect(request.fields["X-Test"] == nil) }
@@ -242,8 +251,11 @@ struct NetworkOptionTests {
 
         let outcome = try await alcedo.run(["load", "--ca", file, origin.url(for: "/good.png").absoluteString])
 
-        #expect(outcome.status == 1 && outcome.output == "")
-        #expect(outcome.problems.hasPrefix("alcedo: ") && outcome.problems.contains(reason))
-        #expect(outcome.problems.filter { $0 == "\n" }.count == 1 && origin.requests.isEmpty)
+        #expect(outcome.status == 1)
+        #expect(outcome.output == "")
+        #expect(outcome.problems.hasPrefix("alcedo: "))
+        #expect(outcome.problems.contains(reason))
+        #expect(outcome.problems.filter { $0 == "\n" }.count == 1)
+        #expect(origin.requests.isEmpty)
     }
 }

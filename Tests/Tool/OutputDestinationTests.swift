@@ -51,7 +51,8 @@ struct OutputDestinationTests {
         let outcome = try await alcedo.run(
             command + [origin.url(for: "/good.jpg").absoluteString, Self.file, "--output", location])
 
-        #expect(outcome.status == 1 && outcome.output == "")
+        #expect(outcome.status == 1)
+        #expect(outcome.output == "")
         #expect(outcome.problems.hasPrefix("alcedo: cannot write \(taken.path): "))
         #expect(outcome.problems.filter { $0 == "\n" }.count == 1)
         #expect(origin.requests.isEmpty)
@@ -67,7 +68,8 @@ struct OutputDestinationTests {
         let run = try alcedo.start(command + [Self.file])
         let outcome = try await run.outcome()
 
-        #expect(outcome.status == 2 && outcome.output == "")
+        #expect(outcome.status == 2)
+        #expect(outcome.output == "")
         #expect(outcome.problems.filter { $0 == "\n" }.count == 1)
         let names = try FileManager.default.contentsOfDirectory(atPath: run.directory.path)
         #expect(Set(names).isSubset(of: ["input", "output", "problems"]), "\(names)")

@@ -36,7 +36,8 @@ struct OverwriteTests {
         try old.write(to: output.appending(path: result))
 
         let rejected = try await alcedo.run(command + [Self.file, "--output", output.path])
-        #expect(rejected.status == 1 && rejected.output == "")
+        #expect(rejected.status == 1)
+        #expect(rejected.output == "")
         #expect(rejected.problems == "alcedo: \(output.path)/\(result) already exists; use --force to replace it\n")
         #expect(try names() == [result] && Data(contentsOf: output.appending(path: result)) == old)
 
@@ -52,7 +53,8 @@ struct OverwriteTests {
         let outcome = try await alcedo.run(
             ["thumbnail", "--force=false", Self.file, "--size", "64", "--output", output.path])
 
-        #expect(outcome.status == 2 && outcome.problems.hasPrefix("alcedo: --force does not take a value"))
+        #expect(outcome.status == 2)
+        #expect(outcome.problems.hasPrefix("alcedo: --force does not take a value"))
         #expect(try Data(contentsOf: file) == Data("old".utf8))
     }
 
@@ -66,7 +68,9 @@ struct OverwriteTests {
 
         #expect(outcome.status == 0)
         var status = stat()
-        #expect(stat(secret.path, &status) == 0 && status.st_mode & 0o777 == 0o600 && status.st_size > 3)
+        #expect(stat(secret.path, &status) == 0)
+        #expect(status.st_mode & 0o777 == 0o600)
+        #expect(status.st_size > 3)
     }
 
     @Test func `an overwritten file keeps its group, or the group loses access`() async throws {
@@ -82,8 +86,10 @@ struct OverwriteTests {
 
         #expect(outcome.status == 0)
         var status = stat()
-        #expect(stat(file.path, &status) == 0 && status.st_size > 3)
-        #expect(status.st_gid == group && status.st_mode & 0o777 == 0o640)
+        #expect(stat(file.path, &status) == 0)
+        #expect(status.st_size > 3)
+        #expect(status.st_gid == group)
+        #expect(status.st_mode & 0o777 == 0o640)
     }
 
     @Test func `several existing results are reported in one line`() async throws {
@@ -103,7 +109,8 @@ struct OverwriteTests {
         try Data("old".utf8).write(to: sheet)
 
         let rejected = try await alcedo.run(["contact-sheet", Self.file, "--output", sheet.path])
-        #expect(rejected.status == 1 && rejected.problems.contains("already exists; use --force to replace it"))
+        #expect(rejected.status == 1)
+        #expect(rejected.problems.contains("already exists; use --force to replace it"))
         #expect(try await alcedo.run(["contact-sheet", Self.file, "-f", "-o", sheet.path]).status == 0)
         #expect(try Data(contentsOf: sheet).count > 100)
     }
@@ -117,7 +124,8 @@ struct OverwriteTests {
         #expect(try names() == ["dunes.webp"])
 
         let device = try await alcedo.run(["contact-sheet", Self.file, "--force", "--output", "/dev/null"])
-        #expect(device.status == 1 && device.problems == "alcedo: cannot write /dev/null: not a regular file\n")
+        #expect(device.status == 1)
+        #expect(device.problems == "alcedo: cannot write /dev/null: not a regular file\n")
     }
 
     @Test(arguments: [["thumbnail", "--size", "9"], ["convert", "--format", "jpeg"]])
@@ -150,9 +158,11 @@ struct OverwriteTests {
         let outcome = try await run.outcome()
         #expect(outcome.status == (signal == SIGINT ? 130 : -SIGKILL))
         let word = signal == SIGINT ? "alcedo: interrupted: \(try names().count) of 401 written\n" : ""
-        #expect(outcome.output == "" && outcome.problems == word)
+        #expect(outcome.output == "")
+        #expect(outcome.problems == word)
         for name in try names() {
-            #expect(name.hasPrefix("dunes") && name.hasSuffix(".webp"))
+            #expect(name.hasPrefix("dunes"))
+            #expect(name.hasSuffix(".webp"))
             let data = try Data(contentsOf: output.appending(path: name))
             _ = try CodecRegistry.standard.decode(data)
         }

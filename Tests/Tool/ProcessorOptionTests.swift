@@ -70,7 +70,8 @@ struct ProcessorOptionTests {
     @Test func `an unknown name lists the available processors`() async throws {
         let outcome = try await alcedo.run(["load", "a.png", "--processor", "sharpen:1"])
 
-        #expect(outcome.status == 2 && outcome.output == "")
+        #expect(outcome.status == 2)
+        #expect(outcome.output == "")
         for name in Self.names { #expect(outcome.problems.contains(" \(name)"), "\(name)") }
     }
 
@@ -83,7 +84,8 @@ struct ProcessorOptionTests {
     func `invalid parameters show the processor's parameters`(processor: String) async throws {
         let outcome = try await alcedo.run(["load", "a.png", "--processor", processor])
 
-        #expect(outcome.status == 2 && outcome.output == "")
+        #expect(outcome.status == 2)
+        #expect(outcome.output == "")
         let name = processor.prefix { $0 != ":" }
         #expect(
             outcome.problems.hasPrefix("alcedo: invalid processor '\(processor)'; the syntax is \(name)"))
@@ -99,7 +101,8 @@ struct ProcessorOptionTests {
     func `a processor's error is reported with its parameters`(processor: String, values: String) async throws {
         let outcome = try await alcedo.run(["load", "a.png", "--processor", processor])
 
-        #expect(outcome.status == 2 && outcome.problems.contains("invalid processor '\(processor)'; "))
+        #expect(outcome.status == 2)
+        #expect(outcome.problems.contains("invalid processor '\(processor)'; "))
         #expect(outcome.problems.contains(values))
     }
 

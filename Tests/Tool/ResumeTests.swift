@@ -62,7 +62,8 @@ struct ResumeTests {
         let fields = try #require(origin.requests.last?.fields)
         let range = try #require(fields["Range"])
         let offset = try #require(Int(range.dropFirst("bytes=".count).dropLast()))
-        #expect(offset >= 2 << 20 && offset <= 3 << 20)
+        #expect(offset >= 2 << 20)
+        #expect(offset <= 3 << 20)
         #expect(fields["If-Range"] == "\"one\"")
         #expect(second.problems.contains("206, \(content.state.value.data.count - offset) bytes"))
         #expect(second.problems.contains("resumed from byte \(offset)"))
@@ -88,11 +89,13 @@ struct ResumeTests {
         content.state.update { $0.stall = nil }
         let second = try await alcedo.run(["load"] + urls.map(\.absoluteString))
 
-        #expect(outcome.status == 130 && outcome.output == "")
+        #expect(outcome.status == 130)
+        #expect(outcome.output == "")
         let words = outcome.problems.split(separator: "\n").filter { $0.hasPrefix("alcedo:") }
         #expect(words == ["alcedo: interrupted: 0 of 3 loaded"], "\(outcome.problems)")
         #expect(try FileManager.default.contentsOfDirectory(atPath: output.path) == [])
-        #expect(second.status == 0 && origin.requests.count == 6)
+        #expect(second.status == 0)
+        #expect(origin.requests.count == 6)
         for url in urls { #expect(try await stored(url) == content.state.value.data) }
         let offsets = origin.requests.dropFirst(3).map { request in
             (request.path, Int(request.fields["Range"]?.dropFirst("bytes=".count).dropLast() ?? "") ?? 0)
@@ -153,7 +156,8 @@ struct ResumeTests {
         program.process.send(SIGINT)
         let outcome = try await program.outcome()
 
-        #expect(outcome.status == 130 && outcome.output == "")
+        #expect(outcome.status == 130)
+        #expect(outcome.output == "")
         // If the processing had ended first, one image would have been loaded.
         #expect(outcome.problems.hasSuffix("\nalcedo: interrupted: 0 of 1 loaded\n"))
     }
@@ -186,7 +190,8 @@ struct ResumeTests {
 
         let outcome = try await alcedo.run(["load", url.absoluteString])
 
-        #expect(outcome.status == 0 && outcome.problems == "")
+        #expect(outcome.status == 0)
+        #expect(outcome.problems == "")
         #expect(try await stored(url) == content.state.value.data)
     }
 
@@ -275,7 +280,8 @@ struct ResumeTests {
         content.state.update { $0.stall = nil }
         let last = try await alcedo.run(["load", url.absoluteString])
 
-        #expect(last.status == 0 && last.problems == "")
+        #expect(last.status == 0)
+        #expect(last.problems == "")
         #expect(try await stored(url) == content.state.value.data)
     }
 }

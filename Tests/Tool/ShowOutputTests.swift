@@ -62,7 +62,8 @@ struct ShowOutputTests {
 
         let outcome = try await alcedo.run(["show", file.path])
 
-        #expect(outcome.status == 1 && outcome.output == "")
+        #expect(outcome.status == 1)
+        #expect(outcome.output == "")
         #expect(outcome.problems.hasPrefix("alcedo: \(file.path): cannot decode the data: "))
         #expect(outcome.problems.contains("the data is text"))
     }

@@ -18,7 +18,8 @@ struct ShowTests {
     func `a protocol can be chosen, also without a terminal`(name: String, text: String) async throws {
         let outcome = try await alcedo.run(["show", SampleImages.path("tiles.gif"), "--protocol", name])
 
-        #expect(outcome.status == 0 && outcome.problems == "")
+        #expect(outcome.status == 0)
+        #expect(outcome.problems == "")
         #expect(outcome.output.contains(text))
     }
 

@@ -32,9 +32,10 @@ struct ThumbnailTests {
 
         let outcome = try await thumbnail([file, origin.url(for: "/good.png").absoluteString, "--format", format])
 
-        #expect(outcome.status == 0 && outcome.problems == "")
-        #expect(
-            outcome.output.hasPrefix("thumbnails: 2 written, 0 failed, ") && outcome.output.contains(" images/s\n"))
+        #expect(outcome.status == 0)
+        #expect(outcome.problems == "")
+        #expect(outcome.output.hasPrefix("thumbnails: 2 written, 0 failed, "))
+        #expect(outcome.output.contains(" images/s\n"))
         #expect(try info("turned.\(name)").size == PixelSize(width: 100, height: 67))
         #expect(try info("good.\(name)").size == PixelSize(width: 100, height: 100))
         #expect(try info("good.\(name)").format.rawValue == format)
@@ -62,7 +63,8 @@ struct ThumbnailTests {
     @Test func `thumbnails are still images, so options of animations do not exist`() async throws {
         let outcome = try await thumbnail([SampleImages.path("dunes.jpg"), "--format", "webp", "--keep-delays"])
 
-        #expect(outcome.status == 2 && outcome.problems.contains("--keep-delays"))
+        #expect(outcome.status == 2)
+        #expect(outcome.problems.contains("--keep-delays"))
         #expect(try await !alcedo.run(["thumbnail", "--help"]).output.contains("--keep-delays"))
         #expect(try await alcedo.run(["convert", "--help"]).output.contains("--keep-delays"))
     }
@@ -87,8 +89,10 @@ struct ThumbnailTests {
         func lost(_ input: String) -> [String]? {
             lines.first { $0["input"] as? String == input }?["lost"] as? [String]
         }
-        #expect(lost(animation)?.contains("animation") == true && lost(clear) == ["alpha"])
-        #expect(people.status == 0 && people.problems == "")
+        #expect(lost(animation)?.contains("animation") == true)
+        #expect(lost(clear) == ["alpha"])
+        #expect(people.status == 0)
+        #expect(people.problems == "")
         #expect(people.output.contains("\nnot kept: animation of 1, transparency of "))
     }
 
@@ -210,7 +214,8 @@ struct ThumbnailTests {
     func `an invalid command line exits with status 2`(words: [String]) async throws {
         let outcome = try await alcedo.run(["thumbnail"] + words)
 
-        #expect(outcome.status == 2 && outcome.output == "")
+        #expect(outcome.status == 2)
+        #expect(outcome.output == "")
         #expect(outcome.problems.filter { $0 == "\n" }.count == 1)
     }
 }

@@ -31,7 +31,9 @@ struct ToolOptionTests {
         let words = command.split(separator: " ").map(String.init)
         let help = try await alcedo.run(words + ["--help"])
 
-        #expect(help.status == 0 && help.problems == "" && help.output.hasPrefix("usage: alcedo \(command)"))
+        #expect(help.status == 0)
+        #expect(help.problems == "")
+        #expect(help.output.hasPrefix("usage: alcedo \(command)"))
         #expect(help.output.split(separator: "\n").allSatisfy { $0.count <= 124 })
         let all = try await alcedo.run(["--help"])
         #expect(all.output.contains("alcedo \(command)"))
@@ -72,7 +74,8 @@ struct ToolOptionTests {
 
         let outcome = try await nowhere.run(["load", "--no-sheet", origin.url(for: "/good.png").absoluteString])
 
-        #expect(outcome.status == 0 && outcome.problems == "")
+        #expect(outcome.status == 0)
+        #expect(outcome.problems == "")
     }
 
     @Test func `a result is named after its file or after the plain part of its URL`() async throws {
@@ -121,7 +124,8 @@ struct ToolOptionTests {
 
         let outcome = try await alcedo.run(command + ["\(directory.path)/out", "--json", Self.file, bad])
 
-        #expect(outcome.status == 1 && outcome.problems == "")
+        #expect(outcome.status == 1)
+        #expect(outcome.problems == "")
         let objects = try JSONLines.objects(outcome.output)
         #expect(objects.count == (command[0] == "load" ? 3 : 2))
         let keys: Set = [
@@ -143,7 +147,8 @@ struct ToolOptionTests {
         let outcome = try await alcedo.run(["contact-sheet", Self.file, Self.file, "--json", "-o", sheet.path])
 
         let objects = try JSONLines.objects(outcome.output)
-        #expect(outcome.status == 0 && objects.count == 3)
+        #expect(outcome.status == 0)
+        #expect(objects.count == 3)
         #expect(objects.last?["output"] as? String == sheet.path && objects.last?["input"] is NSNull)
     }
 
@@ -151,17 +156,22 @@ struct ToolOptionTests {
     func `quiet prints errors only`(index: Int) async throws {
         let command = Self.writers[index]
         let good = try await alcedo.run(command + ["\(directory.path)/good", "--quiet", Self.file])
-        #expect(good.status == 0 && good.output == "" && good.problems == "")
+        #expect(good.status == 0)
+        #expect(good.output == "")
+        #expect(good.problems == "")
 
         let bad = try await alcedo.run(command + ["\(directory.path)/bad", "-q", "/missing.png"])
-        #expect(bad.status == 1 && bad.output == "")
+        #expect(bad.status == 1)
+        #expect(bad.output == "")
         #expect(bad.problems == "alcedo: /missing.png: cannot read /missing.png: No such file or directory\n")
     }
 
     @Test(arguments: [["inspect", "-q"], ["cache", "stat", "-q"]])
     func `quiet commands that only report print nothing`(words: [String]) async throws {
         let outcome = try await alcedo.run(words + (words[0] == "inspect" ? [Self.file] : []))
-        #expect(outcome.status == 0 && outcome.output == "" && outcome.problems == "")
+        #expect(outcome.status == 0)
+        #expect(outcome.output == "")
+        #expect(outcome.problems == "")
     }
 
     @Test(arguments: commands.dropLast(2))
@@ -221,8 +231,10 @@ struct ToolOptionTests {
 
         #expect(outcome.status == 1)
         let size = try CodecRegistry.standard.inspect(Data(contentsOf: sheet)).size
-        #expect(size.pixelCount <= 64 << 20 && size.pixelCount > 60 << 20)
+        #expect(size.pixelCount <= 64 << 20)
+        #expect(size.pixelCount > 60 << 20)
         #expect(abs(size.width - size.height) < 200)
-        #expect(large.status == 1 && large.problems.hasSuffix("use --cell 103\n"))
+        #expect(large.status == 1)
+        #expect(large.problems.hasSuffix("use --cell 103\n"))
     }
 }

@@ -19,7 +19,8 @@ struct FailedExchangeTests {
 
         #expect(error?.code == .connectionLost)
         let metrics = try #require(error?.metrics)
-        #expect(metrics.connect != nil && metrics.isReusedConnection == false)
+        #expect(metrics.connect != nil)
+        #expect(metrics.isReusedConnection == false)
         #expect(metrics.bytesReceived == 0)
         // The metrics are not part of the error's description.
         #expect(error.map { HTTPTransportError($0.code, $0.message) } == error)

@@ -20,7 +20,8 @@ struct ProxyTests {
         let port = try ClosedPort()
         let error = try await failure(url, proxy: port.url)
         #expect(error.code == .cannotConnectToProxy)
-        #expect(error.message.contains("proxy") && error.message.contains("h.example"))
+        #expect(error.message.contains("proxy"))
+        #expect(error.message.contains("h.example"))
     }
 
     @Test func `a proxy without an address is named as such`() async throws {
@@ -34,7 +35,8 @@ struct ProxyTests {
         defer { proxy.stop() }
         let error = try await failure("https://h.example/", proxy: proxy.url)
         #expect(error.code == .proxyRefused)
-        #expect(error.message.contains("407") && error.message.contains("h.example"))
+        #expect(error.message.contains("407"))
+        #expect(error.message.contains("h.example"))
     }
 
     @Test func `a proxy receives the URL of a request without TLS`() async throws {

@@ -29,7 +29,9 @@ struct HTTP2Tests {
 
         let second = try #require(try await get(server.url("/small"), transport).metrics)
         #expect(second.isReusedConnection == true)
-        #expect(second.nameLookup == nil && second.connect == nil && second.secureConnect == nil)
+        #expect(second.nameLookup == nil)
+        #expect(second.connect == nil)
+        #expect(second.secureConnect == nil)
     }
 
     @Test func `the HTTP version can be chosen`() async throws {

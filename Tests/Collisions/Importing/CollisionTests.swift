@@ -12,7 +12,8 @@ import Testing
         var request = HTTPRequest(path: "/a")
         request.headerFields.all.append(HTTPField(name: "Accept", value: "image/webp"))
         let fields: HTTPFields = request.headerFields
-        #expect(fields.all.count == 1 && HTTPResponse(code: 404).code == 404)
+        #expect(fields.all.count == 1)
+        #expect(HTTPResponse(code: 404).code == 404)
     }
 
     @Test func `hash names refer to the types of swift-crypto`() {
@@ -26,7 +27,9 @@ import Testing
             Text("a"), Image("a"), Color.red, Circle(radius: 3), Overlay(), Blur(), Border(), Rotate(),
         ]
         _ = Anchor()
-        #expect(views.count == 8 && ContentMode.stretch == .stretch && Orientation.vertical == .vertical)
+        #expect(views.count == 8)
+        #expect(ContentMode.stretch == .stretch)
+        #expect(Orientation.vertical == .vertical)
     }
 
     @Test func `the members of a response and of a request need no further import`() async throws {
@@ -37,8 +40,10 @@ import Testing
         let response = try await pipeline.load(request)
         let metrics: HTTPTransferMetrics? = response.metrics
 
-        #expect(response.image.size == PixelSize(width: 2, height: 2) && metrics == nil)
-        #expect(response.httpResponse?.status == nil && response.httpResponse?.fields["Content-Type"] == nil)
+        #expect(response.image.size == PixelSize(width: 2, height: 2))
+        #expect(metrics == nil)
+        #expect(response.httpResponse?.status == nil)
+        #expect(response.httpResponse?.fields["Content-Type"] == nil)
     }
 
     private func made() throws -> DecodedImage {

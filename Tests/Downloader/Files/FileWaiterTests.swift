@@ -133,7 +133,8 @@ struct FileWaiterTests {
                 steps.update { $0.append(step) }
             }
             #expect(try content("\(number)") == expected)
-            #expect(file.path == path("\(number)") && file.byteCount == expected.count)
+            #expect(file.path == path("\(number)"))
+            #expect(file.byteCount == expected.count)
             #expect(steps.value.first?.received == 0)
             #expect(
                 steps.value.last

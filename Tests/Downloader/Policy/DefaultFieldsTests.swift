@@ -76,7 +76,8 @@ struct DefaultFieldsTests {
 
         #expect(download.data == whole)
         let requests = script.requests.value
-        #expect(requests.count == 4 && requests.last?.fields["Range"] == "bytes=2000-")
+        #expect(requests.count == 4)
+        #expect(requests.last?.fields["Range"] == "bytes=2000-")
         for request in requests {
             #expect(request.fields.values(of: "User-Agent") == [Self.agent])
             #expect(request.fields.values(of: "Accept") == [Self.accept])

@@ -26,7 +26,8 @@ struct DownloadScheduleTests {
         #expect(begun(&schedule) == [3, 2])
         schedule.end(3)
         #expect(begun(&schedule) == [4])
-        #expect(schedule.runningCount == 2 && schedule.waitingCount == 1)
+        #expect(schedule.runningCount == 2)
+        #expect(schedule.waitingCount == 1)
     }
 
     @Test func `a last-in-first-out schedule starts the newest request first`() {
@@ -47,7 +48,8 @@ struct DownloadScheduleTests {
         for id in 1...3 { schedule.add(id, host: "a", priority: .normal) }
         #expect(begun(&schedule) == [1])
         schedule.end(2)
-        #expect(begun(&schedule).isEmpty && schedule.runningCount == 1)
+        #expect(begun(&schedule).isEmpty)
+        #expect(schedule.runningCount == 1)
         schedule.end(1)
         #expect(begun(&schedule) == [3])
     }
@@ -58,12 +60,14 @@ struct DownloadScheduleTests {
         #expect(begun(&schedule) == [1])
         schedule.abandon(1)
         schedule.abandon(2)
-        #expect(begun(&schedule).isEmpty && schedule.waitingCount == 1)
+        #expect(begun(&schedule).isEmpty)
+        #expect(schedule.waitingCount == 1)
         schedule.end(1)
         #expect(begun(&schedule) == [3])
         schedule.backOff(3)
         schedule.abandon(3)
-        #expect(schedule.runningCount == 0 && schedule.waitingCount == 0)
+        #expect(schedule.runningCount == 0)
+        #expect(schedule.waitingCount == 0)
     }
 
     @Test func `a host at its limit does not delay other hosts`() {
@@ -103,7 +107,8 @@ struct DownloadScheduleTests {
             Issue.record("there is no wait")
             return
         }
-        #expect(delay >= .milliseconds(100) && delay < .milliseconds(102))
+        #expect(delay >= .milliseconds(100))
+        #expect(delay < .milliseconds(102))
         // A canceled transfer uses no token.
         schedule.end(4)
         #expect(begun(&schedule, at: delay) == [5])
@@ -122,7 +127,8 @@ struct DownloadScheduleTests {
         #expect(begun(&schedule) == [3])
         schedule.end(3)
         #expect(begun(&schedule) == [1])
-        #expect(schedule.runningCount == 1 && schedule.waitingCount == 0)
+        #expect(schedule.runningCount == 1)
+        #expect(schedule.waitingCount == 0)
     }
 
     @Test func `only a running transfer can rest, and only a resting one can return`() {
@@ -138,7 +144,8 @@ struct DownloadScheduleTests {
         schedule.backOff(1)
         #expect(begun(&schedule) == [2])
         schedule.end(1)
-        #expect(schedule.runningCount == 1 && begun(&schedule).isEmpty)
+        #expect(schedule.runningCount == 1)
+        #expect(begun(&schedule).isEmpty)
     }
 
     @Test(arguments: 1...8)
@@ -150,10 +157,12 @@ struct DownloadScheduleTests {
         var running: Set<Int> = []
         func look() {
             for id in begun(&schedule) {
-                #expect(hosts[id] != nil && running.insert(id).inserted)
+                #expect(hosts[id] != nil)
+                #expect(running.insert(id).inserted)
             }
             let counts = Dictionary(grouping: running) { hosts[$0] ?? "" }.mapValues(\.count)
-            #expect(running.count <= 4 && counts.values.allSatisfy { $0 <= 2 })
+            #expect(running.count <= 4)
+            #expect(counts.values.allSatisfy { $0 <= 2 })
             // No transfer waits that could start.
             let waiting = hosts.keys.filter { !running.contains($0) }
             let couldRun = running.count < 4 && waiting.contains { counts[hosts[$0] ?? ""] ?? 0 < 2 }

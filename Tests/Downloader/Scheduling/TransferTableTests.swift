@@ -52,13 +52,17 @@ struct TransferTableTests {
         let table = table()
         for _ in 0..<3 { join(table, "a") }
         let transfer = try beginning(table)
-        #expect(transfer.request == "get a" && transfer.isFirst)
+        #expect(transfer.request == "get a")
+        #expect(transfer.isFirst)
         let late = join(table, "a")
         #expect(begun(table).isEmpty)
         #expect(table.waiters(of: transfer.id).count == 4)
         let ended = table.finish(transfer.id)
-        #expect(ended.count == 4 && ended.first == "waiter 1 of a" && ended.last == "waiter \(late) of a")
-        #expect(table.isEmpty && table.runningCount == 0)
+        #expect(ended.count == 4)
+        #expect(ended.first == "waiter 1 of a")
+        #expect(ended.last == "waiter \(late) of a")
+        #expect(table.isEmpty)
+        #expect(table.runningCount == 0)
         // The next one is different.
         join(table, "a")
         #expect(begun(table) == ["get a"])
@@ -78,7 +82,8 @@ struct TransferTableTests {
             _ = table.finish(end.id)
             #expect(begun(table) == [next])
         }
-        #expect(table.runningCount == 0 && table.waitingCount == 0)
+        #expect(table.runningCount == 0)
+        #expect(table.waitingCount == 0)
     }
 
     @Test func `a file without waiters gives its slot to the next`() throws {
@@ -147,7 +152,8 @@ struct TransferTableTests {
         let task = work()
         #expect(!table.attach(task, to: transfer.id))
         let removed = try #require(table.leave(one))
-        #expect(removed.waiter == "waiter 1 of a" && removed.abandonedTask == nil)
+        #expect(removed.waiter == "waiter 1 of a")
+        #expect(removed.abandonedTask == nil)
         #expect(table.leave(one) == nil)
         #expect(table.waiters(of: transfer.id) == ["waiter \(two) of a"])
         let last = try #require(table.leave(two))
@@ -155,7 +161,8 @@ struct TransferTableTests {
         last.abandonedTask?.cancel()
         await task.value
         // It continues and keeps its slot until it reports its end.
-        #expect(table.isEmpty && table.runningCount == 1)
+        #expect(table.isEmpty)
+        #expect(table.runningCount == 1)
         #expect(table.removeAll().tasks == [task])
         join(table, "b")
         #expect(begun(table).isEmpty)
@@ -199,7 +206,8 @@ struct TransferTableTests {
         join(table, "b")
         #expect(table.leave(waiter)?.abandonedTask == nil)
         #expect(begun(table).isEmpty)
-        #expect(table.runningCount == 1 && table.waitingCount == 1)
+        #expect(table.runningCount == 1)
+        #expect(table.waitingCount == 1)
         _ = table.finish(plug.id)
         #expect(begun(table) == ["get b"])
     }
@@ -210,7 +218,8 @@ struct TransferTableTests {
         join(table, "a")
         join(table, "file", host: nil)
         #expect(begun(table) == ["get file"])
-        #expect(table.runningCount == 0 && table.waitingCount == 1)
+        #expect(table.runningCount == 0)
+        #expect(table.waitingCount == 1)
         table.pause(false)
         #expect(begun(table) == ["get a"])
     }
@@ -219,7 +228,8 @@ struct TransferTableTests {
         let table = table()
         let waiter = join(table, "file", host: nil)
         _ = table.leave(waiter)
-        #expect(begun(table).isEmpty && table.isEmpty)
+        #expect(begun(table).isEmpty)
+        #expect(table.isEmpty)
     }
 
     @Test func `a resting transfer has no slot and returns with the current priority of its waiters`() throws {
@@ -230,13 +240,16 @@ struct TransferTableTests {
         join(table, "c")
         table.backOff(backingOff.id)
         let second = try beginning(table)
-        #expect(second.request == "get b" && table.runningCount == 1 && table.waitingCount == 2)
+        #expect(second.request == "get b")
+        #expect(table.runningCount == 1)
+        #expect(table.waitingCount == 2)
         #expect(table.setPriority(.veryHigh, of: waiter))
         table.requeue(backingOff.id)
         #expect(begun(table).isEmpty)
         _ = table.finish(second.id)
         let again = try beginning(table)
-        #expect(again.id == backingOff.id && !again.isFirst)
+        #expect(again.id == backingOff.id)
+        #expect(!again.isFirst)
         _ = table.finish(backingOff.id)
         #expect(begun(table) == ["get c"])
     }
@@ -251,9 +264,11 @@ struct TransferTableTests {
             #expect(begun(table) == ["get b"])
             if isLeft { _ = table.leave(waiter) } else { _ = table.finish(backingOff.id) }
             join(table, "c")
-            #expect(begun(table).isEmpty && table.runningCount == 1)
+            #expect(begun(table).isEmpty)
+            #expect(table.runningCount == 1)
             table.requeue(backingOff.id)
-            #expect(begun(table).isEmpty && table.waitingCount == 1)
+            #expect(begun(table).isEmpty)
+            #expect(table.waitingCount == 1)
         }
     }
 
@@ -282,8 +297,11 @@ struct TransferTableTests {
 
         #expect(waiters == ["waiter 1 of a", "waiter 3 of a", "waiter 2 of b", "waiter 4 of c"])
         #expect(Set(tasks) == [running, timer])
-        #expect(table.isEmpty && table.runningCount == 1 && table.waitingCount == 0)
-        #expect(table.finish(transfer.id).isEmpty && table.runningCount == 0)
+        #expect(table.isEmpty)
+        #expect(table.runningCount == 1)
+        #expect(table.waitingCount == 0)
+        #expect(table.finish(transfer.id).isEmpty)
+        #expect(table.runningCount == 0)
         for task in tasks {
             task.cancel()
             await task.value
@@ -360,11 +378,14 @@ struct TransferTableTests {
                 backingOff.removeAll { $0 == id }
             }
             for beginning in table.begin(at: .zero).beginnings { running.append(beginning.id) }
-            #expect(running.count == table.runningCount && running.count <= 2)
+            #expect(running.count == table.runningCount)
+            #expect(running.count <= 2)
         }
         try ended(table.removeAll().waiters)
-        #expect(waiting.isEmpty && table.isEmpty)
+        #expect(waiting.isEmpty)
+        #expect(table.isEmpty)
         for id in running + backingOff { #expect(table.finish(id).isEmpty) }
-        #expect(table.runningCount == 0 && table.waitingCount == 0)
+        #expect(table.runningCount == 0)
+        #expect(table.waitingCount == 0)
     }
 }

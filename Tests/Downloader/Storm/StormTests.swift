@@ -34,7 +34,8 @@ struct StormTests {
 
         try storm.check()
         let counts = transport.counts.value
-        #expect(counts.maximum == 6 && counts.maximumPerHost == 2)
+        #expect(counts.maximum == 6)
+        #expect(counts.maximumPerHost == 2)
         #expect(transport.runningCount == 0)
         #expect(downloader.transferCounts == (0, 0))
     }

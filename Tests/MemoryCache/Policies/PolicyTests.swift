@@ -50,14 +50,16 @@ struct PolicyTests {
                 )
                 cache.trim(toCost: cost, count: count)
                 for other in evicted.value.keys { stored[other] = nil }
-                #expect(cache.totalCost <= cost && cache.count <= count)
+                #expect(cache.totalCost <= cost)
+                #expect(cache.count <= count)
             default:
                 cache.removeAll()
                 stored = [:]
             }
             #expect(cache.count == stored.count)
             #expect(cache.totalCost == stored.values.reduce(0) { $0 + $1.cost })
-            #expect(cache.totalCost <= limits.costLimit && cache.count <= limits.countLimit)
+            #expect(cache.totalCost <= limits.costLimit)
+            #expect(cache.count <= limits.countLimit)
         }
     }
 

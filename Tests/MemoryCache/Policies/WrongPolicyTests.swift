@@ -89,7 +89,8 @@ struct WrongPolicyTests {
             default: if step % 40 == 7 { cache.trim(toCost: 20) }
             }
             let entries = cache.entries
-            #expect(entries.count == cache.count && cache.count <= 12)
+            #expect(entries.count == cache.count)
+            #expect(cache.count <= 12)
             #expect(entries.reduce(0) { $0 + $1.cost } == cache.totalCost)
             #expect(cache.totalCost <= 50)
         }

@@ -58,14 +58,16 @@ struct CacheSerializerTests {
     func `an unprocessed image is stored as its original bytes`(format: ImageFormat) throws {
         let original = try file(format)
         let bytes = DefaultCacheSerializer().bytes(of: image, original: original, isProcessed: false, codecs: codecs)
-        #expect(bytes?.data == original && bytes?.isOriginal == true)
+        #expect(bytes?.data == original)
+        #expect(bytes?.isOriginal == true)
     }
 
     @Test func `an option stores the original bytes for processed images, too`() throws {
         let original = try file(.jpeg)
         let bytes = DefaultCacheSerializer(prefersOriginalData: true).bytes(
             of: image, original: original, isProcessed: true, codecs: codecs)
-        #expect(bytes?.data == original && bytes?.isOriginal == true)
+        #expect(bytes?.data == original)
+        #expect(bytes?.isOriginal == true)
     }
 
     @Test(arguments: [false, true])
@@ -83,7 +85,8 @@ struct CacheSerializerTests {
         let original = Data("unknown".utf8)
         let serializer = DefaultCacheSerializer()
         let kept = serializer.bytes(of: image, original: original, isProcessed: false, codecs: codecs)
-        #expect(kept?.data == original && kept?.isOriginal == true)
+        #expect(kept?.data == original)
+        #expect(kept?.isOriginal == true)
         let made = serializer.bytes(of: image, original: original, isProcessed: true, codecs: codecs)
         #expect(format(of: made) == .png)
     }
@@ -120,7 +123,8 @@ struct CacheSerializerTests {
     @Test func `an animation whose format has no encoder is stored as its original`() throws {
         let original = try file(.png)
         let bytes = DefaultCacheSerializer().bytes(of: animation, original: original, isProcessed: true, codecs: codecs)
-        #expect(bytes?.data == original && bytes?.isOriginal == true)
+        #expect(bytes?.data == original)
+        #expect(bytes?.isOriginal == true)
     }
 
     @Test func `an animation without an original is encoded in a format that supports it, or as its first frame`()
@@ -146,7 +150,8 @@ struct CacheSerializerTests {
         let original = try file(.png)
         for serializer in [DefaultCacheSerializer(), DefaultCacheSerializer(format: .png)] {
             let kept = serializer.bytes(of: image, original: original, isProcessed: true, codecs: readers)
-            #expect(kept?.data == original && kept?.isOriginal == true)
+            #expect(kept?.data == original)
+            #expect(kept?.isOriginal == true)
             #expect(serializer.bytes(of: image, original: nil, isProcessed: true, codecs: readers) == nil)
         }
     }

@@ -37,7 +37,8 @@ struct ImageCacheOrderTests {
         try await clock.waitForSleepers(count: 1)
         clock.advance(by: .seconds(1))
         for read in reads { #expect(try await read.value?.image.level == 1) }
-        #expect(parts.disk.reads.value == 1 && parts.codec.decodes.value == 1)
+        #expect(parts.disk.reads.value == 1)
+        #expect(parts.codec.decodes.value == 1)
     }
 
     enum Change: CaseIterable {
@@ -120,7 +121,8 @@ struct ImageCacheOrderTests {
 
         await #expect(throws: CancellationError.self) { try await read.value }
         #expect(clock.sleeperCount == 0)
-        #expect(parts.codec.decodes.value == 0 && parts.memory.count == 0)
+        #expect(parts.codec.decodes.value == 0)
+        #expect(parts.memory.count == 0)
     }
 
     @Test func `a waiter that leaves does not cancel the read of the others`() async throws {

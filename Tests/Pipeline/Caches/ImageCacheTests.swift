@@ -29,7 +29,8 @@ struct ImageCacheTests {
         let name = key.fileName
         #expect(name == ImageKey(ResourceKey("a"), variant: "p").fileName)
         // A part of the name may become a directory.
-        #expect(name.hasSuffix(path.deletingPathExtension().lastPathComponent) && path.pathExtension == "img")
+        #expect(name.hasSuffix(path.deletingPathExtension().lastPathComponent))
+        #expect(path.pathExtension == "img")
 
         try await cache.store(image(7), forKey: "a", processorIdentifier: "p")
 
@@ -79,7 +80,8 @@ struct ImageCacheTests {
         var part = image(7)
         part.partialError = ImageDecodingError(.truncated, "the end is missing")
         #expect(try await !cache.store(part, forKey: "a"))
-        #expect(parts.memory.count == 0 && parts.disk.stores.value == 0)
+        #expect(parts.memory.count == 0)
+        #expect(parts.disk.stores.value == 0)
     }
 
     @Test func `a store throws the error of the disk`() async throws {
@@ -122,7 +124,9 @@ struct ImageCacheTests {
         let entry = CachedData(level(7), metadata: Data(notes.utf8))
         try await parts.disk.store(entry, for: ImageCache.imageKey("a"))
         let hit = try #require(try await parts.cache().image(forKey: "a"))
-        #expect(hit.image.scale == 1 && !hit.needsProcessing && hit.image.level == 7)
+        #expect(hit.image.scale == 1)
+        #expect(!hit.needsProcessing)
+        #expect(hit.image.level == 7)
     }
 
     @Test func `an original served for a processed image is marked and not stored in memory as processed`()
@@ -134,7 +138,9 @@ struct ImageCacheTests {
         await cache.removeAll(from: .memory)
         for _ in 0..<2 {
             let hit = try #require(try await cache.image(forKey: "a", processorIdentifier: "p"))
-            #expect(hit.needsProcessing && hit.image.level == 1 && hit.layer == .disk)
+            #expect(hit.needsProcessing)
+            #expect(hit.image.level == 1)
+            #expect(hit.layer == .disk)
         }
         #expect(parts.memory.count == 0)
     }
@@ -176,7 +182,8 @@ struct ImageCacheTests {
         #expect(await cache.cachedLayer(forKey: "c") == .disk)
         #expect(await cache.cachedLayer(forKey: "a", processorIdentifier: "p") == nil)
 
-        #expect(parts.disk.reads.value == 0 && memory.statistics.hits == 0)
+        #expect(parts.disk.reads.value == 0)
+        #expect(memory.statistics.hits == 0)
         cache.startStoring(image(1), forKey: "d", toDisk: false)
         #expect(await cache.cachedLayer(forKey: "a") == nil)
         #expect(await cache.cachedLayer(forKey: "b") == .memory)
@@ -217,7 +224,8 @@ struct ImageCacheTests {
         try await cache.store(image(1), forKey: "b")
         #expect(await cache.removeAll(forKey: "a") == 3)
         #expect(await cache.removeAll(forKey: "a") == 0)
-        #expect(parts.memory.count == 1 && parts.disk.entries.value.count == 1)
+        #expect(parts.memory.count == 1)
+        #expect(parts.disk.entries.value.count == 1)
     }
 
     @Test func `clearing one layer keeps the other`() async throws {
@@ -231,7 +239,8 @@ struct ImageCacheTests {
         #expect(await cache.cachedLayer(forKey: "a") == .memory)
         _ = try await cache.store(image(8), forKey: "b")
         await cache.removeAll()
-        #expect(parts.disk.entries.value.isEmpty && parts.memory.count == 0)
+        #expect(parts.disk.entries.value.isEmpty)
+        #expect(parts.memory.count == 0)
     }
 
     // MARK: Maintaining
@@ -277,7 +286,10 @@ struct ImageCacheTests {
         try await cache.store(image(9), forKey: "c", toDisk: false)
 
         let statistics = cache.statistics
-        #expect(statistics.hits == 2 && statistics.misses == 1)
-        #expect(statistics.stores == 2 && statistics.failures == 1 && statistics.damagedEntries == 0)
+        #expect(statistics.hits == 2)
+        #expect(statistics.misses == 1)
+        #expect(statistics.stores == 2)
+        #expect(statistics.failures == 1)
+        #expect(statistics.damagedEntries == 0)
     }
 }

@@ -78,7 +78,8 @@ struct ModifierTests {
         for name in ["2", "1"] {
             user.update { $0 = name }
             let response = try await next.pipeline.load(next.request)
-            #expect(response.image.level == UInt8(name) && response.layer == .disk)
+            #expect(response.image.level == UInt8(name))
+            #expect(response.layer == .disk)
         }
         let shared = try setup(owner, memory: memory, disk: disk)
         user.update { $0 = "3" }
@@ -128,14 +129,17 @@ struct ModifierTests {
     func `a modifier is called once for each load, and its request is sent once`(owner: Owner) async throws {
         let setup = try setup(owner)
         _ = try await setup.pipeline.load(setup.request)
-        #expect(calls.value == 1 && setup.transport.requests.count == 1)
+        #expect(calls.value == 1)
+        #expect(setup.transport.requests.count == 1)
         _ = try await setup.pipeline.load(setup.request)
-        #expect(calls.value == 2 && setup.transport.requests.count == 1)
+        #expect(calls.value == 2)
+        #expect(setup.transport.requests.count == 1)
         let prefetcher = ImagePrefetcher(pipeline: setup.pipeline, destination: .disk)
         user.update { $0 = "2" }
         prefetcher.start([setup.request])
         _ = try await prefetcher.report()
-        #expect(calls.value == 3 && setup.transport.requests.count == 2)
+        #expect(calls.value == 3)
+        #expect(setup.transport.requests.count == 2)
     }
 
     @Test func `requests with equal identifiers share a download, and a failed modifier fails its own request`()
@@ -426,7 +430,8 @@ struct ModifierTests {
             for (index, task) in tasks.enumerated() { #expect(try await task.value == (index == 0 ? 9 : 1)) }
         }
         await stack.pipeline.flush()
-        #expect(stack.memory.count == 1 && stack.disk.entries.value.count == 1)
+        #expect(stack.memory.count == 1)
+        #expect(stack.disk.entries.value.count == 1)
         #expect(stack.stored(whole) == level(9))
     }
 }

@@ -67,12 +67,14 @@ struct VaryTests {
         stack.memory.removeAll()
         for token in ["2", "1", nil] {
             let response = try await stack.load(try request(token))
-            #expect(response.image.level == UInt8(token ?? "0") && response.layer == .disk)
+            #expect(response.image.level == UInt8(token ?? "0"))
+            #expect(response.layer == .disk)
         }
         let next = other(stack, sharesMemory: false)
         for token in ["2", "1", nil] {
             let response = try await next.load(try request(token))
-            #expect(response.image.level == UInt8(token ?? "0") && response.layer == .disk)
+            #expect(response.image.level == UInt8(token ?? "0"))
+            #expect(response.layer == .disk)
         }
         #expect(try await level("4", from: next) == 4)
         #expect(stack.downloader.count == 4)
@@ -221,7 +223,8 @@ struct VaryTests {
         for _ in 0..<2 { #expect(try await stack.load(request).layer == .network) }
         #expect(try await stack.pipeline.data(for: request) == level(1))
         await stack.pipeline.flush()
-        #expect(stack.memory.count == 0 && stack.disk.entries.value.isEmpty)
+        #expect(stack.memory.count == 0)
+        #expect(stack.disk.entries.value.isEmpty)
         #expect(stack.pipeline.cachedImage(for: request) == nil)
         // Neither is the decoded image.
         _ = try await stack.load(try self.request("1") { $0.processors = [Brighten(step: 1)] })
@@ -279,7 +282,8 @@ struct VaryTests {
         #expect(try await last.load(request("5") { $0.cachePolicy = .reload }).image.level == 5)
         for token in ["1", "4"] {
             let response = try await last.load(bright(token))
-            #expect(response.image.level == 100 + UInt8(token)! && response.layer == .disk)
+            #expect(response.image.level == 100 + UInt8(token)!)
+            #expect(response.layer == .disk)
         }
     }
 
@@ -394,7 +398,8 @@ struct VaryTests {
         for path in paths {
             for step: UInt8 in [10, 20, 30] {
                 let response = try await next.load(request(path, step))
-                #expect(response.layer == .disk && response.image.level == 1 + step)
+                #expect(response.layer == .disk)
+                #expect(response.image.level == 1 + step)
             }
         }
         #expect(stack.downloader.count == paths.count)
@@ -608,7 +613,8 @@ struct VaryTests {
         let response = try await stack.pipeline.load(refreshing, priority: PriorityHandle(.normal)) {
             if case .cached(let response) = $0 { shown.update { $0.append(response.image.level) } }
         }
-        #expect(shown.value == [1] && response.image.level == 101)
+        #expect(shown.value == [1])
+        #expect(response.image.level == 101)
         #expect(try await level("1", from: stack.pipeline) == 101)
         let second = try await level("2", from: stack.pipeline)
         #expect(second == 2 || second == 102)

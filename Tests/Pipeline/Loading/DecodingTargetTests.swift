@@ -43,8 +43,10 @@ struct DecodingTargetTests {
     @Test func `the key of a request does not depend on the derived decoding target`() throws {
         let (with, without) = (try request(Shrink(target)), try request(Shrink(nil)))
 
-        #expect(with.derivedTarget == target && without.derivedTarget == nil)
-        #expect(with.key == without.key && with.originalKey == without.originalKey)
+        #expect(with.derivedTarget == target)
+        #expect(without.derivedTarget == nil)
+        #expect(with.key == without.key)
+        #expect(with.originalKey == without.originalKey)
     }
 
     @Test func `a request's own target and stored orientation are decoded as requested`() async throws {
@@ -71,11 +73,13 @@ struct DecodingTargetTests {
     @Test func `a smaller image is not found under the key of the full size`() async throws {
         _ = try await pipeline.load(try request(Shrink(target)))
         let plain = try request()
-        #expect(pipeline.cachedImage(for: plain) == nil && memory.count == 1)
+        #expect(pipeline.cachedImage(for: plain) == nil)
+        #expect(memory.count == 1)
 
         let whole = try await pipeline.load(plain)
 
-        #expect(whole.image.size == ShrinkingCodec.size && whole.image.reduction == nil)
+        #expect(whole.image.size == ShrinkingCodec.size)
+        #expect(whole.image.reduction == nil)
         #expect(codec.targets.value == [target, nil])
         await pipeline.flush()
         #expect(pipeline.cachedImage(for: plain)?.size == ShrinkingCodec.size)
@@ -88,7 +92,8 @@ struct DecodingTargetTests {
         sized.decoding.target = target
         _ = try await pipeline.load(sized)
 
-        #expect(derived.fullSizes.value == [ShrinkingCodec.size] && explicit.fullSizes.value == [nil])
+        #expect(derived.fullSizes.value == [ShrinkingCodec.size])
+        #expect(explicit.fullSizes.value == [nil])
     }
 
     @Test(arguments: [true, false])
@@ -100,7 +105,8 @@ struct DecodingTargetTests {
         _ = try await pipeline.load(try request(shrink))
 
         #expect(codec.targets.value == [nil])
-        #expect(shrink.sizes.value == [ShrinkingCodec.size] && shrink.fullSizes.value == [nil])
+        #expect(shrink.sizes.value == [ShrinkingCodec.size])
+        #expect(shrink.fullSizes.value == [nil])
     }
 
     @Test func `each first processor with a target filters the rows of a decode of its own`() async throws {
@@ -117,7 +123,8 @@ struct DecodingTargetTests {
 
         _ = try await pipeline.load(try request(shrink))
 
-        #expect(shrink.sizes.value == [ShrinkingCodec.size] && shrink.fullSizes.value == [nil])
+        #expect(shrink.sizes.value == [ShrinkingCodec.size])
+        #expect(shrink.fullSizes.value == [nil])
     }
 }
 

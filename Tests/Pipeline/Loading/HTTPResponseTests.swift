@@ -61,7 +61,8 @@ struct HTTPResponseTests {
         let fromMemory = try await stack.load(try web("a"))
         let fromDisk = try await stack.load(try web("a") { $0.cachePolicy.memory = .none })
 
-        #expect(fromMemory.layer == .memory && fromDisk.layer == .disk)
+        #expect(fromMemory.layer == .memory)
+        #expect(fromDisk.layer == .disk)
         for response in [fromMemory, fromDisk] { #expect(response.httpResponse == nil && response.metrics == nil) }
     }
 
@@ -74,8 +75,11 @@ struct HTTPResponseTests {
 
         let processed = try await stack.load(try web("a") { $0.processors = [Brighten(step: 1)] })
 
-        #expect(processed.layer == .memory && processed.image.level == 8)
-        #expect(processed.httpResponse == nil && processed.metrics == nil && processed.encodedByteCount == nil)
+        #expect(processed.layer == .memory)
+        #expect(processed.image.level == 8)
+        #expect(processed.httpResponse == nil)
+        #expect(processed.metrics == nil)
+        #expect(processed.encodedByteCount == nil)
     }
 
     @Test func `requests that share a download all receive its response`() async throws {

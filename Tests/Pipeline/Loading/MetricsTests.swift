@@ -29,11 +29,18 @@ struct MetricsTests {
         _ = try await pipeline.load(try web("b") { $0.cachePolicy = .reload })
 
         let counts = metrics.snapshot
-        #expect(counts.memoryHits == 1 && counts.memoryMisses == [.notStored: 1, .notAllowed: 2])
-        #expect(counts.diskHits.count == 1 && counts.diskMisses == [.notStored: 1, .notAllowed: 1])
-        #expect(counts.diskReadByteCount == 7 && counts.downloadedByteCount == 14 && counts.downloads.count == 2)
-        #expect(counts.finished == 3 && counts.failed == 0 && counts.cancelled == 0)
-        #expect(counts.decodes.count == 3 && counts.processingSteps.count == 1)
+        #expect(counts.memoryHits == 1)
+        #expect(counts.memoryMisses == [.notStored: 1, .notAllowed: 2])
+        #expect(counts.diskHits.count == 1)
+        #expect(counts.diskMisses == [.notStored: 1, .notAllowed: 1])
+        #expect(counts.diskReadByteCount == 7)
+        #expect(counts.downloadedByteCount == 14)
+        #expect(counts.downloads.count == 2)
+        #expect(counts.finished == 3)
+        #expect(counts.failed == 0)
+        #expect(counts.cancelled == 0)
+        #expect(counts.decodes.count == 3)
+        #expect(counts.processingSteps.count == 1)
         #expect(
             metrics.description
                 == "finished 3, failed 0, canceled 0; memory 1 of 4, disk 1 of 3, downloads 2 (14 bytes)")
@@ -43,14 +50,16 @@ struct MetricsTests {
         let metrics = PipelineMetrics()
         let pipeline = pipeline([metrics], FakeDownloader(giving: level(7)))
         _ = try await pipeline.load(try web("a") { $0.showsCachedFirst = true })
-        #expect(metrics.snapshot.finished == 1 && metrics.snapshot.failed == 0)
+        #expect(metrics.snapshot.finished == 1)
+        #expect(metrics.snapshot.failed == 0)
 
         let offline = try web("b") {
             $0.showsCachedFirst = true
             $0.cachePolicy.allowsNetwork = false
         }
         await #expect(throws: PipelineError.self) { try await pipeline.load(offline) }
-        #expect(metrics.snapshot.finished == 1 && metrics.snapshot.failed == 1)
+        #expect(metrics.snapshot.finished == 1)
+        #expect(metrics.snapshot.failed == 1)
         // Each load has looked in memory once.
         #expect(metrics.snapshot.memoryMisses == [.notStored: 2])
     }
@@ -61,13 +70,16 @@ struct MetricsTests {
             ImagePipeline.Configuration(
                 downloader: FakeDownloader(giving: level(7)), codecs: FakeCodec().registry, memoryCache: memory))
         _ = try await pipeline.load(try web("a"))
-        #expect(memory.statistics.misses == 1 && memory.statistics.hits == 0)
+        #expect(memory.statistics.misses == 1)
+        #expect(memory.statistics.hits == 0)
 
         _ = try await pipeline.load(try web("a"))
-        #expect(memory.statistics.misses == 1 && memory.statistics.hits == 1)
+        #expect(memory.statistics.misses == 1)
+        #expect(memory.statistics.hits == 1)
         // Two more look-ups: the finished image, and the decoded one that memory has.
         _ = try await pipeline.load(try web("a") { $0.processors = [Brighten(step: 1)] })
-        #expect(memory.statistics.misses == 2 && memory.statistics.hits == 2)
+        #expect(memory.statistics.misses == 2)
+        #expect(memory.statistics.hits == 2)
     }
 
     @Test func `each step is logged as one line`() async throws {
@@ -88,7 +100,8 @@ struct MetricsTests {
 
     @Test func `percentiles exceed the exact value by an eighth at most`() {
         var histogram = DurationHistogram()
-        #expect(histogram.percentile(0.5) == .zero && histogram.count == 0)
+        #expect(histogram.percentile(0.5) == .zero)
+        #expect(histogram.count == 0)
         for milliseconds in 1...1_000 { histogram.add(.milliseconds(milliseconds)) }
         for part in [0.01, 0.5, 0.9, 0.99] {
             let exact = Duration.milliseconds(Int(part * 1_000))

@@ -268,7 +268,8 @@ struct PreviewTests {
             if case .update(.preview(let preview)) = event { levels.update { $0.append(preview.image.level) } }
         }
         executor.drain()
-        #expect(clock.sleeperCount == 1 && levels.value == [16])
+        #expect(clock.sleeperCount == 1)
+        #expect(levels.value == [16])
 
         // It would wait for the slow one, which ends after this.
         let other = pipeline.imageTask(with: try web("other"))

@@ -80,7 +80,8 @@ struct RefreshTests {
         _ = try await stack.load(try web("a"))
         await stack.pipeline.flush()
         #expect(await shown(try request(), by: stack) == ["cached 7", "memory 7"])
-        #expect(stack.codec.decodes.value == 1 && stack.downloader.count == 2)
+        #expect(stack.codec.decodes.value == 1)
+        #expect(stack.downloader.count == 2)
     }
 
     @Test func `other sizes of a changed image are no longer delivered`() async throws {
@@ -206,7 +207,8 @@ struct RefreshTests {
         #expect(await shown(unkept, by: stack) == ["cached 7", "disk 7"])
 
         await stack.pipeline.flush()
-        #expect(stack.codec.decodes.value == 2 && stack.disk.stores.value == stores)
+        #expect(stack.codec.decodes.value == 2)
+        #expect(stack.disk.stores.value == stores)
         #expect(stack.pipeline.cachedImage(for: try web("a")) != nil)
     }
 
@@ -238,7 +240,8 @@ struct RefreshTests {
             }
         }
         executor.drain()
-        #expect(shown.value.count == 2 && clock.sleeperCount == 1)
+        #expect(shown.value.count == 2)
+        #expect(clock.sleeperCount == 1)
         let decodeCount = stack.codec.decodes.value
         clock.advance(by: .seconds(1))
         executor.drain()

@@ -70,7 +70,8 @@ struct RequestOptionTests {
 
         #expect(try await stack.pipeline.data(for: request) == Data("other:9".utf8))
         #expect(try await stack.load(request).image.level == 9)
-        #expect(codec.decodes.value == 1 && stack.codec.decodes.value == 0)
+        #expect(codec.decodes.value == 1)
+        #expect(stack.codec.decodes.value == 0)
         // The codecs are not part of the key.
         #expect(stack.pipeline.cachedImage(for: try web("a"))?.level == 9)
     }
@@ -141,7 +142,8 @@ struct RequestOptionTests {
         clock.advance(by: .seconds(1))
 
         for task in tasks { #expect(try await task.value.image.level == 7) }
-        #expect(codec.decodes.value == 1 && stack.codec.decodes.value == 0)
+        #expect(codec.decodes.value == 1)
+        #expect(stack.codec.decodes.value == 0)
     }
 
     // MARK: Caching of the image
@@ -201,8 +203,10 @@ struct RequestOptionTests {
         for task in tasks { #expect(try await task.value.image.level == 7) }
         await stack.pipeline.flush()
 
-        #expect(calls.value == 1 && stack.downloader.count == 1)
-        #expect(stack.memory.count == 0 && stack.disk.stores.value == 0)
+        #expect(calls.value == 1)
+        #expect(stack.downloader.count == 1)
+        #expect(stack.memory.count == 0)
+        #expect(stack.disk.stores.value == 0)
     }
 
     // MARK: Requests to the server
@@ -232,7 +236,8 @@ struct RequestOptionTests {
             Issue.record("the downloader received no request to a server")
             return
         }
-        #expect(http.fields["Authorization"] == "Bearer 7" && http.cachePolicy == .reloadIgnoringLocalCacheData)
+        #expect(http.fields["Authorization"] == "Bearer 7")
+        #expect(http.cachePolicy == .reloadIgnoringLocalCacheData)
         // The image is that of the changed request.
         #expect(stack.pipeline.cachedImage(for: try web("a")) == nil)
     }
@@ -297,11 +302,15 @@ struct RequestOptionTests {
         let bright = ImageRequest(source: source, processors: [Brighten(step: 3)])
 
         let response = try await stack.load(bright)
-        #expect(response.image.level == 23 && response.layer == .local && response.encodedByteCount == nil)
+        #expect(response.image.level == 23)
+        #expect(response.layer == .local)
+        #expect(response.encodedByteCount == nil)
         #expect(try await stack.load(plain).image.level == 20)
         #expect(try await stack.load(bright).layer == .memory)
         await stack.pipeline.flush()
-        #expect(stack.downloader.count == 0 && stack.codec.decodes.value == 0 && stack.disk.stores.value == 0)
+        #expect(stack.downloader.count == 0)
+        #expect(stack.codec.decodes.value == 0)
+        #expect(stack.disk.stores.value == 0)
     }
 
     @Test func `a decoded image as source has no data to load`() async throws {
@@ -320,7 +329,8 @@ struct RequestOptionTests {
     ) async throws {
         let url = try #require(URL(string: text))
         let error = try #require(await #expect(throws: PipelineError.self) { try await pipeline.image(for: url) })
-        #expect(error.code == .download && error.message.hasPrefix(message))
+        #expect(error.code == .download)
+        #expect(error.message.hasPrefix(message))
         #expect((error.cause as? DownloadError)?.code == .unsupportedURL)
     }
 

@@ -24,9 +24,12 @@ struct StepTests {
 
         let response = try await stack.load(try web("a") { $0.processors = [a, b] })
 
-        #expect(response.image.level == 103 && response.layer == .memory)
-        #expect(a.runs.value == 1 && b.runs.value == 1)
-        #expect(stack.codec.decodes.value == 1 && stack.downloader.count == 1)
+        #expect(response.image.level == 103)
+        #expect(response.layer == .memory)
+        #expect(a.runs.value == 1)
+        #expect(b.runs.value == 1)
+        #expect(stack.codec.decodes.value == 1)
+        #expect(stack.downloader.count == 1)
     }
 
     @Test func `concurrent requests share the decode, and each runs its own processors`() async throws {
@@ -49,7 +52,8 @@ struct StepTests {
         #expect(try await tasks[2].value == 105)
         #expect(try await tasks[3].value == 107)
         #expect(try await tasks[4].value == 102)
-        #expect(stack.downloader.count == 1 && stack.codec.decodes.value == 1)
+        #expect(stack.downloader.count == 1)
+        #expect(stack.codec.decodes.value == 1)
         #expect(a.runs.value == 4)
         #expect(b.runs.value == 3)
         #expect(c.runs.value == 2)
@@ -100,7 +104,8 @@ struct StepTests {
         }
 
         #expect(levels == [53, 103, 53, 103])
-        #expect(a.runs.value == 3 && b.runs.value == 3)
+        #expect(a.runs.value == 3)
+        #expect(b.runs.value == 3)
         #expect(stack.log.words.filter { $0.hasPrefix("converted") } == ["converted to display-p3"])
     }
 
@@ -113,7 +118,8 @@ struct StepTests {
         try await clock.waitForSleepers(count: 1)
         clock.advance(by: .seconds(1))
         for (index, task) in tasks.enumerated() { #expect(try await task.value == UInt8(101 + index)) }
-        #expect(stack.downloader.count == 1 && stack.codec.decodes.value == 1)
+        #expect(stack.downloader.count == 1)
+        #expect(stack.codec.decodes.value == 1)
     }
 
     @Test func `ten sequential requests with different processors download and decode once`() async throws {
@@ -122,7 +128,8 @@ struct StepTests {
             let request = try web("a") { $0.processors = [Brighten(step: step)] }
             #expect(try await stack.load(request).image.level == 100 + step)
         }
-        #expect(stack.downloader.count == 1 && stack.codec.decodes.value == 1)
+        #expect(stack.downloader.count == 1)
+        #expect(stack.codec.decodes.value == 1)
     }
 
     @Test func `a common first step runs once, also sequentially`() async throws {
@@ -131,7 +138,8 @@ struct StepTests {
         _ = try await stack.load(try web("a") { $0.processors = [a, b] })
         let response = try await stack.load(try web("a") { $0.processors = [a, c] })
         #expect(response.image.level == 105)
-        #expect(a.runs.value == 1 && stack.codec.decodes.value == 1)
+        #expect(a.runs.value == 1)
+        #expect(stack.codec.decodes.value == 1)
     }
 
     @Test func `unprocessed images are held up to a number of bytes`() async throws {
@@ -162,14 +170,16 @@ struct StepTests {
             uncached.cachePolicy.memory = .none
             _ = try await against.load(uncached)
         }
-        #expect(without.codec.decodes.value == 2 && against.codec.decodes.value == 2)
+        #expect(without.codec.decodes.value == 2)
+        #expect(against.codec.decodes.value == 2)
     }
 
     @Test func `an image too large to hold is found while a processor uses it`() async throws {
         let stack = Stack(FakeDownloader(giving: level(100)), intermediateByteLimit: 1)
         let kept = try await stack.load(try web("a") { $0.processors = [Unchanged()] })
         _ = try await stack.load(try web("a") { $0.processors = [Brighten(step: 1)] })
-        #expect(kept.image.level == 100 && stack.codec.decodes.value == 1)
+        #expect(kept.image.level == 100)
+        #expect(stack.codec.decodes.value == 1)
     }
 
     @Test func `a held image that was removed is not used`() async throws {
@@ -261,7 +271,8 @@ struct StepTests {
                 }
                 try await group.waitForAll()
             }
-            #expect(stack.downloader.count == 1 && stack.codec.decodes.value == 1)
+            #expect(stack.downloader.count == 1)
+            #expect(stack.codec.decodes.value == 1)
         }
     }
 

@@ -39,9 +39,11 @@ struct CacheStatusTests {
         bench.server.respond(503)
 
         let refused = try await bench.send()
-        #expect(refused.source == .stale && refused.cacheStatus == "alcedo; fwd=stale; fwd-status=503")
+        #expect(refused.source == .stale)
+        #expect(refused.cacheStatus == "alcedo; fwd=stale; fwd-status=503")
         let unreachable = try await bench.send()
-        #expect(unreachable.source == .stale && unreachable.cacheStatus == "alcedo; fwd=stale")
+        #expect(unreachable.source == .stale)
+        #expect(unreachable.cacheStatus == "alcedo; fwd=stale")
     }
 
     @Test func `the Cache-Status of intermediate caches is kept, and each request adds its own`() async throws {

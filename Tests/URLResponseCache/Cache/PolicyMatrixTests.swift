@@ -123,7 +123,8 @@ struct PolicyMatrixTests {
     }
 
     private func zip3<A, B, C>(_ a: [A], _ b: [B], _ c: [C]) -> [(A, B, C)] {
-        #expect(a.count == b.count && b.count == c.count)
+        #expect(a.count == b.count)
+        #expect(b.count == c.count)
         return zip(a, zip(b, c)).map { ($0, $1.0, $1.1) }
     }
 }

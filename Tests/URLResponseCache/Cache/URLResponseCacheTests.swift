@@ -100,14 +100,17 @@ struct URLResponseCacheTests {
 
         clock.advance(by: .seconds(1_000))
         let found = try #require(await cache.response(for: HTTPRequest(url: url("a"))))
-        #expect(found.body == "one".data && found.userInfo == ["k": "v"] && found.head.status == 200)
+        #expect(found.body == "one".data)
+        #expect(found.userInfo == ["k": "v"])
+        #expect(found.head.status == 200)
         #expect(found.responseTime == start)
         #expect(await cache.response(for: HTTPRequest(url: url("b"))) == nil)
         // A transport serves it.
         let transport = CachingTransport(wrapping: server, cache: cache, clock: clock)
         let received = try await CollectedResponse(
             transport.send(HTTPRequest(url: url("a"), cachePolicy: .returnCacheDataDontLoad)))
-        #expect(received.body == "one" && received.source == .stale)
+        #expect(received.body == "one")
+        #expect(received.source == .stale)
     }
 
     @Test(
@@ -202,7 +205,9 @@ struct URLResponseCacheTests {
         #expect(await cache.response(for: HTTPRequest(url: url("c"))) == nil)
 
         let statistics = cache.statistics
-        #expect(statistics.hits == 2 && statistics.misses == 2)
-        #expect(statistics.stores == 2 && statistics.failures == 0)
+        #expect(statistics.hits == 2)
+        #expect(statistics.misses == 2)
+        #expect(statistics.stores == 2)
+        #expect(statistics.failures == 0)
     }
 }

@@ -79,7 +79,8 @@ struct ResponseDirectiveTests {
         try await bench.load(["Cache-Control": "no-cache", "ETag": "\"v\""], body: "first")
         for _ in 0..<2 {
             let response = try await bench.load(["ETag": "\"v\""], status: 304, body: "")
-            #expect(response.source == .revalidated && response.body == "first")
+            #expect(response.source == .revalidated)
+            #expect(response.body == "first")
         }
     }
 }

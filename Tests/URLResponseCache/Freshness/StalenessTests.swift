@@ -164,7 +164,8 @@ struct StalenessTests {
 
                 let received = try await bench.send(row.request, policy: row.policy)
 
-                #expect(received.status == 504 && received.body.isEmpty)
+                #expect(received.status == 504)
+                #expect(received.body.isEmpty)
                 #expect(received.fields == ["Content-Length": "0", "Cache-Status": "alcedo; fwd=\(row.reason)"])
                 // The stored response is kept.
                 #expect(await bench.stored()?.head.fields["X"] == "stored")
@@ -200,7 +201,8 @@ struct StalenessTests {
 
         let received = try await bench.send()
 
-        #expect(received.body == "old" && received.source == .stale)
+        #expect(received.body == "old")
+        #expect(received.source == .stale)
     }
 
     @Test(arguments: [

@@ -60,7 +60,8 @@ struct SentURLTests {
         let poison = try await target(try url(spelling), through: cache)
         let content = try await target(try url("/b"), through: cache)
 
-        #expect(poison != "/b" && content == "/b")
+        #expect(poison != "/b")
+        #expect(content == "/b")
         #expect(try await target(try url(spelling), through: cache) == poison)
         #expect(origin.requests.count == 2)
     }

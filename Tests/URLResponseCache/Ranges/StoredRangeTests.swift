@@ -39,12 +39,15 @@ struct StoredRangeTests {
 
         let response = try await bench.send(["Range": row.range])
 
-        #expect(response.isHit && response.source == .fresh)
-        #expect(response.status == row.status && response.body == row.body)
+        #expect(response.isHit)
+        #expect(response.source == .fresh)
+        #expect(response.status == row.status)
+        #expect(response.body == row.body)
         #expect(response.fields["Content-Range"] == row.place)
         #expect(response.fields["Content-Length"] == "\(row.body.utf8.count)")
-        #expect(
-            response.fields["ETag"] == "\"v\"" && response.fields["Age"] == "5" && response.fields["Date"] == date(0))
+        #expect(response.fields["ETag"] == "\"v\"")
+        #expect(response.fields["Age"] == "5")
+        #expect(response.fields["Date"] == date(0))
         #expect(response.fields["Content-Type"] == (row.status == 206 ? "a/b" : nil))
     }
 
@@ -68,7 +71,8 @@ struct StoredRangeTests {
 
         let response = try await bench.send(["Range": "bytes=0-3", "If-Range": row.condition])
 
-        #expect(response.isHit && response.status == row.status)
+        #expect(response.isHit)
+        #expect(response.status == row.status)
         #expect(response.body == (row.status == 206 ? "0123" : "0123456789"))
     }
 
@@ -104,7 +108,8 @@ struct StoredRangeTests {
 
         try await bench.load(["Cache-Control": "max-age=60"], status: 404, for: ["Cache-Control": "no-cache"])
         let response = try await bench.send(["Range": "bytes=0-1"])
-        #expect(response.status == 404 && response.body == "body")
+        #expect(response.status == 404)
+        #expect(response.body == "body")
     }
 
     @Test(arguments: Roles.all) func `ranges of an encoded response are not served from the store`(role: CacheRole)
@@ -117,7 +122,8 @@ struct StoredRangeTests {
             ["Content-Range": "bytes 0-1/9", "Content-Encoding": "gzip"], status: 206, body: "xx",
             for: ["Range": "bytes=0-1"])
 
-        #expect(response.status == 206 && response.body == "xx")
+        #expect(response.status == 206)
+        #expect(response.body == "xx")
         #expect(response.cacheStatus == "alcedo; fwd=partial; fwd-status=206")
         #expect(try await bench.send().body == "whole")
     }
@@ -131,12 +137,16 @@ struct StoredRangeTests {
 
         let response = try await bench.load(["ETag": "\"v\""], status: 304, body: "", for: ["Range": "bytes=0-1"])
 
-        #expect(response.status == 206 && response.body == "01" && response.source == .revalidated)
+        #expect(response.status == 206)
+        #expect(response.body == "01")
+        #expect(response.source == .revalidated)
         bench.advance(11)
         bench.server.respond(
             206, ["Content-Range": "bytes 0-1/5", "ETag": "\"w\"", "Cache-Control": "max-age=60"], body: "ab")
         let new = try await bench.send(["Range": "bytes=0-1"])
-        #expect(new.status == 206 && new.body == "ab" && new.source == .new)
+        #expect(new.status == 206)
+        #expect(new.body == "ab")
+        #expect(new.source == .new)
         #expect(try await bench.send(["Range": "bytes=0-0"]).body == "a")
     }
 }

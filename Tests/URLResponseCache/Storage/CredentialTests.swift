@@ -37,7 +37,9 @@ struct CredentialTests {
                 // The response to a request without credentials serves everyone.
                 #expect([["one", "two", "user=one", "user=two", "nobody"][index], "nobody"].contains(response.body))
                 if role != .private, response.body != "nobody" {
-                    #expect(response.source == .new && !response.isStored && response.policy == .notAllowed)
+                    #expect(response.source == .new)
+                    #expect(!response.isStored)
+                    #expect(response.policy == .notAllowed)
                 }
             }
             bench.advance(61)
@@ -53,11 +55,13 @@ struct CredentialTests {
         let own = try await bench.load(
             ["Cache-Control": "max-age=60", "ETag": "\"v\"", "X-User": "one"], status: 304, body: "",
             for: ["Authorization": "one"])
-        #expect(own.fields["X-User"] == "one" && own.source == .revalidated)
+        #expect(own.fields["X-User"] == "one")
+        #expect(own.source == .revalidated)
 
         let other = try await bench.load(["Cache-Control": "max-age=60"], body: "asked", for: ["Authorization": "two"])
 
-        #expect(other.body == "asked" && other.fields["X-User"] == nil)
+        #expect(other.body == "asked")
+        #expect(other.fields["X-User"] == nil)
     }
 
     @Test(arguments: ["Authorization", "Cookie"])
@@ -100,7 +104,8 @@ struct CredentialTests {
         #expect(try await bench.send(url: url("me:secret%21@")).isHit)
         // The credentials me:secret!
         let field = try await bench.send(["Authorization": "Basic bWU6c2VjcmV0IQ=="], url: url(""))
-        #expect(field.isHit && field.body == "one")
+        #expect(field.isHit)
+        #expect(field.body == "one")
         for other in ["", "you:secret%21@", "me:other@", "me@", ":secret%21@"] {
             bench.server.respond(200, body: "two")
             #expect(try await bench.send(url: url(other)).isHit == isForEveryone)

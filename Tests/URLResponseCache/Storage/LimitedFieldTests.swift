@@ -53,7 +53,8 @@ struct LimitedFieldTests {
 
         let response = try await bench.send()
 
-        #expect(response.isHit && response.fields["X-A"] == nil)
+        #expect(response.isHit)
+        #expect(response.fields["X-A"] == nil)
         #expect((response.fields["X-B"] == nil) == role.isForMany)
     }
 
@@ -66,7 +67,9 @@ struct LimitedFieldTests {
 
         let response = try await bench.send()
 
-        #expect(response.isHit && response.fields["Content-Encoding"] == "gzip" && response.fields["X-Hop"] == nil)
+        #expect(response.isHit)
+        #expect(response.fields["Content-Encoding"] == "gzip")
+        #expect(response.fields["X-Hop"] == nil)
     }
 }
 

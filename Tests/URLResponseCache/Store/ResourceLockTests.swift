@@ -23,12 +23,14 @@ struct ResourceLockTests {
 
         for count in 0..<50 {
             executor.drain()
-            #expect(clock.sleeperCount == 1 && through.value.count == count)
+            #expect(clock.sleeperCount == 1)
+            #expect(through.value.count == count)
             clock.advance(by: .seconds(1))
         }
         executor.drain()
 
-        #expect(clock.sleeperCount == 0 && through.value == Array(0..<50))
+        #expect(clock.sleeperCount == 0)
+        #expect(through.value == Array(0..<50))
     }
 
     @Test func `different resources have different locks`() async {

@@ -48,7 +48,8 @@ struct CallerConditionTests {
 
         let response = try await bench.send(row.request)
 
-        #expect(response.isHit && response.source == .fresh)
+        #expect(response.isHit)
+        #expect(response.source == .fresh)
         #expect(response.status == row.status)
         #expect(response.body == (row.status == 304 ? "" : "body"))
         #expect((response.fields["Content-Type"] == nil) == (row.status == 304))
@@ -63,7 +64,9 @@ struct CallerConditionTests {
 
         #expect(try await bench.send(["If-None-Match": "\"v\""], method: .head).status == 304)
         let whole = try await bench.send(["If-None-Match": "\"w\""], method: .head)
-        #expect(whole.status == 200 && whole.body.isEmpty && whole.fields["Content-Length"] == "4")
+        #expect(whole.status == 200)
+        #expect(whole.body.isEmpty)
+        #expect(whole.fields["Content-Length"] == "4")
     }
 
     @Test(arguments: Roles.all) func `only a 200 is compared with the caller's copy`(role: CacheRole) async throws {
@@ -118,7 +121,8 @@ struct CallerConditionTests {
 
         let response = try await bench.load(["ETag": "\"v\""], status: 304, body: "", for: ["If-None-Match": "\"v\""])
 
-        #expect(response.status == 304 && response.source == .new)
+        #expect(response.status == 304)
+        #expect(response.source == .new)
         #expect(bench.server.requests.last?.fields == ["If-None-Match": "\"v\""])
         try await bench.load(
             ["Cache-Control": "max-age=60", "ETag": "\"w\""], body: "new", for: ["If-None-Match": "\"v\""])
@@ -169,7 +173,8 @@ struct CallerConditionTests {
 
         let response = try await bench.send(request)
 
-        #expect(response.status == 200 && response.body == "current")
+        #expect(response.status == 200)
+        #expect(response.body == "current")
         #expect(bench.server.requests.count == 3)
         #expect(bench.server.requests.last?.fields == request)
         #expect(try await bench.send().isHit)
@@ -184,6 +189,7 @@ struct CallerConditionTests {
         let response = try await bench.load(
             ["ETag": "W/\"yours\""], status: 304, body: "", for: ["If-None-Match": "\"yours\""])
 
-        #expect(response.status == 304 && bench.server.requests.count == 2)
+        #expect(response.status == 304)
+        #expect(bench.server.requests.count == 2)
     }
 }

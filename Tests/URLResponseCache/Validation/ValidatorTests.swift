@@ -69,7 +69,9 @@ struct ValidatorTests {
         let response = try await bench.load(["ETag": "\"a\""], status: 304, body: "", for: ["Accept": "c"])
 
         #expect(bench.server.requests.last?.fields["If-None-Match"] == "\"b\", \"a\"")
-        #expect(response.status == 200 && response.body == "a" && response.source == .revalidated)
+        #expect(response.status == 200)
+        #expect(response.body == "a")
+        #expect(response.source == .revalidated)
         #expect(response.cacheStatus == "alcedo; fwd=vary-miss; fwd-status=304; stored")
         #expect(try await bench.send(["Accept": "c"]).body == "a")
         #expect(try await bench.send(["Accept": "c"]).isHit)
