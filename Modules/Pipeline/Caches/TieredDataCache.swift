@@ -25,15 +25,11 @@ public final class TieredDataCache: MeasurableDataCache {
 
     /// Creates a cache.
     ///
-    /// - Parameter tiers: The tiers, in the order in which they are searched.
-    public convenience init(_ tiers: [DataCacheTier]) { self.init(tiers, taskExecutor: nil) }
-
-    /// Creates a cache.
-    ///
     /// - Parameters:
     ///   - tiers: The tiers, in the order in which they are searched.
-    ///   - taskExecutor: The executor of changes, or nil for Swift's own.
-    package init(_ tiers: [DataCacheTier], taskExecutor: (any TaskExecutor)?) {
+    ///   - taskExecutor: The executor of changes, such as a `ManualExecutor` of `AlcedoTesting`. Default: nil, for
+    ///     Swift's own.
+    public init(_ tiers: [DataCacheTier], taskExecutor: (any TaskExecutor)? = nil) {
         self.tiers = tiers
         generations = GenerationCounter(taskExecutor: taskExecutor)
     }
