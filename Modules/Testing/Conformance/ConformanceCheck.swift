@@ -81,6 +81,28 @@ package struct ConformanceFailure: Error, Sendable, CustomStringConvertible {
         guard condition else { throw ConformanceFailure(description()) }
     }
 
+    /// Returns the value of `event`. Throws an error if the event has not occurred after 30 seconds, and cancels its
+    /// task. The time is long, because a task may wait until it runs when many tests share few threads.
+    static func require<Value: Sendable>(
+        _ description: String, of event: @escaping @Sendable () async throws -> Value
+    ) async throws -> Value {
+        try await withThrowingTaskGroup(of: Value.self) { group in
+            group.addTask(operation: event)
+            group.addTask {
+                try await Task.sleep(for: .seconds(30))
+                throw ConformanceFailure(description)
+            }
+            defer { group.cancelAll() }
+            guard let value = try await group.next() else { throw CancellationError() }
+            return value
+        }
+    }
+
+    /// Throws an error unless a connection to the server ends.
+    static func requireDisconnect(from origin: LoopbackOrigin) async throws {
+        try await require("the connection stays open") { try await origin.waitForDisconnects() }
+    }
+
     /// Throws an error unless the task ends with `CancellationError`.
     static func requireCancellation<Value>(of task: Task<Value, any Error>) async throws {
         do {

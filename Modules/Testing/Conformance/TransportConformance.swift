@@ -5,8 +5,8 @@ import FoundationEssentials
 /// The contract of ``/AlcedoHTTP/HTTPTransport``, tested over real sockets. Most checks use a ``LoopbackOrigin``. One
 /// check requests a host name that does not exist.
 ///
-/// A check waits as long as the transport does. With a time limit, the test of a transport that never ends an exchange
-/// fails:
+/// A check waits as long as the transport does, and up to 30 seconds for the end of a connection. With a time limit, the
+/// test of a transport that never ends an exchange fails:
 ///
 /// ```swift
 /// import AlcedoTesting
@@ -117,7 +117,10 @@ public enum TransportConformance: ConformanceKit {
             var reply = OriginReply(body: bytes(1000))
             reply.stalls = [.afterBody(500)]
             try await with(make, { [reply] _ in reply }) { transport, origin in
-                let response = try await transport.send(patient(origin.url(for: "/a")))
+                let request = patient(origin.url(for: "/a"))
+                let response = try await ConformanceFailure.require("the head is not returned") {
+                    try await transport.send(request)
+                }
                 try ConformanceFailure.require(response.head.status == 200, "status \(response.head.status)")
                 origin.release()
                 let received = try await response.body.collect(limit: 1 << 20)
@@ -289,7 +292,7 @@ public enum TransportConformance: ConformanceKit {
             var request = patient(origin.url(for: "/a"))
             change(&request)
             try await requireFailure([.timedOut], of: request, over: transport)
-            try await origin.waitForDisconnects()
+            try await ConformanceFailure.requireDisconnect(from: origin)
         }
     }
 
@@ -303,7 +306,7 @@ public enum TransportConformance: ConformanceKit {
                 try await origin.waitForRequest()
                 task.cancel()
                 try await ConformanceFailure.requireCancellation(of: task)
-                try await origin.waitForDisconnects()
+                try await ConformanceFailure.requireDisconnect(from: origin)
             }
         },
         Check("canceling in the body ends the transfer with CancellationError") { make in
@@ -315,7 +318,7 @@ public enum TransportConformance: ConformanceKit {
                 try await origin.waitForStalls()
                 task.cancel()
                 try await ConformanceFailure.requireCancellation(of: task)
-                try await origin.waitForDisconnects()
+                try await ConformanceFailure.requireDisconnect(from: origin)
             }
         },
         Check("releasing the body ends the transfer") { make in
@@ -323,13 +326,13 @@ public enum TransportConformance: ConformanceKit {
             reply.stalls = [.afterBody(50_000)]
             try await with(make, { [reply] _ in reply }) { transport, origin in
                 _ = try await transport.send(patient(origin.url(for: "/a"))).head
-                try await origin.waitForDisconnects()
+                try await ConformanceFailure.requireDisconnect(from: origin)
             }
         },
         Check("an endless body ends when its reader stops") { make in
             try await with(make, { _ in .endless() }) { transport, origin in
                 try await requireFailure([.bodyTooLarge], of: patient(origin.url(for: "/a")), over: transport)
-                try await origin.waitForDisconnects()
+                try await ConformanceFailure.requireDisconnect(from: origin)
             }
         },
         Check("a task that is already canceled receives no response") { make in

@@ -54,6 +54,20 @@ final class FaultyDownloader: Downloading {
             } onCancel: {
                 downloader.cancelAll()
             }
+        case .keepsTransfers:
+            try Task.checkCancellation()
+            let result = Watched<Result<Download, any Error>?>(nil)
+            Task {
+                do {
+                    let download = try await downloader.download(request, progress: progress)
+                    result.update { $0 = .success(download) }
+                } catch {
+                    result.update { $0 = .failure(error) }
+                }
+            }
+            try await result.waitUntil { $0 != nil }
+            guard let outcome = result.value else { throw CancellationError() }
+            return try outcome.get()
         case .cancelsUnrequested where request.isFor("/17"): throw CancellationError()
         case .sendsAgain:
             do {

@@ -10,6 +10,8 @@ struct FaultyTransport: HTTPTransport {
     private let fault: TransportKitTests.Fault
     private let transport = CURLTransport()
     private let sent = Watched(0)
+    /// The bodies of a transport that never releases them.
+    private let bodies = Watched<[HTTPBody]>([])
 
     init(_ fault: TransportKitTests.Fault) { self.fault = fault }
 
@@ -68,6 +70,12 @@ struct FaultyTransport: HTTPTransport {
             response = HTTPResponse(
                 head: response.head, body: response.body, interim: response.interim,
                 metrics: { HTTPTransferMetrics() })
+        case .keepsBodies:
+            let body = response.body
+            bodies.update { $0.append(body) }
+            response.body = HTTPBody(FaultySource(body: body, transport: self))
+        case .keepsHeads where response.head.declaredBodyLength == 1000 && request.method != .head:
+            response.body = HTTPBody(try await response.body.collect(limit: 1000))
         case .endsAreWhole, .forgetsWhyItFailed, .wrapsCancellation:
             response.body = HTTPBody(FaultySource(body: response.body, transport: self))
         default: break
@@ -84,6 +92,8 @@ struct FaultyTransport: HTTPTransport {
     }
 
     fileprivate var takesEndsForWhole: Bool { fault == .endsAreWhole }
+
+    fileprivate var keepsBodies: Bool { fault == .keepsBodies }
 }
 
 /// Continues to read through the fault.
@@ -102,5 +112,5 @@ private struct FaultySource: HTTPBodySource {
         }
     }
 
-    func cancel() { body.cancel() }
+    func cancel() { if !transport.keepsBodies { body.cancel() } }
 }
