@@ -1,4 +1,5 @@
 import AlcedoCore
+import AlcedoDownloader
 import AlcedoHTTP
 import AlcedoPipeline
 import AlcedoTesting
@@ -31,6 +32,30 @@ struct OneLoadTests {
         #expect(codec.decodes.value == 1)
         #expect(processor.runs.value == 1)
         #expect(disk.stores.value == 1)
+    }
+
+    @Test func `a cold load begins one task for each table of shared work before its transport`() async throws {
+        let (executor, clock) = (ManualExecutor(), ManualClock())
+        let transport = FakeTransport { request in
+            try await clock.sleep(for: .seconds(1))
+            return HTTPResponse(head: HTTPResponseHead(url: request.url, status: 200), body: HTTPBody(level(100)))
+        }
+        var network = DownloaderConfiguration()
+        network.taskExecutor = executor
+        let pipeline = ImagePipeline(
+            ImagePipeline.Configuration(
+                downloader: Downloader(transport: transport, configuration: network), codecs: FakeCodec().registry,
+                memoryCache: DictionaryMemoryCache(), taskExecutor: executor))
+        let request = try web("a")
+        let load = Task(executorPreference: executor) { try await pipeline.load(request) }
+
+        // Each task is one job until it waits for another one: those of the caller, the load, the decode, the original
+        // bytes, and the transfer.
+        #expect(executor.drain() == 5)
+        #expect(transport.requests.count == 1)
+
+        clock.advance(by: .seconds(1))
+        #expect(try await executor.drain { try await load.value }.image.level == 100)
     }
 
     @Test func `a cold load makes its keys once and opens the bytes once`() async throws {
