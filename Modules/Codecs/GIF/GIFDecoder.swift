@@ -6,80 +6,96 @@ package import FoundationEssentials
 /// This module reads blocks and codes itself, because giflib rejects palette indices of more than 8 bits, accepts
 /// invalid codes, and cannot decode piece by piece. giflib is used for encoding; see `GIFEncoder`. Source: CompuServe,
 /// "Graphics Interchange Format, Version 89a", 1990.
-package struct GIFDecoder: ImageDecoding {
+package struct GIFDecoder: OpeningDecoder {
     /// Creates a stateless decoder.
     package init() {}
 
-    /// Reads all blocks without decoding pixels.
+    /// Reads all blocks without decoding pixels. O(blocks and sub-blocks); a sub-block of pixel data has at most 255
+    /// bytes.
     ///
     /// - Throws: ``/AlcedoCore/ImageDecodingError``; `truncated` when the header of the first image is incomplete,
     ///   `exceedsLimit` also for more frames than `limits` allows.
-    /// - Complexity: O(blocks and sub-blocks). A sub-block of pixel data has at most 255 bytes.
-    package func inspect(_ data: Data, limits: DecodingLimits) throws(ImageDecodingError) -> ImageInfo {
-        try structure(of: data, limits: limits).structure.info
+    package func open(_ data: Data, limits: DecodingLimits) throws(ImageDecodingError) -> any ImageReading {
+        try OpenedGIF(data, limits: limits)
     }
 
-    package func decode(_ data: Data, options: DecodingOptions) throws(ImageDecodingError) -> DecodedImage {
-        let state = GIFDecodingState(options: options)
-        try state.append(data)
-        return try state.finish()
+    package func makeIncrementalDecoder(options: DecodingOptions) -> any IncrementalImageDecoding {
+        IncrementalDecoder(GIFDecodingState(options: options))
+    }
+}
+
+/// The blocks of a file that has at least a first image.
+private struct GIFFile {
+    let parser: GIFParser
+    let structure: GIFStructure
+
+    init(_ bytes: UnsafeBufferPointer<UInt8>, limits: DecodingLimits) throws(ImageDecodingError) {
+        var parser = GIFParser(limits: limits)
+        try parser.advance(bytes)
+        structure = try parser.finish(bytes)
+        self.parser = parser
+    }
+}
+
+/// A GIF whose blocks have been read.
+final class OpenedGIF: ImageReading {
+    private let file: OpenedFile<GIFFile>
+    let header: ImageHeader
+
+    init(_ data: Data, limits: DecodingLimits) throws(ImageDecodingError) {
+        file = try OpenedFile(data, of: "GIF", limits: limits) { bytes, limits throws(ImageDecodingError) in
+            try GIFFile(bytes, limits: limits)
+        }
+        header = try file.withFile { file, _ throws(ImageDecodingError) in
+            ImageHeader(format: .gif, size: file.structure.canvas)
+        }
+    }
+
+    func info() throws(ImageDecodingError) -> ImageInfo {
+        try file.withFile { file, _ throws(ImageDecodingError) in file.structure.info }
+    }
+
+    func decode(_ options: DecodingOptions) throws(ImageDecodingError) -> DecodedImage {
+        let parser = try file.withFile(options.limits) { file, _ throws(ImageDecodingError) in file.parser }
+        return try GIFDecodingState(file.data, parser, options: options).finish()
     }
 
     /// Sends the rows of the first frame. They are sent while the frame is decoded if it is not interlaced and fills
     /// the canvas exactly. Otherwise the frame is decoded as a whole first.
     ///
     /// - Throws: ``/AlcedoCore/ImageDecodingError``, and the errors of the consumer.
-    @discardableResult
-    package func decodeRows(
-        _ data: Data, options: DecodingOptions, into consumer: any PixelRowConsumer
-    ) throws -> ImageDamage? {
-        let (structure, damage) = try structure(of: data, limits: options.limits)
-        let frame = structure.frames[0]
-        let isStreamed =
-            !frame.isInterlaced && frame.size == structure.canvas && frame.area.covers(structure.canvas)
-            && structure.palette(of: frame) != nil
+    func decodeRows(_ options: DecodingOptions, into consumer: any PixelRowConsumer) throws -> ImageDamage? {
         let options = options.forRows
-        guard isStreamed, let stream = try data.withDecoderInput(of: "GIF", { GIFRowStream(frame, structure, $0) })
-        else { return try decode(data, options: options).sendRows(to: consumer) }
-        try options.check(damage)
-        let chain = options.chain(
-            from: BoxReduction(from: structure.canvas, towards: options.averagingTarget), to: consumer)
-        try chain.begin(
-            PixelRowHeader(
-                size: structure.canvas, format: .rgba8,
-                alphaMode: frame.transparentIndex == nil ? .opaque : .straight,
-                colorProfile: structure.sampleProfile))
-        let pixelDamage = try stream.send(data, options, to: chain)
-        return ImageDamage.worst(pixelDamage, damage)
-    }
-
-    package func makeIncrementalDecoder(options: DecodingOptions) -> any IncrementalImageDecoding {
-        IncrementalDecoder(GIFDecodingState(options: options))
+        return try file.withFileForRows(options.limits) { file, bytes in
+            let structure = file.structure
+            let frame = structure.frames[0]
+            let isStreamed =
+                !frame.isInterlaced && frame.size == structure.canvas && frame.area.covers(structure.canvas)
+                && structure.palette(of: frame) != nil
+            guard isStreamed, let stream = GIFRowStream(frame, structure, bytes)
+            else { return try decode(options).sendRows(to: consumer) }
+            let damage = ImageDamage.worst(file.parser.damage, structure.info.metadataDamage)
+            try options.check(damage)
+            let chain = options.chain(
+                from: BoxReduction(from: structure.canvas, towards: options.averagingTarget), to: consumer)
+            try chain.begin(
+                PixelRowHeader(
+                    size: structure.canvas, format: .rgba8,
+                    alphaMode: frame.transparentIndex == nil ? .opaque : .straight,
+                    colorProfile: structure.sampleProfile))
+            return ImageDamage.worst(try stream.send(bytes, options, to: chain), damage)
+        }
     }
 
     /// Returns the number of bytes of the canvas, the pixels of the first frame and the buffers that the options
     /// require. For an animation that the options include, the largest frame counts, and two more canvases.
-    ///
-    /// - Throws: ``/AlcedoCore/ImageDecodingError``, like ``inspect(_:limits:)``.
-    package func decodingByteCount(_ data: Data, options: DecodingOptions) throws(ImageDecodingError) -> Int {
-        let structure = try structure(of: data, limits: options.limits).structure
+    func decodingByteCount(_ options: DecodingOptions) throws(ImageDecodingError) -> Int {
+        let structure = try file.withFile(options.limits) { file, _ throws(ImageDecodingError) in file.structure }
         guard structure.frames.count > 1, options.includesAnimation else {
             return structure.byteCount(of: structure.frames[0], options, isOnly: true)
         }
         let frame = structure.frames.map { structure.byteCount(of: $0, options) }.max() ?? 0
         return frame + 2 * (PixelBuffer.byteCount(size: structure.canvas, format: .rgba8) ?? 0)
-    }
-
-    /// Returns the structure of a file that has at least a first image, and the damage of its blocks.
-    private func structure(
-        of data: Data, limits: DecodingLimits
-    ) throws(ImageDecodingError) -> (structure: GIFStructure, damage: ImageDamage?) {
-        try data.withDecoderInput(of: "GIF") { bytes throws(ImageDecodingError) in
-            var parser = GIFParser(limits: limits)
-            try parser.advance(bytes)
-            let structure = try parser.finish(bytes)
-            return (structure, .worst(parser.damage, structure.info.metadataDamage))
-        }
     }
 }
 
@@ -135,16 +151,15 @@ private struct GIFRowStream {
     }
 
     /// Sends all rows and the end. Returns the damage of the pixels.
-    func send(_ data: Data, _ options: DecodingOptions, to consumer: any PixelRowConsumer) throws -> ImageDamage? {
+    func send(
+        _ bytes: UnsafeBufferPointer<UInt8>, _ options: DecodingOptions, to consumer: any PixelRowConsumer
+    ) throws -> ImageDamage? {
         var row = row
-        try data.withUnsafeBytes { memory in
-            let bytes = memory.assumingMemoryBound(to: UInt8.self)
-            repeat {
-                try row.withUnsafeBytes { try consumer.consume(RawSpan(_unsafeBytes: $0)) }
-                guard let next = try decoder.next(bytes) else { return }
-                write(next.indices, to: &row)
-            } while true
-        }
+        repeat {
+            try row.withUnsafeBytes { try consumer.consume(RawSpan(_unsafeBytes: $0)) }
+            guard let next = try decoder.next(bytes) else { break }
+            write(next.indices, to: &row)
+        } while true
         try options.check(decoder.damage)
         try consumer.finish()
         return decoder.damage

@@ -56,11 +56,21 @@ package final class OpenedFile<File> {
         }
     }
 
+    /// Calls `body`, which passes on rows, as ``withFile(_:_:)`` does. Also throws other errors of `body`.
+    package func withFileForRows<Success>(
+        _ other: DecodingLimits? = nil, _ body: (File, Bytes) throws -> Success
+    ) throws -> Success {
+        try withFile(other) { file, bytes throws(ImageDecodingError) in Result { try body(file, bytes) } }.get()
+    }
+
     /// Calls `body`, which passes on rows, as ``takeFile(_:_:)`` does. Also throws other errors of `body`.
     package func takeFileForRows<Success>(
         _ other: DecodingLimits? = nil, _ body: (File, Bytes) throws -> Success
     ) throws -> Success {
-        try takeFile(other) { file, bytes throws(ImageDecodingError) in Result { try body(file, bytes) } }.get()
+        try withFileForRows(other) { file, bytes in
+            parsed = nil
+            return try body(file, bytes)
+        }
     }
 
     private func file(_ bytes: Bytes, _ limits: DecodingLimits) throws(ImageDecodingError) -> File {

@@ -1,7 +1,7 @@
 import AlcedoCore
 import FoundationEssentials
 
-/// The state of a GIF that is decoded while its bytes arrive. A complete file is passed as one piece.
+/// The state of a GIF that is decoded while its bytes arrive, or of a complete file.
 ///
 /// All bytes are kept, because the frames of an animation are decoded from them on request.
 final class GIFDecodingState: IncrementalDecodingState {
@@ -17,6 +17,11 @@ final class GIFDecodingState: IncrementalDecodingState {
     init(options: DecodingOptions) {
         self.options = options
         parser = GIFParser(limits: options.limits)
+    }
+
+    /// Creates the state of a complete file whose blocks have been read with the limits of the options.
+    init(_ data: Data, _ parser: GIFParser, options: DecodingOptions) {
+        (self.data, self.parser, self.options) = (data, parser, options)
     }
 
     var info: ImageInfo? { parser.structure.flatMap { $0.canvas.isPositive ? $0.info : nil } }
