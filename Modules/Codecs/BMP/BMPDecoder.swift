@@ -6,46 +6,60 @@ package import FoundationEssentials
 /// Decoding holds no copy of the bitmap in addition to the result: rows are read from the data in the order of the
 /// image, even when the file stores them from the bottom. Source: Microsoft, "Bitmap Storage" and "Bitmap Header
 /// Types".
-package struct BMPDecoder: ImageDecoding {
+package struct BMPDecoder: OpeningDecoder {
     /// Creates a stateless decoder.
     package init() {}
 
-    /// Reads the header and the color profile. O(1).
+    /// Reads the header and finds the color profile. O(1).
     ///
     /// - Throws: ``/AlcedoCore/ImageDecodingError``; `truncated` when the data ends within the headers or the palette.
-    package func inspect(_ data: Data, limits: DecodingLimits) throws(ImageDecodingError) -> ImageInfo {
-        try data.withDecoderInput(of: "BMP") { bytes throws(ImageDecodingError) in
-            let file = try BMPFile(bytes, limits: limits)
-            try limits.check(file.header.size, format: .rgba8)
-            return file.header.info(format: .bmp, colorProfile: file.profile.map { Data(bytes[$0]) })
+    package func open(_ data: Data, limits: DecodingLimits) throws(ImageDecodingError) -> any ImageReading {
+        try OpenedBMP(data, limits: limits)
+    }
+}
+
+/// A bitmap whose headers have been read.
+final class OpenedBMP: ImageReading {
+    private let file: OpenedFile<BMPFile>
+    private let limits: DecodingLimits
+    let header: ImageHeader
+
+    init(_ data: Data, limits: DecodingLimits) throws(ImageDecodingError) {
+        file = try OpenedFile(data, of: "BMP", limits: limits) { bytes, limits throws(ImageDecodingError) in
+            try BMPFile(bytes, limits: limits)
+        }
+        self.limits = limits
+        header = try file.withFile { file, _ throws(ImageDecodingError) in
+            ImageHeader(format: .bmp, size: file.header.size)
         }
     }
 
-    package func decode(_ data: Data, options: DecodingOptions) throws(ImageDecodingError) -> DecodedImage {
-        try data.withDecoderInput(of: "BMP") { bytes throws(ImageDecodingError) in
-            try BMPFile(bytes, limits: options.limits).bitmap(options).image(options, as: .bmp)
+    func info() throws(ImageDecodingError) -> ImageInfo {
+        try limits.check(header.size, format: .rgba8)
+        return try file.withFile { file, bytes throws(ImageDecodingError) in
+            file.header.info(format: .bmp, colorProfile: file.profile.map { Data(bytes[$0]) })
+        }
+    }
+
+    func decodingByteCount(_ options: DecodingOptions) throws(ImageDecodingError) -> Int {
+        try file.withFile(options.limits) { file, _ throws(ImageDecodingError) in
+            try options.limits.check(file.header.size, format: Bitmap.format(of: file.header, options))
+            return file.header.decodingByteCount(options)
+        }
+    }
+
+    func decode(_ options: DecodingOptions) throws(ImageDecodingError) -> DecodedImage {
+        try file.withFile(options.limits) { file, _ throws(ImageDecodingError) in
+            try file.bitmap(options).image(options, as: .bmp)
         }
     }
 
     /// Sends the rows of the image. Memory is O(*w*), and O(*h*) for run-length compression.
     ///
     /// - Throws: ``/AlcedoCore/ImageDecodingError``, before the first row, and the errors of the consumer.
-    @discardableResult
-    package func decodeRows(
-        _ data: Data, options: DecodingOptions, into consumer: any PixelRowConsumer
-    ) throws -> ImageDamage? {
-        try data.bytes.withUnsafeBytes { memory in
-            guard !memory.isEmpty else { throw ImageDecodingError(.empty, "BMP: the data is empty") }
-            return try BMPFile(memory.assumingMemoryBound(to: UInt8.self), limits: options.limits).bitmap(options)
-                .sendRows(options, to: consumer)
-        }
-    }
-
-    package func decodingByteCount(_ data: Data, options: DecodingOptions) throws(ImageDecodingError) -> Int {
-        try data.withDecoderInput(of: "BMP") { bytes throws(ImageDecodingError) in
-            let file = try BMPFile(bytes, limits: options.limits)
-            try options.limits.check(file.header.size, format: Bitmap.format(of: file.header, options))
-            return file.header.decodingByteCount(options)
+    func decodeRows(_ options: DecodingOptions, into consumer: any PixelRowConsumer) throws -> ImageDamage? {
+        try file.withFileForRows(options.limits) { file, _ in
+            try file.bitmap(options).sendRows(options, to: consumer)
         }
     }
 }

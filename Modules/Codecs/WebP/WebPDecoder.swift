@@ -15,7 +15,7 @@ package import FoundationEssentials
 ///
 /// An EXIF orientation is applied if the options request it. EXIF is stored after the pixels, so a file that declares
 /// EXIF then has no previews before the EXIF or the end of the file arrives. Source: RFC 9649.
-package struct WebPDecoder: ImageDecoding {
+package struct WebPDecoder: OpeningDecoder {
     /// Whether a second thread may be used for a large lossy image or frame whose bytes are complete. This does not
     /// change the pixels.
     package var usesThreads: Bool
@@ -25,22 +25,57 @@ package struct WebPDecoder: ImageDecoding {
 
     private var settings: WebPSettings { WebPSettings(usesThreads: usesThreads) }
 
-    /// Reads all chunks without decoding pixels.
+    /// Reads all chunks without decoding pixels. O(chunks + bytes of metadata).
     ///
     /// - Throws: ``/AlcedoCore/ImageDecodingError``; `truncated` when the header of a still image, or the first frame
     ///   of an animation, is incomplete, `exceedsLimit` also for more frames than `limits` allows.
-    /// - Complexity: O(chunks + bytes of metadata).
-    package func inspect(_ data: Data, limits: DecodingLimits) throws(ImageDecodingError) -> ImageInfo {
-        guard let info = try container(of: data, limits: limits).info else {
-            throw ImageDecodingError(.corrupt, "WebP: the file has no image")
-        }
-        return info
+    package func open(_ data: Data, limits: DecodingLimits) throws(ImageDecodingError) -> any ImageReading {
+        try OpenedWebP(data, limits: limits, settings)
     }
 
-    package func decode(_ data: Data, options: DecodingOptions) throws(ImageDecodingError) -> DecodedImage {
-        let state = WebPDecodingState(options: options, settings)
-        try state.append(data)
-        return try state.finish()
+    package func makeIncrementalDecoder(options: DecodingOptions) -> any IncrementalImageDecoding {
+        IncrementalDecoder(WebPDecodingState(options: options, settings))
+    }
+}
+
+/// A WebP whose chunks have been read, and whose first frame is known.
+final class OpenedWebP: ImageReading {
+    private let file: OpenedFile<WebPContainer>
+    private let settings: WebPSettings
+    private let properties: ImageInfo
+
+    init(_ data: Data, limits: DecodingLimits, _ settings: WebPSettings) throws(ImageDecodingError) {
+        self.settings = settings
+        file = try OpenedFile(data, of: "WebP", limits: limits) { bytes, limits throws(ImageDecodingError) in
+            var container = WebPContainer(limits: limits)
+            try container.advance(bytes)
+            try container.finish()
+            return container
+        }
+        properties = try file.withFile { container, _ throws(ImageDecodingError) in
+            guard let info = container.info else {
+                throw ImageDecodingError(.corrupt, "WebP: the file has no image")
+            }
+            return info
+        }
+    }
+
+    var header: ImageHeader { ImageHeader(properties) }
+
+    func info() throws(ImageDecodingError) -> ImageInfo { properties }
+
+    /// Returns the estimated maximum number of bytes for decoding the image or the first frame, without the file, the
+    /// metadata and the Huffman tables of libwebp.
+    func decodingByteCount(_ options: DecodingOptions) throws(ImageDecodingError) -> Int {
+        try container(options).byteCount(options, isIncremental: false) ?? 0
+    }
+
+    func decode(_ options: DecodingOptions) throws(ImageDecodingError) -> DecodedImage {
+        try WebPDecodingState(file.data, container(options), options: options, settings).finish()
+    }
+
+    private func container(_ options: DecodingOptions) throws(ImageDecodingError) -> WebPContainer {
+        try file.withFile(options.limits) { container, _ throws(ImageDecodingError) in container }
     }
 
     /// Sends the rows of the image or of the first frame.
@@ -52,26 +87,23 @@ package struct WebPDecoder: ImageDecoding {
     /// and to reoriented images.
     ///
     /// - Throws: ``/AlcedoCore/ImageDecodingError``, and the errors of the consumer.
-    @discardableResult
-    package func decodeRows(
-        _ data: Data, options: DecodingOptions, into consumer: any PixelRowConsumer
-    ) throws -> ImageDamage? {
-        let container = try container(of: data, limits: options.limits)
+    func decodeRows(_ options: DecodingOptions, into consumer: any PixelRowConsumer) throws -> ImageDamage? {
+        let container = try container(options)
         let isReoriented = options.appliesOrientation && container.orientation != .up
         guard let frame = container.frames.first, !container.isAnimated, !isReoriented, !frame.isLossless,
             !frame.declaresAlpha
-        else { return try decode(data, options: options.forRows).sendRows(to: consumer) }
+        else { return try decode(options.forRows).sendRows(to: consumer) }
         let size = container.size(for: options.averagingTarget)
         try consumer.begin(
             PixelRowHeader(
                 size: size, format: .rgba8, alphaMode: .opaque, colorProfile: container.sampleProfile,
                 orientation: container.orientation))
         guard WebPAverager.averages(frame, to: size) else {
-            try WebPRowStream(frame, size: size).send(data, to: consumer)
+            try WebPRowStream(frame, size: size).send(file.data, to: consumer)
             return container.damage
         }
         let averager = try WebPAverager(frame, size: size)
-        try data.withUnsafeBytes { memory in
+        try file.data.withUnsafeBytes { memory in
             let file = memory.assumingMemoryBound(to: UInt8.self)
             guard try !averager.send(frame.bytes(in: file), to: consumer) else { return }
             // libwebp is more lenient with all bytes in one call.
@@ -80,26 +112,6 @@ package struct WebPDecoder: ImageDecoding {
         }
         try consumer.finish()
         return container.damage
-    }
-
-    package func makeIncrementalDecoder(options: DecodingOptions) -> any IncrementalImageDecoding {
-        IncrementalDecoder(WebPDecodingState(options: options, settings))
-    }
-
-    /// Returns the estimated maximum number of bytes for decoding the image or the first frame, without the file, the
-    /// metadata and the Huffman tables of libwebp.
-    ///
-    /// - Throws: ``/AlcedoCore/ImageDecodingError``, like ``inspect(_:limits:)``.
-    package func decodingByteCount(_ data: Data, options: DecodingOptions) throws(ImageDecodingError) -> Int {
-        try container(of: data, limits: options.limits).byteCount(options, isIncremental: false) ?? 0
-    }
-
-    /// Returns the parsed chunks of a file whose first frame is known.
-    private func container(of data: Data, limits: DecodingLimits) throws(ImageDecodingError) -> WebPContainer {
-        var container = WebPContainer(limits: limits)
-        try data.withDecoderInput(of: "WebP") { bytes throws(ImageDecodingError) in try container.advance(bytes) }
-        try container.finish()
-        return container
     }
 }
 

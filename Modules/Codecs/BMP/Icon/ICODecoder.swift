@@ -2,7 +2,7 @@ public import AlcedoCore
 package import FoundationEssentials
 
 /// The decoder of `CodecRegistry.Entry.ico(png:)`, whose comment describes the behavior.
-package struct ICODecoder: ImageDecoding {
+package struct ICODecoder: OpeningDecoder {
     private let png: (any ImageDecoding)?
 
     /// Creates a decoder.
@@ -10,18 +10,46 @@ package struct ICODecoder: ImageDecoding {
     /// - Parameter png: The decoder of PNG images; nil to ignore them.
     package init(png: (any ImageDecoding)?) { self.png = png }
 
-    /// Reads the directory and the headers of the images. O(images), and the cost of the decoder of PNG.
+    /// Reads the directory and the headers of the images, and opens the best image. O(images), and the cost of the
+    /// decoder of PNG.
     ///
     /// - Throws: ``/AlcedoCore/ImageDecodingError``; `truncated` when the data ends within the directory.
-    package func inspect(_ data: Data, limits: DecodingLimits) throws(ImageDecodingError) -> ImageInfo {
-        try firstResult(directory(of: data, limits: limits)) { entry throws(ImageDecodingError) in
-            if let png = pngDecoder(for: entry) {
-                var info = try png.inspect(entry.bytes(in: data), limits: limits)
+    package func open(_ data: Data, limits: DecodingLimits) throws(ImageDecodingError) -> any ImageReading {
+        try OpenedIcon(data, png: png, limits: limits)
+    }
+}
+
+/// An icon whose directory has been read.
+final class OpenedIcon: ImageReading {
+    private let file: OpenedFile<IconDirectory>
+    private let png: (any ImageDecoding)?
+    private let limits: DecodingLimits
+    /// The PNG image that was opened last. No other one stays open, because each may hold a worker of a sandbox.
+    private var opened: (offset: Int, limits: DecodingLimits, reader: any ImageReading)?
+    private(set) var header = ImageHeader(format: .ico, size: PixelSize(width: 0, height: 0))
+
+    init(_ data: Data, png: (any ImageDecoding)?, limits: DecodingLimits) throws(ImageDecodingError) {
+        self.png = png
+        self.limits = limits
+        file = try OpenedFile(data, of: "ICO", limits: limits) { bytes, limits throws(ImageDecodingError) in
+            try IconDirectory(ByteReader(bytes: bytes, format: "ICO"), readsPNG: png != nil, limits: limits)
+        }
+        header = try firstResult(directory(limits)) { entry throws(ImageDecodingError) in
+            var header = try reader(of: entry, limits)?.header ?? ImageHeader(format: .ico, size: entry.size)
+            header.format = .ico
+            return header
+        }
+    }
+
+    func info() throws(ImageDecodingError) -> ImageInfo {
+        try firstResult(directory(limits)) { entry throws(ImageDecodingError) in
+            if let reader = try reader(of: entry, limits) {
+                var info = try reader.info()
                 try limits.check(info.size, format: .rgba8)
                 (info.format, info.frameCount, info.loopCount, info.delays) = (.ico, 1, nil, [])
                 return info
             }
-            return try withHeader(of: entry, in: data) { header throws(ImageDecodingError) in
+            return try withHeader(of: entry) { header throws(ImageDecodingError) in
                 try limits.check(header.size, format: .rgba8)
                 var info = header.info(format: .ico)
                 // The mask can make every pixel transparent.
@@ -31,8 +59,8 @@ package struct ICODecoder: ImageDecoding {
         }
     }
 
-    package func decode(_ data: Data, options: DecodingOptions) throws(ImageDecodingError) -> DecodedImage {
-        let directory = try directory(of: data, limits: options.limits)
+    func decode(_ options: DecodingOptions) throws(ImageDecodingError) -> DecodedImage {
+        let directory = try directory(options.limits)
         var options = options
         options.includesAnimation = false
         if directory.entries.count > 1 {
@@ -40,21 +68,21 @@ package struct ICODecoder: ImageDecoding {
             for tolerance in DamageTolerance.allCases where tolerance < options.tolerance {
                 var strict = options
                 strict.tolerance = tolerance
-                if let image = try? image(data, directory, strict) { return image }
+                if let image = try? image(directory, strict) { return image }
             }
         }
-        return try image(data, directory, options)
+        return try image(directory, options)
     }
 
     /// Returns the best image that can be decoded. Throws the error of the best one.
     private func image(
-        _ data: Data, _ directory: IconDirectory, _ options: DecodingOptions
+        _ directory: IconDirectory, _ options: DecodingOptions
     ) throws(ImageDecodingError) -> DecodedImage {
         var damage = directory.damage
         var image = try firstResult(directory) { entry throws(ImageDecodingError) in
             do throws(ImageDecodingError) {
-                if let png = pngDecoder(for: entry) { return try png.decode(entry.bytes(in: data), options: options) }
-                return try entry.bytes(in: data).withDecoderInput(of: "ICO") { bytes throws(ImageDecodingError) in
+                if let reader = try reader(of: entry, options.limits) { return try reader.decode(options) }
+                return try bytes(of: entry).withDecoderInput(of: "ICO") { bytes throws(ImageDecodingError) in
                     try Bitmap(icon: bytes, options: options).image(options, as: .ico)
                 }
             } catch {
@@ -71,26 +99,20 @@ package struct ICODecoder: ImageDecoding {
     /// images, the image is decoded as a whole, because another one may replace it.
     ///
     /// - Throws: ``/AlcedoCore/ImageDecodingError``, and the errors of the consumer.
-    @discardableResult
-    package func decodeRows(
-        _ data: Data, options: DecodingOptions, into consumer: any PixelRowConsumer
-    ) throws -> ImageDamage? {
-        let directory = try directory(of: data, limits: options.limits)
+    func decodeRows(_ options: DecodingOptions, into consumer: any PixelRowConsumer) throws -> ImageDamage? {
+        let directory = try directory(options.limits)
         let best = directory.entries[0]
-        guard directory.entries.count == 1 else {
-            return try decode(data, options: options.forRows).sendRows(to: consumer)
-        }
-        let bytes = best.bytes(in: data)
-        if let png = pngDecoder(for: best) {
-            let damage = try png.decodeRows(bytes, options: options.forRows, into: consumer)
+        guard directory.entries.count == 1 else { return try decode(options.forRows).sendRows(to: consumer) }
+        if let reader = try reader(of: best, options.limits) {
+            let damage = try reader.decodeRows(options.forRows, into: consumer)
             return ImageDamage.worst(damage, directory.damage)
         }
-        return ImageDamage.worst(try sendRows(ofBitmap: bytes, options: options, to: consumer), directory.damage)
+        return ImageDamage.worst(try sendRows(ofBitmap: bytes(of: best), options, to: consumer), directory.damage)
     }
 
     // A function of its own, because Swift 6.2 with assertions rejects `bytes` of data after an early return.
     private func sendRows(
-        ofBitmap data: Data, options: DecodingOptions, to consumer: any PixelRowConsumer
+        ofBitmap data: Data, _ options: DecodingOptions, to consumer: any PixelRowConsumer
     ) throws -> ImageDamage? {
         try data.bytes.withUnsafeBytes { memory in
             let bytes = memory.assumingMemoryBound(to: UInt8.self)
@@ -98,18 +120,19 @@ package struct ICODecoder: ImageDecoding {
         }
     }
 
-    package func decodingByteCount(_ data: Data, options: DecodingOptions) throws(ImageDecodingError) -> Int {
-        let directory = try directory(of: data, limits: options.limits)
+    func decodingByteCount(_ options: DecodingOptions) throws(ImageDecodingError) -> Int {
+        let directory = try directory(options.limits)
         var options = options
         // Like partial images, those of a file with several are not decoded by their rows.
         if directory.entries.count > 1 { options.allowsPartial = true }
-        // Any of the images may be decoded if the better ones are damaged.
+        // Any of the images may be decoded if the better ones are damaged. The best one is the last, and stays open.
         var (largest, failure): (Int?, ImageDecodingError?) = (nil, nil)
-        for entry in directory.entries where entry.isWithinLimits == directory.entries[0].isWithinLimits {
+        for entry in directory.entries.reversed()
+        where entry.isWithinLimits == directory.entries[0].isWithinLimits {
             do throws(ImageDecodingError) {
-                largest = max(largest ?? 0, try byteCount(of: entry, in: data, options))
+                largest = max(largest ?? 0, try byteCount(of: entry, options))
             } catch {
-                failure = failure ?? error
+                failure = error
             }
         }
         guard let largest else { throw failure ?? ImageDecodingError(.corrupt, "ICO: the file has no image") }
@@ -117,21 +140,19 @@ package struct ICODecoder: ImageDecoding {
     }
 
     private func byteCount(
-        of entry: IconDirectory.Entry, in data: Data, _ options: DecodingOptions
+        of entry: IconDirectory.Entry, _ options: DecodingOptions
     ) throws(ImageDecodingError) -> Int {
-        if let png = pngDecoder(for: entry) {
-            return try png.decodingByteCount(entry.bytes(in: data), options: options)
-        }
-        return try withHeader(of: entry, in: data) { header throws(ImageDecodingError) in
+        if let reader = try reader(of: entry, options.limits) { return try reader.decodingByteCount(options) }
+        return try withHeader(of: entry) { header throws(ImageDecodingError) in
             try options.limits.check(header.size, format: Bitmap.format(of: header, options))
             return header.decodingByteCount(options)
         }
     }
 
     private func withHeader<Result>(
-        of entry: IconDirectory.Entry, in data: Data, _ body: (BitmapHeader) throws(ImageDecodingError) -> Result
+        of entry: IconDirectory.Entry, _ body: (BitmapHeader) throws(ImageDecodingError) -> Result
     ) throws(ImageDecodingError) -> Result {
-        try entry.bytes(in: data).withDecoderInput(of: "ICO") { bytes throws(ImageDecodingError) in
+        try bytes(of: entry).withDecoderInput(of: "ICO") { bytes throws(ImageDecodingError) in
             try body(BitmapHeader(ByteReader(bytes: bytes, format: "ICO"), at: 0, isIcon: true))
         }
     }
@@ -151,14 +172,22 @@ package struct ICODecoder: ImageDecoding {
         throw failure ?? ImageDecodingError(.corrupt, "ICO: the file has no image")
     }
 
-    private func pngDecoder(for entry: IconDirectory.Entry) -> (any ImageDecoding)? { entry.isPNG ? png : nil }
+    /// Returns the opened PNG image of an entry, or nil when it is a bitmap.
+    private func reader(
+        of entry: IconDirectory.Entry, _ limits: DecodingLimits
+    ) throws(ImageDecodingError) -> (any ImageReading)? {
+        guard entry.isPNG, let png else { return nil }
+        if let opened, opened.offset == entry.offset, opened.limits == limits { return opened.reader }
+        opened = nil
+        let reader = try png.open(bytes(of: entry), limits: limits)
+        opened = (entry.offset, limits, reader)
+        return reader
+    }
 
-    private func directory(
-        of data: Data, limits: DecodingLimits
-    ) throws(ImageDecodingError) -> IconDirectory {
-        try data.withDecoderInput(of: "ICO") { bytes throws(ImageDecodingError) in
-            try IconDirectory(ByteReader(bytes: bytes, format: "ICO"), readsPNG: png != nil, limits: limits)
-        }
+    private func bytes(of entry: IconDirectory.Entry) -> Data { entry.bytes(in: file.data) }
+
+    private func directory(_ limits: DecodingLimits) throws(ImageDecodingError) -> IconDirectory {
+        try file.withFile(limits) { directory, _ throws(ImageDecodingError) in directory }
     }
 }
 

@@ -1,7 +1,7 @@
 import AlcedoCore
 import FoundationEssentials
 
-/// The state of a WebP that is decoded while its bytes arrive. A complete file is passed as one piece.
+/// The state of a WebP that is decoded while its bytes arrive, or of a complete file.
 ///
 /// All bytes are kept, because libwebp reads from them and the frames of an animation are decoded on request.
 final class WebPDecodingState: IncrementalDecodingState {
@@ -24,6 +24,11 @@ final class WebPDecodingState: IncrementalDecodingState {
         self.options = options
         self.settings = settings
         container = WebPContainer(limits: options.limits)
+    }
+
+    /// Creates the state of a complete file whose chunks have been read with the limits of the options.
+    init(_ data: Data, _ container: WebPContainer, options: DecodingOptions, _ settings: WebPSettings) {
+        (self.data, self.container, self.options, self.settings) = (data, container, options, settings)
     }
 
     var info: ImageInfo? { container.info }
