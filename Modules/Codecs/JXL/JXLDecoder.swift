@@ -9,94 +9,105 @@
     /// there for information only. Sources: ISO/IEC 18181-1 and 18181-2.
     ///
     /// libjxl writes whole frames. With a target size, rows are averaged after the frame is complete.
-    package struct JXLDecoder: ImageDecoding {
+    package struct JXLDecoder: OpeningDecoder {
         /// Whether a second thread may be used. This does not change the pixels.
         package var usesThreads: Bool
 
         /// Creates a stateless decoder. By default, it uses the calling thread only.
         package init(usesThreads: Bool = false) { self.usesThreads = usesThreads }
 
-        private var threadCount: Int { usesThreads ? 2 : 1 }
-
         /// Reads the properties from the codestream and the boxes. The data may be the beginning of a file that
         /// contains them.
         ///
-        /// - Throws: ``/AlcedoCore/ImageDecodingError``: `truncated` when the header or the first frame of an animation
-        ///   is incomplete, or pixels and boxes with metadata are, `exceedsLimit` also for more layers than `limits`
-        ///   allows frames.
+        /// - Throws: ``/AlcedoCore/ImageDecodingError``: `truncated` when the header is incomplete, `exceedsLimit` also
+        ///   for more layers than `limits` allows frames.
         /// - Complexity: O(boxes and frames).
-        package func inspect(_ data: Data, limits: DecodingLimits) throws(ImageDecodingError) -> ImageInfo {
-            try data.withDecoderInput(of: "JPEG XL") { bytes throws(ImageDecodingError) in
-                let file = try JXLFile(bytes, limits: limits)
+        package func open(_ data: Data, limits: DecodingLimits) throws(ImageDecodingError) -> any ImageReading {
+            try OpenedJXL(data, limits: limits, threadCount: usesThreads ? 2 : 1)
+        }
+
+        package func makeIncrementalDecoder(options: DecodingOptions) -> any IncrementalImageDecoding {
+            IncrementalDecoder(JXLDecodingState(options: options, threadCount: usesThreads ? 2 : 1))
+        }
+    }
+
+    /// A JPEG XL whose properties have been read. Frames and metadata of a file whose end is missing may be missing.
+    final class OpenedJXL: ImageReading {
+        private let file: OpenedFile<JXLFile>
+        private let limits: DecodingLimits
+        /// The properties of the file.
+        let properties: JXLHeader
+        let header: ImageHeader
+
+        init(_ data: Data, limits: DecodingLimits, threadCount: Int) throws(ImageDecodingError) {
+            self.limits = limits
+            file = try OpenedFile(data, of: "JPEG XL", limits: limits) { bytes, limits throws(ImageDecodingError) in
+                // The pixels of gray8 are the smallest. Decoding checks those that are requested.
+                try JXLFile(bytes, limits: limits, format: .gray8, threadCount: threadCount)
+            }
+            properties = try file.withFile { file, _ throws(ImageDecodingError) in file.header }
+            header = ImageHeader(format: .jxl, size: properties.size, orientation: properties.orientation)
+        }
+
+        /// Returns the properties.
+        ///
+        /// - Throws: `truncated` when the first frame of an animation is incomplete, or pixels and boxes with metadata
+        ///   are; `exceedsLimit`.
+        func info() throws(ImageDecodingError) -> ImageInfo {
+            try file.withFile { file, _ throws(ImageDecodingError) in
+                try file.check(limits, format: .rgba8)
                 if !file.isComplete, let damage = file.damage, damage.kind > .harmless { throw damage.error }
                 return file.header.info
             }
         }
 
-        /// Returns the properties of a file within the limits. Frames and metadata of a file whose end is missing may
-        /// be missing.
-        func header(_ data: Data, _ options: DecodingOptions) throws(ImageDecodingError) -> JXLHeader {
-            try data.withDecoderInput(of: "JPEG XL") { bytes throws(ImageDecodingError) in
-                try JXLFile(bytes, limits: options.limits, format: options.pixelFormat).header
-            }
-        }
-
-        package func decode(_ data: Data, options: DecodingOptions) throws(ImageDecodingError) -> DecodedImage {
-            try data.withDecoderInput(of: "JPEG XL") { bytes throws(ImageDecodingError) in
+        func decode(_ options: DecodingOptions) throws(ImageDecodingError) -> DecodedImage {
+            try withFile(options) { file, bytes throws(ImageDecodingError) in
                 do throws(ImageDecodingError) {
-                    return try image(bytes, options)
+                    return try image(file, options)
                 } catch {
-                    guard options.allows(error), var image = try part(bytes, options) else { throw error }
+                    guard options.allows(error), var image = try part(file, bytes, options) else { throw error }
                     image.damage = ImageDamage(.missingPixels, error)
                     return image
                 }
             }
         }
 
-        package func makeIncrementalDecoder(options: DecodingOptions) -> any IncrementalImageDecoding {
-            IncrementalDecoder(JXLDecodingState(self, options: options))
-        }
-
         /// Returns the maximum number of bytes that decoding holds: the planes of libjxl, the output, the averaged
         /// image, the upright image when it is rotated, and the window of compressed metadata.
-        ///
-        /// - Throws: ``/AlcedoCore/ImageDecodingError``, like ``inspect(_:limits:)``.
-        package func decodingByteCount(_ data: Data, options: DecodingOptions) throws(ImageDecodingError) -> Int {
-            try byteCount(header(data, options), options, isIncremental: false)
+        func decodingByteCount(_ options: DecodingOptions) throws(ImageDecodingError) -> Int {
+            try withFile(options) { file, _ throws(ImageDecodingError) in
+                file.header.byteCount(options, isIncremental: false)
+            }
         }
 
-        func byteCount(_ header: JXLHeader, _ options: DecodingOptions, isIncremental: Bool) -> Int {
-            let buffers = header.bufferByteCount(options, isIncremental: isIncremental)
-            return header.memoryLimit(beside: buffers, options.limits) + header.metadataByteCount + buffers
+        private func withFile<Result>(
+            _ options: DecodingOptions,
+            _ body: (JXLFile, UnsafeBufferPointer<UInt8>) throws(ImageDecodingError) -> Result
+        ) throws(ImageDecodingError) -> Result {
+            try file.withFile(options.limits) { file, bytes throws(ImageDecodingError) in
+                try file.check(options.limits, format: options.pixelFormat)
+                return try body(file, bytes)
+            }
         }
 
         /// Returns the image of complete bytes.
-        private func image(
-            _ bytes: UnsafeBufferPointer<UInt8>, _ options: DecodingOptions
-        ) throws(ImageDecodingError) -> DecodedImage {
-            let file = try file(bytes, options)
+        private func image(_ file: JXLFile, _ options: DecodingOptions) throws(ImageDecodingError) -> DecodedImage {
             guard file.header.isAnimated, options.includesAnimation else {
                 try options.forRows.check(file.damage)
                 var image = try file.image(options)
                 image.damage = file.damage
                 return image
             }
-            let animation = try JXLAnimation(bytes, options: options, threadCount: threadCount)
+            let animation = try JXLAnimation(file, options: options)
             try options.forRows.check(animation.imageDamage)
             return try animation.image()
         }
 
-        private func file(
-            _ bytes: UnsafeBufferPointer<UInt8>, _ options: DecodingOptions
-        ) throws(ImageDecodingError) -> JXLFile {
-            try JXLFile(bytes, limits: options.limits, format: options.pixelFormat, threadCount: threadCount)
-        }
-
         /// Returns the part of a damaged file that can be decoded, or nil when there is none.
         private func part(
-            _ bytes: UnsafeBufferPointer<UInt8>, _ options: DecodingOptions
+            _ file: JXLFile, _ bytes: UnsafeBufferPointer<UInt8>, _ options: DecodingOptions
         ) throws(ImageDecodingError) -> DecodedImage? {
-            guard let file = try? file(bytes, options) else { return nil }
             guard let part = try? JXLPartialImage(file, options: options), try part.advance(bytes, isEnd: true)
             else { return nil }
             return try file.header.image(part.pixels(), options)

@@ -7,7 +7,7 @@
     /// A document is first parsed and written again by ``SVGSanitizer``, which removes scripts and all references to
     /// anything outside it, and its work and memory are estimated. librsvg then draws what is left, at the size of the
     /// result. Source: Scalable Vector Graphics (SVG) 1.1 and 2.
-    package struct SVGDecoder: ImageDecoding {
+    package struct SVGDecoder: OpeningDecoder {
         /// The maximum time of drawing one document.
         package var timeLimit: Duration
 
@@ -27,41 +27,59 @@
         ///   when it is not SVG, `unsupportedVariant` for an unknown encoding, `exceedsLimit` for too many or too
         ///   deeply nested elements, and for embedded images that exceed `limits`.
         /// - Complexity: O(bytes). Allocates no memory for pixels.
-        package func inspect(_ data: Data, limits: DecodingLimits) throws(ImageDecodingError) -> ImageInfo {
-            try data.withDecoderInput(of: "SVG") { bytes throws(ImageDecodingError) in
-                let document = try SVGDocument(bytes, limits: limits, allowsPartial: true)
-                return ImageInfo(format: .svg, size: document.size.pixels, hasAlpha: true, colorModel: .rgba)
+        package func open(_ data: Data, limits: DecodingLimits) throws(ImageDecodingError) -> any ImageReading {
+            try OpenedSVG(data, limits: limits, timeLimit: timeLimit)
+        }
+    }
+
+    /// A document that has been sanitized, up to the first error in its XML.
+    final class OpenedSVG: ImageReading {
+        private let file: OpenedFile<SVGDocument>
+        private let timeLimit: Duration
+        let header: ImageHeader
+
+        init(_ data: Data, limits: DecodingLimits, timeLimit: Duration) throws(ImageDecodingError) {
+            self.timeLimit = timeLimit
+            file = try OpenedFile(data, of: "SVG", limits: limits) { bytes, limits throws(ImageDecodingError) in
+                try SVGDocument(bytes, limits: limits, allowsPartial: true)
             }
+            header = try file.withFile { document, _ throws(ImageDecodingError) in
+                ImageHeader(format: .svg, size: document.size.pixels)
+            }
+        }
+
+        func info() throws(ImageDecodingError) -> ImageInfo {
+            ImageInfo(format: .svg, size: header.size, hasAlpha: true, colorModel: .rgba)
         }
 
         /// Draws the document at its natural size, or scaled to the target, larger or smaller.
         ///
         /// With partial images allowed, the elements before an error in the XML are drawn.
-        package func decode(_ data: Data, options: DecodingOptions) throws(ImageDecodingError) -> DecodedImage {
-            try data.withDecoderInput(of: "SVG") { bytes throws(ImageDecodingError) in
-                let document = try SVGDocument(
-                    bytes, limits: options.limits, allowsPartial: options.allowsPartial)
-                let drawing = SVGDrawing(document, target: options.target)
-                try drawing.check(options.limits, timeLimit: timeLimit)
-                let pixels = try drawing.pixels(
-                    timeLimit: timeLimit, isPremultiplied: options.alphaMode == .premultiplied)
-                var image = DecodedImage(pixels: pixels, format: .svg, damage: document.damage)
-                image.reduction = drawing.reduction
-                return image
-            }
+        func decode(_ options: DecodingOptions) throws(ImageDecodingError) -> DecodedImage {
+            let document = try document(options)
+            let drawing = SVGDrawing(document, target: options.target)
+            try drawing.check(options.limits, timeLimit: timeLimit)
+            let pixels = try drawing.pixels(
+                timeLimit: timeLimit, isPremultiplied: options.alphaMode == .premultiplied)
+            var image = DecodedImage(pixels: pixels, format: .svg, damage: document.damage)
+            image.reduction = drawing.reduction
+            return image
         }
 
         /// Returns the maximum number of bytes that decoding holds: the result, cairo's image, layers, tiles of
         /// patterns, embedded images and the document of librsvg. The paths and the text that are drawn at a moment are
         /// not counted.
-        ///
-        /// - Throws: ``/AlcedoCore/ImageDecodingError``, like ``decode(_:options:)``.
-        package func decodingByteCount(_ data: Data, options: DecodingOptions) throws(ImageDecodingError) -> Int {
-            try data.withDecoderInput(of: "SVG") { bytes throws(ImageDecodingError) in
-                let document = try SVGDocument(
-                    bytes, limits: options.limits, allowsPartial: options.allowsPartial)
-                return SVGDrawing(document, target: options.target).byteCount
+        func decodingByteCount(_ options: DecodingOptions) throws(ImageDecodingError) -> Int {
+            SVGDrawing(try document(options), target: options.target).byteCount
+        }
+
+        /// Returns the document. Throws the error in its XML unless partial images are allowed.
+        private func document(_ options: DecodingOptions) throws(ImageDecodingError) -> SVGDocument {
+            let document = try file.withFile(options.limits) { document, _ throws(ImageDecodingError) in document }
+            if let damage = document.damage, damage.kind == .missingPixels, !options.allowsPartial {
+                throw damage.error
             }
+            return document
         }
     }
 

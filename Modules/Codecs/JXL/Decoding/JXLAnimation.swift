@@ -27,16 +27,14 @@
         /// The damage of a file whose end is missing or damaged, which ends the animation; nil when none was found.
         let imageDamage: ImageDamage?
 
-        /// Creates the frames whose bytes are present.
+        /// Creates the frames whose bytes are present, which are copied.
         ///
-        /// - Throws: ``/AlcedoCore/ImageDecodingError``, for damaged properties and exceeded limits, and `truncated`
-        ///   when no frame is present.
-        init(
-            _ data: UnsafeBufferPointer<UInt8>, options: DecodingOptions, threadCount: Int
-        ) throws(ImageDecodingError) {
-            bytes = try JXLBytes(data)
-            file = try JXLFile(
-                bytes.bytes, limits: options.limits, format: options.pixelFormat, threadCount: threadCount)
+        /// - Throws: ``/AlcedoCore/ImageDecodingError``, for exceeded limits, and `truncated` when no frame is present.
+        init(_ opened: JXLFile, options: DecodingOptions) throws(ImageDecodingError) {
+            bytes = try JXLBytes(opened.bytes)
+            var file = opened
+            file.bytes = bytes.bytes
+            self.file = file
             self.options = options
             let header = file.header
             let missingEnd =
@@ -54,7 +52,7 @@
             delays = header.delays.isEmpty ? [.zero] : Array(header.delays.prefix(count))
             found = FrameDamage(frameCount: delays.count)
             canvasSize = header.decodedSize(options)
-            cost = data.count + 6 * header.planeByteCount
+            cost = file.bytes.count + 6 * header.planeByteCount
         }
 
         /// Returns the error of a codestream that ends within its last frame, or nil.

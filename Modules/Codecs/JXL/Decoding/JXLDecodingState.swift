@@ -7,22 +7,22 @@
     /// All bytes are kept, and the final image is decoded from them at the end. Previews are decoded only when they are
     /// requested.
     final class JXLDecodingState: IncrementalDecodingState {
-        private let decoder: JXLDecoder
         private let options: DecodingOptions
+        private let threadCount: Int
         private var data = Data()
         private var header: JXLHeader?
         private var partialImage: JXLPartialImage?
         /// The number of bytes from which reading the header is tried again.
         private var nextAttempt = 0
 
-        init(_ decoder: JXLDecoder, options: DecodingOptions) {
-            self.decoder = decoder
+        init(options: DecodingOptions, threadCount: Int) {
             self.options = options
+            self.threadCount = threadCount
         }
 
         var info: ImageInfo? { header?.info }
 
-        var decodingByteCount: Int? { header.map { decoder.byteCount($0, options, isIncremental: true) } }
+        var decodingByteCount: Int? { header.map { $0.byteCount(options, isIncremental: true) } }
 
         func append(_ bytes: Data) throws(ImageDecodingError) {
             if data.isEmpty { data = bytes } else { data.append(bytes) }
@@ -63,8 +63,9 @@
         func finish() throws(ImageDecodingError) -> DecodedImage {
             partialImage = nil
             // Frames and metadata may be stored after the first pixels.
-            if let complete = try? decoder.header(data, options) { header = complete }
-            return try decoder.decode(data, options: options)
+            let image = try OpenedJXL(data, limits: options.limits, threadCount: threadCount)
+            header = image.properties
+            return try image.decode(options)
         }
     }
 #endif

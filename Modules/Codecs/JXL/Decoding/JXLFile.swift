@@ -13,7 +13,8 @@
         let isComplete: Bool
         /// Whether the headers of all frames were read.
         let hasAllFrames: Bool
-        private let bytes: UnsafeBufferPointer<UInt8>
+        /// The bytes of the file. A file whose bytes are copied keeps its properties.
+        var bytes: UnsafeBufferPointer<UInt8>
         private let limits: DecodingLimits
         private let threadCount: Int
 
@@ -55,6 +56,11 @@
             self.threadCount = threadCount
         }
 
+        /// Throws `exceedsLimit` for an image that exceeds the limits in a pixel format.
+        func check(_ limits: DecodingLimits, format: PixelFormat) throws(ImageDecodingError) {
+            try limits.check(header.size, format: header.format(for: format))
+        }
+
         /// Returns a decoder of pixels that has read the header. `buffers` is the number of bytes that are held beside
         /// libjxl.
         func makeReader(
@@ -76,6 +82,12 @@
     }
 
     extension JXLHeader {
+        /// Returns the maximum number of bytes that decoding holds.
+        func byteCount(_ options: DecodingOptions, isIncremental: Bool) -> Int {
+            let buffers = bufferByteCount(options, isIncremental: isIncremental)
+            return memoryLimit(beside: buffers, options.limits) + metadataByteCount + buffers
+        }
+
         /// Decodes the next frame.
         func pixels(of reader: JXLReader, _ options: DecodingOptions) throws(ImageDecodingError) -> PixelBuffer {
             guard try reader.nextFrame() != nil else {
