@@ -11,7 +11,7 @@
     ///
     /// libavif holds the planes of an image. With a target size, rows are averaged as they are converted, so the
     /// full-size image is never in memory in addition to its planes.
-    package struct AVIFDecoder: ImageDecoding {
+    package struct AVIFDecoder: OpeningDecoder {
         /// Whether a second thread may be used. This does not change the pixels.
         package var usesThreads: Bool
 
@@ -20,43 +20,61 @@
 
         /// Reads the properties from the boxes. The data may be the beginning of a file that contains them.
         ///
-        /// - Throws: ``/AlcedoCore/ImageDecodingError``: `truncated` when the boxes, or both the pixels and the EXIF or
-        ///   XMP data, are incomplete, `exceedsLimit` also for more frames than `limits` allows.
+        /// - Throws: ``/AlcedoCore/ImageDecodingError``: `truncated` when the boxes are incomplete, `exceedsLimit` also
+        ///   for more frames than `limits` allows.
         /// - Complexity: O(boxes and frames).
-        package func inspect(_ data: Data, limits: DecodingLimits) throws(ImageDecodingError) -> ImageInfo {
-            try data.withDecoderInput(of: "AVIF") { bytes throws(ImageDecodingError) in
-                let file = try file(bytes, limits)
+        package func open(_ data: Data, limits: DecodingLimits) throws(ImageDecodingError) -> any ImageReading {
+            try OpenedAVIF(data, limits: limits, threadCount: usesThreads ? 2 : 1)
+        }
+
+        package func makeIncrementalDecoder(options: DecodingOptions) -> any IncrementalImageDecoding {
+            IncrementalDecoder(AVIFDecodingState(options: options, threadCount: usesThreads ? 2 : 1))
+        }
+    }
+
+    /// An AVIF whose boxes libavif has read. The metadata of a file whose end is missing may be missing.
+    final class OpenedAVIF: ImageReading {
+        private let file: OpenedFile<AVIFFile>
+        private let limits: DecodingLimits
+        private let threadCount: Int
+        /// The properties of the file.
+        let properties: AVIFHeader
+        let header: ImageHeader
+
+        init(_ data: Data, limits: DecodingLimits, threadCount: Int) throws(ImageDecodingError) {
+            self.limits = limits
+            self.threadCount = threadCount
+            file = try OpenedFile(data, of: "AVIF", limits: limits) { bytes, limits throws(ImageDecodingError) in
+                let file = try AVIFFile(bytes, limits: limits, threadCount: threadCount)
+                // The pixels of gray8 are the smallest. Decoding checks those that are requested.
+                try file.check(limits, format: file.header.format(for: .gray8))
+                return file
+            }
+            properties = try file.withFile { file, _ throws(ImageDecodingError) in file.header }
+            header = ImageHeader(properties.info)
+        }
+
+        /// Returns the properties.
+        ///
+        /// - Throws: `truncated` when both the pixels and the EXIF or XMP data are incomplete; `exceedsLimit`.
+        func info() throws(ImageDecodingError) -> ImageInfo {
+            try file.withFile { file, _ throws(ImageDecodingError) in
+                try file.check(limits, format: file.header.format(for: .rgba8))
                 // The metadata of a file whose end is missing may be among the missing bytes.
                 if !file.readsMetadata, let damage = file.damage, damage.kind == .missingPixels { throw damage.error }
                 return file.header.info
             }
         }
 
-        /// Returns the properties of a file within the limits. The metadata of a file whose end is missing may be
-        /// missing.
-        func header(_ data: Data, limits: DecodingLimits) throws(ImageDecodingError) -> AVIFHeader {
-            try data.withDecoderInput(of: "AVIF") { bytes throws(ImageDecodingError) in
-                try file(bytes, limits).header
-            }
-        }
-
-        private func file(
-            _ bytes: UnsafeBufferPointer<UInt8>, _ limits: DecodingLimits
-        ) throws(ImageDecodingError) -> AVIFFile {
-            let file = try AVIFFile(bytes, limits: limits)
-            try file.check(limits, format: file.header.format(for: .rgba8))
-            return file
-        }
-
-        package func decode(_ data: Data, options: DecodingOptions) throws(ImageDecodingError) -> DecodedImage {
-            try data.withDecoderInput(of: "AVIF") { bytes throws(ImageDecodingError) in
-                do throws(ImageDecodingError) {
-                    return try image(bytes, options)
-                } catch {
-                    guard options.allows(error), var image = try part(bytes, options) else { throw error }
-                    image.damage = ImageDamage(.missingPixels, error)
-                    return image
+        func decode(_ options: DecodingOptions) throws(ImageDecodingError) -> DecodedImage {
+            do throws(ImageDecodingError) {
+                return try file.takeFile(options.limits) { file, bytes throws(ImageDecodingError) in
+                    try image(file, bytes, options)
                 }
+            } catch {
+                guard options.allows(error), var image = try part(options) else { throw error }
+                image.damage = ImageDamage(.missingPixels, error)
+                return image
             }
         }
 
@@ -65,15 +83,11 @@
         /// libavif decodes all planes first. Rotated and mirrored images are decoded as a whole.
         ///
         /// - Throws: ``/AlcedoCore/ImageDecodingError``, and the errors of the consumer.
-        @discardableResult
-        package func decodeRows(
-            _ data: Data, options: DecodingOptions, into consumer: any PixelRowConsumer
-        ) throws -> ImageDamage? {
+        func decodeRows(_ options: DecodingOptions, into consumer: any PixelRowConsumer) throws -> ImageDamage? {
             let options = options.forRows
-            return try data.bytes.withUnsafeBytes { memory in
-                guard !memory.isEmpty else { throw ImageDecodingError(.empty, "AVIF: the data is empty") }
-                let bytes = memory.assumingMemoryBound(to: UInt8.self)
-                let (file, damage) = try decoded(file(bytes, options), bytes, options)
+            return try file.takeFileForRows(options.limits) { file, bytes in
+                try check(file, options)
+                let (file, damage) = try decoded(file, bytes, options)
                 let rows = AVIFRows(file.reader, file.header, options: options)
                 let isOpaque = file.reader.isOpaque(file.header)
                 if options.appliesOrientation, file.header.orientation != .up {
@@ -85,42 +99,20 @@
             }
         }
 
-        package func makeIncrementalDecoder(options: DecodingOptions) -> any IncrementalImageDecoding {
-            IncrementalDecoder(AVIFDecodingState(self, options: options))
-        }
-
         /// Returns the maximum number of bytes that decoding holds: the planes of libavif and of the AV1 decoder, the
         /// output, and the upright image when it is rotated.
-        ///
-        /// - Throws: ``/AlcedoCore/ImageDecodingError``, like ``inspect(_:limits:)``.
-        package func decodingByteCount(_ data: Data, options: DecodingOptions) throws(ImageDecodingError) -> Int {
-            try byteCount(header(data, limits: options.limits), options, isIncremental: false)
-        }
-
-        func byteCount(_ header: AVIFHeader, _ options: DecodingOptions, isIncremental: Bool) -> Int {
-            let format = header.format(for: options.pixelFormat)
-            let output = PixelBuffer.byteCount(size: header.decodedSize(options), format: format) ?? 0
-            var stored = options
-            stored.appliesOrientation = false
-            let isRotated = options.appliesOrientation && header.orientation != .up
-            let rotated = isRotated ? PixelBuffer.byteCount(size: header.decodedSize(stored), format: format) ?? 0 : 0
-            let strips = 4 << 20
-            // The AV1 decoder keeps up to eight reference frames of a sequence. For a still image, these are the planes
-            // of the decoder, those of a grid, and the properties of each block. The tiles of a grid are larger than
-            // the image, and each has its own decoder.
-            let planes =
-                header.frameCount > 1
-                ? 10 * header.planeByteCount
-                : max(3 * header.planeByteCount, header.planeByteCount + 2 * header.tileByteCount)
-            let items = header.itemCount * AVIFContainer.itemByteCount
-            return planes + items + output + rotated + strips + (isIncremental ? output : 0)
+        func decodingByteCount(_ options: DecodingOptions) throws(ImageDecodingError) -> Int {
+            try file.withFile(options.limits) { file, _ throws(ImageDecodingError) in
+                try file.check(options.limits, format: file.header.format(for: options.pixelFormat))
+                return file.header.byteCount(options, isIncremental: false)
+            }
         }
 
         /// Returns the image whose first frame is complete.
         private func image(
-            _ bytes: UnsafeBufferPointer<UInt8>, _ options: DecodingOptions
+            _ file: AVIFFile, _ bytes: UnsafeBufferPointer<UInt8>, _ options: DecodingOptions
         ) throws(ImageDecodingError) -> DecodedImage {
-            let file = try file(bytes, options)
+            try check(file, options)
             guard file.header.frameCount > 1, options.includesAnimation else {
                 let (file, damage) = try decoded(file, bytes, options)
                 let isOpaque = file.reader.isOpaque(file.header)
@@ -131,7 +123,7 @@
             }
             var (image, damage) = try withOpaqueFallback(file, options) { readsAlpha throws(ImageDecodingError) in
                 let animation = try AVIFAnimation(
-                    bytes, options: options, threadCount: usesThreads ? 2 : 1, readsAlpha: readsAlpha)
+                    bytes, options: options, threadCount: threadCount, readsAlpha: readsAlpha)
                 try options.limits.check(frameCount: animation.frameCount, of: animation.storedSize)
                 var image = try animation.image(animation.pixels(at: 0))
                 if animation.frameCount > 1 { image.frames = animation }
@@ -147,9 +139,15 @@
             _ file: AVIFFile, _ bytes: UnsafeBufferPointer<UInt8>, _ options: DecodingOptions
         ) throws(ImageDecodingError) -> (AVIFFile, ImageDamage?) {
             try withOpaqueFallback(file, options) { readsAlpha throws(ImageDecodingError) in
-                let file = readsAlpha ? file : try self.file(bytes, options, readsAlpha: false)
-                try readFirstFrame(of: file)
-                return file
+                guard !readsAlpha else {
+                    try readFirstFrame(of: file)
+                    return file
+                }
+                let opaque = try AVIFFile(
+                    bytes, limits: options.limits, threadCount: threadCount, readsAlpha: false)
+                try check(opaque, options)
+                try readFirstFrame(of: opaque)
+                return opaque
             }
         }
 
@@ -169,15 +167,11 @@
             }
         }
 
-        /// Returns a file within the limits.
-        private func file(
-            _ bytes: UnsafeBufferPointer<UInt8>, _ options: DecodingOptions, readsAlpha: Bool = true
-        ) throws(ImageDecodingError) -> AVIFFile {
-            let file = try AVIFFile(
-                bytes, limits: options.limits, threadCount: usesThreads ? 2 : 1, readsAlpha: readsAlpha)
+        /// Throws `exceedsLimit` for a file that exceeds the limits.
+        private func check(_ file: AVIFFile, _ options: DecodingOptions) throws(ImageDecodingError) {
             try file.check(options.limits, format: file.header.format(for: options.pixelFormat))
             // The planes of a sequence and of a grid are several times as large as the result.
-            let count = byteCount(file.header, options, isIncremental: false)
+            let count = file.header.byteCount(options, isIncremental: false)
             let isLarge = file.header.frameCount > 1 || file.header.tiles.colorCount > 1
             guard !isLarge || count <= options.limits.maximumByteCount else {
                 throw ImageDecodingError(
@@ -185,7 +179,6 @@
                     "AVIF: the planes, the tiles and the result need \(count.byteCountText); the limit is "
                         + "\(options.limits.maximumByteCount) bytes (DecodingLimits.maximumByteCount)")
             }
-            return file
         }
 
         private func readFirstFrame(of file: AVIFFile) throws(ImageDecodingError) {
@@ -195,18 +188,39 @@
         }
 
         /// Returns the part of a damaged file that can be decoded, or nil when there is none.
-        private func part(
-            _ bytes: UnsafeBufferPointer<UInt8>, _ options: DecodingOptions
-        ) throws(ImageDecodingError) -> DecodedImage? {
-            var container = AVIFContainer()
-            container.advance(bytes)
-            guard let file = try? AVIFFile(bytes, limits: options.limits) else { return nil }
-            try file.check(options.limits, format: file.header.format(for: options.pixelFormat))
-            guard file.header.frameCount == 1 else { return nil }
-            guard let part = try? AVIFPartialImage(bytes, container, options: options), try part.advance(bytes),
-                let pixels = part.pixels
-            else { return nil }
-            return try file.header.image(pixels, options)
+        private func part(_ options: DecodingOptions) throws(ImageDecodingError) -> DecodedImage? {
+            // The planes of the file that could not be decoded have been released.
+            try file.withFile(options.limits) { file, bytes throws(ImageDecodingError) in
+                try file.check(options.limits, format: file.header.format(for: options.pixelFormat))
+                guard file.header.frameCount == 1 else { return nil }
+                var container = AVIFContainer()
+                container.advance(bytes)
+                guard let part = try? AVIFPartialImage(bytes, container, options: options), try part.advance(bytes),
+                    let pixels = part.pixels
+                else { return nil }
+                return try file.header.image(pixels, options)
+            }
+        }
+    }
+
+    extension AVIFHeader {
+        /// Returns the maximum number of bytes that decoding holds.
+        func byteCount(_ options: DecodingOptions, isIncremental: Bool) -> Int {
+            let format = format(for: options.pixelFormat)
+            let output = PixelBuffer.byteCount(size: decodedSize(options), format: format) ?? 0
+            var stored = options
+            stored.appliesOrientation = false
+            let isRotated = options.appliesOrientation && orientation != .up
+            let rotated = isRotated ? PixelBuffer.byteCount(size: decodedSize(stored), format: format) ?? 0 : 0
+            let strips = 4 << 20
+            // The AV1 decoder keeps up to eight reference frames of a sequence. For a still image, these are the planes
+            // of the decoder, those of a grid, and the properties of each block. The tiles of a grid are larger than
+            // the image, and each has its own decoder.
+            let planes =
+                frameCount > 1
+                ? 10 * planeByteCount : max(3 * planeByteCount, planeByteCount + 2 * tileByteCount)
+            let items = itemCount * AVIFContainer.itemByteCount
+            return planes + items + output + rotated + strips + (isIncremental ? output : 0)
         }
     }
 

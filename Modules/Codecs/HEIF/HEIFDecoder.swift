@@ -13,7 +13,7 @@
     ///
     /// One row of tiles is decoded at a time, so the planes of the whole image are never in memory, unless it is one
     /// coded picture.
-    struct HEIFDecoder: ImageDecoding {
+    struct HEIFDecoder: OpeningDecoder {
         /// The default of ``timeLimit``, which is also that of a sandbox.
         static let defaultTimeLimit = Duration.seconds(30)
 
@@ -22,12 +22,43 @@
 
         /// Reads the properties from the boxes. The data may be the beginning of a file that contains them.
         ///
-        /// - Throws: ``/AlcedoCore/ImageDecodingError``: `truncated` when the boxes, or both the pixels and the
-        ///   metadata, are incomplete.
+        /// - Throws: ``/AlcedoCore/ImageDecodingError``: `truncated` when the boxes are incomplete.
         /// - Complexity: O(boxes and items). libde265 is not used.
-        func inspect(_ data: Data, limits: DecodingLimits) throws(ImageDecodingError) -> ImageInfo {
-            try data.withDecoderInput(of: "HEIF") { bytes throws(ImageDecodingError) in
-                let file = try HEIFFile(bytes, limits: limits, format: .rgba8)
+        func open(_ data: Data, limits: DecodingLimits) throws(ImageDecodingError) -> any ImageReading {
+            try OpenedHEIF(data, limits: limits, timeLimit: timeLimit)
+        }
+
+        func makeIncrementalDecoder(options: DecodingOptions) -> any IncrementalImageDecoding {
+            IncrementalDecoder(HEIFDecodingState(options: options, timeLimit: timeLimit))
+        }
+    }
+
+    /// A HEIF whose boxes have been read. The metadata of a file whose end is missing may be missing.
+    final class OpenedHEIF: ImageReading {
+        private let file: OpenedFile<HEIFFile>
+        private let limits: DecodingLimits
+        private let timeLimit: Duration
+        /// The properties of the file.
+        let properties: HEIFHeader
+        let header: ImageHeader
+
+        init(_ data: Data, limits: DecodingLimits, timeLimit: Duration) throws(ImageDecodingError) {
+            self.limits = limits
+            self.timeLimit = timeLimit
+            file = try OpenedFile(data, of: "HEIF", limits: limits) { bytes, limits throws(ImageDecodingError) in
+                // The pixels of gray8 are the smallest. Decoding checks those that are requested.
+                try HEIFFile(bytes, limits: limits, format: .gray8)
+            }
+            properties = try file.withFile { file, _ throws(ImageDecodingError) in file.header }
+            header = ImageHeader(properties.info)
+        }
+
+        /// Returns the properties.
+        ///
+        /// - Throws: `truncated` when both the pixels and the metadata are incomplete; `exceedsLimit`.
+        func info() throws(ImageDecodingError) -> ImageInfo {
+            try file.withFile { file, _ throws(ImageDecodingError) in
+                try file.header.check(limits, format: file.header.format(for: .rgba8))
                 if file.header.isMissingMetadata, let damage = file.damage, damage.kind == .missingPixels {
                     throw damage.error
                 }
@@ -35,17 +66,9 @@
             }
         }
 
-        /// Returns the properties of a file within the limits. The metadata of a file whose end is missing may be
-        /// missing.
-        func header(_ data: Data, _ options: DecodingOptions) throws(ImageDecodingError) -> HEIFHeader {
-            try data.withDecoderInput(of: "HEIF") { bytes throws(ImageDecodingError) in
-                try HEIFFile(bytes, limits: options.limits, format: options.pixelFormat).header
-            }
-        }
-
-        func decode(_ data: Data, options: DecodingOptions) throws(ImageDecodingError) -> DecodedImage {
-            try data.withDecoderInput(of: "HEIF") { bytes throws(ImageDecodingError) in
-                let file = try HEIFFile(bytes, limits: options.limits, format: options.pixelFormat)
+        func decode(_ options: DecodingOptions) throws(ImageDecodingError) -> DecodedImage {
+            try file.withFile(options.limits) { file, bytes throws(ImageDecodingError) in
+                try file.header.check(options.limits, format: file.header.format(for: options.pixelFormat))
                 let time = DecodingTime(timeLimit)
                 do throws(ImageDecodingError) {
                     try options.forRows.check(file.damage)
@@ -69,15 +92,10 @@
         /// whole.
         ///
         /// - Throws: ``/AlcedoCore/ImageDecodingError``, and the errors of the consumer.
-        @discardableResult
-        func decodeRows(
-            _ data: Data, options: DecodingOptions, into consumer: any PixelRowConsumer
-        ) throws -> ImageDamage? {
+        func decodeRows(_ options: DecodingOptions, into consumer: any PixelRowConsumer) throws -> ImageDamage? {
             let options = options.forRows
-            return try data.bytes.withUnsafeBytes { memory in
-                guard !memory.isEmpty else { throw ImageDecodingError(.empty, "HEIF: the data is empty") }
-                let bytes = memory.assumingMemoryBound(to: UInt8.self)
-                let file = try HEIFFile(bytes, limits: options.limits, format: options.pixelFormat)
+            return try file.withFileForRows(options.limits) { file, bytes in
+                try file.header.check(options.limits, format: file.header.format(for: options.pixelFormat))
                 try options.check(file.damage)
                 let rows = HEIFRows(file.header, bytes, options: options, time: DecodingTime(timeLimit))
                 if options.appliesOrientation, file.header.orientation != .up {
@@ -91,28 +109,28 @@
             }
         }
 
-        func makeIncrementalDecoder(options: DecodingOptions) -> any IncrementalImageDecoding {
-            IncrementalDecoder(HEIFDecodingState(self, options: options))
-        }
-
         /// Returns the maximum number of bytes that decoding holds: the planes of a coded picture, those of a row of
         /// tiles, the output, and the upright image when it is rotated.
-        ///
-        /// - Throws: ``/AlcedoCore/ImageDecodingError``, like ``inspect(_:limits:)``.
-        func decodingByteCount(_ data: Data, options: DecodingOptions) throws(ImageDecodingError) -> Int {
-            try byteCount(header(data, options), options, isIncremental: false)
+        func decodingByteCount(_ options: DecodingOptions) throws(ImageDecodingError) -> Int {
+            try file.withFile(options.limits) { file, _ throws(ImageDecodingError) in
+                try file.header.check(options.limits, format: file.header.format(for: options.pixelFormat))
+                return file.header.byteCount(options, isIncremental: false)
+            }
         }
+    }
 
-        func byteCount(_ header: HEIFHeader, _ options: DecodingOptions, isIncremental: Bool) -> Int {
-            let format = header.format(for: options.pixelFormat)
-            let output = PixelBuffer.byteCount(size: header.decodedSize(options), format: format) ?? 0
+    extension HEIFHeader {
+        /// Returns the maximum number of bytes that decoding holds.
+        func byteCount(_ options: DecodingOptions, isIncremental: Bool) -> Int {
+            let format = format(for: options.pixelFormat)
+            let output = PixelBuffer.byteCount(size: decodedSize(options), format: format) ?? 0
             var stored = options
             stored.appliesOrientation = false
-            let isRotated = options.appliesOrientation && header.orientation != .up
-            let rotated = isRotated ? PixelBuffer.byteCount(size: header.decodedSize(stored), format: format) ?? 0 : 0
+            let isRotated = options.appliesOrientation && orientation != .up
+            let rotated = isRotated ? PixelBuffer.byteCount(size: decodedSize(stored), format: format) ?? 0 : 0
             // Rows that are converted and reduced at once, and the samples of one.
-            let strips = 4 << 20 + 32 * header.codedSize.width
-            let planes = header.picture.byteCount + (header.alpha?.byteCount ?? 0)
+            let strips = 4 << 20 + 32 * codedSize.width
+            let planes = picture.byteCount + (alpha?.byteCount ?? 0)
             return planes + output + rotated + strips + (isIncremental ? output : 0)
         }
     }

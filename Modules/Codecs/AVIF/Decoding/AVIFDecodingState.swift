@@ -7,8 +7,8 @@
     /// All bytes are kept, and the final image is decoded from them at the end. Previews are decoded only when they are
     /// requested.
     final class AVIFDecodingState: IncrementalDecodingState {
-        private let decoder: AVIFDecoder
         private let options: DecodingOptions
+        private let threadCount: Int
         private var data = Data()
         private var container = AVIFContainer()
         private var header: AVIFHeader?
@@ -17,14 +17,14 @@
         /// which is stored with the pixels.
         private var nextAttempt = 0
 
-        init(_ decoder: AVIFDecoder, options: DecodingOptions) {
-            self.decoder = decoder
+        init(options: DecodingOptions, threadCount: Int) {
             self.options = options
+            self.threadCount = threadCount
         }
 
         var info: ImageInfo? { header?.info }
 
-        var decodingByteCount: Int? { header.map { decoder.byteCount($0, options, isIncremental: true) } }
+        var decodingByteCount: Int? { header.map { $0.byteCount(options, isIncremental: true) } }
 
         func append(_ bytes: Data) throws(ImageDecodingError) {
             if data.isEmpty { data = bytes } else { data.append(bytes) }
@@ -62,8 +62,9 @@
         func finish() throws(ImageDecodingError) -> DecodedImage {
             partialImage = nil
             // EXIF and XMP may be stored after the pixels.
-            if let complete = try? decoder.header(data, limits: options.limits) { header = complete }
-            return try decoder.decode(data, options: options)
+            let image = try OpenedAVIF(data, limits: options.limits, threadCount: threadCount)
+            header = image.properties
+            return try image.decode(options)
         }
     }
 

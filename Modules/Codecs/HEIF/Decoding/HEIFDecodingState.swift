@@ -8,8 +8,8 @@
     /// have arrived. It is decoded only when it is requested and twice as many rows of tiles have arrived as for the
     /// last one, so all previews together cost at most twice the image.
     final class HEIFDecodingState: IncrementalDecodingState {
-        private let decoder: HEIFDecoder
         private let options: DecodingOptions
+        private let timeLimit: Duration
         private var data = Data()
         private var header: HEIFHeader?
         /// The number of bytes from which reading the header is tried again. The layout of a grid may be stored with
@@ -18,14 +18,14 @@
         /// The number of rows of tiles of the last preview.
         private var shownTileRows = 0
 
-        init(_ decoder: HEIFDecoder, options: DecodingOptions) {
-            self.decoder = decoder
+        init(options: DecodingOptions, timeLimit: Duration) {
             self.options = options
+            self.timeLimit = timeLimit
         }
 
         var info: ImageInfo? { header?.info }
 
-        var decodingByteCount: Int? { header.map { decoder.byteCount($0, options, isIncremental: true) } }
+        var decodingByteCount: Int? { header.map { $0.byteCount(options, isIncremental: true) } }
 
         func append(_ bytes: Data) throws(ImageDecodingError) {
             if data.isEmpty { data = bytes } else { data.append(bytes) }
@@ -49,7 +49,7 @@
             guard available >= max(1, 2 * shownTileRows) else { return nil }
             shownTileRows = available
             return try data.withDecoderInput(of: "HEIF") { bytes throws(ImageDecodingError) in
-                let rows = HEIFRows(header, bytes, options: options, time: DecodingTime(decoder.timeLimit))
+                let rows = HEIFRows(header, bytes, options: options, time: DecodingTime(timeLimit))
                 guard let part = try rows.partialPixels() else { return nil }
                 let rowCount = part.pixels.height * part.rowCount / header.crop.size.height
                 return ImagePreview(image: try header.image(part.pixels, options), rowCount: rowCount)
@@ -58,8 +58,9 @@
 
         func finish() throws(ImageDecodingError) -> DecodedImage {
             // EXIF and XMP may be stored after the pixels.
-            if let complete = try? decoder.header(data, options) { header = complete }
-            return try decoder.decode(data, options: options)
+            let image = try OpenedHEIF(data, limits: options.limits, timeLimit: timeLimit)
+            header = image.properties
+            return try image.decode(options)
         }
     }
 #endif
