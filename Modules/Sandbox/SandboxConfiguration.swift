@@ -15,7 +15,8 @@
         /// Default: nil, the executable of this process. The program `alcedo` of this package is such an executable.
         public var executable: String?
         /// The number of requests after which a worker is replaced. Default: 1,000. With 1, every request has a process
-        /// of its own. Inspecting an image, estimating its memory and decoding it are separate requests.
+        /// of its own. One request is an opened image with all that is asked of it until it is decoded, or a frame of
+        /// an animation.
         public var requestsPerWorker = 1_000
         /// The growth of a worker's private memory, in bytes, after which it is replaced when it is idle. While the app
         /// uses an animation whose frames the worker decodes, growth does not count. Default: 256 MiB.
@@ -23,9 +24,9 @@
         /// The maximum number of bytes that a worker maps in addition to the program itself (`RLIMIT_AS`). A worker
         /// that has mapped more than three quarters of it is replaced when it is idle. Default: 2 GiB.
         public var memoryLimit = 2 << 30
-        /// The maximum time that the app waits for the replies to one request. The time in which the app consumes rows
-        /// does not count. Before that, a request waits for an idle worker, at most for this limit plus 20 seconds for
-        /// itself and for each time that all workers serve requests before it. Default: 30 seconds.
+        /// The maximum time that the app waits for all replies to one request. Time that the app itself takes, as to
+        /// consume rows, does not count. Before that, a request waits for an idle worker, at most for this limit plus
+        /// 20 seconds for itself and for each time that all workers serve requests before it. Default: 30 seconds.
         public var timeLimit = Duration.seconds(30)
         /// The maximum CPU time of all threads of a worker during one request (`RLIMIT_CPU`), rounded up by as much as
         /// two seconds. Default: 60 seconds; at most half an hour.

@@ -1,6 +1,5 @@
 #if Sandbox
     public import AlcedoCore
-    import CSandboxShim
     public import FoundationEssentials
 
     /// A decoder that runs the decoder of a format in a worker process.
@@ -21,9 +20,13 @@
     /// - `outOfMemory`: the decoder exceeded ``SandboxConfiguration/memoryLimit``, or the kernel killed the worker
     ///   because the memory of the system ran out.
     ///
+    /// An opened image has a worker until it is decoded or its reader is released, also while a consumer processes its
+    /// rows, which arrive in pieces of about 256 KiB. A thread that opens another image of the sandbox meanwhile can
+    /// therefore wait for a worker in vain. What is asked after decoding opens the image again.
+    ///
     /// Images whose bytes arrive in pieces are decoded at the end, without previews. Frames of animations are decoded
     /// in the workers on demand; a worker keeps the state of at most four animations.
-    public struct SandboxedDecoder: ImageDecoding {
+    public struct SandboxedDecoder: OpeningDecoder {
         /// The format whose decoder runs.
         public let format: ImageFormat
         private let sandbox: Sandbox
@@ -38,77 +41,9 @@
             self.sandbox = sandbox
         }
 
-        /// Reads the properties of an image in a worker. Throws the errors that the type's description lists.
-        public func inspect(_ data: Data, limits: DecodingLimits) throws(ImageDecodingError) -> ImageInfo {
-            try request(.inspect, data, DecodingOptions(limits: limits), expecting: .info) { worker, reply, _ in
-                var payload = try worker.payload(of: reply)
-                let info = try ImageInfo(from: &payload, limits: limits)
-                guard info.format == format else { throw WorkerFailure.violation("another format") }
-                return info
-            }
-        }
-
-        /// Decodes an image in a worker. Throws the errors that the type's description lists.
-        public func decode(_ data: Data, options: DecodingOptions) throws(ImageDecodingError) -> DecodedImage {
-            try request(.decode, data, options, expecting: .image) { worker, reply, receiver in
-                let pixels = try receiver.finish(reply, in: worker.output)
-                return try DecodedImage(reply, pixels, in: worker.output, of: format, options) { list in
-                    SandboxedFrames(list, of: data, format, options, sandbox)
-                }
-            }
-        }
-
-        /// Decodes an image in a worker, and passes its rows on in pieces of about 256 KiB.
-        ///
-        /// The worker is in use while the consumer processes rows. If the consumer decodes in the same sandbox, it can
-        /// therefore wait for a worker in vain.
-        ///
-        /// Throws the errors that the type's description lists, or the error that the consumer throws.
-        @discardableResult
-        public func decodeRows(
-            _ data: Data, options: DecodingOptions, into consumer: any PixelRowConsumer
-        ) throws -> ImageDamage? {
-            try sandbox.pool.withWorker { worker in
-                try worker.send(.rows, format, data, options)
-                var receiver = RowReceiver(consumer, options)
-                return try receiver.receive(from: worker)
-            }
-        }
-
-        /// Returns the bytes that the worker holds, plus the copy of the pixels that the app makes. Throws the errors
-        /// that the type's description lists.
-        public func decodingByteCount(_ data: Data, options: DecodingOptions) throws(ImageDecodingError) -> Int {
-            try request(.measure, data, options, expecting: .count) { _, reply, _ in
-                guard let count = Int(exactly: reply.value), count >= 0 else {
-                    throw WorkerFailure.violation("an invalid number of bytes")
-                }
-                return count
-            }
-        }
-
-        private func request<Result>(
-            _ kind: RequestKind, _ data: Data, _ options: DecodingOptions, expecting expected: ReplyKind,
-            _ read: (WorkerProcess, alcedo_sandbox_reply, inout PixelReceiver) throws -> Result
-        ) throws(ImageDecodingError) -> Result {
-            do {
-                return try sandbox.pool.withWorker { worker in
-                    try worker.send(kind, format, data, options)
-                    var receiver = PixelReceiver(options.limits)
-                    var reply = try worker.receive()
-                    while kind == .decode, try receiver.receive(reply, in: worker.output) {
-                        reply = try worker.receive()
-                    }
-                    switch ReplyKind(rawValue: reply.kind) {
-                    case expected: return try read(worker, reply, &receiver)
-                    case .failure: throw try worker.decodingError(reply)
-                    default: throw WorkerFailure.violation("an unexpected message")
-                    }
-                }
-            } catch let error as ImageDecodingError {
-                throw error
-            } catch {
-                throw ImageDecodingError(.decoderFailed, "sandbox: \(error)")
-            }
+        /// Opens an image in a worker. Throws the errors that the type's description lists.
+        public func open(_ data: Data, limits: DecodingLimits) throws(ImageDecodingError) -> any ImageReading {
+            try SandboxedReader(data, of: format, limits: limits, in: sandbox)
         }
     }
 

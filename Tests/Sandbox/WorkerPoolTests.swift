@@ -214,9 +214,10 @@
                 let image = UnsafeMutableRawBufferPointer(rebasing: memory.input[InputLayout.dataOffset...])
                 name.withUnsafeBytes { memory.input.copyMemory(from: $0) }
                 data.withUnsafeBytes { image.copyMemory(from: $0) }
-                var request = alcedo_sandbox_request(.decode, DecodingOptions())
+                var request = alcedo_sandbox_request(.open, DecodingOptions())
                 (request.name_count, request.input_count) = (UInt64(name.count), UInt64(data.count))
                 #expect(try files.send(request))
+                #expect(try files.send(alcedo_sandbox_request(.decode, DecodingOptions())))
 
                 // The socket of an app that has ended is closed.
                 shutdown(files.socket, Int32(SHUT_RDWR))

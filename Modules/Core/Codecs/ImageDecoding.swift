@@ -99,25 +99,25 @@ extension ImageDecoding {
 }
 
 /// A decoder whose readers read the header once. The other requirements open a reader for one call.
-package protocol OpeningDecoder: ImageDecoding {}
+public protocol OpeningDecoder: ImageDecoding {}
 
 extension OpeningDecoder {
-    package func inspect(_ data: Data, limits: DecodingLimits) throws(ImageDecodingError) -> ImageInfo {
+    public func inspect(_ data: Data, limits: DecodingLimits) throws(ImageDecodingError) -> ImageInfo {
         try open(data, limits: limits).info()
     }
 
-    package func decode(_ data: Data, options: DecodingOptions) throws(ImageDecodingError) -> DecodedImage {
+    public func decode(_ data: Data, options: DecodingOptions) throws(ImageDecodingError) -> DecodedImage {
         try open(data, limits: options.limits).decode(options)
     }
 
     @discardableResult
-    package func decodeRows(
+    public func decodeRows(
         _ data: Data, options: DecodingOptions, into consumer: any PixelRowConsumer
     ) throws -> ImageDamage? {
         try open(data, limits: options.limits).decodeRows(options, into: consumer)
     }
 
-    package func decodingByteCount(_ data: Data, options: DecodingOptions) throws(ImageDecodingError) -> Int {
+    public func decodingByteCount(_ data: Data, options: DecodingOptions) throws(ImageDecodingError) -> Int {
         try open(data, limits: options.limits).decodingByteCount(options)
     }
 }

@@ -4,7 +4,14 @@
 
     /// The requests of the app to a worker.
     enum RequestKind: UInt32 {
-        case inspect = 1, measure, decode, rows, frame
+        /// Opens an image, of which the next messages ask.
+        case open = 1
+        case info, measure
+        /// Decodes the opened image, and releases it.
+        case decode, rows
+        /// Releases the opened image, without a reply.
+        case close
+        case frame
         /// The app has copied the rows of a message.
         case proceed
         /// The app has received the rows of a message and needs no further rows.
@@ -20,6 +27,8 @@
         case noFinishedRows
         /// A damaged frame ended the animation before the requested frame.
         case ended
+        /// The header of the image has been read.
+        case opened
     }
 
     /// The arrangement of the memory that carries names and encoded images to a worker.

@@ -39,36 +39,15 @@
             return worker.confinement
         }
 
-        /// Calls `body` with a worker that no other thread uses. Waits for a worker if all are in use.
-        ///
-        /// If the worker fails, the error is that of the image, and another worker replaces it. If the worker had ended
-        /// before the request, the request is made again. Errors of `body` itself leave the worker in use.
-        ///
-        /// - Parameter id: The worker to prefer.
+        /// Calls `body` with a worker that no other thread uses, as ``WorkerLease/withWorker(preferring:begin:_:)`` does,
+        /// and gives it back.
         func withWorker<Result>(preferring id: Int? = nil, _ body: (WorkerProcess) throws -> Result) throws -> Result {
-            state.withLock { $0.statistics.requests += 1 }
-            var attempts = 0
-            while true {
-                let worker = try take(preferring: id)
-                do {
-                    let result = try body(worker)
-                    giveBack(worker)
-                    return result
-                } catch let failure as WorkerFailure {
-                    let error = discard(worker, failure)
-                    attempts += 1
-                    // Every idle worker may have been killed at the same time.
-                    guard case .lost = failure, attempts <= configuration.workerCount + 1 else { throw error }
-                } catch let error as ImageDecodingError where error.code == .timedOut {
-                    // The decoder has given up, but its library may still work in a thread of the worker.
-                    recycle(worker)
-                    throw error
-                } catch {
-                    giveBack(worker)
-                    throw error
-                }
-            }
+            let lease = WorkerLease(of: self)
+            defer { lease.end() }
+            return try lease.withWorker(preferring: id, body)
         }
+
+        func countRequest() { state.withLock { $0.statistics.requests += 1 } }
 
         /// Ends all idle workers and waits for their end. Workers in use end when their request ends.
         func shutDown() {
@@ -87,7 +66,8 @@
             ImageDecodingError(.decoderUnavailable, "sandbox: the sandbox is shut down")
         }
 
-        private func take(preferring id: Int?) throws(ImageDecodingError) -> WorkerProcess {
+        /// Returns a worker, which the caller gives back, recycles or discards. Waits if all are in use.
+        func take(preferring id: Int?) throws(ImageDecodingError) -> WorkerProcess {
             let waiter = Waiter()
             switch state.withLock({ $0.admit(waiter, preferring: id) }) {
             case .worker(let worker): return worker
@@ -110,7 +90,7 @@
             throw ImageDecodingError(.decoderUnavailable, "sandbox: no worker became idle within \(limit)")
         }
 
-        private func giveBack(_ worker: WorkerProcess) {
+        func giveBack(_ worker: WorkerProcess) {
             guard worker.isWorn else {
                 worker.releaseLargeOutput()
                 return put(worker)
@@ -118,7 +98,8 @@
             recycle(worker)
         }
 
-        private func recycle(_ worker: WorkerProcess) {
+        /// Ends a worker that is not used any longer, and starts another one.
+        func recycle(_ worker: WorkerProcess) {
             state.withLock { $0.statistics.recycledWorkers += 1 }
             replaceLater(worker)
         }
@@ -134,7 +115,7 @@
         }
 
         /// Ends a failed worker, counts the failure and starts another worker. Returns the error of the image.
-        private func discard(_ worker: WorkerProcess, _ failure: WorkerFailure) -> ImageDecodingError {
+        func discard(_ worker: WorkerProcess, _ failure: WorkerFailure) -> ImageDecodingError {
             let end = worker.end(within: failure.endLimit)
             let outcome = failure.outcome(end: end, configuration)
             state.withLock { state in

@@ -135,6 +135,13 @@
             guard usedSeconds >= 0, try files.send(request) else { throw WorkerFailure.lost }
         }
 
+        /// Sends a message about the opened image, in the time that is left of the request.
+        ///
+        /// - Throws: `WorkerFailure.lost` if the worker has ended.
+        func send(_ kind: RequestKind, _ options: DecodingOptions) throws(WorkerFailure) {
+            guard try files.send(alcedo_sandbox_request(kind, options)) else { throw .lost }
+        }
+
         /// Sends a message that continues a request. If the worker has ended, ``receive()`` returns its last replies
         /// and then throws.
         func send(_ kind: RequestKind) throws(WorkerFailure) {
@@ -146,6 +153,24 @@
             let reply = try files.receive(within: &remaining)
             guard reply.kind != UInt32(ALCEDO_SANDBOX_FAULT) else { throw .fault(reply) }
             return reply
+        }
+
+        /// Waits for the next message, which must be of a kind.
+        ///
+        /// - Throws: `WorkerFailure`, or the `ImageDecodingError` of a `failure` message.
+        func receive(_ expected: ReplyKind) throws -> alcedo_sandbox_reply {
+            let reply = try receive()
+            try check(reply, expected)
+            return reply
+        }
+
+        /// Throws unless a message is of a kind, as ``receive(_:)`` does.
+        func check(_ reply: alcedo_sandbox_reply, _ expected: ReplyKind) throws {
+            switch ReplyKind(rawValue: reply.kind) {
+            case expected: return
+            case .failure: throw try decodingError(reply)
+            default: throw WorkerFailure.violation("an unexpected message")
+            }
         }
 
         /// Returns the error of a `failure` message.

@@ -8,6 +8,8 @@
         private let codecs: CodecRegistry
         private let input: UnsafeRawBufferPointer
         private let output: OutputMemory
+        /// The opened image, whose file is in the input until the next one is.
+        private var image: (any ImageReading)?
         /// The animations whose frames were requested last, in the order of the requests.
         private var sessions: [(id: UInt64, frames: any ImageFrameSource)] = []
 
@@ -22,6 +24,10 @@
         mutating func run() -> Never {
             while true {
                 let request = WorkerSocket.receive()
+                guard request.kind != RequestKind.close.rawValue else {
+                    image = nil
+                    continue
+                }
                 do {
                     WorkerSocket.send(try serve(request))
                 } catch {
@@ -31,19 +37,30 @@
         }
 
         private mutating func serve(_ request: alcedo_sandbox_request) throws -> alcedo_sandbox_reply {
-            let decoder = try self.decoder(of: request)
             let options = request.options
             switch RequestKind(rawValue: request.kind) {
-            case .inspect: return try reply(try decoder.inspect(data(of: request), limits: options.limits))
-            case .measure: return try measure(request, decoder, options)
+            case .open:
+                image = nil
+                let reader = try decoder(of: request).open(data(of: request), limits: options.limits)
+                image = reader
+                var reply = alcedo_sandbox_reply(.opened)
+                (reply.width, reply.height) = (Int64(reader.header.size.width), Int64(reader.header.size.height))
+                reply.orientation = UInt8(reader.header.orientation.rawValue)
+                return reply
+            case .info: return try reply(try openedImage().info())
+            case .measure: return try measure(openedImage(), options)
             case .decode:
+                let reader = try openedImage()
+                image = nil
                 // The image is released after its reply is complete and before the next request.
-                return try output.lending { try reply(try decoder.decode(data(of: request), options: options)) }
+                return try output.lending { try reply(try reader.decode(options)) }
             case .rows:
+                let reader = try openedImage()
+                image = nil
                 let sender = RowSender(output)
                 let damage: ImageDamage?
                 do {
-                    damage = try decoder.decodeRows(data(of: request), options: options, into: sender)
+                    damage = try reader.decodeRows(options, into: sender)
                 } catch {
                     sender.awaitAll()
                     throw error
@@ -52,9 +69,15 @@
                 var payload = PayloadWriter(output.payload)
                 payload.append(damage)
                 return try complete(alcedo_sandbox_reply(.done), payload)
-            case .frame: return try frame(request, decoder, options)
-            case .proceed, .cancel, nil: throw ImageDecodingError(.decoderFailed, "sandbox: an unexpected request")
+            case .frame: return try frame(request, decoder(of: request), options)
+            case .proceed, .cancel, .close, nil:
+                throw ImageDecodingError(.decoderFailed, "sandbox: an unexpected request")
             }
+        }
+
+        private func openedImage() throws(ImageDecodingError) -> any ImageReading {
+            guard let image else { throw ImageDecodingError(.decoderFailed, "sandbox: no image is open") }
+            return image
         }
 
         private func decoder(of request: alcedo_sandbox_request) throws(ImageDecodingError) -> any ImageDecoding {
@@ -74,11 +97,11 @@
         }
 
         private func measure(
-            _ request: alcedo_sandbox_request, _ decoder: any ImageDecoding, _ options: DecodingOptions
-        ) throws -> alcedo_sandbox_reply {
-            let count = try decoder.decodingByteCount(data(of: request), options: options)
+            _ reader: any ImageReading, _ options: DecodingOptions
+        ) throws(ImageDecodingError) -> alcedo_sandbox_reply {
+            let count = try reader.decodingByteCount(options)
             // The pixels exist a second time in the app. Only vector images become larger than they are.
-            let size = try decoder.inspect(data(of: request), limits: options.limits).size
+            let size = reader.header.size
             let target = options.target.map { size.scaled(to: $0.size, mode: $0.mode, enlarging: true) } ?? size
             let pixels = [size, target].map { PixelBuffer.byteCount(size: $0, format: options.pixelFormat) ?? count }
             let copy = min(count, max(pixels[0], pixels[1]))
