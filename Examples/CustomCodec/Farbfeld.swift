@@ -26,7 +26,7 @@ private enum Farbfeld {
 
 /// A decoder of farbfeld. Decodes images at their full size, with 8 or 16 bits a sample.
 struct FarbfeldDecoder: ImageDecoding {
-    func inspect(_ data: Data, limits: DecodingLimits) throws(ImageDecodingError) -> ImageInfo {
+    func open(_ data: Data, limits: DecodingLimits) throws(ImageDecodingError) -> any ImageReading {
         guard data.count >= Farbfeld.headerLength else { throw ImageDecodingError(.truncated, "truncated header") }
         guard data.starts(with: Farbfeld.signature) else { throw ImageDecodingError(.corrupt, "missing signature") }
         let size = data.withUnsafeBytes { header in
@@ -36,11 +36,14 @@ struct FarbfeldDecoder: ImageDecoding {
         }
         // The limits are checked before any allocation, because a header of 16 bytes may claim 2^64 pixels.
         try limits.check(size, format: .rgba16)
-        return ImageInfo(format: .farbfeld, size: size, hasAlpha: true, bitDepth: 16)
+        let info = ImageInfo(format: .farbfeld, size: size, hasAlpha: true, bitDepth: 16)
+        return WholeImageReader(info) { options throws(ImageDecodingError) in try image(data, size, options) }
     }
 
-    func decode(_ data: Data, options: DecodingOptions) throws(ImageDecodingError) -> DecodedImage {
-        let size = try inspect(data, limits: options.limits).size
+    private func image(
+        _ data: Data, _ size: PixelSize, _ options: DecodingOptions
+    ) throws(ImageDecodingError) -> DecodedImage {
+        try options.limits.check(size, format: .rgba16)
         guard (data.count - Farbfeld.headerLength) / Farbfeld.bytesPerPixel >= size.pixelCount else {
             throw ImageDecodingError(.truncated, "the pixels are truncated")
         }

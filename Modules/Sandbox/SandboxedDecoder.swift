@@ -26,7 +26,7 @@
     ///
     /// Images whose bytes arrive in pieces are decoded at the end, without previews. Frames of animations are decoded
     /// in the workers on demand; a worker keeps the state of at most four animations.
-    public struct SandboxedDecoder: OpeningDecoder {
+    public struct SandboxedDecoder: ImageDecoding {
         /// The format whose decoder runs.
         public let format: ImageFormat
         private let sandbox: Sandbox

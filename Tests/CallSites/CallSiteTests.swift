@@ -280,18 +280,16 @@ extension CodecRegistry.Entry {
 
 /// A format of one gray pixel: `DOT`, then its level.
 private struct DotDecoder: ImageDecoding {
-    func inspect(_ data: Data, limits: DecodingLimits) throws(ImageDecodingError) -> ImageInfo {
+    func open(_ data: Data, limits: DecodingLimits) throws(ImageDecodingError) -> any ImageReading {
         guard data.count == 4 else { throw ImageDecodingError(.truncated, "a dot has four bytes") }
-        return ImageInfo(format: .dot, size: PixelSize(width: 1, height: 1), colorModel: .gray)
-    }
-
-    func decode(_ data: Data, options: DecodingOptions) throws(ImageDecodingError) -> DecodedImage {
-        let size = try inspect(data, limits: options.limits).size
-        let level = data[data.endIndex - 1]
-        let pixels = PixelBuffer(size: size, format: .rgba8, alphaMode: .opaque) { memory, _ in
-            for channel in 0..<4 { memory[channel] = channel == 3 ? 255 : level }
+        let info = ImageInfo(format: .dot, size: PixelSize(width: 1, height: 1), colorModel: .gray)
+        return WholeImageReader(info) { _ throws(ImageDecodingError) in
+            let level = data[data.endIndex - 1]
+            let pixels = PixelBuffer(size: info.size, format: .rgba8, alphaMode: .opaque) { memory, _ in
+                for channel in 0..<4 { memory[channel] = channel == 3 ? 255 : level }
+            }
+            guard let pixels else { throw ImageDecodingError(.outOfMemory, "cannot allocate the pixels") }
+            return DecodedImage(pixels: pixels, format: .dot)
         }
-        guard let pixels else { throw ImageDecodingError(.outOfMemory, "cannot allocate the pixels: out of memory") }
-        return DecodedImage(pixels: pixels, format: .dot)
     }
 }

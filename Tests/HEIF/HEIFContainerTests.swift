@@ -183,10 +183,7 @@
 
         @Test func `an entry uses the decoder that it is given`() throws {
             struct Refusing: ImageDecoding {
-                func inspect(_ data: Data, limits: DecodingLimits) throws(ImageDecodingError) -> ImageInfo {
-                    throw ImageDecodingError(.unsupportedVariant, "refused")
-                }
-                func decode(_ data: Data, options: DecodingOptions) throws(ImageDecodingError) -> DecodedImage {
+                func open(_ data: Data, limits: DecodingLimits) throws(ImageDecodingError) -> any ImageReading {
                     throw ImageDecodingError(.unsupportedVariant, "refused")
                 }
             }

@@ -9,7 +9,7 @@ import Testing
 /// Uses as many bytes as its data states. A decode of at least 50 bytes lasts until no other work is possible, because
 /// it drains the executor of its pipeline. A file that begins with "?" cannot be inspected. A file of "!" and the name
 /// of an error has this error when it is inspected.
-private struct HeavyCodec: OpeningDecoder {
+private struct HeavyCodec: ImageDecoding {
     struct Use: Sendable {
         var opened = 0
         var running = 0

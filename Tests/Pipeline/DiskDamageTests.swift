@@ -113,11 +113,7 @@ struct DiskDamageTests {
 
     /// Decodes nothing.
     private struct RejectingCodec: ImageDecoding {
-        func inspect(_ data: Data, limits: DecodingLimits) throws(ImageDecodingError) -> ImageInfo {
-            throw ImageDecodingError(.corrupt, "not the own dialect")
-        }
-
-        func decode(_ data: Data, options: DecodingOptions) throws(ImageDecodingError) -> DecodedImage {
+        func open(_ data: Data, limits: DecodingLimits) throws(ImageDecodingError) -> any ImageReading {
             throw ImageDecodingError(.corrupt, "not the own dialect")
         }
     }

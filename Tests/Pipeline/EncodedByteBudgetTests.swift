@@ -19,11 +19,12 @@ private struct SlowCodec: ImageDecoding {
         CodecRegistry([CodecRegistry.Entry(format: ImageFormat(rawValue: "slow"), decoder: self) { _ in true }])
     }
 
-    func inspect(_ data: Data, limits: DecodingLimits) throws(ImageDecodingError) -> ImageInfo {
-        throw ImageDecodingError(.corrupt, "not to be inspected")
+    func open(_ data: Data, limits: DecodingLimits) throws(ImageDecodingError) -> any ImageReading {
+        let info = ImageInfo(format: ImageFormat(rawValue: "slow"), size: PixelSize(width: 1, height: 1))
+        return WholeImageReader(info) { _ throws(ImageDecodingError) in try image(data) }
     }
 
-    func decode(_ data: Data, options: DecodingOptions) throws(ImageDecodingError) -> DecodedImage {
+    private func image(_ data: Data) throws(ImageDecodingError) -> DecodedImage {
         begun.update { $0.append(data.first ?? 0) }
         executor.drain()
         let body = meanwhile.update { $0.isEmpty ? nil : $0.removeFirst() }

@@ -12,7 +12,7 @@ extension ImageFormat {
 struct GrayMapDecoder: ImageDecoding {
     private static let headerLength = 8
 
-    func inspect(_ data: Data, limits: DecodingLimits) throws(ImageDecodingError) -> ImageInfo {
+    func open(_ data: Data, limits: DecodingLimits) throws(ImageDecodingError) -> any ImageReading {
         let header = [UInt8](data.prefix(Self.headerLength))
         guard header.count == Self.headerLength else { throw ImageDecodingError(.truncated, "the header is truncated") }
         let size = PixelSize(
@@ -21,11 +21,13 @@ struct GrayMapDecoder: ImageDecoding {
         guard size.width * size.height <= limits.maximumPixelCount else {
             throw ImageDecodingError(.exceedsLimit, "\(size.width) x \(size.height) pixels exceed the limit")
         }
-        return ImageInfo(format: .grayMap, size: size, colorModel: .gray)
+        let info = ImageInfo(format: .grayMap, size: size, colorModel: .gray)
+        return WholeImageReader(info) { options throws(ImageDecodingError) in try image(data, size, options) }
     }
 
-    func decode(_ data: Data, options: DecodingOptions) throws(ImageDecodingError) -> DecodedImage {
-        let size = try inspect(data, limits: options.limits).size
+    private func image(
+        _ data: Data, _ size: PixelSize, _ options: DecodingOptions
+    ) throws(ImageDecodingError) -> DecodedImage {
         let samples = [UInt8](data.dropFirst(Self.headerLength))
         guard samples.count >= size.width * size.height else {
             throw ImageDecodingError(.truncated, "the samples are truncated")

@@ -318,18 +318,14 @@ struct FailureTests {
     }
 }
 
-/// A decoder whose every call fails.
+/// A decoder that opens no file.
 private struct FailingDecoder: ImageDecoding {
     let code: ImageDecodingError.Code
 
     /// Words of which the second sentence is for developers.
     private static let words = "own words. Call SandboxWorker.runIfRequested first in main."
 
-    func inspect(_ data: Data, limits: DecodingLimits) throws(ImageDecodingError) -> ImageInfo {
-        throw ImageDecodingError(code, Self.words)
-    }
-
-    func decode(_ data: Data, options: DecodingOptions) throws(ImageDecodingError) -> DecodedImage {
+    func open(_ data: Data, limits: DecodingLimits) throws(ImageDecodingError) -> any ImageReading {
         throw ImageDecodingError(code, Self.words)
     }
 }
@@ -338,14 +334,13 @@ private struct FailingDecoder: ImageDecoding {
 private struct DamagedDecoder: ImageDecoding {
     let kind: DamageTolerance
 
-    func inspect(_ data: Data, limits: DecodingLimits) -> ImageInfo {
-        ImageInfo(format: .png, size: PixelSize(width: 8, height: 8))
-    }
-
-    func decode(_ data: Data, options: DecodingOptions) throws(ImageDecodingError) -> DecodedImage {
-        var image = DecodedImage.gray(side: 8, level: 90)
-        image.damage = ImageDamage(kind, ImageDecodingError(.corrupt, "a wrong bit"))
-        try options.check(image.damage)
-        return image
+    func open(_ data: Data, limits: DecodingLimits) throws(ImageDecodingError) -> any ImageReading {
+        let info = ImageInfo(format: .png, size: PixelSize(width: 8, height: 8))
+        return WholeImageReader(info) { [kind] options throws(ImageDecodingError) in
+            var image = DecodedImage.gray(side: 8, level: 90)
+            image.damage = ImageDamage(kind, ImageDecodingError(.corrupt, "a wrong bit"))
+            try options.check(image.damage)
+            return image
+        }
     }
 }

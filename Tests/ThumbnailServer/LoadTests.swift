@@ -339,13 +339,12 @@ private struct HeldDecoder: ImageDecoding {
     let gate = DispatchSemaphore(value: 0)
     let held = Watched(0)
 
-    func inspect(_ data: Data, limits: DecodingLimits) -> ImageInfo {
-        ImageInfo(format: .png, size: PixelSize(width: 8, height: 8))
-    }
-
-    func decode(_ data: Data, options: DecodingOptions) throws(ImageDecodingError) -> DecodedImage {
-        held.update { $0 += 1 }
-        gate.wait()
-        return .gray(side: 8, level: 90)
+    func open(_ data: Data, limits: DecodingLimits) throws(ImageDecodingError) -> any ImageReading {
+        let info = ImageInfo(format: .png, size: PixelSize(width: 8, height: 8))
+        return WholeImageReader(info) { [gate, held] _ in
+            held.update { $0 += 1 }
+            gate.wait()
+            return .gray(side: 8, level: 90)
+        }
     }
 }

@@ -11,7 +11,7 @@
     ///
     /// libavif holds the planes of an image. With a target size, rows are averaged as they are converted, so the
     /// full-size image is never in memory in addition to its planes.
-    package struct AVIFDecoder: OpeningDecoder {
+    package struct AVIFDecoder: ImageDecoding {
         /// Whether a second thread may be used. This does not change the pixels.
         package var usesThreads: Bool
 

@@ -6,7 +6,7 @@ package import FoundationEssentials
 /// Decoding holds no copy of the bitmap in addition to the result: rows are read from the data in the order of the
 /// image, even when the file stores them from the bottom. Source: Microsoft, "Bitmap Storage" and "Bitmap Header
 /// Types".
-package struct BMPDecoder: OpeningDecoder {
+package struct BMPDecoder: ImageDecoding {
     /// Creates a stateless decoder.
     package init() {}
 

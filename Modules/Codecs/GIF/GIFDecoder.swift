@@ -6,7 +6,7 @@ package import FoundationEssentials
 /// This module reads blocks and codes itself, because giflib rejects palette indices of more than 8 bits, accepts
 /// invalid codes, and cannot decode piece by piece. giflib is used for encoding; see `GIFEncoder`. Source: CompuServe,
 /// "Graphics Interchange Format, Version 89a", 1990.
-package struct GIFDecoder: OpeningDecoder {
+package struct GIFDecoder: ImageDecoding {
     /// Creates a stateless decoder.
     package init() {}
 

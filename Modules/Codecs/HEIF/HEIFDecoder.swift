@@ -13,7 +13,7 @@
     ///
     /// One row of tiles is decoded at a time, so the planes of the whole image are never in memory, unless it is one
     /// coded picture.
-    struct HEIFDecoder: OpeningDecoder {
+    struct HEIFDecoder: ImageDecoding {
         /// The default of ``timeLimit``, which is also that of a sandbox.
         static let defaultTimeLimit = Duration.seconds(30)
 

@@ -7,7 +7,7 @@ package import FoundationEssentials
 /// a restart marker out of order. One wrong bit can also change pixels undetected, because Huffman codes have no
 /// checksum. While many bytes are available, libjpeg uses another Huffman decoder, which reads invalid codes as zero.
 /// Source: ITU-T T.81; Adobe technical note 5116 for the inverted ink of CMYK.
-package struct JPEGDecoder: OpeningDecoder {
+package struct JPEGDecoder: ImageDecoding {
     /// Creates a stateless decoder.
     package init() {}
 

@@ -9,7 +9,7 @@
     /// there for information only. Sources: ISO/IEC 18181-1 and 18181-2.
     ///
     /// libjxl writes whole frames. With a target size, rows are averaged after the frame is complete.
-    package struct JXLDecoder: OpeningDecoder {
+    package struct JXLDecoder: ImageDecoding {
         /// Whether a second thread may be used. This does not change the pixels.
         package var usesThreads: Bool
 

@@ -5,7 +5,7 @@ package import FoundationEssentials
 ///
 /// When a still image seems damaged after the header, decoding reads the file again to determine the final error, if
 /// any, and a third time if the result is an image. Source: W3C PNG specification, third edition.
-package struct PNGDecoder: OpeningDecoder {
+package struct PNGDecoder: ImageDecoding {
     /// Creates a stateless decoder.
     package init() {}
 

@@ -7,7 +7,7 @@
     /// A document is first parsed and written again by ``SVGSanitizer``, which removes scripts and all references to
     /// anything outside it, and its work and memory are estimated. librsvg then draws what is left, at the size of the
     /// result. Source: Scalable Vector Graphics (SVG) 1.1 and 2.
-    package struct SVGDecoder: OpeningDecoder {
+    package struct SVGDecoder: ImageDecoding {
         /// The maximum time of drawing one document.
         package var timeLimit: Duration
 

@@ -15,7 +15,7 @@ package import FoundationEssentials
 ///
 /// An EXIF orientation is applied if the options request it. EXIF is stored after the pixels, so a file that declares
 /// EXIF then has no previews before the EXIF or the end of the file arrives. Source: RFC 9649.
-package struct WebPDecoder: OpeningDecoder {
+package struct WebPDecoder: ImageDecoding {
     /// Whether a second thread may be used for a large lossy image or frame whose bytes are complete. This does not
     /// change the pixels.
     package var usesThreads: Bool

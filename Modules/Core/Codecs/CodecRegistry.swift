@@ -136,7 +136,7 @@ public struct CodecRegistry: Sendable {
     }
 
     /// Decodes an image in any of the formats and passes its rows to `consumer`. Blocks while it works. Returns the
-    /// damage that was tolerated: see ``ImageDecoding/decodeRows(_:options:into:)``.
+    /// damage that was tolerated: see ``ImageReading/decodeRows(_:into:)``.
     ///
     /// Throws ``ImageDecodingError`` when the data is empty, no codec recognizes it, or its codec cannot decode it.
     /// Also throws the error that the consumer throws.

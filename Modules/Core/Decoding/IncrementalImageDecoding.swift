@@ -18,7 +18,7 @@ public protocol IncrementalImageDecoding: AnyObject, Sendable {
     /// stay within a memory budget.
     ///
     /// The encoded bytes are not included, and neither are the previews that the caller keeps. ``finish()`` may hold up
-    /// to ``ImageDecoding/decodingByteCount(_:options:)`` bytes in addition. The decoders of this package allocate no
+    /// to ``ImageReading/decodingByteCount(_:)`` bytes in addition. The decoders of this package allocate no
     /// pixels in the call of ``append(_:)`` that makes the value known, so the caller can still stop.
     ///
     /// Default: the size of two full-size RGBA8 images, or nil until ``info`` is known.

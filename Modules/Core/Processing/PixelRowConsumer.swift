@@ -99,7 +99,7 @@ extension DecodedImage {
     }
 
     /// Sends the image, or the first frame of an animation, to `consumer`: begins it, sends all rows and finishes it.
-    /// Returns the image's damage, for the implementations of ``ImageDecoding/decodeRows(_:options:into:)``. Throws the
+    /// Returns the image's damage, for the implementations of ``ImageReading/decodeRows(_:into:)``. Throws the
     /// error that the consumer throws.
     @discardableResult
     package func sendRows(to consumer: any PixelRowConsumer) throws -> ImageDamage? {

@@ -60,34 +60,16 @@
         /// The decoder for systems that do not allow confined processes. With nil, every image is an error there.
         let unconfined: (any ImageDecoding)?
 
-        private func decoder() throws(ImageDecodingError) -> any ImageDecoding {
+        func open(_ data: Data, limits: DecodingLimits) throws(ImageDecodingError) -> any ImageReading {
             switch sandbox.workers() {
-            case .success(let sandbox): return SandboxedDecoder(format, in: sandbox)
+            case .success(let sandbox): return try SandboxedDecoder(format, in: sandbox).open(data, limits: limits)
             case .failure(let error):
-                if error.code == .unsupported, let unconfined { return unconfined }
+                if error.code == .unsupported, let unconfined { return try unconfined.open(data, limits: limits) }
                 throw ImageDecodingError(
                     .decoderUnavailable,
                     "\(format.rawValue.uppercased()): cannot decode the image, because no confined process starts: "
                         + "\(error)")
             }
-        }
-
-        func inspect(_ data: Data, limits: DecodingLimits) throws(ImageDecodingError) -> ImageInfo {
-            try decoder().inspect(data, limits: limits)
-        }
-
-        func decode(_ data: Data, options: DecodingOptions) throws(ImageDecodingError) -> DecodedImage {
-            try decoder().decode(data, options: options)
-        }
-
-        func decodeRows(
-            _ data: Data, options: DecodingOptions, into consumer: any PixelRowConsumer
-        ) throws -> ImageDamage? {
-            try decoder().decodeRows(data, options: options, into: consumer)
-        }
-
-        func decodingByteCount(_ data: Data, options: DecodingOptions) throws(ImageDecodingError) -> Int {
-            try decoder().decodingByteCount(data, options: options)
         }
     }
 #endif

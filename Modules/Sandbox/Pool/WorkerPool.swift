@@ -39,8 +39,7 @@
             return worker.confinement
         }
 
-        /// Calls `body` with a worker that no other thread uses, as ``WorkerLease/withWorker(preferring:begin:_:)`` does,
-        /// and gives it back.
+        /// Calls `body` with a worker for one request, as ``WorkerLease/withWorker(preferring:begin:_:)`` does.
         func withWorker<Result>(preferring id: Int? = nil, _ body: (WorkerProcess) throws -> Result) throws -> Result {
             let lease = WorkerLease(of: self)
             defer { lease.end() }

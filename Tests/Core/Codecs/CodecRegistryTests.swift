@@ -8,12 +8,9 @@ import Testing
     private struct LevelDecoder: ImageDecoding {
         let level: UInt8
 
-        func inspect(_ data: Data, limits: DecodingLimits) throws(ImageDecodingError) -> ImageInfo {
-            ImageInfo(format: .png, size: PixelSize(width: Int(level), height: 1))
-        }
-
-        func decode(_ data: Data, options: DecodingOptions) throws(ImageDecodingError) -> DecodedImage {
-            .gray(side: 1, level: level)
+        func open(_ data: Data, limits: DecodingLimits) throws(ImageDecodingError) -> any ImageReading {
+            let info = ImageInfo(format: .png, size: PixelSize(width: Int(level), height: 1))
+            return WholeImageReader(info) { [level] _ in .gray(side: 1, level: level) }
         }
     }
 
@@ -86,10 +83,7 @@ import Testing
     @Test func `pieces are decoded as soon as no earlier format can match`() throws {
         /// Refuses its first byte, so that the test detects when it begins.
         struct Refusing: ImageDecoding {
-            func inspect(_ data: Data, limits: DecodingLimits) throws(ImageDecodingError) -> ImageInfo {
-                throw ImageDecodingError(.corrupt, "refused")
-            }
-            func decode(_ data: Data, options: DecodingOptions) throws(ImageDecodingError) -> DecodedImage {
+            func open(_ data: Data, limits: DecodingLimits) throws(ImageDecodingError) -> any ImageReading {
                 throw ImageDecodingError(.corrupt, "refused")
             }
             func makeIncrementalDecoder(options: DecodingOptions) -> any IncrementalImageDecoding { Refusal() }

@@ -4,7 +4,7 @@ import FoundationEssentials
 import TestSupport
 import Testing
 
-/// The default implementations for a codec that implements only `inspect` and `decode`, or only `encode`.
+/// The default implementations for a codec that only decodes or encodes whole images.
 @Suite struct DefaultDecodingTests {
     private let codec = TextCodec()
 

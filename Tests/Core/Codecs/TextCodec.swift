@@ -16,12 +16,12 @@ struct TextCodec: ImageDecoding {
         }
     }
 
-    func inspect(_ data: Data, limits: DecodingLimits) throws(ImageDecodingError) -> ImageInfo {
+    func open(_ data: Data, limits: DecodingLimits) throws(ImageDecodingError) -> any ImageReading {
         if data.contains(UInt8(ascii: "?")) { throw ImageDecodingError(.corrupt, "no header") }
-        return info
+        return WholeImageReader(info) { options throws(ImageDecodingError) in try image(data, options) }
     }
 
-    func decode(_ data: Data, options: DecodingOptions) throws(ImageDecodingError) -> DecodedImage {
+    private func image(_ data: Data, _ options: DecodingOptions) throws(ImageDecodingError) -> DecodedImage {
         calls.update { $0.append(options) }
         let digits = data.dropFirst(prefix.utf8.count)
         guard !digits.isEmpty else { throw ImageDecodingError(.truncated, "no digits") }

@@ -346,11 +346,7 @@ struct ConfigurationTests {
     }
 
     private struct NoDecoder: ImageDecoding {
-        func inspect(_ data: Data, limits: DecodingLimits) throws(ImageDecodingError) -> ImageInfo {
-            throw ImageDecodingError(.unknownFormat, "none")
-        }
-
-        func decode(_ data: Data, options: DecodingOptions) throws(ImageDecodingError) -> DecodedImage {
+        func open(_ data: Data, limits: DecodingLimits) throws(ImageDecodingError) -> any ImageReading {
             throw ImageDecodingError(.unknownFormat, "none")
         }
     }

@@ -25,12 +25,13 @@ struct FakeCodec: ImageDecoding {
         return CodecRegistry([entry])
     }
 
-    func inspect(_ data: Data, limits: DecodingLimits) throws(ImageDecodingError) -> ImageInfo {
+    func open(_ data: Data, limits: DecodingLimits) throws(ImageDecodingError) -> any ImageReading {
         try limits.check(PixelSize(width: 1, height: 1), format: .gray8)
-        return ImageInfo(format: ImageFormat(rawValue: "level"), size: PixelSize(width: 1, height: 1))
+        let info = ImageInfo(format: ImageFormat(rawValue: "level"), size: PixelSize(width: 1, height: 1))
+        return WholeImageReader(info) { options throws(ImageDecodingError) in try image(data, options) }
     }
 
-    func decode(_ data: Data, options: DecodingOptions) throws(ImageDecodingError) -> DecodedImage {
+    private func image(_ data: Data, _ options: DecodingOptions) throws(ImageDecodingError) -> DecodedImage {
         decodes.update { $0 += 1 }
         try options.limits.check(PixelSize(width: 1, height: 1), format: .gray8)
         let words = String(decoding: data, as: UTF8.self).split(separator: ":")

@@ -78,15 +78,14 @@ struct IdentityPicture: Equatable {
             return CodecRegistry([entry])
         }
 
-        func inspect(_ data: Data, limits: DecodingLimits) throws(ImageDecodingError) -> ImageInfo {
-            ImageInfo(format: format, size: IdentityPicture.size)
-        }
-
-        func decode(_ data: Data, options: DecodingOptions) throws(ImageDecodingError) -> DecodedImage {
-            guard var picture = IdentityPicture(file: data) else { throw ImageDecodingError(.corrupt, "a mixture") }
-            if number > 0 { picture.codec = number }
-            if let target = options.target { picture.target = UInt8(target.size.width) }
-            return picture.image
+        func open(_ data: Data, limits: DecodingLimits) throws(ImageDecodingError) -> any ImageReading {
+            let info = ImageInfo(format: format, size: IdentityPicture.size)
+            return WholeImageReader(info) { [number] options throws(ImageDecodingError) in
+                guard var picture = IdentityPicture(file: data) else { throw ImageDecodingError(.corrupt, "a mixture") }
+                if number > 0 { picture.codec = number }
+                if let target = options.target { picture.target = UInt8(target.size.width) }
+                return picture.image
+            }
         }
 
         func encode(_ image: DecodedImage) throws(ImageEncodingError) -> Data { IdentityPicture(image).file }

@@ -139,18 +139,28 @@ private struct ShrinkingCodec: ImageDecoding {
         CodecRegistry([CodecRegistry.Entry(format: ImageFormat(rawValue: "picture"), decoder: self) { _ in true }])
     }
 
-    func inspect(_ data: Data, limits: DecodingLimits) throws(ImageDecodingError) -> ImageInfo {
-        ImageInfo(format: ImageFormat(rawValue: "picture"), size: Self.size)
+    func open(_ data: Data, limits: DecodingLimits) throws(ImageDecodingError) -> any ImageReading {
+        Reader(self)
     }
 
-    func decodingByteCount(_ data: Data, options: DecodingOptions) throws(ImageDecodingError) -> Int {
-        countedTargets.update { $0.append(options.target) }
-        return 1_200
-    }
+    private final class Reader: ImageReading {
+        private let codec: ShrinkingCodec
 
-    func decode(_ data: Data, options: DecodingOptions) throws(ImageDecodingError) -> DecodedImage {
-        targets.update { $0.append(options.target) }
-        return .coordinates(options.target.map { Self.size.scaled(to: $0.size, mode: $0.mode) } ?? Self.size)
+        init(_ codec: ShrinkingCodec) { self.codec = codec }
+
+        let header = ImageHeader(format: ImageFormat(rawValue: "picture"), size: ShrinkingCodec.size)
+
+        func info() throws(ImageDecodingError) -> ImageInfo { ImageInfo(format: header.format, size: header.size) }
+
+        func decodingByteCount(_ options: DecodingOptions) throws(ImageDecodingError) -> Int {
+            codec.countedTargets.update { $0.append(options.target) }
+            return 1_200
+        }
+
+        func decode(_ options: DecodingOptions) throws(ImageDecodingError) -> DecodedImage {
+            codec.targets.update { $0.append(options.target) }
+            return .coordinates(options.target.map { header.size.scaled(to: $0.size, mode: $0.mode) } ?? header.size)
+        }
     }
 }
 

@@ -104,14 +104,6 @@ private struct OpeningCodec: ImageDecoding {
         opens.update { $0 += 1 }
         return try codec.open(data, limits: limits)
     }
-
-    func inspect(_ data: Data, limits: DecodingLimits) throws(ImageDecodingError) -> ImageInfo {
-        try codec.inspect(data, limits: limits)
-    }
-
-    func decode(_ data: Data, options: DecodingOptions) throws(ImageDecodingError) -> DecodedImage {
-        try codec.decode(data, options: options)
-    }
 }
 
 /// Counts the calls of its methods.

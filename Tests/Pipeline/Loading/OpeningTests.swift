@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 /// Counts what it is asked while it decodes with another decoder.
-private struct CountingDecoder: OpeningDecoder {
+private struct CountingDecoder: ImageDecoding {
     struct Calls: Sendable, Equatable {
         var opens = 0
         var counts = 0

@@ -36,15 +36,25 @@ struct LastByteCodec: ImageDecoding {
     /// The error of each preview.
     var partialError: ImageDecodingError?
 
-    func inspect(_ data: Data, limits: DecodingLimits) throws(ImageDecodingError) -> ImageInfo {
-        ImageInfo(format: ImageFormat(rawValue: "last"), size: PixelSize(width: 1, height: 1))
+    func open(_ data: Data, limits: DecodingLimits) throws(ImageDecodingError) -> any ImageReading {
+        Reader(data)
     }
 
-    func decode(_ data: Data, options: DecodingOptions) throws(ImageDecodingError) -> DecodedImage {
-        .gray(side: 1, level: data.last ?? 0)
-    }
+    final class Reader: ImageReading {
+        private let data: Data
 
-    func decodingByteCount(_ data: Data, options: DecodingOptions) -> Int { data.count }
+        init(_ data: Data) { self.data = data }
+
+        let header = ImageHeader(format: ImageFormat(rawValue: "last"), size: PixelSize(width: 1, height: 1))
+
+        func info() throws(ImageDecodingError) -> ImageInfo { ImageInfo(format: header.format, size: header.size) }
+
+        func decodingByteCount(_ options: DecodingOptions) throws(ImageDecodingError) -> Int { data.count }
+
+        func decode(_ options: DecodingOptions) throws(ImageDecodingError) -> DecodedImage {
+            .gray(side: 1, level: data.last ?? 0)
+        }
+    }
 
     func makeIncrementalDecoder(options: DecodingOptions) -> any IncrementalImageDecoding {
         Incremental(partialError: partialError)
@@ -74,12 +84,9 @@ private struct HungryCodec: ImageDecoding {
     /// The byte counts of the calls of `append`.
     let pieces = Watched<[Int]>([])
 
-    func inspect(_ data: Data, limits: DecodingLimits) throws(ImageDecodingError) -> ImageInfo {
-        try LastByteCodec().inspect(data, limits: limits)
-    }
-
-    func decode(_ data: Data, options: DecodingOptions) throws(ImageDecodingError) -> DecodedImage {
-        try LastByteCodec().decode(data, options: options)
+    func open(_ data: Data, limits: DecodingLimits) throws(ImageDecodingError) -> any ImageReading {
+        let reader = try LastByteCodec().open(data, limits: limits)
+        return WholeImageReader(try reader.info()) { options throws(ImageDecodingError) in try reader.decode(options) }
     }
 
     func makeIncrementalDecoder(options: DecodingOptions) -> any IncrementalImageDecoding { Incremental(pieces) }
@@ -109,12 +116,9 @@ private struct FailingCodec: ImageDecoding {
 
     let onFailure = Watched<@Sendable () -> Void>({})
 
-    func inspect(_ data: Data, limits: DecodingLimits) throws(ImageDecodingError) -> ImageInfo {
-        try LastByteCodec().inspect(data, limits: limits)
-    }
-
-    func decode(_ data: Data, options: DecodingOptions) throws(ImageDecodingError) -> DecodedImage {
-        try LastByteCodec().decode(data, options: options)
+    func open(_ data: Data, limits: DecodingLimits) throws(ImageDecodingError) -> any ImageReading {
+        let reader = try LastByteCodec().open(data, limits: limits)
+        return WholeImageReader(try reader.info()) { options throws(ImageDecodingError) in try reader.decode(options) }
     }
 
     func makeIncrementalDecoder(options: DecodingOptions) -> any IncrementalImageDecoding { Incremental(onFailure) }

@@ -8,11 +8,26 @@
     struct HostileDecoder: ImageDecoding {
         static let format = ImageFormat(rawValue: "hostile")
 
-        func inspect(_ data: Data, limits: DecodingLimits) throws(ImageDecodingError) -> ImageInfo {
-            ImageInfo(format: Self.format, size: PixelSize(width: Self.side(data), height: Self.side(data)))
+        func open(_ data: Data, limits: DecodingLimits) throws(ImageDecodingError) -> any ImageReading {
+            Reader(data)
+        }
+    }
+
+    private final class Reader: ImageReading {
+        private let data: Data
+        private let side: Int
+        let header: ImageHeader
+
+        init(_ data: Data) {
+            self.data = data
+            let words = String(decoding: data, as: UTF8.self).split(separator: " ")
+            side = words.dropFirst().first.flatMap { Int($0) } ?? 1
+            header = ImageHeader(format: HostileDecoder.format, size: PixelSize(width: side, height: side))
         }
 
-        func decode(_ data: Data, options: DecodingOptions) throws(ImageDecodingError) -> DecodedImage {
+        func info() throws(ImageDecodingError) -> ImageInfo { ImageInfo(format: header.format, size: header.size) }
+
+        func decode(_ options: DecodingOptions) throws(ImageDecodingError) -> DecodedImage {
             let words = String(decoding: data, as: UTF8.self).split(separator: " ").map(String.init)
             guard let word = words.first else { throw ImageDecodingError(.empty, "the data is empty") }
             guard word == "gray" else {
@@ -25,20 +40,17 @@
                 try KeptFile(rawValue: word)?.run()
                 throw ImageDecodingError(.corrupt, "the misbehavior \(word) had no effect")
             }
-            let side = Self.side(data)
-            let pixels = PixelBuffer(size: PixelSize(width: side, height: side), format: .gray8, alphaMode: .opaque) {
+            let pixels = PixelBuffer(size: header.size, format: .gray8, alphaMode: .opaque) {
                 memory, _ in memory.initializeMemory(as: UInt8.self, repeating: UInt8(truncatingIfNeeded: side))
             }
             guard let pixels else { throw ImageDecodingError(.outOfMemory, "no memory") }
-            return DecodedImage(pixels: pixels, format: Self.format)
+            return DecodedImage(pixels: pixels, format: header.format)
         }
 
-        func decodeRows(
-            _ data: Data, options: DecodingOptions, into consumer: any PixelRowConsumer
-        ) throws -> ImageDamage? {
+        func decodeRows(_ options: DecodingOptions, into consumer: any PixelRowConsumer) throws -> ImageDamage? {
             let text = String(decoding: data, as: UTF8.self)
             guard text.hasPrefix("rows") else {
-                let image = try decode(data, options: options)
+                let image = try decode(options)
                 try consumer.begin(PixelRowHeader(size: image.size, format: .gray8, alphaMode: .opaque))
                 for y in 0..<image.size.height { try consumer.consume(image.pixels.row(y)) }
                 try consumer.finish()
@@ -51,13 +63,9 @@
             // A header of four rows, and then as many rows as the file says.
             let row = [UInt8](repeating: 7, count: 4)
             try consumer.begin(PixelRowHeader(size: PixelSize(width: 4, height: 4), format: .gray8, alphaMode: .opaque))
-            for _ in 0..<Self.side(data) { try consumer.consume(row.span.bytes) }
+            for _ in 0..<side { try consumer.consume(row.span.bytes) }
             try consumer.finish()
             return nil
-        }
-
-        private static func side(_ data: Data) -> Int {
-            String(decoding: data, as: UTF8.self).split(separator: " ").dropFirst().first.flatMap { Int($0) } ?? 1
         }
     }
 #endif

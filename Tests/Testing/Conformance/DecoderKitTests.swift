@@ -71,7 +71,7 @@ struct DecoderKitTests {
 
         private func isWhole(_ data: Data) -> Bool { data == DecoderKitTests.file }
 
-        func inspect(_ data: Data, limits: DecodingLimits) throws(ImageDecodingError) -> ImageInfo {
+        func properties(of data: Data, _ limits: DecodingLimits) throws(ImageDecodingError) -> ImageInfo {
             let header = [UInt8](data.prefix(Self.headerLength))
             guard !header.isEmpty else { throw ImageDecodingError(.empty, "the data is empty") }
             guard header.count == Self.headerLength else {
@@ -94,14 +94,10 @@ struct DecoderKitTests {
             return ImageInfo(format: ImageFormat(rawValue: "graymap"), size: size, colorModel: .gray)
         }
 
-        func decode(_ data: Data, options: DecodingOptions) throws(ImageDecodingError) -> DecodedImage {
-            try image(data, options, isCounted: true)
-        }
-
         func image(
             _ data: Data, _ options: DecodingOptions, isCounted: Bool = false
         ) throws(ImageDecodingError) -> DecodedImage {
-            var size = try inspect(data, limits: options.limits).size
+            var size = try properties(of: data, options.limits).size
             if fault == .announcesLess, !isWhole(data), data.count == DecoderKitTests.file.count { size.height += 1 }
             if fault == .guessesTheSize, data.count == 20 { size.width -= 1 }
             var samples = [UInt8](data.dropFirst(Self.headerLength))
@@ -142,8 +138,8 @@ struct DecoderKitTests {
             return DecodedImage(pixels: pixels)
         }
 
-        func decodeRows(
-            _ data: Data, options: DecodingOptions, into consumer: any PixelRowConsumer
+        func sendRows(
+            of data: Data, _ options: DecodingOptions, to consumer: any PixelRowConsumer
         ) throws -> ImageDamage? {
             let image = try image(data, options)
             guard fault == .turnsRows else { return try image.sendRows(to: consumer) }
@@ -158,7 +154,7 @@ struct DecoderKitTests {
         }
 
         func open(_ data: Data, limits: DecodingLimits) throws(ImageDecodingError) -> any ImageReading {
-            Reader(self, data, try inspect(data, limits: limits), fault)
+            Reader(self, data, try properties(of: data, limits), fault)
         }
     }
 
@@ -184,7 +180,7 @@ struct DecoderKitTests {
         func decode(_ new: DecodingOptions) throws(ImageDecodingError) -> DecodedImage {
             let options = fault == .keepsOptions ? self.options ?? new : new
             self.options = options
-            return try decoder.decode(data, options: options)
+            return try decoder.image(data, options, isCounted: true)
         }
 
         func decodingByteCount(_ options: DecodingOptions) throws(ImageDecodingError) -> Int {
@@ -192,7 +188,7 @@ struct DecoderKitTests {
         }
 
         func decodeRows(_ options: DecodingOptions, into consumer: any PixelRowConsumer) throws -> ImageDamage? {
-            try decoder.decodeRows(data, options: options, into: consumer)
+            try decoder.sendRows(of: data, options, to: consumer)
         }
     }
 
@@ -207,7 +203,7 @@ struct DecoderKitTests {
             (self.decoder, self.options, self.fault) = (decoder, options, fault)
         }
 
-        var info: ImageInfo? { try? decoder.inspect(data.value, limits: options.limits) }
+        var info: ImageInfo? { try? decoder.properties(of: data.value, options.limits) }
 
         func append(_ bytes: Data) throws(ImageDecodingError) {
             let fault = fault

@@ -2,7 +2,7 @@ public import AlcedoCore
 package import FoundationEssentials
 
 /// The decoder of `CodecRegistry.Entry.ico(png:)`, whose comment describes the behavior.
-package struct ICODecoder: OpeningDecoder {
+package struct ICODecoder: ImageDecoding {
     private let png: (any ImageDecoding)?
 
     /// Creates a decoder.
