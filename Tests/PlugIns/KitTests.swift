@@ -21,6 +21,11 @@ struct KitTests {
         try await check { _ in PlugInProcessor() }
     }
 
+    @Test(arguments: DecoderConformance.checks)
+    func `a decoder of another package passes each check`(check: DecoderConformance.Check) async throws {
+        try await check { _ in (PlugInDecoder(), PlugInDecoder.file) }
+    }
+
     @Test(arguments: ColorConverterConformance.checks)
     func `a color converter of another package passes each check`(check: ColorConverterConformance.Check) async throws {
         try await check { _ in PlugInColorConverter() }
