@@ -32,6 +32,11 @@
             #expect(info.metadata.exif == nil)
         }
 
+        @Test
+        func `a file is parsed once for all that a load asks`() throws {
+            #expect(try decoder.parseCounts(SampleFile.lossless.data()) == [1, 1])
+        }
+
         @Test func `the properties are known from the first bytes`() throws {
             let data = try SampleFile.lossless.data()
             let payload = try #require(data.range(of: Data("mdat".utf8))).upperBound

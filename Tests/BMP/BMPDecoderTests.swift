@@ -25,6 +25,11 @@ import Testing
         try DecoderChecks(decoder).checkPieces(sample.file, knowsInfoEarly: false)
     }
 
+    @Test(arguments: BMPSample.all)
+    func `a file is parsed once for all that a load asks`(sample: BMPSample) throws {
+        #expect(try decoder.parseCounts(sample.file) == [1, 1])
+    }
+
     @Test func `rows that are stored from the bottom are sent from the top`() throws {
         let side = 2_000
         let writer = BMPWriter(

@@ -29,6 +29,26 @@ import Testing
 
     private let masked: [UInt8] = [100, 100, 100, 255, 0, 0, 0, 0]
 
+    @Test func `a file is parsed once for all that a load asks, and its PNG image opened once`() throws {
+        let opens = Watched(0)
+        let decoder = ICODecoder(png: OpenCounter(decoder: PNGDecoder(), opens: opens))
+
+        #expect(try decoder.parseCounts(ICOWriter.file([(8, 32, png(side: 8, level: 7))])) == [1, 1])
+
+        #expect(opens.value == 2)
+    }
+
+    /// Counts how often it opens a file.
+    private struct OpenCounter: ImageDecoding {
+        let decoder: any ImageDecoding
+        let opens: Watched<Int>
+
+        func open(_ data: Data, limits: DecodingLimits) throws(ImageDecodingError) -> any ImageReading {
+            opens.update { $0 += 1 }
+            return try decoder.open(data, limits: limits)
+        }
+    }
+
     @Test(arguments: [1, 4, 8, 24]) func `the mask makes pixels transparent black`(bits: Int) throws {
         #expect(try pixels([(2, bits, bitmap(bits: bits))]) == masked + masked)
     }

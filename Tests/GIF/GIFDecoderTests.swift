@@ -18,6 +18,11 @@ import Testing
         #expect(image.format == .gif)
     }
 
+    @Test(arguments: ["plain.gif", "interlaced.gif", "animated.gif"])
+    func `a file is parsed once for all that a load asks`(file: String) throws {
+        #expect(try decoder.parseCounts(fixture(file)) == [1, 1])
+    }
+
     @Test(arguments: [AlphaMode.straight, .premultiplied])
     func `a transparent color becomes transparent black in either alpha mode`(mode: AlphaMode) throws {
         let image = try decoder.decode(fixture("transparent.gif"), options: DecodingOptions(alphaMode: mode))

@@ -25,6 +25,11 @@
             #expect(pixels.rgba(63, 63)[3] == 255)
         }
 
+        @Test
+        func `a file is parsed once for all that a load asks`() throws {
+            #expect(try decoder.parseCounts(SampleFile.half.data()) == [1, 1])
+        }
+
         @Test func `10 bits are kept in 16-bit samples on request`() throws {
             let data = try SampleFile.deep.data()
 

@@ -28,6 +28,11 @@ import Testing
         #expect(image.colorProfile == nil)
     }
 
+    @Test(arguments: ["420.jpg", "progressive.jpg", "exif6.jpg"])
+    func `a file is parsed once for all that a load asks`(file: String) throws {
+        #expect(try decoder.parseCounts(fixture(file)) == [1, 1])
+    }
+
     @Test func `gray becomes three equal channels`() throws {
         #expect(try decode(fixture("gray.jpg")).pixels.tightBytes == reference("gray.raw", channels: 1))
     }

@@ -28,6 +28,11 @@
                         format: .jxl, size: SampleFile.size, hasAlpha: hasAlpha, bitDepth: depth, colorModel: model))
         }
 
+        @Test
+        func `a file is parsed once for all that a load asks`() throws {
+            #expect(try decoder.parseCounts(SampleFile.lossless.data()) == [1, 1])
+        }
+
         @Test func `the properties of a still codestream are known from its first bytes`() throws {
             let data = try SampleFile.lossless.data()
             let head = Data(data.prefix(60))

@@ -62,6 +62,10 @@ struct PNGCase: Sendable, CustomTestStringConvertible {
         #expect(image.colorProfile == nil)
     }
 
+    @Test(arguments: PNGCase.all) func `a file is parsed once for all that a load asks`(item: PNGCase) throws {
+        #expect(try decoder.parseCounts(fixture(item.name)) == [1, 1])
+    }
+
     @Test(arguments: PNGCase.all) func `inspection matches decoding`(item: PNGCase) throws {
         let info = try decoder.inspect(fixture(item.name), limits: DecodingLimits())
 

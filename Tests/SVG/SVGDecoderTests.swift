@@ -23,6 +23,11 @@
                         format: .svg, size: PixelSize(width: 30, height: 20), hasAlpha: true, colorModel: .rgba))
         }
 
+        @Test
+        func `a file is parsed once for all that a load asks`() throws {
+            #expect(try decoder.parseCounts(document("<rect width='9' height='9'/>")) == [1, 1])
+        }
+
         @Test(arguments: [
             (#"width="30px" height="20""#, 30, 20), (#"width="1in" height="2.54cm""#, 96, 96),
             (#"width="25.4mm" height="72pt""#, 96, 96), (#"width="6pc" height="6em""#, 96, 96),

@@ -20,6 +20,24 @@ extension ImageDecoding {
     }
 }
 
+extension ImageDecoding {
+    /// Returns how often a codec of this package parses a file for all that a load asks of it, once for a decode and
+    /// once for rows.
+    package func parseCounts(_ data: Data) throws -> [Int?] {
+        let options = DecodingOptions(target: TargetSize(width: 4, height: 4))
+        return try [nil, PixelRowCollector()].map { consumer in
+            let reader = try open(data, limits: options.limits)
+            _ = reader.header
+            _ = try reader.info()
+            _ = try reader.decodingByteCount(options, into: consumer)
+            if let consumer { try reader.decodeRows(options, into: consumer) } else { _ = try reader.decode(options) }
+            return (reader as? any FileReading).map { Self.parseCount($0) }
+        }
+    }
+
+    private static func parseCount(_ reader: some FileReading) -> Int { reader.file.parseCount }
+}
+
 extension Bundle {
     /// Returns a file of the directory `Fixtures` of a test target.
     package func fixture(_ name: String) throws -> Data {

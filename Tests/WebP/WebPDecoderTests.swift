@@ -29,6 +29,11 @@ import Testing
         #expect(pixels.alphaMode == (file == "lossy.webp" ? .opaque : .straight))
     }
 
+    @Test(arguments: ["lossless.webp", "lossy.webp", "animated.webp"])
+    func `a file is parsed once for all that a load asks`(file: String) throws {
+        #expect(try decoder.parseCounts(fixture(file)) == [1, 1])
+    }
+
     @Test(arguments: ["lossless-alpha.webp", "lossy-alpha.webp", "animated.webp"])
     func `premultiplied color is the straight color times alpha`(file: String) throws {
         let straight = try decoder.decode(fixture(file), options: DecodingOptions()).pixels

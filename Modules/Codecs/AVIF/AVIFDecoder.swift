@@ -33,8 +33,8 @@
     }
 
     /// An AVIF whose boxes libavif has read. The metadata of a file whose end is missing may be missing.
-    final class OpenedAVIF: ImageReading {
-        private let file: OpenedFile<AVIFFile>
+    final class OpenedAVIF: FileReading {
+        let file: OpenedFile<AVIFFile>
         private let limits: DecodingLimits
         private let threadCount: Int
         /// The properties of the file.

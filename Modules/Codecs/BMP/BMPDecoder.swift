@@ -19,8 +19,8 @@ package struct BMPDecoder: ImageDecoding {
 }
 
 /// A bitmap whose headers have been read.
-final class OpenedBMP: ImageReading {
-    private let file: OpenedFile<BMPFile>
+final class OpenedBMP: FileReading {
+    let file: OpenedFile<BMPFile>
     private let limits: DecodingLimits
     let header: ImageHeader
 

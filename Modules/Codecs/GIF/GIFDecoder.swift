@@ -25,7 +25,7 @@ package struct GIFDecoder: ImageDecoding {
 }
 
 /// The blocks of a file that has at least a first image.
-private struct GIFFile {
+struct GIFFile {
     let parser: GIFParser
     let structure: GIFStructure
 
@@ -38,8 +38,8 @@ private struct GIFFile {
 }
 
 /// A GIF whose blocks have been read.
-final class OpenedGIF: ImageReading {
-    private let file: OpenedFile<GIFFile>
+final class OpenedGIF: FileReading {
+    let file: OpenedFile<GIFFile>
     let header: ImageHeader
 
     init(_ data: Data, limits: DecodingLimits) throws(ImageDecodingError) {

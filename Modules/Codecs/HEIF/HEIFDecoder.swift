@@ -34,8 +34,8 @@
     }
 
     /// A HEIF whose boxes have been read. The metadata of a file whose end is missing may be missing.
-    final class OpenedHEIF: ImageReading {
-        private let file: OpenedFile<HEIFFile>
+    final class OpenedHEIF: FileReading {
+        let file: OpenedFile<HEIFFile>
         private let limits: DecodingLimits
         private let timeLimit: Duration
         /// The properties of the file.

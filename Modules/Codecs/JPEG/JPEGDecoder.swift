@@ -21,8 +21,8 @@ package struct JPEGDecoder: ImageDecoding {
 }
 
 /// A JPEG whose header libjpeg has read.
-final class OpenedJPEG: ImageReading {
-    private let file: OpenedFile<JPEGReader>
+final class OpenedJPEG: FileReading {
+    let file: OpenedFile<JPEGReader>
     let header: ImageHeader
 
     init(_ data: Data, limits: DecodingLimits) throws(ImageDecodingError) {

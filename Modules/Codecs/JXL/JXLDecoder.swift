@@ -32,8 +32,8 @@
     }
 
     /// A JPEG XL whose properties have been read. Frames and metadata of a file whose end is missing may be missing.
-    final class OpenedJXL: ImageReading {
-        private let file: OpenedFile<JXLFile>
+    final class OpenedJXL: FileReading {
+        let file: OpenedFile<JXLFile>
         private let limits: DecodingLimits
         /// The properties of the file.
         let properties: JXLHeader

@@ -33,8 +33,8 @@
     }
 
     /// A document that has been sanitized, up to the first error in its XML.
-    final class OpenedSVG: ImageReading {
-        private let file: OpenedFile<SVGDocument>
+    final class OpenedSVG: FileReading {
+        let file: OpenedFile<SVGDocument>
         private let timeLimit: Duration
         let header: ImageHeader
 

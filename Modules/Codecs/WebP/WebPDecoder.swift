@@ -39,8 +39,8 @@ package struct WebPDecoder: ImageDecoding {
 }
 
 /// A WebP whose chunks have been read, and whose first frame is known.
-final class OpenedWebP: ImageReading {
-    private let file: OpenedFile<WebPContainer>
+final class OpenedWebP: FileReading {
+    let file: OpenedFile<WebPContainer>
     private let settings: WebPSettings
     private let properties: ImageInfo
 

@@ -1,5 +1,11 @@
 package import FoundationEssentials
 
+/// A reader of a file that its codec parses itself.
+package protocol FileReading: ImageReading {
+    associatedtype File
+    var file: OpenedFile<File> { get }
+}
+
 /// A file that a codec has parsed once, kept for the calls of a reader.
 ///
 /// Parsed files and codec libraries refer to the bytes by their address, which `Data` promises only during a call. The
@@ -14,6 +20,8 @@ package final class OpenedFile<File> {
     private let limits: DecodingLimits
     private let parse: (Bytes, DecodingLimits) throws(ImageDecodingError) -> File
     private var parsed: (file: File, limits: DecodingLimits, address: UnsafePointer<UInt8>?)?
+    /// The number of times that the file has been parsed.
+    package private(set) var parseCount = 0
 
     /// Parses a file.
     ///
@@ -76,6 +84,7 @@ package final class OpenedFile<File> {
     private func file(_ bytes: Bytes, _ limits: DecodingLimits) throws(ImageDecodingError) -> File {
         if let parsed, parsed.address == bytes.baseAddress, parsed.limits == limits { return parsed.file }
         parsed = nil
+        parseCount += 1
         let file = try parse(bytes, limits)
         parsed = (file, limits, bytes.baseAddress)
         return file

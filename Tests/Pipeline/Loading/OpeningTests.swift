@@ -61,8 +61,6 @@ private struct Reduce: ImageProcessing {
 /// What a load of one image asks its decoder.
 @Suite(.timeLimit(.minutes(10)))
 struct OpeningTests {
-    enum Format: CaseIterable { case jpeg, png }
-
     private func load(
         _ data: Data, _ entry: CodecRegistry.Entry, _ processors: any ImageProcessing...
     ) async throws -> CountingDecoder.Calls {
@@ -75,14 +73,10 @@ struct OpeningTests {
         return decoder.calls.value
     }
 
-    @Test(arguments: Format.allCases)
-    func `a cold load opens the image once`(format: Format) async throws {
-        let image = DecodedImage.gray(side: 16, level: 3)
-        let (data, entry) =
-            switch format {
-            case .jpeg: (try JPEGEncoder().encode(image), CodecRegistry.Entry.jpeg)
-            case .png: (try PNGEncoder().encode(image), CodecRegistry.Entry.png)
-            }
+    @Test(arguments: [ImageFormat.jpeg, .png, .gif, .webp])
+    func `a cold load opens the image once`(format: ImageFormat) async throws {
+        let entry = try #require(CodecRegistry.standard.entries.first { $0.format == format })
+        let data = try #require(CodecRegistry.standard.encoder(for: format)).encode(.gray(side: 16, level: 3))
         let whole = CountingDecoder.Calls(opens: 1, counts: 1, decodes: 1, rows: 0)
         #expect(try await load(data, entry) == whole)
         #expect(try await load(data, entry, Untouched()) == whole)

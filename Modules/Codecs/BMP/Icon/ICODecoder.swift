@@ -20,8 +20,8 @@ package struct ICODecoder: ImageDecoding {
 }
 
 /// An icon whose directory has been read.
-final class OpenedIcon: ImageReading {
-    private let file: OpenedFile<IconDirectory>
+final class OpenedIcon: FileReading {
+    let file: OpenedFile<IconDirectory>
     private let png: (any ImageDecoding)?
     private let limits: DecodingLimits
     /// The PNG image that was opened last. No other one stays open, because each may hold a worker of a sandbox.

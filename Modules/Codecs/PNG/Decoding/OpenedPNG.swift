@@ -3,8 +3,8 @@ private import CPNGShim
 import FoundationEssentials
 
 /// A PNG whose bytes are all available, and whose chunks have been read.
-final class OpenedPNG: ImageReading {
-    private let file: OpenedFile<PNGFile>
+final class OpenedPNG: FileReading {
+    let file: OpenedFile<PNGFile>
     let header: ImageHeader
 
     init(_ data: Data, limits: DecodingLimits) throws(ImageDecodingError) {
