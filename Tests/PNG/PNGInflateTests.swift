@@ -65,6 +65,37 @@ import Testing
         }
     }
 
+    /// Browsers use the largest window for every file.
+    @Test(arguments: [PixelFormat.rgba8, .rgba16])
+    func `a stream may exceed the window that it declares`(format: PixelFormat) throws {
+        var random = SeededGenerator(seed: 55)
+        let size = PixelSize(width: 100, height: 120)
+        let pixels = PixelBuffer(size: size, format: format, alphaMode: .straight) { memory, bytesPerRow in
+            // Rows are repeated after ten others.
+            for index in memory.indices {
+                let above = index - 10 * bytesPerRow
+                memory[index] = above >= 0 ? memory[above] : UInt8.random(in: 0...255, using: &random)
+            }
+        }
+        let image = DecodedImage(pixels: try #require(pixels))
+        let file = try Array(PNGEncoder(compressionLevel: 9, usesPaletteWhenLossless: false).encode(image))
+        let name = try #require(Data(file).range(of: Data("IDAT".utf8)))
+        var stream = Array(file[name.upperBound..<file.count - PNGWriter.end.count - 4])
+        #expect(stream.count < image.pixels.size.height * 100 * format.bytesPerPixel / 2)
+        // A window of 256 bytes.
+        (stream[0], stream[1]) = (0x08, 0x1D)
+        var unverified = stream
+        unverified[stream.count - 1] ^= 1
+        var options = DecodingOptions()
+        options.pixelFormat = format
+
+        // A whole stream, and one that zlib reads because of its checksum.
+        for stream in [stream, unverified] {
+            let changed = Data(file[..<(name.lowerBound - 4)] + PNGWriter.chunk("IDAT", stream) + PNGWriter.end)
+            #expect(try expectAgreement(changed, options, "\(format)") == .pixels(image.pixels))
+        }
+    }
+
     @Test func `damaged compressed bytes match zlib`() throws {
         var random = SeededGenerator(seed: 9)
         let end = PNGWriter.end.count

@@ -75,6 +75,8 @@ alcedo_png_decoder *alcedo_png_new(size_t chunk_limit) {
     // and only warns when its limit for chunks is exceeded.
     static const png_byte unused[] = "tEXt\0zTXt\0iTXt\0sPLT\0sCAL\0pCAL\0eXIf";
     png_set_keep_unknown_chunks(d->png, PNG_HANDLE_CHUNK_NEVER, unused, 7);
+    // Some writers declare a smaller window than they use.
+    png_set_option(d->png, PNG_MAXIMUM_INFLATE_WINDOW, PNG_OPTION_ON);
     return d;
 }
 

@@ -9,7 +9,7 @@
 ///
 /// Fails unless the stream and its checksum are valid, it has exactly `size` bytes when inflated, and it ends with
 /// `bytes`. The checksum is required, although zlib ignores it here, because libdeflate accepts some codes that zlib
-/// rejects. A stream that declares a smaller window than 32 KiB and can exceed it is left to zlib.
+/// rejects. Matches may exceed the window that the stream declares.
 ///
 /// @return 0 on failure, also when memory is exhausted.
 int alcedo_png_inflate(const uint8_t *bytes, size_t count, uint8_t *out, size_t size);

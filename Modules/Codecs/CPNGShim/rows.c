@@ -175,9 +175,9 @@ static int begin_batches(alcedo_png_rows *rows, int verifies) {
     if (rows->batch_rows > rows->height) rows->batch_rows = rows->height;
     // One row more than needed, because bytes after the last row of the batch are read.
     rows->batch = calloc(rows->batch_rows + 2, rows->row_bytes + 1);
-    // zlib uses the window size that the stream declares, as for libpng. The checksum of a large stream is not
-    // verified, because the chunks have their own.
-    return rows->batch && inflateInit2(&rows->stream, 0) == Z_OK &&
+    // Some writers declare a smaller window than they use, so zlib uses the largest one, as for libpng. The checksum of
+    // a large stream is not verified, because the chunks have their own.
+    return rows->batch && inflateInit2(&rows->stream, MAX_WBITS) == Z_OK &&
            (verifies || inflateValidate(&rows->stream, 0) == Z_OK);
 }
 
