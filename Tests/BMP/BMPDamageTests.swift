@@ -134,6 +134,25 @@ import Testing
         #expect(deep.tightBytes == [0, 0, 0, 255, 255, 255, 255, 0])
     }
 
+    @Test func `bytes beside the pixels are not alpha`() throws {
+        var profile = BMPWriter(
+            width: 2, height: 1, bits: 32, headerByteCount: 124, masks: [0xFF_0000, 0xFF00, 0xFF, 0xFF00_0000],
+            rows: [[3, 2, 1, 0, 3, 2, 1, 0]])
+        let trailer = profile.file + [9, 8, 7, 6, 5]
+        profile.profile = [9, 8, 7, 6, 5]
+        // A row of 16 bits is padded to 32 bits.
+        let padding = BMPWriter(
+            width: 1, height: 2, bits: 16, headerByteCount: 108, masks: [0, 0, 0, 0x8000],
+            pixels: [0xFF, 0x7F, 0xFF, 0xFF, 0xFF, 0x7F, 0xFF, 0xFF])
+
+        for file in [trailer, profile.file, padding.file] {
+            let pixels = try decoder.decode(file, options: DecodingOptions()).pixels
+
+            #expect(pixels.alphaMode == .opaque && pixels.tightBytes[3] == 255 && pixels.tightBytes[7] == 255)
+            try DecoderChecks(decoder).checkRows(file)
+        }
+    }
+
     @Test func `data without an image is an error`() {
         #expect(decoder.errorCode(Data("no picture at all".utf8)) == .corrupt)
         #expect(decoder.errorCode(Data()) == .empty)

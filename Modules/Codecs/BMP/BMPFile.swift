@@ -74,9 +74,9 @@ struct BMPFile {
         try options.limits.check(header.size, format: Bitmap.format(of: header, options))
         var header = header
         if header.compression == .none, header.fields?.alpha != nil,
-            !header.hasAlpha(UnsafeBufferPointer(rebasing: bytes[min(pixelStart, bytes.count)...]))
+            !header.hasAlpha(bytes, pixelStart: pixelStart)
         {
-            header.fields = header.bitsPerPixel == 32 ? .eightBits : .fiveBits
+            header.fields?.alpha = nil
         }
         var bitmap = Bitmap(
             bytes, header, paletteRange: palette, pixelStart: pixelStart, options: options, name: Self.name)
@@ -88,14 +88,21 @@ struct BMPFile {
 }
 
 extension BitmapHeader {
-    /// Returns whether a pixel has a bit of alpha. A bitmap in which all of them are zero is opaque, because its writer
-    /// did not use them. O(bytes), but usually O(1).
-    func hasAlpha(_ pixels: UnsafeBufferPointer<UInt8>) -> Bool {
+    /// Returns whether a pixel of the available rows has a bit of alpha. A bitmap in which all of them are zero is
+    /// opaque, because its writer did not use them. O(*w* × *h*), but usually O(1).
+    ///
+    /// - Parameters:
+    ///   - bytes: The bytes of the bitmap, which may be incomplete.
+    ///   - pixelStart: The offset of the first stored row. Padding and bytes after the last row are not pixels.
+    func hasAlpha(_ bytes: UnsafeBufferPointer<UInt8>, pixelStart: Int) -> Bool {
         guard let mask = fields?.alpha?.mask else { return false }
         let step = bitsPerPixel / 8
-        guard step > 0 else { return false }
-        return stride(from: 0, to: pixels.count - step + 1, by: step).contains { start in
-            (0..<step).contains { pixels[start + $0] & UInt8(truncatingIfNeeded: mask >> UInt32(8 * $0)) != 0 }
+        return (0..<size.height).contains { row in
+            let start = pixelStart + row * bytesPerRow
+            guard start <= bytes.count - usedBytesPerRow else { return false }
+            return stride(from: start, to: start + usedBytesPerRow, by: step).contains { pixel in
+                (0..<step).contains { bytes[pixel + $0] & UInt8(truncatingIfNeeded: mask >> UInt32(8 * $0)) != 0 }
+            }
         }
     }
 

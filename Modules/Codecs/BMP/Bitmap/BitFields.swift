@@ -20,7 +20,7 @@ struct BitFields: Equatable {
     let red: Sample
     let green: Sample
     let blue: Sample
-    let alpha: Sample?
+    var alpha: Sample?
 
     /// Creates fields from three or four masks: red, green, blue, alpha.
     ///

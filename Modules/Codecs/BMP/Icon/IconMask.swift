@@ -48,8 +48,7 @@ extension Bitmap {
         if hasAlphaBits {
             header.fields = .eightBitsWithAlpha
             // The check covers the available pixels, so that a partial image has alpha as well.
-            let pixels = bytes[(pixelStart..<pixelEnd).clamped(to: 0..<bytes.count)]
-            if !header.hasAlpha(UnsafeBufferPointer(rebasing: pixels)) { header.fields = .eightBits }
+            if !header.hasAlpha(bytes, pixelStart: pixelStart) { header.fields?.alpha = nil }
         }
         self.init(
             bytes, header, paletteRange: start..<start + entry * colorCount, pixelStart: pixelStart, options: options,
