@@ -134,6 +134,24 @@ import Testing
         #expect(deep.tightBytes == [0, 0, 0, 255, 255, 255, 255, 0])
     }
 
+    /// Browsers show such files, whose writers did not use the alpha that they declare.
+    @Test(arguments: [(3, 56), (3, 108), (3, 124), (6, 40)])
+    func `bit fields without a pixel that has alpha are opaque`(compression: Int, headerByteCount: Int) throws {
+        func decode(_ rows: [[UInt8]]) throws -> PixelBuffer {
+            let writer = BMPWriter(
+                width: 2, height: 1, bits: 32, compression: compression, headerByteCount: headerByteCount,
+                masks: [0xFF00_0000, 0xFF_0000, 0xFF00, 0xFF], rows: rows)
+            try DecoderChecks(decoder).checkRows(writer.file)
+            return try decoder.decode(writer.file, options: DecodingOptions()).pixels
+        }
+
+        let opaque = try decode([[0, 3, 2, 1, 0, 6, 5, 4]])
+        let translucent = try decode([[0, 3, 2, 1, 9, 6, 5, 4]])
+
+        #expect(opaque.tightBytes == [1, 2, 3, 255, 4, 5, 6, 255] && opaque.alphaMode == .opaque)
+        #expect(translucent.tightBytes == [1, 2, 3, 0, 4, 5, 6, 9] && translucent.alphaMode == .straight)
+    }
+
     @Test func `bytes beside the pixels are not alpha`() throws {
         var profile = BMPWriter(
             width: 2, height: 1, bits: 32, headerByteCount: 124, masks: [0xFF_0000, 0xFF00, 0xFF, 0xFF00_0000],

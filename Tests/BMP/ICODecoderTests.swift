@@ -60,6 +60,19 @@ import Testing
                 == ((0..<4).flatMap { _ in [100, 100, 100, 9] as [UInt8] }))
     }
 
+    @Test func `an alpha mask of bit fields replaces the mask, unless alpha is zero everywhere`() throws {
+        func bytes(alpha: UInt8) -> [UInt8] {
+            let row: [UInt8] = [100, 100, 100, alpha, 100, 100, 100, alpha]
+            return BMPWriter(
+                width: 2, height: 2, bits: 32, compression: 6, masks: [0xFF_0000, 0xFF00, 0xFF, 0xFF00_0000],
+                rows: [row, row]
+            ).icon(mask: [[0b0100_0000], [0b0100_0000]])
+        }
+
+        #expect(try pixels([(2, 32, bytes(alpha: 0))]) == masked + masked)
+        #expect(try pixels([(2, 32, bytes(alpha: 9))]) == (0..<4).flatMap { _ in [100, 100, 100, 9] as [UInt8] })
+    }
+
     @Test(arguments: [24, 32]) func `an icon without a mask is opaque`(bits: Int) throws {
         let image: ICOWriter.Image = (2, bits, [UInt8](bitmap(bits: bits).dropLast(8)))
         // The bytes of the next image are not a mask.

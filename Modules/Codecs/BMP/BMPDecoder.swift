@@ -77,11 +77,10 @@ extension CodecRegistry.Entry {
     /// bytes with one plane.
     ///
     /// The result is RGBA8, or RGBA16 when it is requested and samples have more than 8 bits. Bits without a mask are
-    /// unused: pixels have alpha only if the header has an alpha mask. Without bit fields, the mask applies when a
-    /// pixel has a bit of it. Pixels that run lengths skip are transparent black, as in browsers. Indices beyond the
-    /// palette are opaque black. An embedded color profile is that of the result, unless it is a gray one. Linked
-    /// profiles, and the primaries and gamma values of headers, are ignored. With a target size, square cells of pixels
-    /// are averaged. There are no previews.
+    /// unused: pixels have alpha only if the header has an alpha mask and a pixel has a bit of it. Pixels that run
+    /// lengths skip are transparent black, as in browsers. Indices beyond the palette are opaque black. An embedded
+    /// color profile is that of the result, unless it is a gray one. Linked profiles, and the primaries and gamma
+    /// values of headers, are ignored. With a target size, square cells of pixels are averaged. There are no previews.
     ///
     /// A missing end code of run lengths, missing padding of the last row, an offset of the pixels within the header
     /// and a missing color profile are harmless damage. Missing pixels are transparent.

@@ -73,11 +73,7 @@ struct BMPFile {
     func bitmap(_ options: DecodingOptions) throws(ImageDecodingError) -> Bitmap {
         try options.limits.check(header.size, format: Bitmap.format(of: header, options))
         var header = header
-        if header.compression == .none, header.fields?.alpha != nil,
-            !header.hasAlpha(bytes, pixelStart: pixelStart)
-        {
-            header.fields?.alpha = nil
-        }
+        if !header.hasAlpha(bytes, pixelStart: pixelStart) { header.fields?.alpha = nil }
         var bitmap = Bitmap(
             bytes, header, paletteRange: palette, pixelStart: pixelStart, options: options, name: Self.name)
         bitmap.colorProfile = ICCProfile.ofSamples(profile.map { Data(bytes[$0]) }, isGray: false)

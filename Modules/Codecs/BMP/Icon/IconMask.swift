@@ -45,11 +45,9 @@ extension Bitmap {
         let pixelStart = start + entry * header.storedColorCount
         let pixelEnd = pixelStart + header.size.height * header.bytesPerRow
         let hasAlphaBits = header.bitsPerPixel == 32 && header.compression == .none
-        if hasAlphaBits {
-            header.fields = .eightBitsWithAlpha
-            // The check covers the available pixels, so that a partial image has alpha as well.
-            if !header.hasAlpha(bytes, pixelStart: pixelStart) { header.fields?.alpha = nil }
-        }
+        if hasAlphaBits { header.fields = .eightBitsWithAlpha }
+        // The check covers the available pixels, so that a partial image has alpha as well.
+        if !header.hasAlpha(bytes, pixelStart: pixelStart) { header.fields?.alpha = nil }
         self.init(
             bytes, header, paletteRange: start..<start + entry * colorCount, pixelStart: pixelStart, options: options,
             name: "ICO")
