@@ -125,17 +125,12 @@ alcedo_jpeg_status alcedo_jpeg_set_scale(
     return ALCEDO_JPEG_OK;
 }
 
-/// Converts one row of C, M, Y, K in place: to R, G, B, 255, or to inks of which 255 means no ink. Adobe stores ink
-/// inverted, in this way.
-static void convert_cmyk(uint8_t *row, size_t width, int is_inverted, int keeps_inks) {
-    const unsigned int flip = is_inverted ? 0 : 255;
-    if (keeps_inks) {
-        for (size_t i = 0; i < width * 4; i++) row[i] ^= flip;
-        return;
-    }
+/// Converts one row of C, M, Y, K in place to R, G, B, 255. Of each ink, 255 means none. Adobe stores inks in this way,
+/// and browsers assume it also for files without Adobe's marker.
+static void convert_cmyk(uint8_t *row, size_t width) {
     for (uint8_t *p = row; p < row + width * 4; p += 4) {
-        const unsigned int k = p[3] ^ flip;
-        for (int i = 0; i < 3; i++) p[i] = (uint8_t)(((p[i] ^ flip) * k + 127) / 255);
+        const unsigned int k = p[3];
+        for (int i = 0; i < 3; i++) p[i] = (uint8_t)((p[i] * k + 127) / 255);
         p[3] = 255;
     }
 }
@@ -230,7 +225,7 @@ alcedo_jpeg_status alcedo_jpeg_read_rows(
     alcedo_jpeg_decoder *d, uint8_t *out, size_t stride, size_t capacity, size_t first, size_t end,
     size_t *count) {
     struct jpeg_decompress_struct *c = &d->cinfo;
-    const int has_inks = is_cmyk(c);
+    const int converts_inks = is_cmyk(c) && !d->keeps_inks;
     *count = 0;
     if (setjmp(d->escape)) return alcedo_jpeg_failure(d);
     if ((size_t)c->output_width * (size_t)c->output_components > stride) ERREXIT(c, JERR_IMAGE_TOO_BIG);
@@ -256,10 +251,8 @@ alcedo_jpeg_status alcedo_jpeg_read_rows(
         const JDIMENSION produced = jpeg_read_scanlines(c, rows, batch);
         if (produced == 0) return ALCEDO_JPEG_SUSPENDED;
         const JDIMENSION row_count = real_count(d, produced);
-        if (has_inks) {
-            for (JDIMENSION i = 0; i < row_count; i++) {
-                convert_cmyk(rows[i], c->output_width, c->saw_Adobe_marker, d->keeps_inks);
-            }
+        if (converts_inks) {
+            for (JDIMENSION i = 0; i < row_count; i++) convert_cmyk(rows[i], c->output_width);
         }
         *count += row_count;
         if (row_count < produced) break;
