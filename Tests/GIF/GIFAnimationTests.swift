@@ -70,6 +70,22 @@ import Testing
         #expect(try counts([five, pixel, seven, pixel]) == (7, 8))
     }
 
+    @Test(arguments: [(3, true), (4, true), (5, false), (6, false), (7, false)])
+    func `a disposal of 3 or 4 restores the previous canvas`(disposal: UInt8, restores: Bool) throws {
+        let images = (0..<3).map { index in
+            GIFWriter.image(left: index, top: 0, width: 1, height: 1, indices: [UInt8(index)])
+        }
+        let data = GIFWriter.file(
+            width: 3, height: 1, palette: [(9, 0, 0), (0, 9, 0), (0, 0, 9), (0, 0, 0)],
+            [images[0], GIFWriter.control(disposal: disposal), images[1], images[2]])
+
+        let frames = try #require(decoder.decode(data, options: DecodingOptions()).frames)
+
+        #expect(try frames.frame(at: 1).rgba(1, 0) == [0, 9, 0, 255])
+        #expect(try frames.frame(at: 2).rgba(1, 0) == (restores ? [0, 0, 0, 0] : [0, 9, 0, 255]))
+        #expect(try frames.frame(at: 2).rgba(0, 0) == [9, 0, 0, 255])
+    }
+
     @Test func `an unknown disposal keeps the frame`() throws {
         let whole = GIFWriter.image(width: 2, height: 1, indices: [0, 0])
         let second = GIFWriter.image(left: 1, width: 1, height: 1, indices: [1])

@@ -325,7 +325,8 @@ private struct GIFExtension {
         let disposal: FrameDisposal =
             switch block[0] >> 2 & 7 {
             case 2: .clear
-            case 3: .restore
+            // Some writers set the third bit instead of writing 3, and browsers restore as well.
+            case 3, 4: .restore
             default: .keep
             }
         content = .graphicControl(
