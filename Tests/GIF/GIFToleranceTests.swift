@@ -71,6 +71,29 @@ import Testing
         }
     }
 
+    @Test func `a last frame that lacks only its end is shown`() throws {
+        func data(rows: Int, count: Int) -> Data {
+            let first = GIFWriter.image(width: 2, height: 4, indices: Array(repeating: 0, count: 8))
+            let last = GIFWriter.image(width: 2, height: 4, indices: Array(repeating: 1, count: 2 * rows))
+            return Data(file(width: 2, height: 4, [first, last], trailer: false).dropLast(count))
+        }
+        // Without the terminator of the sub-blocks; also without the end code, which is in the same sub-block; without
+        // the last row.
+        for (file, frameCount) in [
+            (data(rows: 4, count: 1), 2), (data(rows: 4, count: 2), 1), (data(rows: 3, count: 1), 1),
+        ] {
+            let image = try decoder.decode(file, options: strict)
+
+            #expect(image.frames?.frameCount ?? 1 == frameCount && image.damage?.kind == .harmless)
+            #expect(try decoder.inspect(file, limits: DecodingLimits()).frameCount == frameCount)
+            if let frames = image.frames {
+                #expect(try frames.frame(at: 1).tightBytes == (0..<8).flatMap { _ in [4, 5, 6, 255] as [UInt8] })
+                #expect(frames.damage == nil)
+            }
+            try DecoderChecks(decoder).checkPieces(file)
+        }
+    }
+
     @Test func `a later frame that lies partly on the screen is clipped`() throws {
         let partly = GIFWriter.image(left: 1, top: 0, width: 5, height: 3, indices: Array(repeating: 1, count: 15))
         let first = GIFWriter.image(width: 2, height: 1, indices: [0, 0])

@@ -10,8 +10,8 @@ package struct GIFDecoder: ImageDecoding {
     /// Creates a stateless decoder.
     package init() {}
 
-    /// Reads all blocks without decoding pixels. O(blocks and sub-blocks); a sub-block of pixel data has at most 255
-    /// bytes.
+    /// Reads all blocks without decoding pixels, except those of a last frame without an end. O(blocks and sub-blocks);
+    /// a sub-block of pixel data has at most 255 bytes.
     ///
     /// - Throws: ``/AlcedoCore/ImageDecodingError``; `truncated` when the header of the first image is incomplete,
     ///   `exceedsLimit` also for more frames than `limits` allows.
@@ -116,8 +116,9 @@ extension CodecRegistry.Entry {
     /// whole-number factor, so the result can be larger than the target.
     ///
     /// A missing trailer and other bytes after a frame are harmless damage. A later frame that is empty, lies outside
-    /// of the screen, exceeds the limits or has no end is harmless as well: the animation ends before it. A frame of
-    /// one pixel without any data is transparent, which is harmless if the screen has one pixel or other frames follow.
+    /// of the screen, exceeds the limits or is cut before its last row is harmless as well: the animation ends before
+    /// it. A frame of one pixel without any data is transparent, which is harmless if the screen has one pixel or other
+    /// frames follow.
     /// Invalid codes, up to an eighth of missing rows in data with an end mark, and a missing palette are wrong pixels.
     /// Other missing rows of the first frame are missing pixels, and so is any other first frame without data. Damage
     /// in the pixels of a later frame is found when the frame is drawn: more missing rows, or wrong pixels that are not

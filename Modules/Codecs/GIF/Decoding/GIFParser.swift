@@ -47,7 +47,8 @@ struct GIFParser {
         while try step(bytes) {}
     }
 
-    /// Ends the file, and returns its structure. A first image whose pixels are incomplete becomes its frame.
+    /// Ends the file, and returns its structure. A first image whose pixels are incomplete becomes its frame, and so
+    /// does a later image of which only the end is missing.
     ///
     /// - Throws: `truncated` when the bytes end before the first image does not even have a header, and `corrupt` for a
     ///   file without an image.
@@ -57,12 +58,23 @@ struct GIFParser {
             guard case .ended = state else { throw Self.missingTrailer }
             throw ImageDecodingError(.corrupt, "GIF: the file has no image")
         }
-        if structure.frames.isEmpty { structure.frames = [first] }
+        if structure.frames.isEmpty {
+            structure.frames = [first]
+        } else if case .pixels(let last) = state, Self.hasAllRows(last, bytes) {
+            structure.frames.append(last)
+        }
         if case .ended = state {} else { report(Self.missingTrailer) }
         return structure
     }
 
     private static let missingTrailer = ImageDecodingError(.truncated, "GIF: the data ends before the trailer")
+
+    /// Returns whether the available bytes of an image have all its rows.
+    private static func hasAllRows(_ frame: GIFFrame, _ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
+        let decoder = GIFRowDecoder(frame, codeSize: bytes[frame.dataStart])
+        while (try? decoder.next(bytes)) != nil {}
+        return decoder.isComplete
+    }
 
     /// Takes the image of a placeholder: one pixel whose data is missing altogether.
     private mutating func addPlaceholder(_ bytes: UnsafeBufferPointer<UInt8>) throws(ImageDecodingError) {
