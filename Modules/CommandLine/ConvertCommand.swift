@@ -133,7 +133,7 @@ private struct ConversionMaker: FileMaking {
         image.colorProfile = metadata.colorProfile(of: image.colorProfile)
         // The encoder verifies that the pixels are still gray.
         let isUnchanged = processors.isEmpty && original.request.processors.isEmpty
-        if isUnchanged || original.info.colorModel == .grayAlpha { image.storedModel = original.info.colorModel }
+        if isUnchanged || original.info.isGrayWithAlpha { image.storedModel = original.info.colorModel }
         let frames = image.frames.map { CancellableFrames($0) }
         image.frames = frames
         let (count, losses) = try await withTaskCancellationHandler {

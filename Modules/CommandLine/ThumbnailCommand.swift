@@ -85,8 +85,7 @@ private struct ThumbnailMaker: FileMaking {
         // Color loses its low bits, which a thumbnail does not show.
         let exact = original.info.exactFormat
         let holdsDeepSamples = ![.jpeg, .webp, .gif].contains(encoder.format)
-        let isGrayWithAlpha = original.info.colorModel == .grayAlpha
-        if exact.isGray || isGrayWithAlpha {
+        if original.info.colorModel.isGray {
             request.decoding.pixelFormat = holdsDeepSamples ? exact : exact.shallow
         }
         request.processors += [.resize(fitting: size)] + processors
@@ -102,7 +101,7 @@ private struct ThumbnailMaker: FileMaking {
     ) async throws -> WrittenImage {
         var image = try await tools.pipeline.load(request).image
         image.colorProfile = metadata.colorProfile(of: image.colorProfile)
-        if original.info.colorModel == .grayAlpha { image.storedModel = .grayAlpha }
+        if original.info.isGrayWithAlpha { image.storedModel = .grayAlpha }
         let encoder = metadata.encoder(
             self.encoder, for: original.info, in: .sRGB, isUpright: true, resolution: resolution)
         let (count, losses) = try await tools.files.run { [image] in

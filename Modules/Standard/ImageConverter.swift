@@ -113,7 +113,7 @@ public struct ImageConverter: Sendable {
         var result = Data()
         var consumer = encoder.makeRowEncoder { bytes in bytes.withUnsafeBytes { result.append(contentsOf: $0) } }
         let isUnchanged = resize == nil && processors.isEmpty
-        if !isUnchanged, info.colorModel == .grayAlpha, encoder.format == .png {
+        if !isUnchanged, info.isGrayWithAlpha, encoder.format == .png {
             // Only the finished image shows whether the processors kept it gray.
             consumer = WholeImageStage(next: consumer) { image in
                 var image = image

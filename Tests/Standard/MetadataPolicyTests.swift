@@ -278,6 +278,40 @@ struct MetadataPolicyTests {
         #expect(try Self.codecs.inspect(tint.convert(file, to: .png())).colorModel == .rgba)
     }
 
+    @Test(arguments: [PixelFormat.gray8, .gray16])
+    func `gray with a transparent level becomes gray with alpha, also after processors`(format: PixelFormat) throws {
+        let size = PixelSize(width: 64, height: 32)
+        let pixels = try #require(
+            PixelBuffer(size: size, format: format, alphaMode: .opaque) { memory, bytesPerRow in
+                for (y, x) in (0..<32).flatMap({ y in (0..<64).map { (y, $0) } }) {
+                    if format.isDeep {
+                        memory.storeBytes(of: UInt16(1000 * x), toByteOffset: y * bytesPerRow + 2 * x, as: UInt16.self)
+                    } else {
+                        memory[y * bytesPerRow + x] = UInt8(4 * x)
+                    }
+                }
+            })
+        // The level of column 10.
+        let file = MadePhoto.png(
+            try ImageEncoder.png().encode(DecodedImage(pixels: pixels)),
+            adding: [("tRNS", Data(format.isDeep ? [0x27, 0x10] : [0, 40]))])
+        let original = try Self.codecs.inspect(file)
+        try #require(original.colorModel == .gray && original.hasAlpha)
+        let blur: [any ImageProcessing] = [ImageProcessors.GaussianBlur(sigma: 1)]
+        for encoder in Self.encoders where ![.jpeg, .webp, .gif].contains(encoder.format) {
+            for (box, processors) in [(nil, []), (PixelSize(width: 16, height: 16), []), (nil, blur)] {
+                let converter = ImageConverter(codecs: Self.codecs, processors: processors)
+                let info = try Self.codecs.inspect(converter.convert(file, to: encoder, fitting: box))
+                #expect(info.colorModel == .grayAlpha && (info.bitDepth > 8) == format.isDeep, "\(encoder.format)")
+            }
+        }
+        let options = DecodingOptions(alphaMode: .premultiplied, pixelFormat: format.isDeep ? .rgba16 : .rgba8)
+        let exact = try Self.codecs.decode(ImageConverter().convert(file, to: .png()), options: options).pixels
+        #expect(try exact == Self.codecs.decode(file, options: options).pixels)
+        let alphas = (9...10).map { exact.tightBytes[($0 + 1) * exact.format.bytesPerPixel - 1] }
+        #expect(alphas == [255, 0])
+    }
+
     @Test func `a palette stays a palette unless the pixels change`() throws {
         var image = DecodedImage.coordinates(PixelSize(width: 3, height: 3))
         image.storedModel = .palette

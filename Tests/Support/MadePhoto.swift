@@ -42,6 +42,17 @@ package enum MadePhoto {
 
     /// Returns a PNG with the metadata in its chunks. IPTC is in the text of ImageMagick.
     package static func png(_ file: Data, exif: Data) -> Data {
+        let text = Data("Raw profile type iptc\0\niptc\n \(iptc.count)\n".utf8) + hexadecimalIPTC + Data("\n".utf8)
+        return png(
+            file,
+            adding: [
+                ("eXIf", exif), ("iTXt", Data("XML:com.adobe.xmp\0\0\0\0\0".utf8) + xmp), ("tEXt", text),
+                ("tEXt", Data("Comment\0".utf8) + comment),
+            ])
+    }
+
+    /// Returns a PNG with more chunks after its header.
+    package static func png(_ file: Data, adding chunks: [(name: String, content: Data)]) -> Data {
         func number(_ value: UInt32) -> Data { Data([24, 16, 8, 0].map { UInt8(truncatingIfNeeded: value >> $0) }) }
         func chunk(_ name: String, _ content: Data) -> Data {
             let body = Data(name.utf8) + content
@@ -50,12 +61,7 @@ package enum MadePhoto {
             }
             return number(UInt32(content.count)) + body + number(~checksum)
         }
-        let text = Data("Raw profile type iptc\0\niptc\n \(iptc.count)\n".utf8) + hexadecimalIPTC + Data("\n".utf8)
-        let chunks = [
-            chunk("eXIf", exif), chunk("iTXt", Data("XML:com.adobe.xmp\0\0\0\0\0".utf8) + xmp), chunk("tEXt", text),
-            chunk("tEXt", Data("Comment\0".utf8) + comment),
-        ]
         // After the signature and the header.
-        return Data(file.prefix(33)) + Data(chunks.joined()) + Data(file.dropFirst(33))
+        return Data(file.prefix(33)) + Data(chunks.map(chunk).joined()) + Data(file.dropFirst(33))
     }
 }

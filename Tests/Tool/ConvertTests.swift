@@ -46,6 +46,24 @@ struct ConvertTests {
         #expect(try info("good.\(ending)").size == PixelSize(width: 1200, height: 800))
     }
 
+    @Test(arguments: ["convert", "thumbnail"])
+    func `gray with a transparent level stays gray and transparent`(command: String) async throws {
+        let gray = try #require(
+            PixelBuffer(size: PixelSize(width: 20, height: 20), format: .gray16, alphaMode: .opaque) { memory, _ in
+                for index in memory.indices { memory[index] = UInt8(index % 40 / 8 * 7) }
+            })
+        let file = directory.url.appending(path: "gray.png")
+        try MadePhoto.png(
+            ImageEncoder.png().encode(DecodedImage(pixels: gray)), adding: [("tRNS", Data([0, 0]))]
+        ).write(to: file)
+        let options = command == "thumbnail" ? ["--size", "9"] : []
+
+        let outcome = try await alcedo.run([command, "--output", output.path, file.path, "--format", "png"] + options)
+
+        #expect(outcome.status == 0, "\(outcome.problems)")
+        #expect(try info("gray.png").colorModel == .grayAlpha && info("gray.png").bitDepth == 16)
+    }
+
     @Test func `lossless images are exact, and quality and effort take effect`() async throws {
         let file = SampleImages.path("rings.png")
         let before = try CodecRegistry.standard.decode(SampleImages.data("rings.png"))

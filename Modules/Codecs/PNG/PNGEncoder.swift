@@ -32,7 +32,7 @@ package struct PNGEncoder: MetadataEncoding {
         let pixels = image.pixels
         var header = image.rowHeader
         let isGray = image.isGrayWithAlpha
-        if header.storedModel == .grayAlpha, !isGray { header.storedModel = nil }
+        if header.storedModel?.isGray == true, !isGray { header.storedModel = nil }
         let writer: PNGWriter
         if usesPaletteWhenLossless, PNGPalette.canStore(header), let colors = ExactPalette(pixels),
             case let palette = PNGPalette(colors), header.storedModel == .palette || palette.isSmaller(than: header)
@@ -302,7 +302,7 @@ private struct PNGPalette {
 extension PixelRowHeader {
     /// Whether the rows are stored as gray with alpha: those of such a file, in which red, green and blue are equal.
     fileprivate var isGrayWithAlpha: Bool {
-        storedModel == .grayAlpha && format.hasAlpha && alphaMode != .opaque
+        storedModel?.isGray == true && format.hasAlpha && alphaMode != .opaque
             && (colorProfile == nil || ICCProfile.describes(gray: true, colorProfile ?? Data()))
     }
 }

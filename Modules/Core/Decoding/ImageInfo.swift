@@ -70,10 +70,14 @@ public struct ImageInfo: Sendable, Hashable {
     /// The ICC profile of decoded samples, made from ``colorDescription`` if there is one; nil for sRGB, and when the
     /// profile in the metadata does not describe the samples.
     package var sampleProfile: Data? {
-        let isGray = colorModel == .gray || colorModel == .grayAlpha
-        guard let colorDescription else { return ICCProfile.ofSamples(metadata.colorProfile, isGray: isGray) }
-        return colorDescription.profile(isGray: isGray)
+        guard let colorDescription else {
+            return ICCProfile.ofSamples(metadata.colorProfile, isGray: colorModel.isGray)
+        }
+        return colorDescription.profile(isGray: colorModel.isGray)
     }
+
+    /// Whether decoded samples are gray with alpha, also because a gray level of the file is transparent.
+    package var isGrayWithAlpha: Bool { colorModel.isGray && hasAlpha }
 
     /// The pixel format that preserves the file's samples without loss.
     package var exactFormat: PixelFormat {
@@ -99,4 +103,7 @@ public enum ColorModel: String, Sendable, Hashable {
     case cmyk
     /// CMYK with the first three inks stored as luminance and color differences.
     case ycck
+
+    /// Whether the model has no color, with or without alpha.
+    package var isGray: Bool { self == .gray || self == .grayAlpha }
 }
