@@ -91,8 +91,7 @@ private struct EXIFFilter: ~Escapable {
     }
 
     /// Returns the entries with one of `tags` in the directory at an offset, sorted by tag, with at most one entry for
-    /// each tag. Skips entries of an unknown type, entries without values, and entries whose values are not within the
-    /// data.
+    /// each tag. Skips entries of an unknown type and entries whose values are not within the data.
     private func entries(at directory: Int, in tags: Set<Int>) -> [Entry] {
         guard let count = number(at: directory, bytes: 2) else { return [] }
         var entries: [Entry] = []
@@ -100,11 +99,12 @@ private struct EXIFFilter: ~Escapable {
         for index in 0..<count {
             let start = directory + 2 + 12 * index
             guard let tag = number(at: start, bytes: 2), let type = number(at: start + 2, bytes: 2),
-                let valueCount = number(at: start + 4, bytes: 4)
+                let storedCount = number(at: start + 4, bytes: 4)
             else { break }
-            guard tags.contains(tag), (1...TIFF.typeSizes.count).contains(type), valueCount > 0 else { continue }
+            guard tags.contains(tag), let typeSize = TIFF.byteCount(ofType: type) else { continue }
+            let valueCount = TIFF.valueCount(storedCount)
             // At most 2^32 × 8, so the product cannot overflow.
-            let size = valueCount * TIFF.typeSizes[type - 1]
+            let size = valueCount * typeSize
             guard let offset = size <= 4 ? start + 8 : number(at: start + 8, bytes: 4),
                 offset <= tiff.byteCount, size <= tiff.byteCount - offset, rest.remove(tag) != nil
             else { continue }

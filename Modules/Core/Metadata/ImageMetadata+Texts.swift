@@ -62,7 +62,7 @@ extension ImageMetadata {
         if texts[keyword] == text { return true }
         guard let tag = Self.tags[keyword.lowercased()], let exif else { return false }
         let bytes = [UInt8](exif)
-        guard let entry = Self.entry(tag, in: bytes), entry.type == 2 else { return false }
+        guard let entry = Self.entry(tag, in: bytes), [2, 129].contains(entry.type) else { return false }
         return bytes[entry.values..<entry.values + entry.count].elementsEqual(Array(text.utf8) + [0])
     }
 }

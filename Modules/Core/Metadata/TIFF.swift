@@ -20,16 +20,27 @@ enum TIFF {
     /// An entry of a directory, whose values are within the data.
     struct Entry {
         var offset: Int
-        /// The number of the type: 2 for text, 3 for a SHORT, 4 for a LONG.
+        /// The number of the type: 2 or 129 for text, 3 for a SHORT, 4 for a LONG.
         var type: Int
         var count: Int
         /// The offset of the values. Values of at most four bytes are stored in the entry.
         var values: Int
     }
 
-    /// The number of bytes of one value of each type, starting with type 1. The last one, IFD, is a LONG that points to
-    /// a directory.
-    static let typeSizes = [1, 1, 2, 4, 8, 1, 1, 2, 4, 8, 4, 8, 4]
+    /// Returns the number of bytes of one value of a type, or nil for an unknown type. Type 13, IFD, is a LONG that
+    /// points to a directory, and 129 is text in UTF-8. Source: also CIPA DC-008 (Exif 3.0), section 4.6.2.
+    static func byteCount(ofType type: Int) -> Int? {
+        switch type {
+        case 1, 2, 6, 7, 129: 1
+        case 3, 8: 2
+        case 4, 9, 11, 13: 4
+        case 5, 10, 12: 8
+        default: nil
+        }
+    }
+
+    /// Returns the number of values for the count that an entry stores. Some writers store a count of 0 with one value.
+    static func valueCount(_ storedCount: Int) -> Int { max(1, storedCount) }
 
     /// Returns the first entry of a tag, or nil when the directory is damaged before it, has no such tag, or the values
     /// are not within the data.
@@ -42,13 +53,12 @@ enum TIFF {
             let entry = directory + 2 + 12 * index
             guard let found = number(at: entry, bytes: 2) else { return nil }
             guard found == tag else { continue }
-            guard let type = number(at: entry + 2, bytes: 2), (1...typeSizes.count).contains(type),
+            guard let type = number(at: entry + 2, bytes: 2), let typeSize = byteCount(ofType: type),
                 let storedCount = number(at: entry + 4, bytes: 4)
             else { return nil }
-            // Some writers store a count of 0 with one value.
-            let valueCount = max(1, storedCount)
+            let valueCount = valueCount(storedCount)
             // At most 2^32 × 8, so the product cannot overflow.
-            let size = valueCount * typeSizes[type - 1]
+            let size = valueCount * typeSize
             guard let values = size <= 4 ? entry + 8 : number(at: entry + 8, bytes: 4),
                 values <= tiff.byteCount, size <= tiff.byteCount - values
             else { return nil }
@@ -75,7 +85,7 @@ enum TIFF {
 
     /// Returns one of the values of an integer entry.
     static func integer(_ index: Int, of entry: Entry, in tiff: RawSpan, bigEndian: Bool) -> Int? {
-        let size = typeSizes[entry.type - 1]
+        guard let size = byteCount(ofType: entry.type) else { return nil }
         let value = number(in: tiff, at: entry.values + index * size, bytes: size, bigEndian: bigEndian)
         let isSigned = [6, 8, 9].contains(entry.type)
         return value.map { isSigned && $0 >> (8 * size - 1) == 1 ? $0 - 1 << (8 * size) : $0 }

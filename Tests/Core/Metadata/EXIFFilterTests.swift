@@ -1,0 +1,51 @@
+import FoundationEssentials
+import Testing
+
+@testable import AlcedoCore
+
+@Suite struct EXIFFilterTests {
+    /// Returns big-endian data with one directory. Values of more than four bytes follow it.
+    private func exif(_ entries: [(tag: Int, type: UInt8, count: UInt8, value: [UInt8])]) -> Data {
+        var directory: [UInt8] = [0, UInt8(entries.count)]
+        var values: [UInt8] = []
+        for entry in entries {
+            let place = 8 + 2 + 12 * entries.count + 4 + values.count
+            let padding = [UInt8](repeating: 0, count: max(0, 4 - entry.value.count))
+            directory += [UInt8(entry.tag >> 8), UInt8(entry.tag & 255), 0, entry.type, 0, 0, 0, entry.count]
+            directory += entry.value.count > 4 ? [0, 0, 0, UInt8(place)] : entry.value + padding
+            if entry.value.count > 4 { values += entry.value }
+        }
+        return Data(Array("MM\0*".utf8) + [0, 0, 0, 8] + directory + [0, 0, 0, 0] + values)
+    }
+
+    private let artist = Array("Zo\u{E9} Ph\0".utf8)
+
+    /// Exif 3.0 allows it for texts.
+    @Test func `texts in UTF-8 are kept`() throws {
+        let data = exif([
+            (0x010E, 129, 3, Array("\u{E9}\0".utf8)), (0x013B, 129, UInt8(artist.count), artist),
+            (0x8298, 129, 4, Array("Ada\0".utf8)),
+        ])
+        let metadata = ImageMetadata(exif: data)
+
+        #expect(metadata.selected(.withoutLocation).exif == data)
+        let copyright = metadata.selected(.copyright)
+        #expect(copyright.holds("Zo\u{E9} Ph", of: "Author") && copyright.holds("Ada", of: "Copyright"))
+        #expect(!copyright.holds("\u{E9}", of: "Description"))
+    }
+
+    @Test func `an unknown type is removed`() {
+        let data = exif([(0x013B, 130, UInt8(artist.count), artist)])
+
+        #expect(ImageMetadata(exif: data).selected(.withoutLocation).exif == nil)
+    }
+
+    @Test func `a count of 0 is one value, which is read and kept`() throws {
+        let data = exif([(0x0112, 3, 0, [0, 6])])
+
+        #expect(data.withUnsafeBytes { ImageOrientation(exif: $0.bytes) } == .right)
+        let kept = try #require(ImageMetadata(exif: data).selected(.withoutLocation).exif)
+        #expect(kept.withUnsafeBytes { ImageOrientation(exif: $0.bytes) } == .right)
+        #expect(kept == exif([(0x0112, 3, 1, [0, 6])]))
+    }
+}
