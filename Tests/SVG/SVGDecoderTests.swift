@@ -49,6 +49,9 @@
             (#"style="inline-size:60px;block-size:20px" width="8""#, 60, 20),
             (#"width="calc(10px * 2px)" height="calc(1px / 0)" viewBox="0 0 2 1""#, 2, 1),
             (#"width="calc(sin(1) * 9px)" height="calc(((1px)" viewBox="0 0 2 1""#, 2, 1),
+            (#"width="2rem" height="101.6Q""#, 32, 96), (#"style="width:203.2q;height:1.5REM""#, 192, 24),
+            (#"width="-5" height="9" viewBox="0 0 2 3""#, 6, 9), (#"width="9" height="-3""#, 9, 150),
+            (#"width="-1in" height="-5%" viewBox="0 0 12 9""#, 12, 9), (#"width="9remx" height="9""#, 300, 9),
         ])
         func `the natural size follows width, height and view box`(attributes: String, width: Int, height: Int) throws {
             let data = document(cover(#"fill="red""#), attributes: attributes)
@@ -57,8 +60,8 @@
             #expect(try decode(data).size == PixelSize(width: width, height: height))
         }
 
-        @Test(arguments: [#"width="0" height="9""#, #"width="9" height="-3""#])
-        func `a document without a positive size is corrupt`(attributes: String) {
+        @Test(arguments: [#"width="0" height="9""#, #"width="9" height="0em""#, #"style="width:0""#])
+        func `a document whose width or height is zero is corrupt`(attributes: String) {
             #expect(decoder.errorCode(document("", attributes: attributes)) == .corrupt)
         }
 

@@ -102,10 +102,7 @@
                 let word = text.prefix { !XMLCharacter.isSpace($0) && !ends.contains($0) }
                 text = text.dropFirst(word.count)
                 if text.first == UInt8(ascii: "(") { return function(word, depth: depth) }
-                // The font of the root element is that of the document.
-                let isRoot = word.suffix(3).elementsEqual("rem".utf8, by: { $0 | 0x20 == $1 })
-                let length = isRoot ? SVGLength((word.dropLast(3) + Array("em".utf8))[...]) : SVGLength(word)
-                guard let length, let last = word.last else { return nil }
+                guard let length = SVGLength(word), let last = word.last else { return nil }
                 let isNumber = 0x30...0x39 ~= last || last == UInt8(ascii: ".")
                 return Value(number: length.value, isLength: !isNumber, isRelative: length.isPercentage)
             }

@@ -4,15 +4,15 @@
     /// The size of a document in its own pixels, of which 96 are an inch.
     ///
     /// The properties or attributes `width` and `height` of the root element give it. A percentage and a missing side
-    /// follow from `viewBox`; without it, they are 300 × 150 pixels, as for replaced elements of CSS. Sources: SVG 2,
-    /// section 8.2; CSS Images 3, section 5.3.
+    /// follow from `viewBox`; without it, they are 300 × 150 pixels, as for replaced elements of CSS. A negative side
+    /// is invalid and counts as missing, as in browsers. Sources: SVG 2, section 8.2; CSS Images 3, section 5.3.
     struct SVGNaturalSize: Equatable {
         let width: Double
         let height: Double
 
         /// Reads the attributes of the root element.
         ///
-        /// - Throws: `corrupt` when a side is not positive.
+        /// - Throws: `corrupt` when a side is zero.
         init(
             width widthText: [UInt8]?, height heightText: [UInt8]?, viewBox: SVGViewBox?
         ) throws(ImageDecodingError) {
@@ -21,7 +21,7 @@
                 if let calculation = SVGCalculation(text[...]) {
                     return calculation.pixels.flatMap { $0 > 0 ? $0 : nil }
                 }
-                return SVGLength(text[...]).flatMap { $0.isPercentage ? nil : $0.value }
+                return SVGLength(text[...]).flatMap { $0.isPercentage || $0.value < 0 ? nil : $0.value }
             }
             let box = viewBox.flatMap { $0.width > 0 && $0.height > 0 ? $0 : nil }
             switch (side(widthText), side(heightText)) {
@@ -63,8 +63,6 @@
                 let mark = value.lastIndex(of: "!")
                 let isImportant = mark.map { value[$0...].filter { $0 != " " } == "!important" } ?? false
                 if isImportant, let mark { value = trimmed(Array(value[..<mark].utf8)[...]) }
-                // The font of the root element is that of the document.
-                if value.hasSuffix("rem") { value = value.dropLast(3) + "em" }
                 guard isLength(value), sides[name]?.isImportant != true || isImportant else { continue }
                 sides[name] = (Array(value.utf8), isImportant)
             }

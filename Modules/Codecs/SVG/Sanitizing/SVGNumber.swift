@@ -132,31 +132,30 @@
         let value: Double
         let isPercentage: Bool
 
-        /// Reads a length. Returns nil for anything else. A font has 16 pixels.
+        /// Reads a length. Returns nil for anything else. A font has 16 pixels, also that of the root element.
         init?(_ text: ArraySlice<UInt8>) {
             var numbers = SVGNumbers(text)
             guard let number = numbers.next(), number.isFinite else { return nil }
             let unit = numbers.rest.prefix { !XMLCharacter.isSpace($0) }
             let isAlone = numbers.rest.dropFirst(unit.count).allSatisfy(XMLCharacter.isSpace)
-            guard unit.count <= 2, isAlone, let factor = Self.factor(unit.first ?? 0, unit.dropFirst().first ?? 0)
-            else {
-                return nil
-            }
+            guard isAlone, let factor = Self.factor(unit) else { return nil }
             value = number * factor
             isPercentage = unit.first == UInt8(ascii: "%")
         }
 
-        /// Returns the number of pixels of a unit, whose letters are in lower or upper case; zeros stand for none.
-        private static func factor(_ first: UInt8, _ second: UInt8) -> Double? {
-            switch (first | 0x20, second | 0x20) {
-            case (0x20, 0x20), (UInt8(ascii: "p"), UInt8(ascii: "x")): 1
-            case (UInt8(ascii: "%"), 0x20): 0.01
-            case (UInt8(ascii: "i"), UInt8(ascii: "n")): 96
-            case (UInt8(ascii: "c"), UInt8(ascii: "m")): 96 / 2.54
-            case (UInt8(ascii: "m"), UInt8(ascii: "m")): 96 / 25.4
-            case (UInt8(ascii: "p"), UInt8(ascii: "t")): 96 / 72
-            case (UInt8(ascii: "p"), UInt8(ascii: "c")), (UInt8(ascii: "e"), UInt8(ascii: "m")): 16
-            case (UInt8(ascii: "e"), UInt8(ascii: "x")), (UInt8(ascii: "c"), UInt8(ascii: "h")): 8
+        /// Returns the number of pixels of a unit, whose letters are in lower or upper case; 1 when there is none.
+        private static func factor(_ unit: ArraySlice<UInt8>) -> Double? {
+            guard unit.count <= 3 else { return nil }
+            return switch String(decoding: unit.map { $0 | 0x20 }, as: UTF8.self) {
+            case "", "px": 1
+            case "%": 0.01
+            case "in": 96
+            case "cm": 96 / 2.54
+            case "mm": 96 / 25.4
+            case "q": 96 / 101.6
+            case "pt": 96 / 72
+            case "pc", "em", "rem": 16
+            case "ex", "ch": 8
             default: nil
             }
         }
