@@ -256,8 +256,7 @@
                 format: .avif, decoder: AVIFDecoder(usesThreads: usesThreads), signatures: AVIFBrands.signatures,
                 recognizes: AVIFBrands.contains,
                 makeEncoder: { quality in
-                    AVIFEncoder(
-                        compression: quality < 1 ? .lossy(quality: quality * 100) : .lossless, keepsShortDelays: true)
+                    AVIFEncoder(compression: quality < 1 ? .lossy(quality: quality * 100) : .lossless)
                 })
         }
     }

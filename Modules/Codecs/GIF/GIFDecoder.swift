@@ -127,7 +127,7 @@ extension CodecRegistry.Entry {
         Self(
             format: .gif, decoder: GIFDecoder(),
             signatures: ["GIF87a", "GIF89a"].map { Array($0.utf8) },
-            makeEncoder: { _ in GIFEncoder(keepsShortDelays: true) }
+            makeEncoder: { _ in GIFEncoder() }
         )
     }
 }

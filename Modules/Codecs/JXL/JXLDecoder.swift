@@ -145,9 +145,7 @@
             Self(
                 format: .jxl, decoder: JXLDecoder(usesThreads: usesThreads),
                 signatures: [JXLContainer.codestreamSignature, JXLContainer.boxSignature],
-                makeEncoder: { quality in
-                    JXLEncoder(compression: .init(quality: quality * 100), keepsShortDelays: true)
-                })
+                makeEncoder: { quality in JXLEncoder(compression: .init(quality: quality * 100)) })
         }
     }
 

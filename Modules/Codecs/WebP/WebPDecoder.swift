@@ -148,8 +148,7 @@ extension CodecRegistry.Entry {
             format: .webp, decoder: WebPDecoder(usesThreads: usesThreads),
             signatures: [Array("RIFF".utf8) + size + Array("WEBP".utf8)],
             makeEncoder: { quality in
-                WebPEncoder(
-                    compression: quality < 1 ? .lossy(quality: quality * 100) : .lossless, keepsShortDelays: true)
+                WebPEncoder(compression: quality < 1 ? .lossy(quality: quality * 100) : .lossless)
             })
     }
 }

@@ -159,6 +159,9 @@ public struct CodecRegistry: Sendable {
 
     /// Returns an encoder for a format, or nil when no entry can write the format.
     ///
+    /// The encoders of this package have their default settings, except for the quality. In particular, those of
+    /// animations write a delay of at most 10 ms from GIF or APNG as 100 ms.
+    ///
     /// - Parameters:
     ///   - format: The format to write.
     ///   - quality: The quality from 0 to 1. Values outside this range are clamped; NaN counts as 0. Default: 1.

@@ -134,5 +134,10 @@ private struct ImageWriter {
     }
 
     /// Encodes the image. An error is ignored, because the caller then tries another format.
-    private func data(by encoder: any ImageEncoding) -> Data? { try? encoder.encode(image) }
+    private func data(by encoder: any ImageEncoding) -> Data? {
+        var image = image
+        // Encoders change short delays of animations from GIF and APNG. A stored image keeps them.
+        if image.isAnimated { image.format = nil }
+        return try? encoder.encode(image)
+    }
 }

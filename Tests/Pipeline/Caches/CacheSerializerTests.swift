@@ -47,6 +47,28 @@ struct CacheSerializerTests {
         #expect(back.size == image.size)
     }
 
+    @Test(arguments: [ImageFormat.gif, .webp])
+    func `stored animations keep the exact delays, other encoders write those that browsers show`(
+        format: ImageFormat
+    ) throws {
+        func rawDelays(_ data: Data?) throws -> [Duration] {
+            let image = try codecs.decode(try #require(data))
+            let frames = try #require(image.frames)
+            return (0..<frames.frameCount).map(frames.rawDelay)
+        }
+        var animation = animation
+        let second = try #require(try animation.frames?.frame(at: 1))
+        animation.frames = MadeFrames(
+            animation.size, [(animation.pixels, .zero), (second, .milliseconds(10)), (image.pixels, .milliseconds(20))])
+
+        let stored = DefaultCacheSerializer(format: format).bytes(
+            of: animation, original: nil, isProcessed: true, codecs: codecs)
+
+        #expect(self.format(of: stored) == format)
+        #expect(try rawDelays(stored?.data) == [0, 10, 20].map { .milliseconds($0) })
+        #expect(try rawDelays(file(format, animation)) == [100, 100, 20].map { .milliseconds($0) })
+    }
+
     @Test(arguments: [ImageFormat.png, .webp])
     func `at the best quality lossless formats lose nothing`(format: ImageFormat) throws {
         let bytes = DefaultCacheSerializer().bytes(
