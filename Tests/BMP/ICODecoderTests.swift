@@ -259,6 +259,23 @@ import Testing
         #expect(registry.acceptFieldValue.hasPrefix("image/png,image/bmp,image/vnd.microsoft.icon"))
     }
 
+    @Test func `a cursor is decoded as an icon, and its hot spot is ignored`() throws {
+        let icon = ICOWriter.file([(2, 4, bitmap(bits: 4)), (2, 24, bitmap(bits: 24, level: 1))])
+        var cursor = icon
+        cursor[2] = 2
+        // The hot spot of each image is in place of its numbers of planes and bits.
+        for entry in [6, 22] { cursor.replaceSubrange(entry + 4..<entry + 8, with: [9, 0, 0xFF, 0xFF]) }
+        let codecs = CodecRegistry([.png, .bmp, .ico(png: .png)])
+
+        let image = try codecs.decode(cursor)
+
+        #expect(try image.pixels == codecs.decode(icon).pixels && image.pixels.rgba(0, 0) == [1, 1, 1, 255])
+        #expect(image.format == .ico && image.damage == nil)
+        #expect(try codecs.inspect(cursor).size == image.size)
+        try DecoderChecks(decoder).checkRows(cursor)
+        try DecoderChecks(decoder).checkTruncation(cursor)
+    }
+
     @Test func `a file of boxes with the same four bytes is not an icon`() {
         let file: [UInt8] = [0, 0, 1, 0] + Array("ftypavif".utf8)
 
@@ -305,11 +322,12 @@ import Testing
 
     @Test func `damaged directories are errors`() {
         let cursor = Data([0, 0, 2, 0, 1, 0]) + Data(count: 64)
+        let unknown = Data([0, 0, 3, 0, 1, 0]) + Data(count: 64)
         var lying = ICOWriter.file([(2, 24, bitmap(bits: 24))])
         lying.replaceSubrange(18..<22, with: [3, 0, 0, 0])
 
         #expect(decoder.errorCode(ICOWriter.file([])) == .corrupt)
-        #expect(decoder.errorCode(cursor) == .corrupt)
+        #expect([cursor, unknown].map { decoder.errorCode($0) } == [.corrupt, .corrupt])
         #expect(decoder.errorCode(lying) == .corrupt)
         #expect(decoder.errorCode(Data([0, 0, 1])) == .truncated)
     }

@@ -98,6 +98,6 @@ extension CodecRegistry.Entry {
 extension ImageFormat {
     /// Windows and OS/2 bitmaps.
     public static let bmp = ImageFormat(rawValue: "bmp")
-    /// Windows icons.
+    /// Windows icons and cursors.
     public static let ico = ImageFormat(rawValue: "ico")
 }

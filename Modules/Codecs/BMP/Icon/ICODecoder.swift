@@ -198,7 +198,7 @@ extension IconDirectory.Entry {
 }
 
 extension CodecRegistry.Entry {
-    /// Returns the codec of Windows icons (ICO). The format cannot be written.
+    /// Returns the codec of Windows icons (ICO) and cursors (CUR). The format cannot be written.
     ///
     /// ```swift
     /// let codecs = CodecRegistry([.png, .bmp, .ico(png: .png)])
@@ -214,13 +214,15 @@ extension CodecRegistry.Entry {
     /// to seven others are tried before its damage is tolerated. An incomplete mask means wrong pixels, unless the
     /// image has alpha.
     ///
-    /// The format is recognized by its first six bytes: the type, and a number of images below 256. Cursors are not
-    /// decoded.
+    /// The format is recognized by its first six bytes: the type, and a number of images below 256. Cursors are decoded
+    /// as icons, as in browsers, and their hot spots are ignored.
     ///
     /// - Parameter png: The codec of PNG images, for example `png` of AlcedoPNG. With nil, PNG images are ignored, and
     ///   a file that has no other images is an error with the code `unsupportedVariant`.
     public static func ico(png: CodecRegistry.Entry?) -> Self {
         // A box of 256 bytes, with which files of AVIF and HEIF can begin, has the same first four bytes.
-        Self(format: .ico, decoder: ICODecoder(png: png?.decoder), signatures: [[0, 0, 1, 0, nil, 0]])
+        Self(
+            format: .ico, decoder: ICODecoder(png: png?.decoder),
+            signatures: [[0, 0, 1, 0, nil, 0], [0, 0, 2, 0, nil, 0]])
     }
 }

@@ -1,6 +1,7 @@
 import AlcedoCore
 
-/// The entries of an icon file.
+/// The entries of an icon or cursor file. A cursor has a hot spot in place of the numbers of planes and bits, which are
+/// not read.
 ///
 /// Source: Raymond Chen, "The evolution of the ICO file format", parts 1 to 4 (Microsoft, 2010).
 struct IconDirectory {
@@ -41,8 +42,10 @@ struct IconDirectory {
     ///   - limits: The limits of the image to select.
     /// - Throws: `truncated`, `corrupt`, and `unsupportedVariant` when no image can be decoded.
     init(_ reader: ByteReader, readsPNG: Bool, limits: DecodingLimits) throws(ImageDecodingError) {
-        for (index, byte) in [UInt8(0), 0, 1, 0].enumerated() where index < reader.bytes.count {
-            guard reader.bytes[index] == byte else {
+        // The type is 1 for an icon and 2 for a cursor.
+        let types: [ClosedRange<UInt8>] = [0...0, 0...0, 1...2, 0...0]
+        for (index, bytes) in types.enumerated() where index < reader.bytes.count {
+            guard bytes.contains(reader.bytes[index]) else {
                 throw ImageDecodingError(.corrupt, "ICO: the signature is missing")
             }
         }
