@@ -46,6 +46,27 @@ import Testing
         #expect(try indices(file(codes, width: 5, height: 2, bits: 4)) == [[3, 4, 5, 6, 7], [1, 2, 1, 2, 1]])
     }
 
+    @Test(arguments: [20, 46, 64])
+    func `runs and stored pixels of 24 bits give their colors`(headerByteCount: Int) throws {
+        // Three stored pixels have nine bytes and a byte of padding.
+        let codes: [UInt8] = [2, 3, 2, 1, 0, 3, 6, 5, 4, 9, 8, 7, 12, 11, 10, 0, 0, 0, 5, 30, 20, 10, 0, 1]
+        let file = BMPWriter(
+            width: 5, height: 2, bits: 24, compression: 4, headerByteCount: headerByteCount, pixels: codes
+        ).file
+
+        let image = try decoder.decode(file, options: DecodingOptions())
+
+        let rows: [[UInt8]] = [
+            Array(repeating: [10, 20, 30, 255], count: 5).flatMap { $0 },
+            [1, 2, 3, 255, 1, 2, 3, 255, 4, 5, 6, 255, 7, 8, 9, 255, 10, 11, 12, 255],
+        ]
+        #expect(image.pixels.tightBytes == rows[0] + rows[1] && image.damage == nil)
+        try DecoderChecks(decoder).checkRows(file)
+        // The last code is cut.
+        let cut = try decoder.decode(Data(file.dropLast(4)), options: DecodingOptions(allowsPartial: true))
+        #expect(cut.isPartial && cut.pixels.tightBytes == [UInt8](repeating: 0, count: 20) + rows[1])
+    }
+
     @Test func `skipped pixels are transparent`() throws {
         let codes: [UInt8] = [1, 1, 0, 2, 1, 1, 1, 2, 0, 0, 2, 3, 0, 1]
         let image = try decoder.decode(file(codes), options: DecodingOptions())

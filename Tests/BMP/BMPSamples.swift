@@ -77,7 +77,9 @@ struct BMPSample: Sendable, CustomStringConvertible {
     static let all: [BMPSample] = [
         indexed(bits: 1), indexed(bits: 2), indexed(bits: 4), indexed(bits: 8),
         indexed(bits: 8) { $0.headerByteCount = 12 }, indexed(bits: 1) { $0.headerByteCount = 12 },
-        indexed(bits: 8) { $0.headerByteCount = 16 },
+        indexed(bits: 8) { $0.headerByteCount = 16 }, indexed(bits: 8) { $0.headerByteCount = 20 },
+        indexed(bits: 4) { $0.headerByteCount = 36 }, indexed(bits: 8) { $0.headerByteCount = 42 },
+        indexed(bits: 1) { $0.headerByteCount = 46 }, indexed(bits: 8) { $0.headerByteCount = 60 },
         indexed(bits: 4) { $0.headerByteCount = 64 }, indexed(bits: 8) { $0.headerByteCount = 108 },
         indexed(bits: 4) { $0.isTopDown = true },
         indexed(bits: 4) { $0.gap = [1, 2, 3, 4, 5] },

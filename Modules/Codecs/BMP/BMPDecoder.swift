@@ -72,9 +72,9 @@ extension CodecRegistry.Entry {
     /// ```
     ///
     /// The codec supports all headers of Microsoft (core, info, versions 4 and 5), the headers of OS/2, pixels of 1, 2,
-    /// 4, 8, 16, 24 and 32 bits, run lengths (RLE4, RLE8) and bit fields. The format is recognized by `BM` and the
-    /// number of bytes of its second header. A bitmap without the first header is recognized by a second header of 40
-    /// bytes with one plane.
+    /// 4, 8, 16, 24 and 32 bits, run lengths (RLE4, RLE8, RLE24) and bit fields. The format is recognized by `BM` and
+    /// the number of bytes of its second header. A bitmap without the first header is recognized by a second header of
+    /// 40 bytes with one plane.
     ///
     /// The result is RGBA8, or RGBA16 when it is requested and samples have more than 8 bits. Bits without a mask are
     /// unused: pixels have alpha only if the header has an alpha mask and a pixel has a bit of it. Pixels that run
@@ -85,7 +85,7 @@ extension CodecRegistry.Entry {
     /// A missing end code of run lengths, missing padding of the last row, an offset of the pixels within the header
     /// and a missing color profile are harmless damage. Missing pixels are transparent.
     ///
-    /// Embedded JPEG and PNG, and the compressions of OS/2, are errors with the code `unsupportedVariant`.
+    /// Embedded JPEG and PNG, and the Huffman compression of OS/2, are errors with the code `unsupportedVariant`.
     public static var bmp: Self {
         // The number of bytes of the second header follows after 14 bytes; it is below 256.
         let unknown = [UInt8?](repeating: nil, count: 13)

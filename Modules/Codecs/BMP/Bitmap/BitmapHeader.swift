@@ -3,12 +3,13 @@ import AlcedoCore
 /// The header of a device-independent bitmap, without its palette.
 ///
 /// Source: Microsoft, "BITMAPCOREHEADER", "BITMAPINFOHEADER", "BITMAPV4HEADER" and "BITMAPV5HEADER" (wingdi.h), and
-/// [MS-WMF] 2.2.2.9. The headers of 52 and 56 bytes have the first masks of version 4. The headers of 16 and 64 bytes
-/// are those of OS/2 2.x, as in the files `pal8os2v2.bmp` and `pal8os2v2-16.bmp` of Jason Summers's BMP Suite.
+/// [MS-WMF] 2.2.2.9. The headers of 52 and 56 bytes have the first masks of version 4. The other headers of up to 64
+/// bytes are those of OS/2 2.x, which may omit their last fields, as in the files `pal8os2v2.bmp` and
+/// `pal8os2v2-16.bmp` of Jason Summers's BMP Suite.
 struct BitmapHeader {
     enum Compression {
         case none
-        /// Runs of 4-bit or 8-bit indices.
+        /// Runs of 4-bit or 8-bit indices, or of 24-bit colors.
         case runLengths
         case bitFields
     }
@@ -33,11 +34,12 @@ struct BitmapHeader {
     /// Reads a header at `offset`.
     ///
     /// - Throws: `truncated`, `corrupt` for contradictions, and `unsupportedVariant` for embedded JPEG and PNG, for the
-    ///   compressions of OS/2, and for other header sizes and bit counts.
+    ///   Huffman compression of OS/2, and for other header sizes and bit counts.
     init(_ reader: ByteReader, at offset: Int, isIcon: Bool) throws(ImageDecodingError) {
         let start = offset
         byteCount = try reader.number(at: start, byteCount: 4)
-        guard [12, 16, 40, 52, 56, 64, 108, 124].contains(byteCount) else {
+        let isOS2Size = 16...64 ~= byteCount && byteCount % 4 == 0 || [42, 46].contains(byteCount)
+        guard isOS2Size || [12, 108, 124].contains(byteCount) else {
             throw ImageDecodingError(.unsupportedVariant, "\(reader.format): a header of \(byteCount) bytes")
         }
         if byteCount == 12 {
@@ -54,9 +56,9 @@ struct BitmapHeader {
         }
         if isIcon { size.height /= 2 }
         var code = 0
-        if byteCount >= 40 {
-            code = try reader.number(at: start + 16, byteCount: 4)
-            declaredColorCount = try reader.number(at: start + 32, byteCount: 4)
+        if byteCount >= 20 { code = try reader.number(at: start + 16, byteCount: 4) }
+        if byteCount >= 36 { declaredColorCount = try reader.number(at: start + 32, byteCount: 4) }
+        if byteCount >= 32 {
             let perMeter = try [24, 28].map { (position) throws(ImageDecodingError) in
                 Double(try reader.signedNumber(at: start + position))
             }
@@ -74,11 +76,13 @@ struct BitmapHeader {
         try readFields(reader, start, hasAlphaMask: code == 6)
     }
 
+    /// Whether the header is one of OS/2 2.x.
+    private var isOS2: Bool { byteCount <= 64 && ![12, 40, 52, 56].contains(byteCount) }
+
     private mutating func readCompression(_ code: Int, _ reader: ByteReader) throws(ImageDecodingError) {
-        let isOS2 = byteCount == 64
         switch code {
         case 0: compression = .none
-        case 1 where bitsPerPixel == 8, 2 where bitsPerPixel == 4:
+        case 1 where bitsPerPixel == 8, 2 where bitsPerPixel == 4, 4 where isOS2 && bitsPerPixel == 24:
             // "Note that a top-down DIB cannot be compressed" (Microsoft, "BITMAPINFOHEADER").
             guard !isTopDown else {
                 throw ImageDecodingError(.corrupt, "\(reader.format): a run-length bitmap with rows from the top")
@@ -87,10 +91,9 @@ struct BitmapHeader {
         case 3 where !isOS2 && [16, 32].contains(bitsPerPixel), 6 where !isOS2 && [16, 32].contains(bitsPerPixel):
             compression = .bitFields
         case 3 where isOS2: throw ImageDecodingError(.unsupportedVariant, "\(reader.format): Huffman compression")
-        case 4 where isOS2: throw ImageDecodingError(.unsupportedVariant, "\(reader.format): 24-bit run lengths")
-        case 4: throw ImageDecodingError(.unsupportedVariant, "\(reader.format): an embedded JPEG")
+        case 4 where !isOS2: throw ImageDecodingError(.unsupportedVariant, "\(reader.format): an embedded JPEG")
         case 5: throw ImageDecodingError(.unsupportedVariant, "\(reader.format): an embedded PNG")
-        case 1, 2, 3, 6:
+        case 1, 2, 3, 4, 6:
             throw ImageDecodingError(
                 .corrupt, "\(reader.format): compression \(code) does not allow \(bitsPerPixel) bits per pixel")
         default: throw ImageDecodingError(.unsupportedVariant, "\(reader.format): compression \(code)")
@@ -103,7 +106,7 @@ struct BitmapHeader {
         guard compression == .bitFields else {
             if bitsPerPixel == 16 { fields = .fiveBits } else if bitsPerPixel == 32 { fields = .eightBits }
             // Without bit fields, the masks of colors are not valid. Writers use the mask of alpha nevertheless.
-            if byteCount >= 56, byteCount != 64, let fields {
+            if byteCount >= 56, !isOS2, let fields {
                 let alpha = UInt32(truncatingIfNeeded: try reader.number(at: start + 52, byteCount: 4))
                 let masks = [fields.red.mask, fields.green.mask, fields.blue.mask, alpha]
                 self.fields = BitFields(masks, bitsPerPixel: bitsPerPixel) ?? fields

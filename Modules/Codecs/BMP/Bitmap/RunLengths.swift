@@ -5,7 +5,8 @@ import AlcedoCore
 /// Rows are stored from the bottom, and a code can skip pixels and rows. Creating the value reads all codes once and
 /// records the beginning of each row, so that the rows can be written from the top with memory of O(*h*).
 ///
-/// Runs that extend beyond the width are clipped, as in other decoders. Source: Microsoft, "Bitmap Compression".
+/// Runs that extend beyond the width are clipped, as in other decoders. Sources: Microsoft, "Bitmap Compression"; the
+/// runs of 24-bit colors of OS/2 as in the file `rgb24rle24.bmp` of Jason Summers's BMP Suite.
 struct RunLengths {
     /// The beginning of a row: the offset of its first code and the column that it applies to.
     private struct Row {
@@ -17,7 +18,8 @@ struct RunLengths {
 
     /// One step of the codes.
     private enum Code {
-        case run(count: Int, value: UInt8)
+        /// Pixels of one color, or of two by turns, which are stored at an offset.
+        case run(count: Int, offset: Int)
         /// Pixels that are stored one by one, beginning at an offset.
         case pixels(count: Int, offset: Int)
         case skip(columns: Int, rows: Int)
@@ -30,7 +32,8 @@ struct RunLengths {
 
     private let bytes: UnsafeBufferPointer<UInt8>
     private let size: PixelSize
-    private let hasNibbles: Bool
+    /// The number of bits of a pixel: 4, 8 or 24.
+    private let bitsPerPixel: Int
     /// The stored rows, from the bottom.
     private var rows: [Row]
     /// The number of pixels that the codes set.
@@ -45,7 +48,7 @@ struct RunLengths {
         // Offsets have 32 bits. No header can declare more bytes.
         self.bytes = UnsafeBufferPointer(rebasing: bytes.prefix(Int(UInt32.max) - 1))
         size = header.size
-        hasNibbles = header.bitsPerPixel == 4
+        bitsPerPixel = header.bitsPerPixel
         rows = Array(repeating: .skipped, count: header.size.height)
         readRows()
     }
@@ -88,8 +91,14 @@ struct RunLengths {
     private func next(_ offset: inout Int) -> Code? {
         guard offset <= bytes.count - 2 else { return nil }
         let (count, value) = (bytes[offset], bytes[offset + 1])
+        guard count == 0 else {
+            let start = offset + 1
+            let used = (bitsPerPixel + 7) / 8
+            guard used <= bytes.count - start else { return nil }
+            offset = start + used
+            return .run(count: Int(count), offset: start)
+        }
         offset += 2
-        guard count == 0 else { return .run(count: Int(count), value: value) }
         switch value {
         case 0: return .endOfRow
         case 1: return .endOfBitmap
@@ -99,7 +108,7 @@ struct RunLengths {
             return .skip(columns: Int(bytes[offset - 2]), rows: Int(bytes[offset - 1]))
         default:
             let start = offset
-            let used = hasNibbles ? (Int(value) + 1) / 2 : Int(value)
+            let used = (Int(value) * bitsPerPixel + 7) / 8
             guard used <= bytes.count - offset else { return nil }
             // Stored pixels are padded to 16 bits.
             offset += (used + 1) / 2 * 2
@@ -119,21 +128,33 @@ struct RunLengths {
         var (offset, column) = (Int(row.offset), Int(row.column))
         while let code = next(&offset) {
             switch code {
-            case .run(let count, let value):
+            case .run(let count, let start):
                 let visible = min(count, size.width - column)
-                let (even, odd) = hasNibbles ? (value >> 4, value & 15) : (value, value)
-                for x in 0..<visible { target[column + x] = palette[x & 1 == 0 ? even : odd] }
+                let even = color(0, from: start, palette)
+                let odd = bitsPerPixel == 4 ? color(1, from: start, palette) : even
+                for x in 0..<visible { target[column + x] = x & 1 == 0 ? even : odd }
                 column += visible
             case .pixels(let count, let start):
                 let visible = min(count, size.width - column)
-                for x in 0..<visible {
-                    let value = bytes[start + (hasNibbles ? x / 2 : x)]
-                    target[column + x] = palette[!hasNibbles ? value : x & 1 == 0 ? value >> 4 : value & 15]
-                }
+                for x in 0..<visible { target[column + x] = color(x, from: start, palette) }
                 column += visible
             case .skip(let columns, rows: 0): column = min(size.width, column + columns)
             case .skip, .endOfRow, .endOfBitmap: return
             }
+        }
+    }
+
+    /// Returns the color of one of the pixels that are stored from an offset on.
+    @inline(__always)
+    private func color(_ index: Int, from start: Int, _ palette: Palette) -> SIMD4<UInt8> {
+        switch bitsPerPixel {
+        case 4:
+            let value = bytes[start + index / 2]
+            return palette[index & 1 == 0 ? value >> 4 : value & 15]
+        case 8: return palette[bytes[start + index]]
+        default:
+            let pixel = start + 3 * index
+            return SIMD4(bytes[pixel + 2], bytes[pixel + 1], bytes[pixel], 255)
         }
     }
 }
