@@ -56,6 +56,17 @@ import Testing
         #expect(try orientation(data) == expected)
     }
 
+    /// Browsers ignore the byte.
+    @Test func `EXIF is read whatever the byte before its header is`() throws {
+        var segment = JPEGEditor.exif(orientation: 6)
+        let exif = Data(segment.dropFirst(10))
+        segment[9] = 0xFF
+        let info = try JPEGDecoder().inspect(
+            JPEGEditor.inserting(segment, into: try fixture("420.jpg")), limits: DecodingLimits())
+
+        #expect(info.orientation == .right && info.metadata.exif == exif)
+    }
+
     @Test(arguments: [("exif3.jpg", ImageOrientation.down), ("exif6.jpg", .right)])
     func `EXIF of another tool is read`(name: String, expected: ImageOrientation) throws {
         let image = try decoder.decode(fixture(name), options: DecodingOptions())

@@ -45,7 +45,8 @@ static void record_profile(alcedo_jpeg_decoder *d, const uint8_t *bytes, size_t 
 }
 
 static boolean on_segment(j_decompress_ptr cinfo) {
-    static const char exif[] = "Exif\0", xmp[] = "http://ns.adobe.com/xap/1.0/", icc[] = "ICC_PROFILE";
+    // The byte after the name of EXIF is zero, but browsers ignore it.
+    static const char exif[] = "Exif", xmp[] = "http://ns.adobe.com/xap/1.0/", icc[] = "ICC_PROFILE";
     static const char resources[] = "Photoshop 3.0";
     alcedo_jpeg_decoder *d = cinfo->client_data;
     const uint8_t *bytes = cinfo->src->next_input_byte;
@@ -62,8 +63,8 @@ static boolean on_segment(j_decompress_ptr cinfo) {
         if (has_name(content, size, resources, sizeof resources)) {
             record(&d->resources, d, content + sizeof resources, size - sizeof resources);
         }
-    } else if (has_name(content, size, exif, sizeof exif)) {
-        record(&d->exif, d, content + sizeof exif, size - sizeof exif);
+    } else if (has_name(content, size, exif, sizeof exif) && size > sizeof exif + 1) {
+        record(&d->exif, d, content + sizeof exif + 1, size - sizeof exif - 1);
     } else if (has_name(content, size, xmp, sizeof xmp)) {
         record(&d->xmp, d, content + sizeof xmp, size - sizeof xmp);
     }

@@ -202,8 +202,8 @@ enum TIFF {
 
 extension ImageMetadata {
     /// Returns EXIF data that begins with the TIFF header. Many writers copy the prefix `Exif` and two zeros, which
-    /// only JPEG requires, into the containers of other formats.
+    /// only JPEG requires, into the containers of other formats. The second zero may have another value.
     package static func tiff<Bytes: Collection>(_ exif: Bytes) -> Data where Bytes.Element == UInt8 {
-        Data(exif.starts(with: "Exif\0\0".utf8) ? exif.dropFirst(6) : exif[...])
+        Data(exif.starts(with: "Exif\0".utf8) ? exif.dropFirst(6) : exif[...])
     }
 }
