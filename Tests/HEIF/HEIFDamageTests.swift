@@ -188,6 +188,30 @@
             try DecoderChecks(decoder).checkPieces(file)
         }
 
+        @Test(arguments: ["infe", "cdsc"], [0, 3, 5])
+        func `the entry of an item that is not needed may be too short`(type: String, count: Int) throws {
+            var builder = HEIFBuilder()
+            builder.add(try CodedPicture("half.heic"))
+            builder.add("free", [7])
+            builder.refer("cdsc", from: 2, to: [1])
+            let whole = try decoder.decode(builder.data, options: DecodingOptions())
+            var file = builder.data
+            let start = try #require(file.range(of: Data(type.utf8), options: .backwards)).upperBound
+            // The rest of the entry becomes a box of its own, so that the other boxes stay where they are.
+            let left = Int(file[start - 5]) - 8 - count
+            let zeros = [UInt8](repeating: 0, count: left < 8 ? left : left - 8)
+            file[start - 5] = UInt8(8 + count)
+            file.replaceSubrange(
+                start + count..<start + count + left, with: left < 8 ? zeros : HEIFBuilder.box("free", zeros))
+
+            let image = try decoder.decode(file, options: DecodingOptions(tolerance: .harmless))
+
+            #expect(whole.damage == nil)
+            #expect(image.pixels == whole.pixels && image.damage?.kind == .harmless)
+            #expect(try decoder.inspect(file, limits: DecodingLimits()).size == image.size)
+            try DecoderChecks(decoder).checkRows(file)
+        }
+
         @Test func `a missing end of the file after the pixels is harmless`() throws {
             var builder = HEIFBuilder()
             builder.add(try CodedPicture("half.heic"))

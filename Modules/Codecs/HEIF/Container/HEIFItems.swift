@@ -49,6 +49,8 @@
         private(set) var properties: [Box] = []
         /// The number of the image that is shown.
         private(set) var primary: Int?
+        /// Whether the entry of an item or a reference is too short. The item may be one that is not needed.
+        private(set) var hasShortEntry = false
 
         /// Reads the tables of the box `meta`.
         ///
@@ -95,19 +97,27 @@
             let entries = Array(box.children(skipping: version == 0 ? 6 : 8).prefix(Self.maximumCount + 1))
             guard entries.count <= Self.maximumCount else { throw Self.tooMany("items") }
             for entry in entries where entry.type == "infe" {
-                var reader = entry.reader
-                let version = try reader.number(4) >> 24
-                // Earlier versions do not have a type.
-                guard version >= 2 else { continue }
-                let number = try reader.number(version == 2 ? 2 : 4)
-                try reader.skip(2)
-                var item = Item(type: try reader.type())
-                if item.type == "mime" {
-                    _ = reader.text()
-                    item.contentType = reader.text()
+                do throws(ImageDecodingError) {
+                    try readType(entry.reader)
+                } catch {
+                    hasShortEntry = true
                 }
-                if items[number] == nil { items[number] = item }
             }
+        }
+
+        private mutating func readType(_ entry: BoxReader) throws(ImageDecodingError) {
+            var reader = entry
+            let version = try reader.number(4) >> 24
+            // Earlier versions do not have a type.
+            guard version >= 2 else { return }
+            let number = try reader.number(version == 2 ? 2 : 4)
+            try reader.skip(2)
+            var item = Item(type: try reader.type())
+            if item.type == "mime" {
+                _ = reader.text()
+                item.contentType = reader.text()
+            }
+            if items[number] == nil { items[number] = item }
         }
 
         /// Reads where the payloads are. Further entries for an item, which the format forbids, are ignored. Source:
@@ -198,13 +208,18 @@
             var totalCount = 0
             for entry in box.children(skipping: 4) {
                 var reader = entry.reader
-                let from = try reader.number(size)
-                let count = try reader.number(2)
+                guard let from = reader.integer(size), let count = reader.integer(2) else {
+                    hasShortEntry = true
+                    continue
+                }
                 totalCount += 1 + count
                 guard totalCount <= Self.maximumReferenceCount else { throw Self.tooMany("references") }
-                var targets: [Int] = []
-                for _ in 0..<count { targets.append(try reader.number(size)) }
-                references.append(Reference(type: entry.type, from: from, to: targets))
+                let targets = (0..<count).compactMap { _ in reader.integer(size) }
+                if targets.count == count {
+                    references.append(Reference(type: entry.type, from: from, to: targets))
+                } else {
+                    hasShortEntry = true
+                }
             }
         }
 

@@ -86,6 +86,9 @@
                 damage = ImageDamage(
                     .harmless, ImageDecodingError(.corrupt, "HEIF: an item is outside of the file"))
             }
+            if damage == nil, items.hasShortEntry {
+                damage = ImageDamage(.harmless, ImageDecodingError(.corrupt, "HEIF: the entry of an item is too short"))
+            }
             self.init(
                 picture, alpha: alpha, isPremultiplied: isPremultiplied, properties, metadata, itemDamage: damage)
         }
