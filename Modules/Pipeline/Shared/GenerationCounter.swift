@@ -238,8 +238,8 @@ private struct GenerationState: Sendable {
         }
     }
 
-    /// Begins a flight, which ``endFlight(_:)`` ends. Returns the numbers of the resource's generation. Begins none, and
-    /// returns nil, while a change of the resource is in progress.
+    /// Begins a flight, which ``endFlight(_:)`` ends. Returns the numbers of the resource's generation. Begins none,
+    /// and returns nil, while a change of the resource is in progress.
     mutating func beginFlight(_ resource: ResourceKey) -> (lastChange: Int, changeCount: Int)? {
         guard latestOfAll == nil, latest[resource] == nil else { return nil }
         let lastChange = lastChange(of: resource)

@@ -5,8 +5,8 @@ import FoundationEssentials
 /// The contract of ``/AlcedoHTTP/HTTPTransport``, tested over real sockets. Most checks use a ``LoopbackOrigin``. One
 /// check requests a host name that does not exist.
 ///
-/// A check waits as long as the transport does, and up to 30 seconds for the end of a connection. With a time limit, the
-/// test of a transport that never ends an exchange fails:
+/// A check waits as long as the transport does, and up to 30 seconds for the end of a connection. With a time limit,
+/// the test of a transport that never ends an exchange fails:
 ///
 /// ```swift
 /// import AlcedoTesting

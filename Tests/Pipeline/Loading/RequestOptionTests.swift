@@ -100,11 +100,7 @@ struct RequestOptionTests {
 
     /// Decodes nothing, although it recognizes the format.
     private struct StrictCodec: ImageDecoding {
-        func inspect(_ data: Data, limits: DecodingLimits) throws(ImageDecodingError) -> ImageInfo {
-            throw ImageDecodingError(.corrupt, "not what this codec accepts")
-        }
-
-        func decode(_ data: Data, options: DecodingOptions) throws(ImageDecodingError) -> DecodedImage {
+        func open(_ data: Data, limits: DecodingLimits) throws(ImageDecodingError) -> any ImageReading {
             throw ImageDecodingError(.corrupt, "not what this codec accepts")
         }
     }
