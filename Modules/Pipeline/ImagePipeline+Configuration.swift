@@ -49,6 +49,8 @@ extension ImagePipeline {
         /// need more than the whole budget run alone. Previews have a separate budget of a quarter of this value; a
         /// preview that exceeds it is skipped. Default: 512 MiB.
         public var maximumDecodingByteCount: Int
+        /// The rule by which groups of images take turns in being decoded. Default: nil, the order of arrival.
+        package var decodingTurns: DecodingTurns?
         /// The number of encoded bytes waiting for a decoder at which no further download or disk read begins.
         ///
         /// Transfers in progress continue, and count with their expected size. Closures of `.provider` sources do not

@@ -25,7 +25,16 @@ extension ImagePipeline {
     public func encode(
         _ image: DecodedImage, to encoder: any ImageEncoding, priority: LoadPriority = .normal
     ) async throws -> Data {
+        try await encode(image, to: encoder, priority: priority, onBegin: {})
+    }
+
+    /// Encodes an image as ``encode(_:to:priority:)`` does. Calls `onBegin` on a thread of this pipeline when the
+    /// encode no longer waits for its thread and memory.
+    package func encode(
+        _ image: DecodedImage, to encoder: any ImageEncoding, priority: LoadPriority = .normal,
+        onBegin: @escaping @Sendable () -> Void
+    ) async throws -> Data {
         guard !isShutDown else { throw PipelineError.shutDown }
-        return try await threads.encode(image, to: encoder, priority: priority)
+        return try await threads.encode(image, to: encoder, priority: priority, onBegin: onBegin)
     }
 }

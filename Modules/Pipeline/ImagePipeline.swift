@@ -82,7 +82,8 @@ public final class ImagePipeline: ImageLoading {
             taskExecutor: taskExecutor)
         threads = DecodingThreads(
             codecs: codecs, maxConcurrentDecodes: configuration.maxConcurrentDecodes,
-            byteBudget: configuration.maximumDecodingByteCount, taskExecutor: taskExecutor)
+            byteBudget: configuration.maximumDecodingByteCount, turns: configuration.decodingTurns,
+            taskExecutor: taskExecutor)
         let color = ColorStage(configuration.colorConverter, report: report)
         processedImages = ProcessedImageStore(
             disk: disk, serializer: configuration.serializer, codecs: codecs, color: color, threads: threads,

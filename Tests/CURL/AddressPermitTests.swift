@@ -74,6 +74,29 @@ struct AddressPermitTests {
         }
     }
 
+    @Test func `the names of one machine have one address, also those that wait for it`() async throws {
+        defer { for origin in [machine, other] { origin.stop() } }
+        let addresses = Watched<[String: String]>([:])
+        var options = CURLOptions()
+        options.proxy = .none
+        options.maxConcurrentTransfersPerAddress = 1
+        options.onAddress = { url, address in addresses.update { $0[url.host() ?? ""] = address } }
+        let transport = CURLTransport(options: options)
+        async let first = text(try url("/late", host: "127.0.0.1"), by: transport)
+        try await machine.waitForStalls()
+        async let second = text(try url("/quick", host: "a.localhost"), by: transport)
+        try await addresses.waitUntil { $0["a.localhost"] == $0["127.0.0.1"] }
+        #expect(machine.requests.map(\.path) == ["/late"])
+
+        #expect(try await text(other.url, by: transport) == "other")
+
+        let hosts = addresses.value
+        #expect(hosts.count == 3 && Set(hosts.values).count == 2)
+        machine.release()
+        #expect(try await first == "late")
+        #expect(try await second == "quick")
+    }
+
     @Test func `a redirect to a machine waits for a permit of it`() async throws {
         defer { for origin in [machine, other] { origin.stop() } }
         let transport = transport(limit: 1)

@@ -93,6 +93,31 @@ struct BlockingExecutorTests {
         #expect(try await executor.run { !BlockingExecutor.isWorkCanceled })
     }
 
+    @Test func `a group at its limit leaves a lane to others, and waits for its own work`() async throws {
+        let executor = BlockingExecutor(name: "test", maxConcurrent: 2, maxConcurrentPerGroup: 1)
+        let gate = DispatchSemaphore(value: 0)
+        let order = Watched<[String]>([])
+        let slow = (1...3).map { number in
+            Task.immediate {
+                try await executor.run(priority: PriorityHandle(), group: "a") {
+                    order.update { $0.append("a\(number)") }
+                    gate.wait()
+                }
+            }
+        }
+        try await order.waitUntil { !$0.isEmpty }
+
+        try await executor.run(priority: PriorityHandle(), group: "b") { order.update { $0.append("b") } }
+        #expect(order.value == ["a1", "b"])
+        #expect(executor.waitingCount == 2)
+
+        slow[1].cancel()
+        await #expect(throws: CancellationError.self) { try await slow[1].value }
+        for _ in 0..<2 { gate.signal() }
+        for task in [slow[0], slow[2]] { try await task.value }
+        #expect(order.value == ["a1", "b", "a3"])
+    }
+
     @Test(arguments: [0, -5]) func `a limit below one becomes one`(limit: Int) async throws {
         #expect(try await BlockingExecutor(name: "test", maxConcurrent: limit).run { 1 } == 1)
     }

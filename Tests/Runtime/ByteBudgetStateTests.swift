@@ -3,8 +3,8 @@ import Testing
 @testable import AlcedoRuntime
 
 @Suite struct ByteBudgetStateTests {
-    private func waiter(_ id: Int, _ byteCount: Int) -> ByteBudgetState.Waiter {
-        ByteBudgetState.Waiter(id: id, byteCount: byteCount) { _ in }
+    private func waiter(_ id: Int, _ byteCount: Int, of group: String? = nil) -> ByteBudgetState.Waiter {
+        ByteBudgetState.Waiter(id: id, byteCount: byteCount, group: group) { _ in }
     }
 
     @Test func `higher priorities are admitted first, equals in order of arrival`() {
@@ -47,6 +47,24 @@ import Testing
         let isRemoved = state.remove(1) == nil && state.remove(2) == nil
         #expect(isRemoved)
         #expect(state.reserved == 7)
+    }
+
+    @Test func `a waiter whose group has a reservation holds back its group and no other`() {
+        var state = ByteBudgetState(limit: 10)
+        _ = state.tryReserve(6, priority: 0, group: "a")
+        state.wait(waiter(1, 8, of: "a"), priority: 0)
+
+        let isReserved = (
+            state.tryReserve(1, priority: 0, group: "a"), state.tryReserve(1, priority: 0),
+            state.tryReserve(2, priority: 0, group: "b")
+        )
+        #expect(isReserved == (false, true, true))
+
+        // The group has no reservation any more, so its waiter goes before further ones of the other group.
+        let early = state.release(6, group: "a").map(\.id)
+        let isOvertaken = state.tryReserve(1, priority: 0, group: "b")
+        let admitted = state.release(2, group: "b").map(\.id)
+        #expect(early == [] && !isOvertaken && admitted == [1])
     }
 
     @Test func `removing a waiter that blocks no others admits none`() {

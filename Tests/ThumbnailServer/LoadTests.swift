@@ -157,6 +157,55 @@ struct LoadTests {
         await stack.shutDown()
     }
 
+    @Test func `slow decodes of one machine leave a thread to others, and wait until they are refused`() async throws {
+        let slow = try LoopbackOrigin { _ in .ok(TestServer.clear) }
+        var options = OriginOptions()
+        options.machine = 2
+        let other = try LoopbackOrigin(options: options) { _ in .ok(TestServer.opaque) }
+        defer { for origin in [slow, other] { origin.stop() } }
+        let decoder = HeldDecoder { $0 == TestServer.clear }
+        let entry = CodecRegistry.Entry(format: .png, decoder: decoder) { _ in true }
+        var settings = TestServer.settings
+        settings.maxConcurrentDecodes = 1
+        let stack = ServerStack(settings, codecs: ServerCodecs(registry: CodecRegistry([entry])))
+        func head(_ url: URL, host: String = "127.0.0.1") -> RequestHead {
+            let url = QueryItems.encoded(url.absoluteString.replacing("127.0.0.1", with: host))
+            return RequestHead(method: "GET", target: "/thumbnail?url=\(url)&w=10")
+        }
+        func begin(_ head: RequestHead) throws -> Task<ServerResponse, Never> {
+            guard case .asynchronous(let work) = stack.service.respond(to: head) else {
+                throw HTTPError(400, "nothing is begun")
+            }
+            return Task { await work() }
+        }
+        // Two names of one machine have its turns.
+        let heads = ["127.0.0.1", "localhost", "127.0.0.1", "localhost"].enumerated().map { number, host in
+            head(slow.url(for: "/\(number)"), host: host)
+        }
+        let works = try heads.map(begin)
+        try await slow.waitForRequest(count: 4)
+        try await decoder.held.waitUntil { $0 == 1 }
+        try await eventually { heads.count { stack.service.isQueued($0) } == 3 }
+
+        let response = try await begin(head(other.url(for: "/quick"))).value
+
+        #expect(response.status == 200)
+        #expect(decoder.held.value == 1)
+        let late = heads.map { stack.service.timeoutResponse(to: $0) }
+        #expect(late.map(\.status).sorted() == [503, 503, 503, 504])
+        #expect(late.allSatisfy { $0.status == 504 || $0.fields["Retry-After"] == "1" })
+
+        // One that is canceled while it waits has no turn.
+        let canceled = try #require(heads.lastIndex { stack.service.isQueued($0) })
+        works[canceled].cancel()
+        #expect(await works[canceled].value.status == 503)
+        try await eventually { heads.count { stack.service.isQueued($0) } == 2 }
+        for _ in 0..<3 { decoder.gate.signal() }
+        for (number, work) in works.enumerated() where number != canceled { #expect(await work.value.status == 200) }
+        #expect(decoder.held.value == 3)
+        await stack.shutDown()
+    }
+
     @Test func `a disconnected client cancels its work`() async throws {
         try await TestServer.run(handler: Self.stalled) { (server: TestServer) async throws in
             let client = try RawClient(port: server.port)
@@ -334,16 +383,20 @@ struct LoadTests {
     }
 }
 
-/// Decodes every file as a gray image when its gate opens.
+/// Decodes every file as a gray image, and those that it holds when its gate opens.
 private struct HeldDecoder: ImageDecoding {
+    /// Whether a file is held. Default: every file.
+    var holds: @Sendable (Data) -> Bool = { _ in true }
     let gate = DispatchSemaphore(value: 0)
     let held = Watched(0)
 
     func open(_ data: Data, limits: DecodingLimits) throws(ImageDecodingError) -> any ImageReading {
         let info = ImageInfo(format: .png, size: PixelSize(width: 8, height: 8))
-        return WholeImageReader(info) { [gate, held] _ in
-            held.update { $0 += 1 }
-            gate.wait()
+        return WholeImageReader(info) { [gate, held, holds] _ in
+            if holds(data) {
+                held.update { $0 += 1 }
+                gate.wait()
+            }
             return .gray(side: 8, level: 90)
         }
     }

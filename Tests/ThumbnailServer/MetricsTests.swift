@@ -60,6 +60,27 @@ struct MetricsTests {
         #expect(admission.current == 0)
     }
 
+    @Test func `the names of one machine share its slots when the server has connected to them`() throws {
+        let keys = try Self.keys
+        let admission = Admission(limit: 3)
+        let permits = try [(keys[0], "a"), (keys[1], "b")].map { try #require(admission.acquire($0, of: $1)) }
+        #expect(admission.machine(of: "a") == "a")
+
+        for host in ["a", "b", "d"] { admission.recordAddress("1", of: host) }
+
+        #expect(admission.machine(of: "a") == "1")
+        // The last name has no request in progress, and its address is known.
+        for host in ["a", "b", "d"] { #expect(admission.acquire(keys[2], of: host) == nil) }
+        #expect(admission.acquire(keys[2], of: "c") != nil)
+
+        // A name that moves to another machine takes its requests along.
+        admission.recordAddress("2", of: "b")
+        #expect(admission.acquire(keys[2], of: "a") != nil)
+        for permit in permits { permit.release() }
+        let again = [admission.acquire(keys[0], of: "a"), admission.acquire(keys[1], of: "d")]
+        #expect(again.allSatisfy { $0 != nil } && admission.acquire(keys[2], of: "a") == nil)
+    }
+
     private static var keys: [ImageKey] {
         get throws {
             try ["a", "b", "c"].map { ImageKey(ResourceKey(try #require(URL(string: "https://\($0).test/")))) }

@@ -63,6 +63,17 @@ extension ImageEncoding {
     /// - Parameter exif: The EXIF data, starting with the TIFF header.
     public func embedding(exif: Data) -> Self { embedding(ImageMetadata(exif: exif)) }
 
+    /// Throws `exceedsLimit` when encoding an image of a size holds more bytes than a limit.
+    package func check(
+        _ byteCount: Int, of size: PixelSize, limit: Int, named name: String
+    ) throws(ImageEncodingError) {
+        guard byteCount > limit else { return }
+        throw ImageEncodingError(
+            .exceedsLimit,
+            "\(format): encoding an image of \(size) pixels needs \(byteCount.byteCountText) of memory; the limit is "
+                + "\(limit.byteCountText) (\(name))")
+    }
+
     /// Whether the image is a still image.
     public func canEncode(_ image: DecodedImage) -> Bool { !image.isAnimated }
 
@@ -83,6 +94,8 @@ public struct ImageEncodingError: CodedError {
         case failed
         /// The memory could not be allocated.
         case outOfMemory
+        /// The encoder, or the encoded bytes, need more memory than a limit allows.
+        case exceedsLimit
     }
 
     /// The kind of failure, for callers to switch on.

@@ -42,17 +42,18 @@ extension BlockingExecutor {
     }
 
     package func run<Value: Sendable>(
-        priority: PriorityHandle, goesFirst: Bool = false, _ work: @escaping @Sendable () throws -> Value
+        priority: PriorityHandle, group: String? = nil, goesFirst: Bool = false,
+        _ work: @escaping @Sendable () throws -> Value
     ) async throws -> Value {
-        try await run(priority: priority.level, goesFirst: goesFirst, work)
+        try await run(priority: priority.level, group: group, goesFirst: goesFirst, work)
     }
 }
 
 extension ByteBudget {
     package func withReservation<Value: Sendable>(
-        of byteCount: Int, priority: PriorityHandle, _ body: @Sendable () async throws -> Value
+        of byteCount: Int, priority: PriorityHandle, group: String? = nil, _ body: @Sendable () async throws -> Value
     ) async throws -> Value {
-        try await withReservation(of: byteCount, priority: priority.level, body)
+        try await withReservation(of: byteCount, priority: priority.level, group: group, body)
     }
 
     package func reserve(_ byteCount: Int, priority: PriorityHandle) async throws {
@@ -60,9 +61,9 @@ extension ByteBudget {
     }
 
     package func withReservationNow<Value>(
-        of byteCount: Int, priority: LoadPriority, _ body: () throws -> Value
+        of byteCount: Int, priority: LoadPriority, group: String? = nil, _ body: () throws -> Value
     ) rethrows -> Value? {
-        try withReservationNow(of: byteCount, priority: priority.level, body)
+        try withReservationNow(of: byteCount, priority: priority.level, group: group, body)
     }
 }
 

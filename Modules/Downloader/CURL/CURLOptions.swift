@@ -35,6 +35,10 @@ public struct CURLOptions: Sendable {
     /// called on the transport's thread when the request begins, waits for its address, or begins again. It must not
     /// block. Default: nil.
     package var onWait: (@Sendable (URL, _ isWaiting: Bool) -> Void)?
+    /// A closure that receives the URL of a request and the name of the address to which it is about to be sent, or for
+    /// a permit of which it waits. Addresses that count as one in ``maxConcurrentTransfersPerAddress`` have one name.
+    /// It is called on the transport's thread if there is such a limit, and must not block. Default: nil.
+    package var onAddress: (@Sendable (URL, _ address: String) -> Void)?
     /// The number of open connections, including those with a transfer, up to which an idle connection is kept for
     /// later requests. With zero or less, connections are not reused: each request opens its own, which closes after
     /// the response. Default: nil, the value of ``maxConcurrentTransfers``.

@@ -21,6 +21,7 @@ struct CURLSettings: Sendable {
     var allowsPrivateAddresses: Bool { options.allowsPrivateAddresses }
     var maxConcurrentTransfersPerAddress: Int? { options.maxConcurrentTransfersPerAddress }
     var onWait: (@Sendable (URL, _ isWaiting: Bool) -> Void)? { options.onWait }
+    var onAddress: (@Sendable (URL, _ address: String) -> Void)? { options.onAddress }
 
     /// Returns the public keys that a server may have, in libcurl's format; nil if any key is allowed.
     func pinnedKeys(of host: String) -> String? {

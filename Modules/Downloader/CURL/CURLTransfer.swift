@@ -1,6 +1,7 @@
 import AlcedoCore
 import AlcedoHTTP
 import CCURLShim
+import FoundationEssentials
 
 /// The loop's part of an exchange that has begun. It is used only on the loop's thread.
 ///
@@ -13,6 +14,7 @@ final class CURLTransfer {
     private let maximumDecodedByteCount: Int
     private let allowsPrivateAddresses: Bool
     private let permits: AddressPermits<CURLExchange>?
+    private let onAddress: (@Sendable (URL, _ address: String) -> Void)?
     private let receivedHeads: ReceivedHeads
     private var parser: ResponseHeadParser
     private var clock: TransferClock
@@ -39,6 +41,7 @@ final class CURLTransfer {
         maximumDecodedByteCount = settings.maximumDecodedByteCount
         allowsPrivateAddresses = settings.allowsPrivateAddresses
         self.permits = permits
+        onAddress = settings.onAddress
         self.receivedHeads = receivedHeads
         parser = ResponseHeadParser(url: exchange.request.url, isHEAD: exchange.request.method == "HEAD")
         clock = TransferClock(enqueued: exchange.time)
@@ -87,6 +90,7 @@ final class CURLTransfer {
     }
 
     private func hasPermit(of address: InternetAddress) -> Bool {
+        if let onAddress { onAddress(exchange.request.url, address.network.name) }
         guard let permits, !permits.acquire(address, for: exchange.number) else {
             hasTried = true
             return true

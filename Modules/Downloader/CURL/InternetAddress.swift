@@ -69,6 +69,14 @@ enum InternetAddress: Hashable {
         }
     }
 
+    /// A name that no other address has.
+    var name: String {
+        switch self {
+        case .version4(let number): "4:\(number)"
+        case .version6(let number): "6:\(number)"
+        }
+    }
+
     /// Whether the address is part of the public internet.
     var isPublic: Bool {
         switch self {

@@ -15,6 +15,7 @@ struct DecodingThreads: Sendable {
     }
 
     private let codecs: CodecRegistry
+    private let turns: DecodingTurns?
     private let executor: BlockingExecutor
     private let budget: ByteBudget
     private let limit: Int
@@ -28,11 +29,17 @@ struct DecodingThreads: Sendable {
     ///   - maxConcurrentDecodes: The number of threads. Values below one count as one.
     ///   - byteBudget: The maximum number of bytes that concurrent decodes hold, and one alone. Previews have a
     ///     separate budget of a quarter of that.
+    ///   - turns: The rule by which groups of images take turns. Default: nil, the order of arrival.
     ///   - taskExecutor: An executor that replaces the threads, or nil to use threads.
-    init(codecs: CodecRegistry, maxConcurrentDecodes: Int, byteBudget: Int, taskExecutor: (any TaskExecutor)?) {
+    init(
+        codecs: CodecRegistry, maxConcurrentDecodes: Int, byteBudget: Int, turns: DecodingTurns? = nil,
+        taskExecutor: (any TaskExecutor)?
+    ) {
         self.codecs = codecs
+        self.turns = turns
         executor = BlockingExecutor(
-            name: "alcedo.decode", maxConcurrent: maxConcurrentDecodes, taskExecutor: taskExecutor)
+            name: "alcedo.decode", maxConcurrent: maxConcurrentDecodes,
+            maxConcurrentPerGroup: turns?.maxConcurrentPerGroup ?? .max, taskExecutor: taskExecutor)
         limit = byteBudget
         budget = ByteBudget(limit: byteBudget)
         previewLimit = byteBudget / 4
@@ -47,6 +54,7 @@ struct DecodingThreads: Sendable {
     ///
     /// - Parameters:
     ///   - data: The bytes to decode.
+    ///   - request: The request for the image, whose group has its turn.
     ///   - options: The decoding options.
     ///   - codecs: The codecs of the request.
     ///   - consumer: A closure that creates a consumer of the rows, whose memory counts too, or nil if the image is
@@ -56,11 +64,16 @@ struct DecodingThreads: Sendable {
     /// - Throws: The errors of opening and of `work`, ``/AlcedoCore/ImageDecodingError`` `exceedsLimit` for data that
     ///   needs more than the whole budget, or `CancellationError`.
     func decode<Value: Sendable>(
-        _ data: Data, options: DecodingOptions, by codecs: CodecRegistry,
+        _ data: Data, for request: ImageRequest, options: DecodingOptions, by codecs: CodecRegistry,
         into consumer: (@Sendable () -> any PixelRowConsumer)? = nil, priority: PriorityHandle,
         _ work: @escaping @Sendable (any ImageReading) throws -> Value
     ) async throws -> Value {
-        try await run(priority: priority, work) {
+        let wait = DecodingWait(of: request, turns)
+        defer { wait.end() }
+        return try await run(priority: priority, group: wait.group) {
+            wait.end()
+            return try work($0)
+        } after: {
             let reader = try codecs.open(data, limits: options.limits)
             return (reader, try byteCount(of: reader, options, into: consumer?()))
         }
@@ -68,7 +81,7 @@ struct DecodingThreads: Sendable {
 
     /// Runs `work`, which decodes stored bytes by a serializer, when the budget has enough bytes. The bytes are counted
     /// by the codecs of the pipeline, and need none if these cannot open them. Throws as
-    /// ``decode(_:options:by:priority:_:)`` does.
+    /// ``decode(_:for:options:by:into:priority:_:)`` does.
     func decodeStored<Value: Sendable>(
         _ data: Data, options: DecodingOptions, priority: PriorityHandle = PriorityHandle(),
         _ work: @escaping @Sendable () throws -> Value
@@ -83,38 +96,46 @@ struct DecodingThreads: Sendable {
         }
     }
 
-    /// Runs `prepare` and then `work`, when the budget has the bytes that `prepare` returns.
+    /// Runs `prepare` and then `work`, when it is the turn of the group and the budget has the bytes that `prepare`
+    /// returns.
     private func run<Context, Value: Sendable>(
-        priority: PriorityHandle, _ work: @escaping @Sendable (Context) throws -> Value,
+        priority: PriorityHandle, group: String? = nil, _ work: @escaping @Sendable (Context) throws -> Value,
         after prepare: @escaping @Sendable () throws -> (context: Context, byteCount: Int)
     ) async throws -> Value {
         // Usually the bytes are available, and opening and decoding then take a single job.
-        let attempt = try await executor.run(priority: priority) {
+        let attempt = try await executor.run(priority: priority, group: group) {
             let (context, byteCount) = try prepare()
-            let value = try budget.withReservationNow(of: byteCount, priority: priority.value) { try work(context) }
+            let value = try budget.withReservationNow(of: byteCount, priority: priority.value, group: group) {
+                try work(context)
+            }
             return value.map { .done($0) } ?? Attempt<Value>.needs(byteCount: byteCount)
         }
         switch attempt {
         case .done(let value): return value
         case .needs(let byteCount):
-            return try await budget.withReservation(of: byteCount, priority: priority) {
-                try await executor.run(priority: priority) { try work(prepare().context) }
+            return try await budget.withReservation(of: byteCount, priority: priority, group: group) {
+                try await executor.run(priority: priority, group: group) { try work(prepare().context) }
             }
         }
     }
 
-    /// Encodes an image when the budget has the memory of the encoder. An encode that needs more than the whole budget
-    /// runs when nothing else is reserved, because the number is an upper bound that most images do not reach.
+    /// Encodes an image when the budget has the memory of the encoder. Calls `onBegin` just before the encode.
     ///
-    /// - Throws: ``/AlcedoCore/ImageEncodingError``, or `CancellationError`.
+    /// - Throws: ``/AlcedoCore/ImageEncodingError``, which is `exceedsLimit` if the encoder needs more than the whole
+    ///   budget, or `CancellationError`.
     func encode(
-        _ image: DecodedImage, to encoder: any ImageEncoding, priority: LoadPriority
+        _ image: DecodedImage, to encoder: any ImageEncoding, priority: LoadPriority,
+        onBegin: @escaping @Sendable () -> Void
     ) async throws -> Data {
         let byteCount = encoder.encodingByteCount(of: image.size, format: image.pixels.format)
+        try encoder.check(byteCount, of: image.size, limit: limit, named: "maximumDecodingByteCount")
         // An image that waits for its encoder holds memory that is not reserved. So an encode goes before waiting
         // decodes, which would add further images.
         return try await budget.withReservation(of: byteCount, priority: AdjustablePriority(priority.level + 1)) {
-            try await executor.run(priority: PriorityHandle(priority), goesFirst: true) { try encoder.encode(image) }
+            try await executor.run(priority: PriorityHandle(priority), goesFirst: true) {
+                onBegin()
+                return try encoder.encode(image)
+            }
         }
     }
 

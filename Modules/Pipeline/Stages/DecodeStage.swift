@@ -155,7 +155,7 @@ struct DecodeStage: Sendable {
                 consumer = { color.rows(for: request, into: processor.rows(into: PixelRowCollector())).consumer }
             }
             return try await threads.decode(
-                original.data, options: options, by: codecs, into: consumer, priority: priority
+                original.data, for: request, options: options, by: codecs, into: consumer, priority: priority
             ) { [options] reader in
                 let image: DecodedImage
                 if let processor {

@@ -4,10 +4,10 @@ import Dispatch
 /// pool.
 ///
 /// At most `maxConcurrent` jobs run at the same time. The others wait, ordered by priority and, within a priority, by
-/// arrival. The executor has one lane for each concurrent job. A lane is a serial dispatch queue, which always gets a
-/// thread. A global queue adds threads slowly when its threads block, and a thread switch with dedicated threads and
-/// semaphores takes about ten times as long as with Dispatch. For these reasons, the module imports Dispatch in
-/// addition to the standard library.
+/// arrival, except that groups of jobs take turns (``TurnQueue``). The executor has one lane for each concurrent job. A
+/// lane is a serial dispatch queue, which always gets a thread. A global queue adds threads slowly when its threads
+/// block, and a thread switch with dedicated threads and semaphores takes about ten times as long as with Dispatch. For
+/// these reasons, the module imports Dispatch in addition to the standard library.
 ///
 /// With a task executor, there are no threads. Each lane is a task on that executor, so a test can decide when blocking
 /// work runs.
@@ -29,12 +29,16 @@ package final class BlockingExecutor: Sendable {
     /// - Parameters:
     ///   - name: The label of the dispatch queues, for debuggers. The number of the lane is appended.
     ///   - maxConcurrent: The maximum number of jobs that run at the same time. Values below 1 count as 1.
+    ///   - maxConcurrentPerGroup: The maximum number of jobs of one group that run at the same time. Values below 1
+    ///     count as 1. Default: no limit.
     ///   - taskExecutor: The executor that runs the work in place of threads. Default: nil, threads.
-    package init(name: String, maxConcurrent: Int, taskExecutor: (any TaskExecutor)? = nil) {
+    package init(
+        name: String, maxConcurrent: Int, maxConcurrentPerGroup: Int = .max, taskExecutor: (any TaskExecutor)? = nil
+    ) {
         let laneCount = max(1, maxConcurrent)
         self.taskExecutor = taskExecutor
         lanes = taskExecutor == nil ? (0..<laneCount).map { DispatchQueue(label: "\(name).\($0)") } : []
-        state = Locked(JobQueue(lanes: laneCount))
+        state = Locked(JobQueue(lanes: laneCount, groupLimit: maxConcurrentPerGroup))
     }
 
     /// The number of jobs that wait for a lane.
@@ -55,12 +59,14 @@ package final class BlockingExecutor: Sendable {
     ///
     /// - Parameters:
     ///   - priority: The priority of the work.
-    ///   - goesFirst: Whether the work runs before waiting work of the same priority. Use it for work after
+    ///   - group: The group of jobs that takes turns with others. Default: nil, none.
+    ///   - goesFirst: Whether the work runs before waiting work of the same priority and group. Use it for work after
     ///     which resources are released, such as the processing of a decoded image. Default: false.
     ///   - work: The work. It runs at most once, on one of the threads.
     /// - Throws: The error of `work`, or `CancellationError` if the task is canceled before the work starts.
     package func run<Value: Sendable>(
         priority: AdjustablePriority,
+        group: String? = nil,
         goesFirst: Bool = false,
         _ work: @escaping @Sendable () throws -> Value
     ) async throws -> Value {
@@ -68,12 +74,12 @@ package final class BlockingExecutor: Sendable {
         return try await priority.observing {
             self.state.withLock { $0.setPriority(priority.value, of: id) }
         } _: {
-            try await run(id, { priority.value }, goesFirst: goesFirst, work)
+            try await run(id, { priority.value }, group: group, goesFirst: goesFirst, work)
         }
     }
 
     private func run<Value: Sendable>(
-        _ id: Int, _ priority: @Sendable () -> Int, goesFirst: Bool = false,
+        _ id: Int, _ priority: @Sendable () -> Int, group: String? = nil, goesFirst: Bool = false,
         _ work: @escaping @Sendable () throws -> Value
     ) async throws -> Value {
         // Without this check, an idle lane could start the work before the cancellation removes it.
@@ -83,7 +89,7 @@ package final class BlockingExecutor: Sendable {
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
                 let job = Job(
-                    id: id,
+                    id: id, group: group,
                     run: {
                         let outcome = Result { try Self.$cancellation.withValue(cancellation) { try work() } }
                         self.order.willResume()
@@ -115,7 +121,9 @@ package final class BlockingExecutor: Sendable {
     }
 
     private func drain(_ lane: Int) {
-        while let job = state.withLock({ $0.next(for: lane) }) {
+        var endedGroup: String?
+        while let job = state.withLock({ $0.next(for: lane, afterJobOf: endedGroup) }) {
+            endedGroup = job.group
             job.run()
         }
     }
@@ -133,6 +141,8 @@ private final class Cancellation: Sendable {
 /// A waiting job of a ``BlockingExecutor``. Exactly one of its two closures is called, once.
 private struct Job: Sendable {
     var id: Int
+    /// The group of jobs that takes turns with others; nil for none.
+    var group: String?
     var run: @Sendable () -> Void
     var cancel: @Sendable () -> Void
 }
@@ -140,11 +150,12 @@ private struct Job: Sendable {
 /// The state that decides which job runs next on which lane. It only makes decisions; the executor acts on them outside
 /// its lock.
 private struct JobQueue: Sendable {
-    private var waiting = WaiterQueue<Job>()
+    private var waiting: TurnQueue<Job>
     private var idleLanes: [Int]
     private var lastID = 0
 
-    init(lanes: Int) {
+    init(lanes: Int, groupLimit: Int) {
+        waiting = TurnQueue(groupLimit: groupLimit)
         idleLanes = Array((0..<lanes).reversed())
     }
 
@@ -157,13 +168,15 @@ private struct JobQueue: Sendable {
 
     /// Adds a job. Returns an idle lane, which the caller must wake; nil if no lane is idle.
     mutating func submit(_ job: Job, priority: Int, atHead: Bool) -> Int? {
-        waiting.add(job.id, job, priority: priority, atHead: atHead)
+        waiting.add(job.id, job, priority: priority, group: job.group, atHead: atHead)
         return idleLanes.popLast()
     }
 
-    /// Removes and returns the job of the highest priority. Marks the lane idle and returns nil if there is none.
-    mutating func next(for lane: Int) -> Job? {
-        if let first = waiting.popFirst() { return first.element }
+    /// Records the end of the lane's last job, if it was one of a group. Removes and returns the job whose turn it is.
+    /// Marks the lane idle and returns nil if there is none.
+    mutating func next(for lane: Int, afterJobOf group: String?) -> Job? {
+        waiting.end(group)
+        if let first = waiting.popFirst() { return first }
         idleLanes.append(lane)
         return nil
     }

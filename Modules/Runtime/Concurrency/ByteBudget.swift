@@ -2,7 +2,8 @@
 /// thread.
 ///
 /// Reservations of higher priority are granted first and, within a priority, in the order of arrival. A waiter is never
-/// overtaken by one of equal or lower priority. A reservation that exceeds the whole budget is granted when nothing
+/// overtaken by one of equal or lower priority, except that groups take turns: one with reservations goes after those
+/// that have none (``TurnQueue``). A reservation that exceeds the whole budget is granted when nothing
 /// else is reserved. ``ByteBudgetState`` makes the decisions under the lock; everything else happens outside it.
 package final class ByteBudget: Sendable {
     private let state: Locked<ByteBudgetState>
@@ -20,66 +21,72 @@ package final class ByteBudget: Sendable {
     /// - Parameters:
     ///   - byteCount: The number of bytes. Values below zero count as zero.
     ///   - priority: The priority of the reservation. Default: 0.
+    ///   - group: The group whose reservations take turns with those of others. Default: nil, none.
     ///   - body: The operation that needs the bytes.
     /// - Throws: The error of `body`, or `CancellationError` if the task is canceled before the bytes are reserved.
     package func withReservation<Value: Sendable>(
-        of byteCount: Int, priority: AdjustablePriority = AdjustablePriority(0),
+        of byteCount: Int, priority: AdjustablePriority = AdjustablePriority(0), group: String? = nil,
         _ body: @Sendable () async throws -> Value
     ) async throws -> Value {
-        try await reserve(byteCount, priority: priority)
-        defer { release(byteCount) }
+        try await reserve(byteCount, priority: priority, group: group)
+        defer { release(byteCount, group: group) }
         return try await body()
     }
 
-    /// Waits for the bytes and reserves them until ``release(_:)`` is called with the same number. Values below zero
-    /// count as zero.
+    /// Waits for the bytes and reserves them until ``release(_:group:)`` is called with the same number and group.
+    /// Values below zero count as zero.
     ///
     /// - Throws: `CancellationError` if the task is canceled before the bytes are reserved.
-    package func reserve(_ byteCount: Int, priority: AdjustablePriority) async throws {
+    package func reserve(_ byteCount: Int, priority: AdjustablePriority, group: String? = nil) async throws {
         let byteCount = max(0, byteCount)
         let id = state.withLock { $0.makeID() }
         try await priority.observing {
             let admitted = self.state.withLock { $0.setPriority(priority.value, of: id) }
             for waiter in admitted { waiter.resume(.success(())) }
         } _: {
-            try await reserve(byteCount, id, priority)
+            try await reserve(byteCount, id, priority, group)
         }
     }
 
     /// Runs `body` while the bytes are reserved, if they are available immediately and no operation of the same or a
-    /// higher priority waits for bytes. Otherwise, returns nil without running it. The default priority is 0. Values
-    /// below zero count as zero.
+    /// higher priority goes first. Otherwise, returns nil without running it. The default priority is 0, without a
+    /// group. Values below zero count as zero.
     ///
     /// Never waits, so that it can be called from a blocking thread. Throws the error of `body`.
     package func withReservationNow<Value>(
-        of byteCount: Int, priority: Int = 0, _ body: () throws -> Value
+        of byteCount: Int, priority: Int = 0, group: String? = nil, _ body: () throws -> Value
     ) rethrows -> Value? {
         let byteCount = max(0, byteCount)
-        guard state.withLock({ $0.tryReserve(byteCount, priority: priority) }) else { return nil }
-        defer { release(byteCount) }
+        guard state.withLock({ $0.tryReserve(byteCount, priority: priority, group: group) }) else { return nil }
+        defer { release(byteCount, group: group) }
         return try body()
     }
 
-    /// Reserves the bytes until ``release(_:)`` is called with the same number, if they are available immediately and
-    /// no operation waits for bytes. Returns whether they are reserved. Values below zero count as zero.
+    /// Reserves the bytes until ``release(_:group:)`` is called with the same number, if they are available immediately
+    /// and no operation waits for bytes. Returns whether they are reserved. Values below zero count as zero.
     package func reserveNow(_ byteCount: Int) -> Bool {
-        state.withLock { $0.tryReserve(max(0, byteCount), priority: .min) }
+        state.withLock { $0.tryReserve(max(0, byteCount), priority: .min / 2) }
     }
 
-    /// Reserves bytes that are already in use, even if they exceed the budget, until ``release(_:)`` is called with the
-    /// same number. A later reservation waits until it fits in the rest of the budget. Values below zero count as zero.
+    /// Reserves bytes that are already in use, even if they exceed the budget, until ``release(_:group:)`` is called
+    /// with the same number. A later reservation waits until it fits in the rest of the budget. Values below zero count
+    /// as zero.
     package func reserveUnconditionally(_ byteCount: Int) {
         state.withLock { $0.reserveUnconditionally(max(0, byteCount)) }
     }
 
-    private func reserve(_ byteCount: Int, _ id: Int, _ priority: AdjustablePriority) async throws {
+    private func reserve(
+        _ byteCount: Int, _ id: Int, _ priority: AdjustablePriority, _ group: String?
+    ) async throws {
         try Task.checkCancellation()
         try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
-                let waiter = ByteBudgetState.Waiter(id: id, byteCount: byteCount) { continuation.resume(with: $0) }
+                let waiter = ByteBudgetState.Waiter(id: id, byteCount: byteCount, group: group) {
+                    continuation.resume(with: $0)
+                }
                 let isReserved = state.withLock { state in
                     let priority = priority.value
-                    let isReserved = state.tryReserve(byteCount, priority: priority)
+                    let isReserved = state.tryReserve(byteCount, priority: priority, group: group)
                     if !isReserved { state.wait(waiter, priority: priority) }
                     return isReserved
                 }
@@ -98,9 +105,10 @@ package final class ByteBudget: Sendable {
         for waiter in change.admitted { waiter.resume(.success(())) }
     }
 
-    /// Releases bytes that were reserved with a `reserve` function, and grants the reservations that fit now. Values
-    /// below zero count as zero.
-    package func release(_ byteCount: Int) {
-        for waiter in state.withLock({ $0.release(max(0, byteCount)) }) { waiter.resume(.success(())) }
+    /// Releases bytes that were reserved with a `reserve` function, for the same group, and grants the reservations
+    /// that fit now. Values below zero count as zero.
+    package func release(_ byteCount: Int, group: String? = nil) {
+        let admitted = state.withLock { $0.release(max(0, byteCount), group: group) }
+        for waiter in admitted { waiter.resume(.success(())) }
     }
 }

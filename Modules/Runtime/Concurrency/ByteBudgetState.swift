@@ -4,6 +4,8 @@ struct ByteBudgetState: Sendable {
     struct Waiter: Sendable {
         var id: Int
         var byteCount: Int
+        /// The group whose reservations take turns with those of others; nil for none.
+        var group: String?
         /// Called once, outside the lock, with success or an error.
         var resume: @Sendable (Result<Void, any Error>) -> Void
     }
@@ -13,7 +15,7 @@ struct ByteBudgetState: Sendable {
     /// reservation.
     private(set) var reserved = 0
     private(set) var reservationCount = 0
-    private var waiting = WaiterQueue<Waiter>()
+    private var waiting = TurnQueue<Waiter>()
     private var lastID = 0
 
     /// Creates a state without reservations. With a limit of zero or less, one reservation at a time is granted.
@@ -24,11 +26,11 @@ struct ByteBudgetState: Sendable {
         return lastID
     }
 
-    /// Reserves the bytes if they fit and no waiter has the same or a higher priority. Returns whether they are
-    /// reserved.
-    mutating func tryReserve(_ byteCount: Int, priority: Int) -> Bool {
-        if let first = waiting.first(), first.priority >= priority { return false }
-        guard fits(byteCount) else { return false }
+    /// Reserves the bytes if they fit and no waiter of the same or a higher priority goes first. Returns whether they
+    /// are reserved. Waiters whose group has reservations do not go before a group that has none.
+    mutating func tryReserve(_ byteCount: Int, priority: Int, group: String? = nil) -> Bool {
+        guard !waiting.hasWaiter(before: priority, group: group), fits(byteCount) else { return false }
+        waiting.begin(group)
         reserve(byteCount)
         return true
     }
@@ -37,7 +39,7 @@ struct ByteBudgetState: Sendable {
     mutating func reserveUnconditionally(_ byteCount: Int) { reserve(byteCount) }
 
     mutating func wait(_ waiter: Waiter, priority: Int) {
-        waiting.add(waiter.id, waiter, priority: priority)
+        waiting.add(waiter.id, waiter, priority: priority, group: waiter.group)
     }
 
     /// Changes the priority of a waiter. Returns the waiters whose reservations are granted as a result.
@@ -46,9 +48,10 @@ struct ByteBudgetState: Sendable {
     }
 
     /// Releases bytes. Returns the waiters whose reservations are granted as a result.
-    mutating func release(_ byteCount: Int) -> [Waiter] {
+    mutating func release(_ byteCount: Int, group: String? = nil) -> [Waiter] {
         reserved -= byteCount
         reservationCount -= 1
+        waiting.end(group)
         return admit()
     }
 
@@ -63,7 +66,7 @@ struct ByteBudgetState: Sendable {
     /// blocks all waiters behind it. Otherwise, small reservations could delay a large one forever.
     private mutating func admit() -> [Waiter] {
         var admitted: [Waiter] = []
-        while let first = waiting.first()?.element, fits(first.byteCount), waiting.remove(first.id) != nil {
+        while let first = waiting.first(), fits(first.byteCount), waiting.popFirst() != nil {
             reserve(first.byteCount)
             admitted.append(first)
         }

@@ -25,7 +25,8 @@ struct RunningServer: Sendable {
 
     var port: Int { server.port }
 
-    /// Whether the thumbnail of a request waits for the originals of others to be fetched.
+    /// Whether the thumbnail of a request waits for others: for their originals to be fetched, or for a thread or
+    /// memory that they use.
     func isQueued(_ head: RequestHead) -> Bool { stack.service.isQueued(head) }
 
     /// Returns the number of requests that wait for the same thumbnail.

@@ -69,7 +69,7 @@ struct ServerCodecs: Sendable {
     #if Sandbox
         /// Returns the number of processes that ``start(_:_:)`` starts.
         static func workerCount(_ mode: SandboxMode, _ settings: ServerStack.Settings) -> Int {
-            mode == .off && !CodecRegistry.programsHaveHEIF ? 0 : settings.maxConcurrentDecodes
+            mode == .off && !CodecRegistry.programsHaveHEIF ? 0 : settings.threadCount
         }
 
         private static func make(
@@ -125,7 +125,7 @@ struct ServerCodecs: Sendable {
         private static func configuration(_ settings: ServerStack.Settings) -> SandboxConfiguration {
             var configuration = SandboxConfiguration()
             // Each thread that decodes uses one process at a time.
-            configuration.workerCount = settings.maxConcurrentDecodes
+            configuration.workerCount = settings.threadCount
             configuration.timeLimit = timeLimit(settings)
             configuration.maximumInputByteCount = settings.originalLimit
             configuration.maximumOutputByteCount = settings.limits.decoding.maximumByteCount

@@ -21,8 +21,12 @@ struct ServerStack: Sendable {
         var redis: RedisOptions?
         /// The maximum number of bytes of an original.
         var originalLimit = 32 << 20
-        /// The number of threads that decode and encode.
+        /// The number of threads that decode the originals of one machine.
         var maxConcurrentDecodes = 2
+
+        /// The number of threads that decode and encode. One more than one machine can use, so that originals whose
+        /// decodes take long do not make those of other machines wait.
+        var threadCount: Int { maxConcurrentDecodes + 1 }
 
         /// The name that separates the stores of servers with access to private addresses. Other servers must not serve
         /// those entries.
@@ -64,18 +68,27 @@ struct ServerStack: Sendable {
             scope: settings.scope, clock: clock
         ) { sharedStore?.check() }
         let waits = OriginWaits()
+        let decoderWaits = DecoderWaits()
+        let admission = Admission(limit: settings.service.maxConcurrentRequests)
         var configuration = ImagePipeline.Configuration(
-            downloader: Self.downloader(settings, waits, clock, report), codecs: codecs.registry,
+            downloader: Self.downloader(settings, waits, admission, clock, report), codecs: codecs.registry,
             colorConverter: LittleCMSColorConverter(), observers: [metrics])
-        configuration.maxConcurrentDecodes = settings.maxConcurrentDecodes
+        configuration.maxConcurrentDecodes = settings.threadCount
+        configuration.decodingTurns = DecodingTurns(maxConcurrentPerGroup: settings.maxConcurrentDecodes) {
+            [admission] request in
+            request.url.flatMap { try? SourceURL($0) }.map { admission.machine(of: $0.host) }
+        } onWait: { [decoderWaits] in
+            decoderWaits.set($0, isWaiting: $1)
+        }
         configuration.maximumDecodingByteCount = settings.limits.decoding.maximumByteCount
         // Originals that arrive slowly count with the mean size of others, and must not use up the budget.
         configuration.maximumEncodedByteCount = max(configuration.maximumEncodedByteCount, 8 * settings.originalLimit)
         generator = ThumbnailGenerator(
-            configuration, cache: cache, limits: settings.limits, waits: waits, clock: clock, log: log)
+            configuration, cache: cache, limits: settings.limits, waits: waits, decoderWaits: decoderWaits,
+            clock: clock, log: log)
         service = ThumbnailService(
-            settings.service, generator: generator, cache: cache, pipelineMetrics: metrics, sharedStore: sharedStore,
-            sandboxCounts: codecs.sandboxCounts, clock: clock)
+            settings.service, admission: admission, generator: generator, cache: cache, pipelineMetrics: metrics,
+            sharedStore: sharedStore, sandboxCounts: codecs.sandboxCounts, clock: clock)
     }
 
     func shutDown() async { await generator.shutDown() }
@@ -108,7 +121,8 @@ struct ServerStack: Sendable {
     }
 
     private static func downloader(
-        _ settings: Settings, _ waits: OriginWaits, _ clock: any TimeSource, _ report: DiskFailureReport
+        _ settings: Settings, _ waits: OriginWaits, _ admission: Admission, _ clock: any TimeSource,
+        _ report: DiskFailureReport
     ) -> Downloader {
         var network = CURLOptions()
         network.allowsPrivateAddresses = settings.allowsPrivateAddresses
@@ -123,6 +137,9 @@ struct ServerStack: Sendable {
         network.maxConcurrentTransfers = settings.limits.maxConcurrentOriginals
         network.maxConcurrentTransfersPerAddress = hostLimit
         network.onWait = { waits.set($0, isWaiting: $1) }
+        network.onAddress = { url, address in
+            if let host = try? SourceURL(url).host { admission.recordAddress(address, of: host) }
+        }
         var configuration = DownloaderConfiguration(
             maxConcurrentDownloads: .max, maxConcurrentDownloadsPerHost: hostLimit,
             maximumByteCount: settings.originalLimit, maximumRedirectCount: 5)

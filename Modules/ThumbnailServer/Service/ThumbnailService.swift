@@ -13,7 +13,7 @@ final class ThumbnailService: HTTPHandling {
         /// The formats among which `Accept` selects, in order of preference.
         var negotiatedFormats = ThumbnailFormat.negotiated
         /// The maximum number of distinct requests that are in progress or wait. At most half of them, rounded up, may
-        /// be for one host.
+        /// be for one machine.
         var maxConcurrentRequests = 512
     }
 
@@ -32,6 +32,7 @@ final class ThumbnailService: HTTPHandling {
     ///
     /// - Parameters:
     ///   - settings: The access rules and limits.
+    ///   - admission: The limit on requests.
     ///   - generator: The generator of the thumbnails.
     ///   - cache: The cache of the thumbnails.
     ///   - pipelineMetrics: The metrics of the generator's pipeline.
@@ -39,9 +40,9 @@ final class ThumbnailService: HTTPHandling {
     ///   - sandboxCounts: A closure that returns the counts of the sandbox; nil if there is no sandbox.
     ///   - clock: The clock. Default: the system's clock.
     init(
-        _ settings: Settings, generator: ThumbnailGenerator, cache: ThumbnailCache, pipelineMetrics: PipelineMetrics,
-        sharedStore: SharedStoreMonitor? = nil, sandboxCounts: (@Sendable () -> ServerCodecs.SandboxCounts)? = nil,
-        clock: any TimeSource = SystemClock()
+        _ settings: Settings, admission: Admission, generator: ThumbnailGenerator, cache: ThumbnailCache,
+        pipelineMetrics: PipelineMetrics, sharedStore: SharedStoreMonitor? = nil,
+        sandboxCounts: (@Sendable () -> ServerCodecs.SandboxCounts)? = nil, clock: any TimeSource = SystemClock()
     ) {
         self.settings = settings
         self.generator = generator
@@ -50,7 +51,7 @@ final class ThumbnailService: HTTPHandling {
         self.sharedStore = sharedStore
         self.sandboxCounts = sandboxCounts
         self.clock = clock
-        admission = Admission(limit: settings.maxConcurrentRequests)
+        self.admission = admission
     }
 
     /// Makes the service report that it is unhealthy, and reject requests for thumbnails that are not in memory.
@@ -76,11 +77,12 @@ final class ThumbnailService: HTTPHandling {
     }
 
     func timeoutResponse(to head: RequestHead) -> ServerResponse {
-        // A request that still waits for others has not reached its origin: the server is overloaded.
+        // A request that still waits for others has no late origin and no slow decode: the server is overloaded.
         isQueued(head) ? overloadResponse() : HTTPError.timedOut.response
     }
 
-    /// Whether the thumbnail of a request waits for the originals of others to be fetched.
+    /// Whether the thumbnail of a request waits for others: for their originals to be fetched, or for a thread or
+    /// memory that they use.
     func isQueued(_ head: RequestHead) -> Bool {
         guard let (query, _) = try? checkedQuery(head) else { return false }
         return generator.isWaiting(for: query)
@@ -163,6 +165,8 @@ extension HTTPError {
         case let error as PipelineError: self.init(error)
         case let error as ImageEncodingError where error.code == .outOfMemory:
             self.init(503, "not enough memory for the thumbnail", retryAfter: 1)
+        case let error as ImageEncodingError where error.code == .exceedsLimit:
+            self.init(413, "the thumbnail needs too much memory in this format")
         case is ImageEncodingError: self.init(500, "the thumbnail cannot be encoded in this format")
         default: self.init(500, "an unexpected error occurred")
         }
@@ -201,8 +205,11 @@ extension HTTPError {
     }
 }
 
-/// A limit on the number of distinct requests, of which at most half, rounded up, may be for one host. Further requests
-/// are rejected. Equal requests count once.
+/// A limit on the number of distinct requests, of which at most half, rounded up, may be for one machine. Further
+/// requests are rejected. Equal requests count once.
+///
+/// A machine is an address to which the server has connected, with all host names that led to it last. Until the server
+/// connects to a host name, the name counts as a machine of its own.
 final class Admission: Sendable {
     /// The admission of one request. Deinitialization releases it if `release()` was never called, because the work for
     /// the request may not run.
@@ -227,42 +234,78 @@ final class Admission: Sendable {
         }
     }
 
-    private struct Counts {
-        /// The number of requests by the key of their thumbnail.
-        var requests: [ImageKey: Int] = [:]
-        /// The number of distinct requests by host.
-        var hosts: [String: Int] = [:]
+    /// A host name with admitted requests.
+    private struct Host {
+        /// The number of distinct requests.
+        var count = 0
+        var machine: String
     }
 
+    private struct State {
+        /// The number of requests by the key of their thumbnail.
+        var requests: [ImageKey: Int] = [:]
+        var hosts: [String: Host] = [:]
+        /// The number of distinct requests by machine.
+        var machines: [String: Int] = [:]
+        /// The addresses of host names, as of the last connection.
+        var addresses: [String: String] = [:]
+
+        mutating func add(_ count: Int, to machine: String) {
+            let sum = machines[machine, default: 0] + count
+            machines[machine] = sum > 0 ? sum : nil
+        }
+    }
+
+    /// The maximum number of host names whose addresses are kept. At the limit, all are removed.
+    private static let addressLimit = 4_096
+
     private let limit: Int
-    private let counts = Locked(Counts())
+    private let state = Locked(State())
 
     init(limit: Int) { self.limit = limit }
 
     /// The number of admitted requests, including equal ones.
-    var current: Int { counts.withLock { $0.requests.values.reduce(0, +) } }
+    var current: Int { state.withLock { $0.requests.values.reduce(0, +) } }
+
+    /// Returns the name of the machine of a host: its address if it is known, otherwise the host.
+    func machine(of host: String) -> String { state.withLock { $0.addresses[host] ?? host } }
+
+    /// Records the address to which a request for a host connects. The host's admitted requests count for it.
+    func recordAddress(_ address: String, of host: String) {
+        state.withLock { state in
+            if state.addresses.count >= Self.addressLimit, state.addresses[host] == nil { state.addresses = [:] }
+            state.addresses[host] = address
+            guard let known = state.hosts[host], known.machine != address else { return }
+            state.hosts[host]?.machine = address
+            state.add(-known.count, to: known.machine)
+            state.add(known.count, to: address)
+        }
+    }
 
     /// Admits a request for a resource of a host. Returns nil if a limit is reached.
     func acquire(_ key: ImageKey, of host: String) -> Permit? {
-        let isIn = counts.withLock { counts in
-            if counts.requests[key] == nil {
-                let ofHost = counts.hosts[host, default: 0]
-                guard counts.requests.count < limit, ofHost < (limit + 1) / 2 else { return false }
-                counts.hosts[host] = ofHost + 1
+        let isIn = state.withLock { state in
+            if state.requests[key] == nil {
+                let machine = state.hosts[host]?.machine ?? state.addresses[host] ?? host
+                guard state.requests.count < limit, state.machines[machine, default: 0] < (limit + 1) / 2 else {
+                    return false
+                }
+                state.hosts[host, default: Host(machine: machine)].count += 1
+                state.add(1, to: machine)
             }
-            counts.requests[key, default: 0] += 1
+            state.requests[key, default: 0] += 1
             return true
         }
         return isIn ? Permit(key, of: host, self) : nil
     }
 
     private func release(_ key: ImageKey, of host: String) {
-        counts.withLock { counts in
-            let count = counts.requests[key, default: 0] - 1
-            counts.requests[key] = count > 0 ? count : nil
-            guard count == 0 else { return }
-            let ofHost = counts.hosts[host, default: 0] - 1
-            counts.hosts[host] = ofHost > 0 ? ofHost : nil
+        state.withLock { state in
+            let count = state.requests[key, default: 0] - 1
+            state.requests[key] = count > 0 ? count : nil
+            guard count == 0, let known = state.hosts[host] else { return }
+            state.add(-1, to: known.machine)
+            if known.count > 1 { state.hosts[host]?.count -= 1 } else { state.hosts[host] = nil }
         }
     }
 }

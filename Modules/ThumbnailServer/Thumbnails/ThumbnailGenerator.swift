@@ -33,6 +33,7 @@ final class ThumbnailGenerator: Sendable {
 
     private let pipeline: ImagePipeline
     private let tracker: OriginPolicyTracker
+    private let decoderWaits: DecoderWaits
     private let cache: ThumbnailCache
     private let limits: Limits
     private let clock: any TimeSource
@@ -48,17 +49,20 @@ final class ThumbnailGenerator: Sendable {
     ///   - cache: The cache of finished thumbnails.
     ///   - limits: The limits of originals.
     ///   - waits: The originals whose requests wait, which the transport of the pipeline records.
+    ///   - decoderWaits: The requests whose decodes and encodes wait. The pipeline records the decodes.
     ///   - clock: The clock. Default: the system's clock.
     ///   - log: Receives one line for each original whose decoder fails or does not start, and for each thumbnail of a
     ///     damaged original.
     init(
         _ configuration: ImagePipeline.Configuration, cache: ThumbnailCache, limits: Limits,
-        waits: OriginWaits, clock: any TimeSource = SystemClock(), log: @escaping @Sendable (String) -> Void
+        waits: OriginWaits, decoderWaits: DecoderWaits, clock: any TimeSource = SystemClock(),
+        log: @escaping @Sendable (String) -> Void
     ) {
         tracker = OriginPolicyTracker(configuration.downloader, waits: waits, clock: clock)
         var configuration = configuration
         configuration.downloader = tracker
         pipeline = ImagePipeline(configuration)
+        self.decoderWaits = decoderWaits
         self.cache = cache
         self.limits = limits
         self.clock = clock
@@ -85,8 +89,12 @@ final class ThumbnailGenerator: Sendable {
         }
     }
 
-    /// Whether the original of a thumbnail waits for others to be fetched.
-    func isWaiting(for query: ThumbnailQuery) -> Bool { tracker.isWaiting(for: request(for: query).source) }
+    /// Whether a thumbnail waits for others: for their originals to be fetched, or for a thread or memory that they
+    /// use.
+    func isWaiting(for query: ThumbnailQuery) -> Bool {
+        let request = request(for: query)
+        return tracker.isWaiting(for: request.source) || decoderWaits.contains(request)
+    }
 
     /// Returns the number of requests that wait for a thumbnail.
     func waiterCount(for key: ImageKey) -> Int { coalescer.waiterCount(for: key) }
@@ -132,7 +140,9 @@ final class ThumbnailGenerator: Sendable {
             damage?.kind == .wrongPixels ? min(limits.maximumAge, Self.maximumDamagedAge) : limits.maximumAge
         let freshness = damage?.kind == .missingPixels ? nil : policy.freshness(from: clock.now, atMost: maximumAge)
         let encoder = query.format.encoder(for: response.image, quality: query.quality)
-        let data = try await pipeline.encode(response.image, to: encoder)
+        let wait = decoderWaits.begin(request)
+        defer { wait.end() }
+        let data = try await pipeline.encode(response.image, to: encoder) { wait.end() }
         return Thumbnail(data: data, type: "image/\(encoder.format)", freshness: freshness)
     }
 }
