@@ -118,7 +118,10 @@ private struct ConversionMaker: FileMaking {
         let encoder = metadata.encoder(
             self.encoder, for: original.info, in: original.info.exactColorSpace, isUpright: true, resolution: resolution
         )
-        return try await tools.withMemory(for: original.info.uprightSize, original.info.exactFormat, by: encoder) {
+        return try await tools.withMemory(
+            for: original.info.uprightSize, original.info.exactFormat,
+            frameCount: format.holdsAnimations ? original.info.frameCount : 1, by: encoder
+        ) {
             try await write(original, by: encoder, with: tools, into: sink)
         }
     }
@@ -138,7 +141,7 @@ private struct ConversionMaker: FileMaking {
         image.frames = frames
         let (count, losses) = try await withTaskCancellationHandler {
             try await tools.files.run { [image] in
-                let data = try encode(image, frames, by: encoder)
+                let data = try encode(image, frames, by: encoder, with: tools)
                 let losses = try tools.losses(from: original.info, image, in: data)
                 try sink.write(data, frame: nil)
                 return (data.count, losses)
@@ -153,10 +156,10 @@ private struct ConversionMaker: FileMaking {
 
     /// Encodes the image. If the frames were stopped, throws `CancellationError` instead of the encoder's error.
     private func encode(
-        _ image: DecodedImage, _ frames: CancellableFrames?, by encoder: any ImageEncoding
+        _ image: DecodedImage, _ frames: CancellableFrames?, by encoder: any ImageEncoding, with tools: FileTools
     ) throws -> Data {
         do {
-            return try encoder.encode(image)
+            return try tools.encode(image, by: encoder)
         } catch {
             throw frames?.isStopped == true ? CancellationError() : error
         }

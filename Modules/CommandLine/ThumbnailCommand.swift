@@ -105,7 +105,7 @@ private struct ThumbnailMaker: FileMaking {
         let encoder = metadata.encoder(
             self.encoder, for: original.info, in: .sRGB, isUpright: true, resolution: resolution)
         let (count, losses) = try await tools.files.run { [image] in
-            let data = try encoder.encode(image)
+            let data = try tools.encode(image, by: encoder)
             // The pipeline has converted the colors to sRGB, which needs no profile.
             let losses = try tools.losses(from: original.info, image, in: data).filter { $0 != .profile }
             try sink.write(data, frame: nil)

@@ -41,6 +41,13 @@ public struct ImageConverter: Sendable {
     /// The color space of the result. With `.embedded`, the pixels are not converted, and the profile of the source is
     /// written if the encoder supports it; inks are converted to sRGB by a formula. Default: sRGB.
     public var colorSpace: OutputColorSpace
+    /// The maximum number of bytes that the encoder and the encoded bytes hold at once. Default: 4 GiB.
+    ///
+    /// PNG of more than 4 MiB of pixels, and JPEG that is neither progressive nor optimized, hold a few rows and the
+    /// encoded bytes. Other encoders hold the whole image and their `encodingByteCount(of:format:)`, and for an
+    /// animation further memory for its frames. A conversion that needs more fails with the `ImageEncodingError`
+    /// `exceedsLimit`, if possible before any pixel is encoded.
+    public var maximumEncodingByteCount: Int
     /// The processors that are applied after the image was resized, in this order. Default: none.
     public var processors: [any ImageProcessing]
 
@@ -53,6 +60,7 @@ public struct ImageConverter: Sendable {
         metadata: MetadataPolicy = .strip,
         resolution: ImageResolution? = nil,
         colorSpace: OutputColorSpace = .sRGB,
+        maximumEncodingByteCount: Int = 4 << 30,
         processors: [any ImageProcessing] = []
     ) {
         self.codecs = codecs
@@ -62,6 +70,7 @@ public struct ImageConverter: Sendable {
         self.metadata = metadata
         self.resolution = resolution
         self.colorSpace = colorSpace
+        self.maximumEncodingByteCount = maximumEncodingByteCount
         self.processors = processors
     }
 
@@ -77,10 +86,11 @@ public struct ImageConverter: Sendable {
     /// - Returns: The encoded result.
     /// - Throws: `ImageDecodingError` for data that is damaged beyond the tolerance, truncated, in an unknown or
     ///   unsupported format, or beyond the limits. `ImageProcessingError` for a size with a side below one, and from
-    ///   the processors. `ImageEncodingError` from the encoder.
+    ///   the processors. `ImageEncodingError` from the encoder, and `exceedsLimit` beyond
+    ///   ``maximumEncodingByteCount``.
     /// - Complexity: O(pixels of the source). Memory is a few rows, except in the cases listed in the description of
-    ///   ``ImageConverter``. Decoding and processing hold no more than `DecodingLimits.maximumByteCount`; the encoder's
-    ///   memory comes on top of it.
+    ///   ``ImageConverter``. Decoding and processing hold no more than `DecodingLimits.maximumByteCount`, and encoding
+    ///   no more than ``maximumEncodingByteCount``.
     public func convert(
         _ data: Data, to encoder: any ImageEncoding, fitting size: PixelSize? = nil,
         onDamage: (ImageDamage) -> Void = { _ in }
@@ -105,13 +115,22 @@ public struct ImageConverter: Sendable {
                 .applied(to: image, by: Self.colorConverter, colorSpace)
             for processor in processors { image = try processor.process(image) }
             image.colorProfile = metadata.colorProfile(of: image.colorProfile)
+            try encoder.check(
+                encoder.encodingByteCount(of: image), of: image.size, limit: maximumEncodingByteCount,
+                named: Self.encodingLimitName)
             let result = try encoder.encode(image)
             // The damage of later frames is known after they were read.
             if let damage = ImageDamage.worst(image.damage, image.frames?.damage) { onDamage(damage) }
             return result
         }
         var result = Data()
-        var consumer = encoder.makeRowEncoder { bytes in bytes.withUnsafeBytes { result.append(contentsOf: $0) } }
+        let limit = maximumEncodingByteCount
+        let rows = encoder.makeRowEncoder { bytes in
+            try encoder.check(
+                result.count.addingClamped(bytes.byteCount), of: info.size, limit: limit, named: Self.encodingLimitName)
+            bytes.withUnsafeBytes { result.append(contentsOf: $0) }
+        }
+        var consumer: any PixelRowConsumer = EncodedRows(by: encoder, limit: limit, next: rows)
         let isUnchanged = resize == nil && processors.isEmpty
         if !isUnchanged, info.isGrayWithAlpha, encoder.format == .png {
             // Only the finished image shows whether the processors kept it gray.
@@ -152,6 +171,8 @@ public struct ImageConverter: Sendable {
         try await Self.threads.run { try convert(data, to: encoder, fitting: size, onDamage: onDamage) }
     }
 
+    fileprivate static let encodingLimitName = "ImageConverter.maximumEncodingByteCount"
+
     private static let colorConverter = LittleCMSColorConverter()
 
     private static let threads = BlockingExecutor(
@@ -175,4 +196,26 @@ public struct ImageConverter: Sendable {
         if [.jpeg, .gif, .webp].contains(format) { options.pixelFormat = options.pixelFormat.shallow }
         return options
     }
+}
+
+/// A consumer that passes rows on to an encoder, if it holds no more memory than a limit. The memory counts in this limit
+/// only, and not in that of decoding.
+private final class EncodedRows: PixelRowConsumer {
+    private let encoder: any ImageEncoding
+    private let limit: Int
+    private let next: any PixelRowConsumer
+
+    init(by encoder: any ImageEncoding, limit: Int, next: any PixelRowConsumer) {
+        (self.encoder, self.limit, self.next) = (encoder, limit, next)
+    }
+
+    func begin(_ header: PixelRowHeader) throws {
+        try encoder.check(
+            next.byteCount(for: header), of: header.size, limit: limit, named: ImageConverter.encodingLimitName)
+        try next.begin(header)
+    }
+
+    func consume(_ row: RawSpan) throws { try next.consume(row) }
+
+    func finish() throws { try next.finish() }
 }

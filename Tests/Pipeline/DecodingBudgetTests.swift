@@ -329,8 +329,16 @@ struct DecodingBudgetTests {
         #expect(try await encode(60) == [60, -60, 60])
     }
 
-    @Test func `an encode that needs more than the whole budget runs alone`() async throws {
-        #expect(try await encode(150) == [60, -150, 60])
+    @Test func `an encode that needs more than the whole budget is refused`() async throws {
+        let pipeline = pipeline(width: 1)
+        let encoder = HeavyEncoder(byteCount: 101, codec: codec)
+        let encode = Task(executorPreference: executor) {
+            try await pipeline.encode(.gray(side: 1, level: 1), to: encoder)
+        }
+        executor.drain()
+        let error = await #expect(throws: ImageEncodingError.self) { try await encode.value }
+        #expect(error?.code == .exceedsLimit)
+        #expect(codec.use.value.decoded.isEmpty)
     }
 
     @Test func `a pipeline that was shut down encodes nothing`() async throws {

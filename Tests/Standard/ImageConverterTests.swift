@@ -199,6 +199,50 @@ struct ImageConverterTests {
         #expect(code { try ImageConverter(limits: frames).convert(moving, to: .gif()) } == .exceedsLimit)
     }
 
+    @Test func `an encode beyond its limit is refused, except one of a few rows whose output is small`() throws {
+        let size = PixelSize(width: 1200, height: 1200)
+        let flat = DecodedImage(pixels: try #require(PixelBuffer(size: size, format: .rgba8, alphaMode: .opaque)))
+        let large = try ImageEncoder.png().encode(flat)
+        let converter = ImageConverter(maximumEncodingByteCount: 4 << 20)
+        #expect(try CodecRegistry.standard.inspect(converter.convert(large, to: .png())).size == size)
+        #expect(try CodecRegistry.standard.inspect(converter.convert(large, to: .jpeg())).size == size)
+        for encoder in [ImageEncoder.webp(), .jpeg(isProgressive: true)] {
+            let error = #expect(throws: ImageEncodingError.self) { try converter.convert(large, to: encoder) }
+            #expect(error?.code == .exceedsLimit)
+        }
+
+        // The rows are not kept, but the encoded bytes are.
+        let coordinates = try ImageEncoder.png().encode(.coordinates(size))
+        let whole = try ImageConverter().convert(coordinates, to: .png(compressionLevel: 0))
+        let small = ImageConverter(maximumEncodingByteCount: whole.count - 1)
+        let error = #expect(throws: ImageEncodingError.self) {
+            try small.convert(coordinates, to: .png(compressionLevel: 0))
+        }
+        #expect(whole.count > 4 << 20 && error?.code == .exceedsLimit)
+    }
+
+    @Test func `the frames of an animation count for the limit of encodes`() throws {
+        let size = PixelSize(width: 16, height: 16)
+        let pixels = try (0..<3).map { level in
+            try #require(
+                PixelBuffer(size: size, format: .rgba8, alphaMode: .opaque) { memory, _ in
+                    memory.initializeMemory(as: UInt8.self, repeating: UInt8(50 * level))
+                })
+        }
+        var image = DecodedImage(pixels: pixels[0])
+        image.frames = MadeFrames(size, pixels.map { ($0, .milliseconds(100)) })
+        let data = try ImageEncoder.gif().encode(image)
+        let limit = ImageEncoder.webp().encodingByteCount(of: size, format: .rgba8, frameCount: 3)
+        #expect(limit >= ImageEncoder.webp().encodingByteCount(of: size, format: .rgba8) + 12 * 4 * 16 * 16)
+
+        let converted = try ImageConverter(maximumEncodingByteCount: limit).convert(data, to: .webp())
+        #expect(try CodecRegistry.standard.inspect(converted).frameCount == 3)
+        let error = #expect(throws: ImageEncodingError.self) {
+            try ImageConverter(maximumEncodingByteCount: limit - 1).convert(data, to: .webp())
+        }
+        #expect(error?.code == .exceedsLimit)
+    }
+
     @Test func `invalid data is an error`() {
         #expect(code { try ImageConverter().convert(Data(), to: .png()) } == .empty)
         #expect(code { try ImageConverter().convert(Data("<html>".utf8), to: .png()) } == .unknownFormat)

@@ -27,7 +27,7 @@ package enum PeakMemory {
 
     /// Expects that encoding holds no more than the encoder says, and not much less.
     package static func checkEncode(_ image: DecodedImage, by encoder: any ImageEncoding, _ name: String) throws {
-        let budget = encoder.encodingByteCount(of: image.size, format: image.pixels.format)
+        let budget = encoder.encodingByteCount(of: image)
         check(try ResidentMemory.growth { try encoder.encode(image) }.bytes, budget, name)
     }
 

@@ -212,6 +212,20 @@ struct QueryTests {
         #expect(ThumbnailFormat.negotiated == preferred)
     }
 
+    @Test func `a format whose encoder could exceed the memory is not negotiated`() throws {
+        func format(_ parameters: String) throws -> ThumbnailFormat {
+            try ThumbnailQuery(
+                QueryItems("url=https://a.test/p.png&\(parameters)"), accept: "image/webp", maximumSide: 2_000,
+                negotiated: [.webp], maximumEncodingByteCount: 64 << 20
+            ).format
+        }
+        #expect(try format("w=1000&h=1000") == .webp)
+        #expect(try format("w=2000&h=2000") == .plain)
+        // A height that is not given can be the maximum.
+        #expect(try format("w=1800") == .plain)
+        #expect(try format("w=2000&h=2000&format=webp") == .webp)
+    }
+
     @Test func `a named format is not negotiated`() throws {
         let query = try query("w=10&format=jpeg", accept: "image/webp")
         #expect(query.format == .jpeg)

@@ -265,6 +265,20 @@ struct InspectTests {
         }
     }
 
+    @Test func `an encoder that needs more memory than allowed is refused, and the message names the option`()
+        async throws
+    {
+        let file = directory.path + "/large.png"
+        let pixels = try #require(
+            PixelBuffer(size: PixelSize(width: 600, height: 600), format: .rgba8, alphaMode: .opaque))
+        try ImageEncoder.png().encode(DecodedImage(pixels: pixels)).write(to: URL(filePath: file))
+        let command = ["convert", file, "--format", "webp", "--output", directory.path + "/large.webp", "--max-decoded"]
+        let outcome = try await alcedo.run(command + ["8"])
+        #expect(outcome.status == 1)
+        #expect(outcome.problems.contains("the limit is 8388608 bytes (--max-decoded)"), "\(outcome.problems)")
+        #expect(try await alcedo.run(command + ["16"]).status == 0)
+    }
+
     @Test func `an image over the pixel limit is refused, and the limit can be raised`() async throws {
         // 512 x 512
         let file = SampleImages.path("tiles.png")

@@ -46,6 +46,22 @@ struct MemoryBudgetTests {
         }
     }
 
+    /// The encoders of animations, with the names of files that they write as a whole and in frames.
+    private static let animatedEncoders = encoders.map { $0.name }.filter { !$0.contains("png") && !$0.contains("jpeg") }
+
+    @Test(arguments: animatedEncoders) func `an encoder of an animation holds no more memory than its budget`(
+        name: String
+    ) async throws {
+        await #expect(processExitsWith: .success) { [name] in
+            let encoder = try #require(Self.encoders.first { $0.name == name }).encoder
+            _ = try encoder.encode(Self.noise(PixelSize(width: 16, height: 16), frameCount: 2))
+            // The encoded frames are a large part of the memory.
+            let image = try Self.noise(PixelSize(width: 320, height: 320), frameCount: 24)
+            #expect(encoder.encodingByteCount(of: image) > encoder.encodingByteCount(of: image.size, format: .rgba8))
+            try PeakMemory.checkEncode(image, by: encoder, name)
+        }
+    }
+
     /// The names of files, of which the options `rows` and `averaged` are variants.
     private static let files: [String] = {
         var names = [
@@ -280,10 +296,18 @@ struct MemoryBudgetTests {
         return image
     }
 
-    private static func noise() throws -> PixelBuffer {
+    /// Frames that differ in every pixel and cannot be compressed.
+    private static func noise(_ size: PixelSize, frameCount: Int) throws -> DecodedImage {
+        let frames = try (0..<frameCount).map { try noise(size, seed: UInt64($0)) }
+        var image = DecodedImage(pixels: frames[0])
+        image.frames = MadeFrames(size, frames.map { ($0, .milliseconds(100)) })
+        return image
+    }
+
+    private static func noise(_ size: PixelSize = size, seed: UInt64 = 0) throws -> PixelBuffer {
         try #require(
             PixelBuffer(size: size, format: .rgba8, alphaMode: .opaque) { memory, _ in
-                var state: UInt64 = 0x9E37_79B9_7F4A_7C15
+                var state: UInt64 = 0x9E37_79B9_7F4A_7C15 &+ seed
                 for word in memory.bindMemory(to: UInt64.self).indices {
                     state ^= state << 13
                     state ^= state >> 7

@@ -47,6 +47,13 @@
             size.encodingByteCount(perPixel: format.isDeep ? 80 : 40)
         }
 
+        /// Returns the memory for the frames that the AV1 encoder compares, measured for noise, and for the file.
+        package func encodingByteCount(of size: PixelSize, format: PixelFormat, frameCount: Int) -> Int {
+            guard frameCount > 1 else { return encodingByteCount(of: size, format: format) }
+            return size.encodingByteCount(perPixel: format.isDeep ? 1280 : 640)
+                .addingClamped(size.framesByteCount(format: format, frameCount: frameCount))
+        }
+
         /// Encodes the image with all frames of an animation, which are requested one at a time.
         ///
         /// - Throws: ``/AlcedoCore/ImageEncodingError``: `failed` when libavif fails or a frame cannot be decoded, and

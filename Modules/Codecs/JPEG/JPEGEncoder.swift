@@ -178,6 +178,13 @@ private final class JPEGRowEncoder: PixelRowConsumer {
 
     deinit { if let shim { alcedo_jpeg_encoder_destroy(shim) } }
 
+    /// Returns the bytes of a few rows, or of the coefficients of the image if they are kept until the end.
+    func byteCount(for header: PixelRowHeader) -> Int {
+        settings.is_progressive != 0 || settings.optimizes != 0
+            ? header.size.encodingByteCount(perPixel: 16)
+            : PixelSize(width: header.size.width, height: min(header.size.height, 64)).encodingByteCount(perPixel: 8)
+    }
+
     func begin(_ header: PixelRowHeader) throws {
         guard header.size.isPositive, max(header.size.width, header.size.height) <= Self.maximumSide else {
             throw ImageEncodingError(.unsupportedImage, "JPEG: the format cannot store \(header.size) pixels")

@@ -145,6 +145,14 @@ private final class PNGRowEncoder: PixelRowConsumer {
         self.output = output
     }
 
+    /// Returns the bytes of the rows that are kept, twice if they are packed at the end, or else of a few rows; and of
+    /// the indices if the colors may fit into a palette.
+    func byteCount(for header: PixelRowHeader) -> Int {
+        let rows = header.size.encodingByteCount(perPixel: header.format.bytesPerPixel)
+        let indices = keepsPalette ? min(header.size.encodingByteCount(perPixel: 1), Self.maximumIndexCount) : 0
+        return (rows > packLimit + 1 << 20 ? min(rows, 16 * header.bytesPerRow + 1 << 20) : 2 * rows) + indices
+    }
+
     func begin(_ header: PixelRowHeader) throws {
         self.header = header
         rows = PNGRowSamples(header)

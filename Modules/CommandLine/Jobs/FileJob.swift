@@ -10,6 +10,8 @@ struct FileJob: Sendable {
     let configuration: ImagePipeline.Configuration
     let destination: OutputDestination
     let maker: any FileMaking
+    /// The maximum number of bytes that an encoder, and the encoded bytes, hold at once. Default: no limit.
+    var encodingLimit = Int.max
     /// The maximum number of images processed at once. Default: 8.
     var maxConcurrentImages = 8
     /// Whether existing files are replaced, unless they are among the input images.
@@ -60,7 +62,7 @@ struct FileJob: Sendable {
         let pipeline = ImagePipeline(configuration)
         let tools = FileTools(
             pipeline: pipeline, codecs: configuration.codecs, layers: layers, transfers: transfers, files: files,
-            memory: ByteBudget(limit: configuration.maximumDecodingByteCount))
+            memory: ByteBudget(limit: configuration.maximumDecodingByteCount), encodingLimit: encodingLimit)
         let batch = BatchLoad(
             images, maxConcurrentLoads: maxConcurrentImages, interruption: interruption,
             showsProgress: report.showsProgress)

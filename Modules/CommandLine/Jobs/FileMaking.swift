@@ -47,17 +47,27 @@ struct FileTools: Sendable {
     let files: BlockingExecutor
     /// The memory of decoded images, and of their encoders, until their files are written.
     let memory: ByteBudget
+    /// The maximum number of bytes that an encoder, and the encoded bytes, hold at once.
+    let encodingLimit: Int
 
-    /// Runs `body`, which makes an image of this size and encodes it, when the memory for both is available. What needs
-    /// more than the limit of `--max-decoded` runs alone, because the number is an upper bound that some images do not
-    /// reach by far.
+    /// Runs `body`, which makes an image of this size and number of frames and encodes it, when the memory for both is
+    /// available. What needs more than the limit of `--max-decoded` runs alone, because the size is that before
+    /// processors.
     func withMemory<Result: Sendable>(
-        for size: PixelSize, _ format: PixelFormat, by encoder: (any ImageEncoding)?,
+        for size: PixelSize, _ format: PixelFormat, frameCount: Int = 1, by encoder: (any ImageEncoding)?,
         _ body: @Sendable () async throws -> Result
     ) async throws -> Result {
         let image = PixelBuffer.byteCount(size: size, format: format) ?? .max / 4
-        let encoded = encoder?.encodingByteCount(of: size, format: format) ?? image
+        let encoded = encoder?.encodingByteCount(of: size, format: format, frameCount: frameCount) ?? image
         return try await memory.withReservation(of: min(image, .max / 4) + min(encoded, .max / 4), body)
+    }
+
+    /// Returns the encoded image. Throws ``/AlcedoCore/ImageEncodingError``, which is `exceedsLimit` if the encoder
+    /// holds more memory than the limit.
+    func encode(_ image: DecodedImage, by encoder: any ImageEncoding) throws(ImageEncodingError) -> Data {
+        try encoder.check(
+            encoder.encodingByteCount(of: image), of: image.size, limit: encodingLimit, named: "--max-decoded")
+        return try encoder.encode(image)
     }
 
     /// The original bytes of an image, with their properties.

@@ -14,8 +14,9 @@ struct InputOptions: Sendable {
           --null, -0              separate the names in lists by zero bytes, as find -print0 does
           --max-pixels N          reject images and frames of more than N pixels before decoding; a pixel needs 4 or 8
                                   bytes of memory (default: \(DecodingLimits().maximumPixelCount))
-          --max-decoded MIB       hold at most MIB of memory for all decodes at once, and reject images that need more
-                                  (default: \(DecodingLimits().maximumByteCount >> 20), or what --max-pixels needs)
+          --max-decoded MIB       hold at most MIB of memory for all decodes at once, and reject images that need more,
+                                  also for their encoder (default: \(DecodingLimits().maximumByteCount >> 20), or what
+                                  --max-pixels needs; \(ImageConverter().maximumEncodingByteCount >> 20) for an encoder)
           --partial               also accept images with missing pixels, as of truncated files; missing rows are
                                   transparent or have the background color
           --strict                reject damaged images unless every pixel is right; without both options, images
@@ -50,6 +51,14 @@ struct InputOptions: Sendable {
         let isRaised = limits.maximumPixelCount != DecodingLimits().maximumPixelCount
         if isRaised, !hasByteLimit { limits.maximumByteCount = max(limits.maximumByteCount, needed) }
         return limits
+    }
+
+    /// The maximum number of bytes that the encoder of an image, and the encoded bytes, hold at once: that of
+    /// `--max-decoded`. Unless the option sets it, at least that of an ``/Alcedo/ImageConverter``, because encoders of
+    /// photos hold several times the bytes of their decoders.
+    var encodingLimit: Int {
+        hasByteLimit
+            ? limits.maximumByteCount : max(limits.maximumByteCount, ImageConverter().maximumEncodingByteCount)
     }
 
     /// The most damage of a file that still gives an image.

@@ -43,6 +43,12 @@ public struct ImageEncoder: ImageEncoding {
         encoder.encodingByteCount(of: size, format: format)
     }
 
+    /// Returns the maximum number of bytes that encoding an image with this number of frames holds at once beside the
+    /// image.
+    public func encodingByteCount(of size: PixelSize, format: PixelFormat, frameCount: Int) -> Int {
+        encoder.encodingByteCount(of: size, format: format, frameCount: frameCount)
+    }
+
     /// Returns an encoder that also writes metadata. For a format without metadata, returns the encoder unchanged.
     public func embedding(_ metadata: ImageMetadata) -> Self { Self(encoder.embedding(metadata)) }
 }

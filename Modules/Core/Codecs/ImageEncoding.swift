@@ -23,7 +23,8 @@ public protocol ImageEncoding: Sendable {
     /// Returns a row consumer that encodes one image at the end of a chain of consumers.
     ///
     /// The calls of the consumer throw ``ImageEncodingError``, or the error that `output` throws. Memory is O(*w*) when
-    /// the format allows it; otherwise the encoder collects the whole image.
+    /// the format allows it; otherwise the encoder collects the whole image. ``PixelRowConsumer/byteCount(for:)`` of the
+    /// consumer returns the memory, without the bytes that it has passed to `output`.
     ///
     /// - Parameter output: A closure that receives the encoded bytes in pieces. The bytes are valid only during the
     ///   call.
@@ -34,6 +35,14 @@ public protocol ImageEncoding: Sendable {
     ///
     /// The default implementation returns twice the bytes of the image.
     func encodingByteCount(of size: PixelSize, format: PixelFormat) -> Int
+
+    /// Returns the maximum number of bytes that encoding an image with this number of frames holds at once beside the
+    /// image.
+    ///
+    /// The default implementation returns the number for a still image, and for an animation adds eight canvases, for
+    /// the frames that are read ahead and compared, and twice the bytes of the pixels of each frame after the first: its
+    /// encoded bytes, which may not be compressed, are copied when the file is put together.
+    func encodingByteCount(of size: PixelSize, format: PixelFormat, frameCount: Int) -> Int
 
     /// Returns an encoder that also writes metadata: EXIF, XMP, IPTC and the resolution, as far as the format holds
     /// them. The color profile is that of each encoded image, not that of the metadata.
@@ -63,6 +72,21 @@ extension ImageEncoding {
     /// - Parameter exif: The EXIF data, starting with the TIFF header.
     public func embedding(exif: Data) -> Self { embedding(ImageMetadata(exif: exif)) }
 
+    /// Returns the maximum number of bytes that encoding an image, with all its frames if the format supports them, holds
+    /// at once beside the image.
+    package func encodingByteCount(of image: DecodedImage) -> Int {
+        encodingByteCount(
+            of: image.size, format: image.pixels.format,
+            frameCount: canEncode(image) ? image.frames?.frameCount ?? 1 : 1)
+    }
+
+    /// Returns the number for a still image, and for an animation adds eight canvases, and twice the bytes of the pixels
+    /// of each frame after the first.
+    public func encodingByteCount(of size: PixelSize, format: PixelFormat, frameCount: Int) -> Int {
+        encodingByteCount(of: size, format: format)
+            .addingClamped(size.framesByteCount(format: format, frameCount: frameCount))
+    }
+
     /// Throws `exceedsLimit` when encoding an image of a size holds more bytes than a limit.
     package func check(
         _ byteCount: Int, of size: PixelSize, limit: Int, named name: String
@@ -80,7 +104,9 @@ extension ImageEncoding {
     /// Returns a row consumer that collects the whole image and encodes it at the end. Its calls also throw
     /// ``ImageDecodingError`` when the image cannot be collected.
     public func makeRowEncoder(output: @escaping (RawSpan) throws -> Void) -> any PixelRowConsumer {
-        BufferingRowEncoder(encode: { (image) throws(ImageEncodingError) in try encode(image) }, output: output)
+        BufferingRowEncoder(
+            encode: { (image) throws(ImageEncodingError) in try encode(image) },
+            encodingByteCount: { encodingByteCount(of: $0, format: $1) }, output: output)
     }
 }
 
@@ -113,19 +139,27 @@ public struct ImageEncodingError: CodedError {
 /// A row consumer that collects all rows, for an encoder that needs the whole image.
 private final class BufferingRowEncoder: PixelRowConsumer {
     private let encode: (DecodedImage) throws(ImageEncodingError) -> Data
+    private let encodingByteCount: (PixelSize, PixelFormat) -> Int
     private let output: (RawSpan) throws -> Void
     private let collector = PixelRowCollector()
 
     init(
-        encode: @escaping (DecodedImage) throws(ImageEncodingError) -> Data, output: @escaping (RawSpan) throws -> Void
+        encode: @escaping (DecodedImage) throws(ImageEncodingError) -> Data,
+        encodingByteCount: @escaping (PixelSize, PixelFormat) -> Int, output: @escaping (RawSpan) throws -> Void
     ) {
         self.encode = encode
+        self.encodingByteCount = encodingByteCount
         self.output = output
     }
 
     func begin(_ header: PixelRowHeader) throws { try collector.begin(header) }
 
     func consume(_ row: RawSpan) throws { try collector.consume(row) }
+
+    /// Returns the bytes of the image, and those that encoding it holds.
+    func byteCount(for header: PixelRowHeader) -> Int {
+        collector.byteCount(for: header).addingClamped(encodingByteCount(header.size, header.format))
+    }
 
     func finish() throws {
         try collector.finish()

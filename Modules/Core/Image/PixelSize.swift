@@ -31,6 +31,15 @@ public struct PixelSize: Sendable, Hashable, CustomStringConvertible {
         return overflow || product > Int.max / 4 ? Int.max / 4 : product + (1 << 20)
     }
 
+    /// Returns the memory of an encoder of an animation for its frames, in addition to that for the first: eight
+    /// canvases, and twice the bytes of the pixels of each further frame. Zero for a still image.
+    package func framesByteCount(format: PixelFormat, frameCount: Int) -> Int {
+        guard frameCount > 1 else { return 0 }
+        let canvas = PixelBuffer.byteCount(size: self, format: format) ?? .max
+        let (canvases, overflow) = canvas.multipliedReportingOverflow(by: 8 + 2 * (min(frameCount, 1 << 32) - 1))
+        return overflow ? .max : canvases
+    }
+
     /// The size with width and height exchanged, as after a rotation by 90 degrees.
     package var transposed: PixelSize { PixelSize(width: height, height: width) }
 }

@@ -127,7 +127,7 @@ struct DecodingThreads: Sendable {
         _ image: DecodedImage, to encoder: any ImageEncoding, priority: LoadPriority,
         onBegin: @escaping @Sendable () -> Void
     ) async throws -> Data {
-        let byteCount = encoder.encodingByteCount(of: image.size, format: image.pixels.format)
+        let byteCount = encoder.encodingByteCount(of: image)
         try encoder.check(byteCount, of: image.size, limit: limit, named: "maximumDecodingByteCount")
         // An image that waits for its encoder holds memory that is not reserved. So an encode goes before waiting
         // decodes, which would add further images.

@@ -86,8 +86,10 @@ struct ServerStack: Sendable {
         generator = ThumbnailGenerator(
             configuration, cache: cache, limits: settings.limits, waits: waits, decoderWaits: decoderWaits,
             clock: clock, log: log)
+        var serviceSettings = settings.service
+        serviceSettings.maximumEncodingByteCount = settings.limits.decoding.maximumByteCount
         service = ThumbnailService(
-            settings.service, admission: admission, generator: generator, cache: cache, pipelineMetrics: metrics,
+            serviceSettings, admission: admission, generator: generator, cache: cache, pipelineMetrics: metrics,
             sharedStore: sharedStore, sandboxCounts: codecs.sandboxCounts, clock: clock)
     }
 

@@ -15,6 +15,8 @@ final class ThumbnailService: HTTPHandling {
         /// The maximum number of distinct requests that are in progress or wait. At most half of them, rounded up, may
         /// be for one machine.
         var maxConcurrentRequests = 512
+        /// The maximum number of bytes that the encoder of a format that `Accept` selects may hold.
+        var maximumEncodingByteCount = Int.max
     }
 
     private let settings: Settings
@@ -138,7 +140,8 @@ final class ThumbnailService: HTTPHandling {
             throw HTTPError(400, "this server does not accept signed URLs")
         }
         let query = try ThumbnailQuery(
-            items, accept: head.accept, maximumSide: settings.maximumSide, negotiated: settings.negotiatedFormats)
+            items, accept: head.accept, maximumSide: settings.maximumSide, negotiated: settings.negotiatedFormats,
+            maximumEncodingByteCount: settings.maximumEncodingByteCount)
         try settings.allowed.check(query.source)
         return (query, end)
     }

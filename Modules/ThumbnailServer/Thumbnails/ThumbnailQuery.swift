@@ -32,10 +32,12 @@ struct ThumbnailQuery: Sendable {
     ///   - maximumSide: The maximum number of pixels of a side.
     ///   - negotiated: The formats among which `Accept` selects, in order of preference. Default:
     ///     ``ThumbnailFormat/negotiated``.
+    ///   - maximumEncodingByteCount: The maximum number of bytes that an encoder may hold. A format whose encoder could
+    ///     need more is not selected by `Accept`. Default: no limit.
     /// - Throws: ``HTTPError`` 400 if a parameter is unknown, missing or invalid.
     init(
         _ items: QueryItems, accept: String?, maximumSide: Int,
-        negotiated: [ThumbnailFormat] = ThumbnailFormat.negotiated
+        negotiated: [ThumbnailFormat] = ThumbnailFormat.negotiated, maximumEncodingByteCount: Int = .max
     ) throws(HTTPError) {
         guard items.items.allSatisfy({ Self.names.contains($0.name) }) else {
             throw HTTPError(400, "unknown parameter; available: url, w, h, fit, format, quality")
@@ -52,12 +54,16 @@ struct ThumbnailQuery: Sendable {
         }
         guard width != nil || height != nil else { throw HTTPError(400, "w or h is missing") }
         self.fit = fit
-        size = PixelSize(width: width ?? maximumSide, height: height ?? maximumSide)
+        let size = PixelSize(width: width ?? maximumSide, height: height ?? maximumSide)
+        self.size = size
         let name = items["format"] ?? "auto"
         isNegotiated = name == "auto"
         if isNegotiated {
             let field = AcceptField(accept)
-            format = negotiated.first { field.accepts($0) } ?? field.fallback
+            let accepted = negotiated.first { candidate in
+                field.accepts(candidate) && candidate.encodingByteCount(of: size) <= maximumEncodingByteCount
+            }
+            format = accepted ?? field.fallback
         } else if let named = ThumbnailFormat(name: name) {
             format = named
         } else {
@@ -177,6 +183,17 @@ enum ThumbnailFormat: String, CaseIterable, Sendable {
     ///   - image: The image. Its alpha determines the format of ``plain``.
     ///   - quality: The quality, from 1 to 100.
     func encoder(for image: DecodedImage, quality: Int) -> any ImageEncoding {
+        let jpeg = ImageEncoder.jpeg(quality: quality)
+        return self == .plain && jpeg.canEncode(image) ? jpeg : encoder(quality: quality)
+    }
+
+    /// Returns the maximum number of bytes that the encoder of a thumbnail holds.
+    func encodingByteCount(of size: PixelSize) -> Int {
+        encoder(quality: defaultQuality).encodingByteCount(of: size, format: .rgba8)
+    }
+
+    /// Returns the encoder, which is that of PNG for ``plain``.
+    private func encoder(quality: Int) -> ImageEncoder {
         switch self {
         #if AVIF
             // Clients wait for the thumbnail, so the speed is higher than the default.
@@ -186,9 +203,8 @@ enum ThumbnailFormat: String, CaseIterable, Sendable {
             case .jxl: return .jxl(quality: Double(quality), effort: 3)
         #endif
         case .webp: return .webp(quality: Double(quality))
-        case .png: return .png()
+        case .png, .plain: return .png()
         case .jpeg: return .jpeg(quality: quality)
-        case .plain: return ImageEncoder.jpeg().canEncode(image) ? .jpeg(quality: quality) : .png()
         }
     }
 }
