@@ -45,10 +45,10 @@ extension ImagePipeline {
         /// A decode that exceeds the rest of the budget waits without blocking a thread; higher priorities go first. An
         /// image that needs more than the whole budget is the error `exceedsLimit`. What a decode holds at its peak
         /// counts, which can be several times the size of the image, with the rows and the result of a processor that
-        /// reduces the image meanwhile: see the guide on performance. An encode that needs more than the whole budget is
-        /// the ``/AlcedoCore/ImageEncodingError`` `exceedsLimit`. Processors of decoded images that need more run alone.
-        /// Previews have a separate budget of a quarter of this value; a preview that exceeds it is skipped. Default:
-        /// 512 MiB.
+        /// reduces the image meanwhile: see the guide on performance. An encode that needs more than the whole budget
+        /// is the ``/AlcedoCore/ImageEncodingError`` `exceedsLimit`. Processors of decoded images that need more run
+        /// alone. Previews have a separate budget of a quarter of this value; a preview that exceeds it is skipped.
+        /// Default: 512 MiB.
         public var maximumDecodingByteCount: Int
         /// The rule by which groups of images take turns in being decoded. Default: nil, the order of arrival.
         package var decodingTurns: DecodingTurns?

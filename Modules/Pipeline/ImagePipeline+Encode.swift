@@ -11,10 +11,10 @@ extension ImagePipeline {
     ///
     /// A program that encodes many images at once, such as a server, calls this method instead of
     /// ``/AlcedoCore/ImageEncoding/encode(_:)``, which blocks and reserves nothing. The encode counts with its
-    /// ``/AlcedoCore/ImageEncoding/encodingByteCount(of:format:)``, and an animation with further memory for its frames,
-    /// in ``Configuration/maximumDecodingByteCount``. While the budget has fewer bytes left, the encode waits without
-    /// blocking a thread. One that needs more than the whole budget fails with `exceedsLimit`. An encode begins before
-    /// waiting decodes of the same priority, so that decoded images do not accumulate.
+    /// ``/AlcedoCore/ImageEncoding/encodingByteCount(of:format:)``, and an animation with further memory for its
+    /// frames, in ``Configuration/maximumDecodingByteCount``. While the budget has fewer bytes left, the encode waits
+    /// without blocking a thread. One that needs more than the whole budget fails with `exceedsLimit`. An encode begins
+    /// before waiting decodes of the same priority, so that decoded images do not accumulate.
     ///
     /// - Parameters:
     ///   - image: The image.

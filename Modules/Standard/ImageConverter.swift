@@ -198,8 +198,8 @@ public struct ImageConverter: Sendable {
     }
 }
 
-/// A consumer that passes rows on to an encoder, if it holds no more memory than a limit. The memory counts in this limit
-/// only, and not in that of decoding.
+/// A consumer that passes rows on to an encoder, if it holds no more memory than a limit. The memory counts in this
+/// limit only, and not in that of decoding.
 private final class EncodedRows: PixelRowConsumer {
     private let encoder: any ImageEncoding
     private let limit: Int

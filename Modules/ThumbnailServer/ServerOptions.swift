@@ -60,9 +60,8 @@ struct ServerOptions {
           --max-pixels N              maximum number of pixels of an original (default: 50000000)
           --max-frames N              maximum number of frames of an original
                                       (default: \(DecodingLimits().maximumFrameCount))
-          --max-total-pixels N        maximum number of pixels in all frames of an original
-                                      (default: \(DecodingLimits().maximumTotalPixelCount))
-          --max-decoded MIB           maximum memory of all decodes and encodes at once in MiB (default: 256)
+          --max-decoded MIB           maximum memory of all decodes and encodes at once, and of one alone, in MiB
+                                      (default: 256)
           --max-originals N           maximum number of originals fetched at once (default: 128)
           --max-per-host N            maximum number of originals fetched at once from one host name, and from one
                                       address, however many names it has (default: 6)
@@ -172,9 +171,6 @@ struct ServerOptions {
             stack.limits.decoding.maximumPixelCount = try arguments.number(of: option, in: 1...65_535 * 65_535)
         case "--max-frames":
             stack.limits.decoding.maximumFrameCount = try arguments.number(of: option, in: 1...10_000_000)
-        case "--max-total-pixels":
-            stack.limits.decoding.maximumTotalPixelCount = try arguments.number(
-                of: option, in: 1...Int(Int32.max) << 24)
         case "--max-decoded":
             stack.limits.decoding.maximumByteCount = try arguments.number(of: option, in: 1...1 << 16) << 20
         case "--max-originals": stack.limits.maxConcurrentOriginals = try arguments.number(of: option, in: 1...10_000)

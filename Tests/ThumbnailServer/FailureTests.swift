@@ -143,6 +143,27 @@ struct FailureTests {
         #expect(try await status(.wrongPixels, FailingDecoder(code: .corrupt)) == 200)
     }
 
+    @Test func `only the first frame of an animation is decoded, and the others count for no limit of pixels`()
+        async throws
+    {
+        let size = PixelSize(width: 16, height: 16)
+        let frames = try [UInt8(0), 255].map { level in
+            try #require(
+                PixelBuffer(size: size, format: .rgba8, alphaMode: .opaque) { memory, _ in
+                    memory.initializeMemory(as: UInt8.self, repeating: level)
+                })
+        }
+        var image = DecodedImage(pixels: frames[0])
+        image.frames = MadeFrames(size, frames.map { ($0, .milliseconds(100)) })
+        let animation = try ImageEncoder.gif().encode(image)
+        try await TestServer.run(
+            change: { $0.limits.decoding.maximumTotalPixelCount = size.pixelCount },
+            handler: { _ in .ok(animation, type: "image/gif") }
+        ) { (server: TestServer) async throws in
+            #expect(try await server.get(server.target("/a")).status == 200)
+        }
+    }
+
     @Test func `an unreachable origin results in 502, and a silent one in 504`() async throws {
         try await TestServer.run { (server: TestServer) async throws in
             let nobody = try ClosedPort()

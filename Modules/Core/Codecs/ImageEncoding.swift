@@ -23,8 +23,8 @@ public protocol ImageEncoding: Sendable {
     /// Returns a row consumer that encodes one image at the end of a chain of consumers.
     ///
     /// The calls of the consumer throw ``ImageEncodingError``, or the error that `output` throws. Memory is O(*w*) when
-    /// the format allows it; otherwise the encoder collects the whole image. ``PixelRowConsumer/byteCount(for:)`` of the
-    /// consumer returns the memory, without the bytes that it has passed to `output`.
+    /// the format allows it; otherwise the encoder collects the whole image. ``PixelRowConsumer/byteCount(for:)`` of
+    /// the consumer returns the memory, without the bytes that it has passed to `output`.
     ///
     /// - Parameter output: A closure that receives the encoded bytes in pieces. The bytes are valid only during the
     ///   call.
@@ -40,8 +40,8 @@ public protocol ImageEncoding: Sendable {
     /// image.
     ///
     /// The default implementation returns the number for a still image, and for an animation adds eight canvases, for
-    /// the frames that are read ahead and compared, and twice the bytes of the pixels of each frame after the first: its
-    /// encoded bytes, which may not be compressed, are copied when the file is put together.
+    /// the frames that are read ahead and compared, and twice the bytes of the pixels of each frame after the first:
+    /// its encoded bytes, which may not be compressed, are copied when the file is put together.
     func encodingByteCount(of size: PixelSize, format: PixelFormat, frameCount: Int) -> Int
 
     /// Returns an encoder that also writes metadata: EXIF, XMP, IPTC and the resolution, as far as the format holds
@@ -72,16 +72,16 @@ extension ImageEncoding {
     /// - Parameter exif: The EXIF data, starting with the TIFF header.
     public func embedding(exif: Data) -> Self { embedding(ImageMetadata(exif: exif)) }
 
-    /// Returns the maximum number of bytes that encoding an image, with all its frames if the format supports them, holds
-    /// at once beside the image.
+    /// Returns the maximum number of bytes that encoding an image, with all its frames if the format supports them,
+    /// holds at once beside the image.
     package func encodingByteCount(of image: DecodedImage) -> Int {
         encodingByteCount(
             of: image.size, format: image.pixels.format,
             frameCount: canEncode(image) ? image.frames?.frameCount ?? 1 : 1)
     }
 
-    /// Returns the number for a still image, and for an animation adds eight canvases, and twice the bytes of the pixels
-    /// of each frame after the first.
+    /// Returns the number for a still image, and for an animation adds eight canvases, and twice the bytes of the
+    /// pixels of each frame after the first.
     public func encodingByteCount(of size: PixelSize, format: PixelFormat, frameCount: Int) -> Int {
         encodingByteCount(of: size, format: format)
             .addingClamped(size.framesByteCount(format: format, frameCount: frameCount))
