@@ -69,7 +69,8 @@ public final class ImagePipeline: ImageLoading {
         report = Reporter(observers: configuration.observers, clock: configuration.clock)
         let unusable = UnusableResponses(clock: configuration.clock)
         memory = MemoryStage(configuration.memoryCache, generations: generations, unusable: unusable)
-        let encodedBudget = EncodedByteBudget(limit: configuration.maximumEncodedByteCount)
+        let encodedBudget = EncodedByteBudget(
+            limit: configuration.maximumEncodedByteCount, turns: configuration.decodingTurns)
         disk = DiskStage(
             configuration.diskCache, generations: generations,
             writes: DiskWriteQueue(

@@ -56,8 +56,8 @@ extension ByteBudget {
         try await withReservation(of: byteCount, priority: priority.level, group: group, body)
     }
 
-    package func reserve(_ byteCount: Int, priority: PriorityHandle) async throws {
-        try await reserve(byteCount, priority: priority.level)
+    package func reserve(_ byteCount: Int, priority: PriorityHandle, group: String? = nil) async throws {
+        try await reserve(byteCount, priority: priority.level, group: group)
     }
 
     package func withReservationNow<Value>(

@@ -4,7 +4,8 @@ import Synchronization
 /// The rule by which groups of images, such as those of one server, take turns in being decoded.
 ///
 /// A group without a running decode goes before those that have one, and these follow each other. The rule applies to
-/// the threads and to the byte budget of decodes. Processors of decoded images, and encoders, belong to no group.
+/// the threads and to the byte budget of decodes, and to the budget of encoded bytes, in which a group without a
+/// download or bytes that wait goes first. Processors of decoded images, and encoders, belong to no group.
 package struct DecodingTurns: Sendable {
     /// The maximum number of decodes of one group that run at once. With fewer than the pipeline's threads, a group
     /// whose decodes take long leaves a thread to others. Values below 1 count as 1.

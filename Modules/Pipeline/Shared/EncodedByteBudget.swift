@@ -8,24 +8,31 @@ import AlcedoRuntime
 final class EncodedByteBudget: Sendable {
     private let limit: Int
     private let budget: ByteBudget
+    private let turns: DecodingTurns?
     /// The mean size of transfers, in which the newest has a weight of one quarter.
     private let mean: Locked<Int?> = Locked(nil)
 
     /// Creates a budget.
     ///
-    /// - Parameter limit: The number of bytes at which no further transfer begins.
-    init(limit: Int) {
+    /// - Parameters:
+    ///   - limit: The number of bytes at which no further transfer begins.
+    ///   - turns: The rule by which groups of images take turns. Default: nil, the order of arrival.
+    init(limit: Int, turns: DecodingTurns? = nil) {
         self.limit = max(0, limit)
+        self.turns = turns
         budget = ByteBudget(limit: limit)
     }
 
-    /// Waits for admission, higher priorities first. Reserves the expected size of a transfer, and returns it in bytes.
-    /// Throws `CancellationError` only.
-    func reserveExpected(_ priority: PriorityHandle) async throws -> Int {
+    /// Returns the group of a request, whose transfers take turns with those of others; nil for none.
+    func group(of request: ImageRequest) -> String? { turns?.group(request) }
+
+    /// Waits for admission, higher priorities first, then groups without a reservation. Reserves the expected size of a
+    /// transfer, and returns it in bytes. Throws `CancellationError` only.
+    func reserveExpected(_ priority: PriorityHandle, group: String? = nil) async throws -> Int {
         // Before the first transfer has ended, a small estimate lets many transfers begin while one waits for its
         // server.
         let expected = min(mean.withLock { $0 } ?? limit / 256, limit)
-        try await budget.reserve(expected, priority: priority)
+        try await budget.reserve(expected, priority: priority, group: group)
         return expected
     }
 
@@ -34,12 +41,12 @@ final class EncodedByteBudget: Sendable {
 
     /// Reserves bytes that have been received, even beyond the limit, and includes their number in the mean size of
     /// transfers.
-    func reserveArrived(_ byteCount: Int) {
+    func reserveArrived(_ byteCount: Int, group: String? = nil) {
         mean.withLock { mean in mean = mean.map { $0 + (byteCount - $0) / 4 } ?? byteCount }
-        budget.reserveUnconditionally(byteCount)
+        budget.reserveUnconditionally(byteCount, group: group)
     }
 
-    func release(_ byteCount: Int) { budget.release(byteCount) }
+    func release(_ byteCount: Int, group: String? = nil) { budget.release(byteCount, group: group) }
 }
 
 /// The reservation of one image in an ``EncodedByteBudget``: first for the expected bytes, then for the received ones,
@@ -51,21 +58,25 @@ final class EncodedByteReservation: Sendable {
     }
 
     private let budget: EncodedByteBudget
+    private let group: String?
     private let state = Locked(State())
 
-    /// Creates a reservation of no bytes.
-    init(of budget: EncodedByteBudget) { self.budget = budget }
+    /// Creates a reservation of no bytes. Reservations for a request with a group take turns with those of others.
+    init(of budget: EncodedByteBudget, for request: ImageRequest? = nil) {
+        self.budget = budget
+        group = request.flatMap { budget.group(of: $0) }
+    }
 
     deinit { release() }
 
     /// Waits until the transfer may begin, and reserves its expected size. Throws `CancellationError` only.
     func waitForAdmission(_ priority: PriorityHandle) async throws {
-        replace(with: try await budget.reserveExpected(priority))
+        replace(with: try await budget.reserveExpected(priority, group: group))
     }
 
     /// Replaces the expected bytes by the received ones. Returns this reservation.
     func arrived(_ byteCount: Int) -> EncodedByteReservation {
-        budget.reserveArrived(byteCount)
+        budget.reserveArrived(byteCount, group: group)
         replace(with: byteCount)
         return self
     }
@@ -77,7 +88,7 @@ final class EncodedByteReservation: Sendable {
             defer { state.reserved = nil }
             return state.reserved
         }
-        if let reserved { budget.release(reserved) }
+        if let reserved { budget.release(reserved, group: group) }
     }
 
     private func replace(with byteCount: Int) {
@@ -86,6 +97,6 @@ final class EncodedByteReservation: Sendable {
             defer { state.reserved = byteCount }
             return state.reserved
         }
-        if let releasedByteCount { budget.release(releasedByteCount) }
+        if let releasedByteCount { budget.release(releasedByteCount, group: group) }
     }
 }

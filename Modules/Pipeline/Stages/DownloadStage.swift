@@ -153,7 +153,7 @@ struct DownloadStage: Sendable {
         guard policy.allowsNetwork || !isRemote || mayHaveResponse(request) else { throw Self.notInCache(nil) }
         // Bytes in memory are held by the request itself, so they are not counted.
         let isInMemory = if case .bytes = request.source { true } else { false }
-        let reservation = isInMemory ? nil : EncodedByteReservation(of: encodedBudget)
+        let reservation = isInMemory ? nil : EncodedByteReservation(of: encodedBudget, for: request)
         var source = try await source(of: request)
         let start = report.clock.uptime
         let reload = source.mayReload ? unusable.beginReload(of: request.originalKey) : nil

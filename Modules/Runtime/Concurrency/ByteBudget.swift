@@ -71,8 +71,8 @@ package final class ByteBudget: Sendable {
     /// Reserves bytes that are already in use, even if they exceed the budget, until ``release(_:group:)`` is called
     /// with the same number. A later reservation waits until it fits in the rest of the budget. Values below zero count
     /// as zero.
-    package func reserveUnconditionally(_ byteCount: Int) {
-        state.withLock { $0.reserveUnconditionally(max(0, byteCount)) }
+    package func reserveUnconditionally(_ byteCount: Int, group: String? = nil) {
+        state.withLock { $0.reserveUnconditionally(max(0, byteCount), group: group) }
     }
 
     private func reserve(

@@ -36,7 +36,10 @@ struct ByteBudgetState: Sendable {
     }
 
     /// Reserves the bytes even if they do not fit.
-    mutating func reserveUnconditionally(_ byteCount: Int) { reserve(byteCount) }
+    mutating func reserveUnconditionally(_ byteCount: Int, group: String? = nil) {
+        waiting.begin(group)
+        reserve(byteCount)
+    }
 
     mutating func wait(_ waiter: Waiter, priority: Int) {
         waiting.add(waiter.id, waiter, priority: priority, group: waiter.group)
