@@ -10,8 +10,8 @@
     /// call the system, only the decoding of that image fails, with an ``/AlcedoCore/ImageDecodingError``. Another
     /// worker replaces the failed one.
     ///
-    /// The app starts its own executable again for each worker. Call ``SandboxWorker/runIfRequested(_:prepare:)`` first
-    /// in `main`:
+    /// The app starts its own executable again for each worker. Call
+    /// ``SandboxWorker/runIfRequested(_:conversions:prepare:)`` first in `main`:
     ///
     /// ```swift
     /// let codecs = CodecRegistry.standard
@@ -28,9 +28,9 @@
         /// The version of Landlock that confines the workers in addition to the filter of system calls; 0 if the kernel
         /// does not have Landlock.
         public let landlockVersion: Int
-        /// The number of files that `prepare` of ``SandboxWorker/runIfRequested(_:prepare:)`` names and the first
-        /// worker could not keep open, for example because of the limit of open files. A decoder that opens such a file
-        /// ends its worker.
+        /// The number of files that `prepare` of ``SandboxWorker/runIfRequested(_:conversions:prepare:)`` names and the
+        /// first worker could not keep open, for example because of the limit of open files. A decoder that opens such
+        /// a file ends its worker.
         public let unavailableFileCount: Int
         private let lastSession = Atomic<UInt64>(0)
 
@@ -38,7 +38,7 @@
         ///
         /// - Throws: ``SandboxError``: `unsupported` if the kernel or the container lacks seccomp filters or sealed
         ///   memory, `cannotStart` if `/proc` is not mounted, or if the worker does not start or does not call
-        ///   ``SandboxWorker/runIfRequested(_:prepare:)``.
+        ///   ``SandboxWorker/runIfRequested(_:conversions:prepare:)``.
         public init(_ configuration: SandboxConfiguration = SandboxConfiguration()) throws(SandboxError) {
             try SandboxWorker.checkIsApp()
             guard alcedo_sandbox_check_kernel() == 0 else {

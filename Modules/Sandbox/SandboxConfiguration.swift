@@ -11,8 +11,9 @@
     public struct SandboxConfiguration: Sendable {
         /// The number of worker processes. Default: the number of processors. Values below 1 count as 1.
         public var workerCount = max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN)))
-        /// The path of the executable that workers run. It must call ``SandboxWorker/runIfRequested(_:prepare:)``.
-        /// Default: nil, the executable of this process. The program `alcedo` of this package is such an executable.
+        /// The path of the executable that workers run. It must call
+        /// ``SandboxWorker/runIfRequested(_:conversions:prepare:)``. Default: nil, the executable of this process. The
+        /// program `alcedo` of this package is such an executable.
         public var executable: String?
         /// The number of requests after which a worker is replaced. Default: 1,000. With 1, every request has a process
         /// of its own. One request is an opened image with all that is asked of it until it is decoded, or a frame of

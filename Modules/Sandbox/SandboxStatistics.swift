@@ -1,8 +1,8 @@
 #if Sandbox
     /// The counts of a sandbox since it was created.
     public struct SandboxStatistics: Sendable, Hashable {
-        /// The number of requests: opened images, each with all that is asked of it until it is decoded, and frames,
-        /// with and without errors.
+        /// The number of requests: opened images, each with all that is asked of it until it is decoded, frames and
+        /// conversions, with and without errors.
         public internal(set) var requests = 0
         /// The number of requests whose decoder crashed.
         public internal(set) var crashes = 0

@@ -11,7 +11,7 @@
         package static var isRequested: Bool { CommandLine.arguments.dropFirst().first == marker }
 
         /// Throws if the process is a worker, or if this is unknown. Otherwise, a program that does not call
-        /// ``runIfRequested(_:prepare:)`` would start itself without end.
+        /// ``runIfRequested(_:conversions:prepare:)`` would start itself without end.
         static func checkIsApp(_ arguments: [String] = CommandLine.arguments) throws(SandboxError) {
             // Swift finds the arguments by files in /proc.
             guard !arguments.isEmpty else {
@@ -40,6 +40,7 @@
         ///
         /// - Parameters:
         ///   - codecs: The formats that the worker decodes. It finds the decoder by the format's name.
+        ///   - conversions: The work that ``Sandbox/convert(_:by:argument:limits:)`` can name. Default: none.
         ///   - prepare: Work that needs files and runs before the confinement. It returns the absolute paths of files
         ///     that decoders read later, such as fonts. The worker opens these files before the confinement, at most
         ///     8,192 and as many as the hard limit of descriptors allows. Later, opening exactly such a path gives a
@@ -48,7 +49,9 @@
         ///     and use the descriptors and the threads that the closure leaves. Landlock does not apply to these
         ///     threads, but the filter of system calls does. The worker has 20 seconds to start, including this work.
         ///     Default: no work and no files.
-        public static func runIfRequested(_ codecs: CodecRegistry, prepare: () -> [String] = { [] }) {
+        public static func runIfRequested(
+            _ codecs: CodecRegistry, conversions: [SandboxedConversion] = [], prepare: () -> [String] = { [] }
+        ) {
             guard isRequested else { return }
             let numbers = CommandLine.arguments.dropFirst(2).first?.split(separator: ",").map { Int($0) ?? 0 } ?? []
             guard numbers.count == 4, numbers[0] == Int(ALCEDO_SANDBOX_VERSION), numbers[1...].allSatisfy({ $0 > 0 }),
@@ -69,7 +72,7 @@
             WorkerSocket.send(reply)
             guard failedStep == 0 else { _exit(70) }
             var loop = WorkerLoop(
-                codecs, input: UnsafeRawBufferPointer(start: input, count: numbers[2]),
+                codecs, conversions, input: UnsafeRawBufferPointer(start: input, count: numbers[2]),
                 output: OutputMemory(UnsafeMutableRawBufferPointer(start: output, count: numbers[3])))
             loop.run()
         }

@@ -34,7 +34,8 @@
         /// Creates a decoder.
         ///
         /// - Parameters:
-        ///   - format: A format of the registry that the workers pass to ``SandboxWorker/runIfRequested(_:prepare:)``.
+        ///   - format: A format of the registry that the workers pass to
+        ///     ``SandboxWorker/runIfRequested(_:conversions:prepare:)``.
         ///   - sandbox: The worker processes.
         public init(_ format: ImageFormat, in sandbox: Sandbox) {
             self.format = format

@@ -50,10 +50,11 @@
             let last = lastWorker.withLock { $0?.id }
             return try sandbox.pool.withWorker(preferring: last) { worker in
                 // A worker that has not had the animation needs the file.
-                try worker.send(.frame, format, worker.id == last ? nil : data, options, session: session, index: index)
+                let file = worker.id == last ? nil : data
+                try worker.send(.frame, format.rawValue, file, options, session: session, index: index)
                 var reply = try worker.receive()
                 if reply.kind == ReplyKind.unknownSession.rawValue, worker.id == last {
-                    try worker.send(.frame, format, data, options, session: session, index: index)
+                    try worker.send(.frame, format.rawValue, data, options, session: session, index: index)
                     reply = try worker.receive()
                 }
                 switch ReplyKind(rawValue: reply.kind) {

@@ -81,7 +81,7 @@
         }
 
         private func open(_ worker: WorkerProcess) throws {
-            try worker.send(.open, format, data, DecodingOptions(limits: limits))
+            try worker.send(.open, format.rawValue, data, DecodingOptions(limits: limits))
             let reply = try worker.receive(.opened)
             // The size can exceed the limit of pixels, as the natural size of a vector image does.
             guard let width = Int32(exactly: reply.width), let height = Int32(exactly: reply.height),

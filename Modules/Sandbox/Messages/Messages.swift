@@ -16,6 +16,8 @@
         case proceed
         /// The app has received the rows of a message and needs no further rows.
         case cancel
+        /// Converts a file. The name is that of the conversion.
+        case convert
     }
 
     /// The replies of a worker to the app.
@@ -29,6 +31,8 @@
         case ended
         /// The header of the image has been read.
         case opened
+        /// The bytes that a conversion has made. Their number is the value.
+        case converted
     }
 
     /// The arrangement of the memory that carries names and encoded images to a worker.

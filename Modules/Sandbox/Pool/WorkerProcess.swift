@@ -104,15 +104,18 @@
 
         /// Sends a request with a new allowance of time.
         ///
+        /// `name` is that of a format or of a conversion, and `index` the index of a frame or the argument of a
+        /// conversion.
+        ///
         /// - Throws: `WorkerFailure.lost` if the worker has ended; `ImageDecodingError` `exceedsLimit` for too much
         ///   data.
         func send(
-            _ kind: RequestKind, _ format: ImageFormat, _ data: Data?, _ options: DecodingOptions,
+            _ kind: RequestKind, _ name: String, _ data: Data?, _ options: DecodingOptions,
             session: UInt64 = 0, index: Int = 0
         ) throws {
             let input = memory.input
             let count = data?.count ?? 0
-            var name = format.rawValue
+            var name = name
             let nameByteCount = name.utf8.count
             guard count <= input.count - InputLayout.dataOffset, nameByteCount <= InputLayout.nameByteCount else {
                 throw ImageDecodingError(

@@ -6,6 +6,7 @@
     /// Serves the requests of the app, one after another, in a confined process.
     struct WorkerLoop {
         private let codecs: CodecRegistry
+        private let conversions: [SandboxedConversion]
         private let input: UnsafeRawBufferPointer
         private let output: OutputMemory
         /// The opened image, whose file is in the input until the next one is.
@@ -15,8 +16,12 @@
 
         private static let maximumSessionCount = 4
 
-        init(_ codecs: CodecRegistry, input: UnsafeRawBufferPointer, output: OutputMemory) {
+        init(
+            _ codecs: CodecRegistry, _ conversions: [SandboxedConversion], input: UnsafeRawBufferPointer,
+            output: OutputMemory
+        ) {
             self.codecs = codecs
+            self.conversions = conversions
             self.input = input
             self.output = output
         }
@@ -70,6 +75,10 @@
                 payload.append(damage)
                 return try complete(alcedo_sandbox_reply(.done), payload)
             case .frame: return try frame(request, decoder(of: request), options)
+            case .convert:
+                // The file of the opened image has been overwritten.
+                image = nil
+                return try convert(request, options.limits)
             case .proceed, .cancel, .close, nil:
                 throw ImageDecodingError(.decoderFailed, "sandbox: an unexpected request")
             }
@@ -81,11 +90,34 @@
         }
 
         private func decoder(of request: alcedo_sandbox_request) throws(ImageDecodingError) -> any ImageDecoding {
-            let name = String(decoding: input.prefix(Int(request.name_count)), as: UTF8.self)
+            let name = name(of: request)
             guard let entry = codecs.entries.first(where: { $0.format.rawValue == name }) else {
                 throw ImageDecodingError(.unknownFormat, "sandbox: the worker has no codec for \(name)")
             }
             return entry.decoder
+        }
+
+        private func name(of request: alcedo_sandbox_request) -> String {
+            String(decoding: input.prefix(Int(request.name_count)), as: UTF8.self)
+        }
+
+        private func convert(
+            _ request: alcedo_sandbox_request, _ limits: DecodingLimits
+        ) throws -> alcedo_sandbox_reply {
+            let name = name(of: request)
+            guard let conversion = conversions.first(where: { $0.name == name }) else {
+                throw ImageDecodingError(.decoderUnavailable, "sandbox: the worker has no conversion \(name)")
+            }
+            let result = try conversion.convert(data(of: request), Int(request.index), limits)
+            guard let area = output.copyArea(offset: 0, count: result.count) else {
+                throw ImageDecodingError(
+                    .exceedsLimit, "sandbox: \(result.count) bytes exceed the limit of \(output.capacity) bytes")
+            }
+            result.withUnsafeBytes { area.copyMemory(from: $0) }
+            var reply = alcedo_sandbox_reply(.converted)
+            reply.offset = output.outputOffset(ofCopy: 0)
+            reply.value = Int64(result.count)
+            return reply
         }
 
         /// Returns the encoded image without copying it. Valid until the reply.

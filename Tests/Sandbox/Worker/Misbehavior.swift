@@ -173,7 +173,7 @@
             Self.send(reply, self == .shortMessage ? 5 : MemoryLayout<alcedo_sandbox_reply>.size)
         }
 
-        fileprivate static func send(_ reply: alcedo_sandbox_reply, _ count: Int) {
+        static func send(_ reply: alcedo_sandbox_reply, _ count: Int) {
             var reply = reply
             _ = AlcedoLibc.send(Int32(ALCEDO_SANDBOX_SOCKET), &reply, count, Int32(MSG_NOSIGNAL))
         }

@@ -5,6 +5,6 @@
 
     SandboxWorker.runIfRequested(
         CodecRegistry.standard.adding(CodecRegistry.Entry(format: HostileDecoder.format, decoder: HostileDecoder())),
-        prepare: KeptFile.prepare)
+        conversions: HostileConversion.all, prepare: KeptFile.prepare)
 #endif
 print("This program only runs as a worker of the tests of AlcedoSandbox, with the package trait Sandbox.")
