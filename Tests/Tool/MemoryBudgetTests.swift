@@ -61,6 +61,40 @@ struct MemoryBudgetTests {
         }
     }
 
+    #if JXL
+        @Test(arguments: ["jxl of noise", "jxl of noise with effort 9", "jxl of gray", "jxl of metadata"])
+        func `a recompression holds no more memory than its budget, in both directions`(name: String) async throws {
+            await #expect(processExitsWith: .success) { [name] in
+                let effort = name.hasSuffix("9") ? 9 : 3
+                let isNoise = name.hasPrefix("jxl of noise")
+                var jpeg = try ImageEncoder.jpeg(quality: 100).encode(
+                    isNoise ? DecodedImage(pixels: Self.noise()) : Self.flat())
+                if name.hasSuffix("metadata") {
+                    let segment = Data([0xFF, 0xE5, 0xFF, 0xFF]) + Data((0..<65_533).map { UInt8($0 * $0 % 251) })
+                    var segments = Data()
+                    for _ in 0..<300 { segments += segment }
+                    jpeg = jpeg.prefix(2) + segments + jpeg.dropFirst(2)
+                }
+                let small = try ImageEncoder.jpeg().encode(.gray(side: 16))
+                _ = try JPEGRecompression.reconstruct(JPEGRecompression.compress(small))
+                let budget = JPEGRecompression.compressionByteCount(
+                    of: Self.size, effort: effort, fileByteCount: jpeg.count)
+                var file = Data()
+                PeakMemory.check(
+                    try ResidentMemory.growth { file = try JPEGRecompression.compress(jpeg, effort: effort) }.bytes,
+                    budget, name)
+                let limits = DecodingLimits()
+                let decoding = try CodecRegistry([.jxl]).open(file).decodingByteCount(DecodingOptions())
+                let result = JPEGRecompression.maximumJPEGByteCount(
+                    of: Self.size, fileByteCount: file.count, limits)
+                var restored = Data()
+                let growth = try ResidentMemory.growth { restored = try JPEGRecompression.reconstruct(file) }.bytes
+                #expect(restored == jpeg)
+                PeakMemory.check(growth, decoding + 2 * result, name)
+            }
+        }
+    #endif
+
     /// The names of files, of which the options `rows` and `averaged` are variants.
     private static let files: [String] = {
         var names = [

@@ -27,9 +27,9 @@
         ///   - effort: The effort, from 1 (fastest) to 9 (smallest file). Other values are clamped. Default: 7.
         ///   - limits: The limits of the image. Default: the default limits.
         /// - Throws: ``/AlcedoCore/ImageEncodingError``: `unsupportedImage` for a JPEG that libjxl cannot store, such
-        ///   as one with arithmetic coding or CMYK, and for an image that exceeds the limits; `failed` for damaged
-        ///   data; `outOfMemory`.
-        /// - Complexity: O(*w* × *h*). Memory: the coefficients, several times as many bytes as pixels, and the file.
+        ///   as one with arithmetic coding or CMYK, for an image that exceeds the limits, and for a file that
+        ///   ``reconstruct(_:limits:)`` would not make; `failed` for damaged data; `outOfMemory`.
+        /// - Complexity: O(*w* × *h*). Memory: ``compressionByteCount(of:effort:fileByteCount:)``.
         public static func compress(
             _ jpeg: Data, effort: Int = 7, limits: DecodingLimits = DecodingLimits()
         ) throws(ImageEncodingError) -> Data {
@@ -45,9 +45,8 @@
                 do throws(ImageDecodingError) { try limits.check(frame.size, format: .rgba8) } catch {
                     throw ImageEncodingError(.unsupportedImage, "JPEG XL: cannot recompress the JPEG: \(error.message)")
                 }
-                let writer = try JXLWriter(threads: 1)
-                try writer.add(jpeg: bytes, effort: Int32(min(max(effort, 1), 9)))
-                let file = try writer.data()
+                // The memory of libjxl is released before the file is reconstructed.
+                let file = try encode(bytes, effort: effort)
                 // libjxl stores some damaged files whose bytes it cannot reconstruct.
                 guard (try? reconstruct(file, limits: limits)) == jpeg else {
                     throw ImageEncodingError(
@@ -57,16 +56,43 @@
             }
         }
 
+        private static func encode(
+            _ jpeg: UnsafeBufferPointer<UInt8>, effort: Int
+        ) throws(ImageEncodingError) -> Data {
+            let writer = try JXLWriter(threads: 1)
+            try writer.add(jpeg: jpeg, effort: Int32(min(max(effort, 1), 9)))
+            return try writer.data()
+        }
+
+        /// Returns the number of bytes of memory that ``compress(_:effort:limits:)`` holds at its peak, an upper bound
+        /// that was measured for noise, progressive files and files of metadata. At most `Int.max / 2`.
+        ///
+        /// - Parameters:
+        ///   - size: The size of the JPEG image, in pixels.
+        ///   - effort: The effort. Default: 7.
+        ///   - fileByteCount: The number of bytes of the JPEG file.
+        public static func compressionByteCount(of size: PixelSize, effort: Int = 7, fileByteCount: Int) -> Int {
+            // Blocks of several components can have 32 pixels a side, and rows of libjxl are padded.
+            let padded = PixelSize(
+                width: min(size.width, 1 << 30) / 64 * 64 + 64, height: min(size.height, 1 << 30) / 32 * 32 + 32)
+            let bytes = max(0, min(fileByteCount, 1 << 40))
+            // libjxl makes tokens of the coefficients. A file has at most one for each bit, and the image three for
+            // each pixel. At the highest effort, it compares several ways to code them.
+            let tokens = effort >= 9 ? (perByte: 110, perPixel: 60) : (perByte: 64, perPixel: 40)
+            let image = padded.encodingByteCount(perPixel: 20)
+            return image + min(tokens.perByte * bytes, padded.encodingByteCount(perPixel: tokens.perPixel)) + 8 * bytes
+        }
+
         /// Returns the JPEG file from which a JPEG XL file was made.
         ///
         /// - Parameters:
         ///   - data: A JPEG XL file made by ``compress(_:effort:limits:)`` or by another encoder.
-        ///   - limits: The limits of the image. The JPEG file may have at most as many bytes as a frame. Default: the
-        ///     default limits.
+        ///   - limits: The limits of the image. The JPEG file may have at most as many bytes as a frame, and at most
+        ///     twice the bytes of `data`, 4 for each pixel, and as many as metadata. Default: the default limits.
         /// - Throws: ``/AlcedoCore/ImageDecodingError``: `unsupportedVariant` when the file was not made from a JPEG
         ///   file; `exceedsLimit` also for compressed EXIF or XMP that is damaged or larger than 4 MiB; the errors of
         ///   decoding.
-        /// - Complexity: O(*w* × *h*). Memory: the coefficients, several times as many bytes as pixels, and both files.
+        /// - Complexity: O(*w* × *h*). Memory: no more than to decode the image, and the JPEG file twice.
         public static func reconstruct(
             _ data: Data, limits: DecodingLimits = DecodingLimits()
         ) throws(ImageDecodingError) -> Data {
@@ -74,8 +100,9 @@
                 let file = try JXLFile(bytes, limits: limits)
                 if let damage = file.structureDamage { throw damage.error }
                 try JXLContainer(bytes).checkCompressedMetadata(bytes, limits: limits)
+                let expected = maximumJPEGByteCount(of: file.header.size, fileByteCount: bytes.count, limits)
+                let maximum = min(limits.maximumByteCount, expected)
                 let reader = try file.makeReader(ALCEDO_JXL_RECONSTRUCTION)
-                let maximum = limits.maximumByteCount
                 // The JPEG file is about a quarter larger.
                 var capacity = min(bytes.count + bytes.count / 2 + (4 << 10), maximum)
                 while true {
@@ -87,9 +114,22 @@
                     guard capacity < maximum else { break }
                     capacity = capacity < maximum / 2 ? 2 * capacity : maximum
                 }
+                let name =
+                    expected > limits.maximumByteCount
+                    ? "DecodingLimits.maximumByteCount" : "set by the sizes of the image and of the JPEG XL file"
                 throw ImageDecodingError(
-                    .exceedsLimit, "JPEG XL: the JPEG file exceeds the limit of \(maximum) bytes")
+                    .exceedsLimit, "JPEG XL: the JPEG file exceeds the limit of \(maximum) bytes (\(name))")
             }
+        }
+
+        /// Returns the maximum number of bytes of the JPEG file that a JPEG XL file may contain. A file of a few bytes
+        /// can contain gigabytes of zeros as metadata. Coefficients take less than 4 bytes a pixel, also those of noise
+        /// at the best quality, and metadata that cannot be compressed is in the file. At most `Int.max / 4`.
+        package static func maximumJPEGByteCount(
+            of size: PixelSize, fileByteCount: Int, _ limits: DecodingLimits
+        ) -> Int {
+            let metadata = max(0, min(limits.maximumMetadataByteCount, 1 << 30))
+            return min(.max / 4, size.encodingByteCount(perPixel: 4).addingClamped(2 * fileByteCount + metadata))
         }
     }
 
