@@ -1,10 +1,6 @@
 import AlcedoCore
 import AlcedoProgramSupport
 
-#if Sandbox
-    import AlcedoSandbox
-#endif
-
 /// The `alcedo` command-line tool, which uses the standard pipeline.
 @main
 enum AlcedoTool {
@@ -47,7 +43,7 @@ enum AlcedoTool {
     static func main() {
         #if Sandbox
             // The sandbox starts this program again for its workers, which never return from this call.
-            SandboxWorker.runIfRequested(.programs, prepare: ProgramWorker.prepare)
+            ProgramWorker.runIfRequested()
         #endif
         EarlyInterruption.install(
             "alcedo: interrupted\n", isQuiet: CommandLine.arguments.contains { $0 == "--quiet" || $0 == "-q" })

@@ -75,7 +75,8 @@ struct ConvertCommand: ProgramCommand {
 
     private func recompressionMaker(of format: OutputFormat) throws -> any FileMaking {
         #if JXL
-            return try encoding.recompressionMaker(of: format, hasProcessors: !options.processors.isEmpty)
+            return try encoding.recompressionMaker(
+                of: format, hasProcessors: !options.processors.isEmpty, by: options.inputs.recompressor)
         #else
             throw UsageError("--recompress needs a build with the package trait JXL")
         #endif

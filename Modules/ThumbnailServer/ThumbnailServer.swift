@@ -2,17 +2,13 @@ import AlcedoLibc
 import AlcedoProgramSupport
 import CMalloc
 
-#if Sandbox
-    import AlcedoSandbox
-#endif
-
 /// An HTTP service for thumbnails, based on the image pipeline.
 @main
 enum ThumbnailServer {
     static func main() {
         #if Sandbox
             // The sandbox starts this program again for its workers, which never return from this call.
-            SandboxWorker.runIfRequested(.programs, prepare: ProgramWorker.prepare)
+            ProgramWorker.runIfRequested()
         #endif
         // Writing to a disconnected client must return an error instead of ending the process.
         signal(SIGPIPE, SIG_IGN)

@@ -81,13 +81,14 @@
             try await alcedo.run(["convert", "--recompress"] + words)
         }
 
-        @Test func `a JPEG file is stored as JPEG XL, and reconstructed byte for byte`() async throws {
+        @Test(arguments: [[], ["--no-sandbox"], ["--max-decoded", "1"]])
+        func `a JPEG file is stored as JPEG XL, and reconstructed byte for byte`(options: [String]) async throws {
             let photo = Self.tests.appending(path: "JPEG/Fixtures/exif6.jpg")
             let stored = directory.url.appending(path: "photo.jxl")
             let restored = directory.url.appending(path: "photo.jpg")
 
-            let first = try await recompress([photo.path, "--output", stored.path, "--effort", "3", "--json"])
-            let second = try await recompress([stored.path, "--output", restored.path])
+            let first = try await recompress([photo.path, "--output", stored.path, "--effort", "3", "--json"] + options)
+            let second = try await recompress([stored.path, "--output", restored.path] + options)
 
             #expect(first.status == 0)
             #expect(first.problems == "")
@@ -100,6 +101,42 @@
             #expect(info.metadata.exif != nil)
             #expect(try Data(contentsOf: restored) == Data(contentsOf: photo))
         }
+
+        @Test func `files that cannot be recompressed cost only themselves, and write no lines of libjxl`() async throws {
+            let input = directory.url.appending(path: "in")
+            try FileManager.default.createDirectory(at: input, withIntermediateDirectories: true)
+            let photo = try Data(contentsOf: Self.tests.appending(path: "JPEG/Fixtures/420.jpg"))
+            for index in 0..<6 { try photo.write(to: input.appending(path: "good\(index).jpg")) }
+            try photo.prefix(photo.count / 2).write(to: input.appending(path: "truncated.jpg"))
+            // libjxl stores at most 4 MiB after the image.
+            try (photo + Data(repeating: 7, count: 10 << 20)).write(to: input.appending(path: "tail.jpg"))
+            let cmyk = Self.tests.appending(path: "JPEG/Fixtures/cmyk.jpg")
+            try Data(contentsOf: cmyk).write(to: input.appending(path: "cmyk.jpg"))
+
+            let outcome = try await recompress([input.path, "--format", "jxl", "--output", output.path])
+
+            let names = try FileManager.default.contentsOfDirectory(atPath: output.path).sorted()
+            #expect(outcome.status == 1 && names == (0..<6).map { "good\($0).jxl" })
+            let problems = outcome.problems.split(separator: "\n")
+            #expect(problems.count == 3, "\(outcome.problems)")
+            #expect(problems.allSatisfy { $0.hasPrefix("alcedo: ") && $0.contains(".jpg: ") }, "\(outcome.problems)")
+        }
+
+        #if Sandbox
+            @Test func `a recompression runs in worker processes`() throws {
+                let photo = try Data(contentsOf: Self.tests.appending(path: "JPEG/Fixtures/420.jpg"))
+                let stored = try Recompressor().convert(.compression, photo, effort: 3, limits: DecodingLimits())
+                #expect(try Recompressor().convert(.reconstruction, stored, effort: 3, limits: DecodingLimits()) == photo)
+                for (direction, file) in [(Recompressor.Direction.compression, photo), (.reconstruction, stored)] {
+                    // This process is not prepared for workers, so work that needs them is an error.
+                    let error = #expect(throws: ImageDecodingError.self) {
+                        try Recompressor(in: ProgramSandbox()).convert(
+                            direction, file, effort: 3, limits: DecodingLimits())
+                    }
+                    #expect(error?.code == .decoderUnavailable)
+                }
+            }
+        #endif
 
         @Test(arguments: [
             ["--format", "png"], ["--format", "jxl", "--quality", "80"], ["--format", "jxl", "--lossless"],

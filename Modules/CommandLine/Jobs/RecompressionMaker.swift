@@ -11,6 +11,7 @@
         let format: OutputFormat
         /// The effort of libjxl.
         let effort: Int
+        let recompressor: Recompressor
 
         var fileExtension: String { format.fileExtension }
 
@@ -29,16 +30,33 @@
                     description: "--recompress makes \(format.rawValue) of \(source), not of \(original.info.format)")
             }
             let limits = request.decoding.limits
-            let count = try await tools.files.run {
-                let data =
-                    try format == .jxl
-                    ? JPEGRecompression.compress(original.data, effort: effort, limits: limits)
-                    : JPEGRecompression.reconstruct(original.data, limits: limits)
-                try sink.write(data, frame: nil)
-                return data.count
+            let needed = try await byteCount(of: original, limits, with: tools)
+            let count = try await tools.memory.withReservation(of: needed) {
+                try await tools.files.run {
+                    let data = try recompressor.convert(
+                        format == .jxl ? .compression : .reconstruction, original.data, effort: effort, limits: limits)
+                    try sink.write(data, frame: nil)
+                    return data.count
+                }
             }
             return WrittenImage(
                 size: original.info.size, layer: original.layer, bytesIn: original.byteCount, bytesOut: count)
+        }
+
+        /// Returns the memory that the recompression holds at its peak, with copies of both files for a worker. What
+        /// needs more than the limit of `--max-decoded` runs alone, as an encoder does.
+        private func byteCount(
+            of original: FileTools.Original, _ limits: DecodingLimits, with tools: FileTools
+        ) async throws -> Int {
+            let (size, count) = (original.info.size, original.byteCount)
+            if format == .jxl {
+                return JPEGRecompression.compressionByteCount(of: size, effort: effort, fileByteCount: count)
+            }
+            let decoding = try await tools.files.run {
+                try tools.codecs.open(original.data, limits: limits).decodingByteCount(DecodingOptions(limits: limits))
+            }
+            let jpeg = JPEGRecompression.maximumJPEGByteCount(of: size, fileByteCount: count, limits)
+            return decoding.addingClamped(2 * jpeg)
         }
     }
 

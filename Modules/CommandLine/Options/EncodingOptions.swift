@@ -118,9 +118,12 @@ struct EncodingOptions: Sendable {
         /// - Parameters:
         ///   - format: The format of the written files.
         ///   - hasProcessors: Whether a processor was given.
+        ///   - recompressor: The recompressor of the command.
         /// - Throws: ``UsageError`` if the format is neither JPEG XL nor JPEG, or for an option that would change the
         ///   image.
-        func recompressionMaker(of format: OutputFormat, hasProcessors: Bool) throws -> RecompressionMaker {
+        func recompressionMaker(
+            of format: OutputFormat, hasProcessors: Bool, by recompressor: Recompressor
+        ) throws -> RecompressionMaker {
             guard format == .jxl || format == .jpeg else {
                 throw UsageError("--recompress writes jxl or jpeg, not \(format.rawValue)")
             }
@@ -133,7 +136,7 @@ struct EncodingOptions: Sendable {
                 throw UsageError("--recompress keeps the image unchanged and does not support \(option)")
             }
             try checkEffort(of: format)
-            return RecompressionMaker(format: format, effort: effort ?? 7)
+            return RecompressionMaker(format: format, effort: effort ?? 7, recompressor: recompressor)
         }
     #endif
 

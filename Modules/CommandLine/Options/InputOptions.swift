@@ -26,7 +26,7 @@ struct InputOptions: Sendable {
           --max-total-pixels N    reject animations whose frames have more than N pixels in all, before they are
                                   decoded (default: \(DecodingLimits().maximumTotalPixelCount))
           --no-sandbox            decode AVIF, JPEG XL and SVG in this process, which they can end, instead of in
-                                  confined processes; HEIF is never decoded in this process
+                                  confined processes, and recompress JPEG there; HEIF is never decoded in this process
 
         An image is a URL, a file, or - for standard input. A directory stands for all images below it, recognized by
         their contents or names; its other files are counted. A quoted pattern, such as '*.jpg', stands for the files
@@ -42,6 +42,10 @@ struct InputOptions: Sendable {
     private var hasByteLimit = false
     private var damage = ToleranceOptions()
     private var usesSandbox = true
+    #if Sandbox
+        /// The worker processes of the command, or nil with `--no-sandbox`.
+        private var sandbox: ProgramSandbox?
+    #endif
 
     /// The decoding limits of each image. Unless `--max-decoded` sets the limit of bytes, it is at least 8 bytes a
     /// pixel (as samples of 16 bits need) plus 64 MiB (for the padding of rows) for the limit of `--max-pixels`.
@@ -87,21 +91,36 @@ struct InputOptions: Sendable {
     /// start with the first of these images.
     var codecs: CodecRegistry {
         #if Sandbox
-            guard usesSandbox else { return .programs }
+            guard let sandbox else { return .programs }
+            return .programs.isolated(in: sandbox)
+        #else
+            return .programs
+        #endif
+    }
+
+    #if JXL
+        /// The lossless recompression of the command's images, by default in the same processes.
+        var recompressor: Recompressor {
+            #if Sandbox
+                if let sandbox { return Recompressor(in: sandbox) }
+            #endif
+            return Recompressor()
+        }
+    #endif
+
+    #if Sandbox
+        private func makeSandbox() -> ProgramSandbox {
             var configuration = SandboxConfiguration()
             // A person waits, or ends the command. The limits only end decoders that hang.
             configuration.timeLimit = .seconds(300)
             configuration.cpuTimeLimit = .seconds(900)
             configuration.maximumOutputByteCount = max(configuration.maximumOutputByteCount, limits.maximumByteCount)
             configuration.memoryLimit = max(4 << 30, 3 * limits.maximumByteCount)
-            let sandbox = ProgramSandbox(configuration) { error in
+            return ProgramSandbox(configuration) { error in
                 Console.notice("alcedo: images are decoded without a sandbox: \(error)")
             }
-            return .programs.isolated(in: sandbox)
-        #else
-            return .programs
-        #endif
-    }
+        }
+    #endif
 
     /// Validates and stores the arguments that name images. Throws ``UsageError`` if there is neither an argument nor a
     /// list, if an argument is empty, if standard input is named twice, or for `--null` without a list.
@@ -113,6 +132,9 @@ struct InputOptions: Sendable {
         }
         if hasNulls, lists.isEmpty { throw UsageError("--null needs --list") }
         self.words = words
+        #if Sandbox
+            sandbox = usesSandbox ? makeSandbox() : nil
+        #endif
     }
 
     /// Reads the lists, expands directories and patterns, and returns the images.

@@ -97,9 +97,28 @@ extension CodecRegistry {
 
 /// The worker processes of the programs.
 package enum ProgramWorker {
+    #if Sandbox
+        /// Runs a worker, and never returns, if a sandbox started this process. Otherwise does nothing.
+        package static func runIfRequested() {
+            SandboxWorker.runIfRequested(.programs, conversions: conversions, prepare: prepare)
+        }
+
+        private static var conversions: [SandboxedConversion] {
+            #if JXL
+                return Recompressor.Direction.allCases.map { direction in
+                    SandboxedConversion(direction.rawValue) { data, effort, limits in
+                        try direction.convert(data, effort: effort, limits: limits)
+                    }
+                }
+            #else
+                return []
+            #endif
+        }
+    #endif
+
     /// Loads what the codecs need files for, and returns the paths of the files that they read later. A worker process
     /// calls it before it confines itself.
-    package static func prepare() -> [String] {
+    private static func prepare() -> [String] {
         #if SVG
             return SVGFonts.load()
         #else
