@@ -369,6 +369,13 @@
             #expect(refusal(of: "<path d='M0 0\(coast)'/>") == nil)
         }
 
+        @Test(arguments: ["M1e8 1e8", "L1e8 1e8", "M-1e9 5h1"])
+        func `an outline that crosses itself too often is refused, whatever is far outside of it`(far: String) {
+            let path = scribble(100_000).replacing("'/>", with: "\(far)'/>")
+
+            #expect(refusal(of: path) == .exceedsLimit)
+        }
+
         @Test func `waiting for documents over their time limit does not use up that of another one`() async throws {
             let slow = document(scribble(4_000), attributes: "width='1000' height='1000'")
             // Deep enough for a thread of its own.

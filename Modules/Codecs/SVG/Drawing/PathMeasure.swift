@@ -1,4 +1,6 @@
 #if SVG
+    import AlcedoLibc
+
     /// Upper bounds of a path: its extent, its length and the number of its segments. They are in the path's own units.
     /// Source: SVG 1.1, section 8.3.
     struct PathMeasure {
@@ -19,19 +21,33 @@
             return area.isNaN ? .infinity : area
         }
 
-        /// The estimated number of points where segments cross each other: that of segments that lie in random
-        /// directions at random places, each as long as an average one. Curves are drawn as several lines.
-        var crossingCount: Double {
-            let size = maximum - minimum
-            // An outline of nearly no area has no more crossings than one that is slightly higher.
-            let extent = max(size.x, size.y, .leastNormalMagnitude)
-            let area = max(size.x, extent / 1_000) * max(size.y, extent / 1_000)
-            let count = length * length / (.pi * area)
-            return count.isNaN ? .infinity : min(count, segmentCount * segmentCount * 32)
-        }
+        /// The estimated number of points where segments cross each other. Curves are drawn as several lines.
+        private(set) var crossingCount = 0.0
+
+        /// The ends of the segments.
+        private var ends = PointSample()
+        /// The estimate, when the path is read for the second time.
+        private var estimate: CrossingEstimate?
+
+        /// The number of segments that cross each other too rarely to matter.
+        private static let smallCount = 16.0
 
         /// Measures a path up to its first error, where drawing ends too. O(bytes).
         init(_ data: ArraySlice<UInt8>) {
+            read(data)
+            let maximum = segmentCount * segmentCount * 32
+            guard segmentCount > Self.smallCount else {
+                crossingCount = segmentCount * segmentCount / 4
+                return
+            }
+            var second = Self(CrossingEstimate(ends))
+            second.read(data)
+            crossingCount = min(maximum, second.estimate?.count ?? maximum)
+        }
+
+        private init(_ estimate: CrossingEstimate) { self.estimate = estimate }
+
+        private mutating func read(_ data: ArraySlice<UInt8>) {
             var numbers = SVGNumbers(data)
             var command: UInt8 = 0
             while let byte = numbers.peek {
@@ -72,10 +88,10 @@
                 guard let y = numbers.next() else { return false }
                 advance(to: SIMD2(point.x, origin.y + y))
             case UInt8(ascii: "a"):
-                guard let radii = Self.point(&numbers), numbers.next() != nil, numbers.nextFlag() != nil,
-                    numbers.nextFlag() != nil, let end = Self.point(&numbers)
+                guard let radii = Self.point(&numbers), let angle = numbers.next(), let isLarge = numbers.nextFlag(),
+                    let isPositive = numbers.nextFlag(), let end = Self.point(&numbers)
                 else { return false }
-                addArc(radii, to: origin + end)
+                addArc(EllipticalArc(radii, angle, isLarge: isLarge, isPositive: isPositive), to: origin + end)
             default: return false
             }
             return true
@@ -91,6 +107,7 @@
                 include(point - SIMD2(repeating: reflected))
                 include(point + SIMD2(repeating: reflected))
                 length += 2 * reflected
+                if reflected > 0 { addLine(point, point + SIMD2(reflected, reflected)) }
                 advance(to: origin + next)
                 // The control point of a smooth quadratic curve is not among the numbers.
                 if count == 1 { reachOfControl += reflected }
@@ -98,25 +115,44 @@
             return true
         }
 
-        private mutating func addArc(_ radii: SIMD2<Double>, to end: SIMD2<Double>) {
+        private mutating func addArc(_ arc: EllipticalArc, to end: SIMD2<Double>) {
             let from = point
             // Radii that are too small for the distance are enlarged.
-            let radius = max(abs(radii.x), abs(radii.y), distance(from, end) / 2)
+            let radius = max(abs(arc.radii.x), abs(arc.radii.y), distance(from, end) / 2)
             length += 2 * .pi * radius
             let reach = SIMD2(repeating: 2 * radius)
             for center in [from, end] {
                 include(center - reach)
                 include(center + reach)
             }
-            advance(to: end)
+            reachOfControl = distance(from, end)
+            length += reachOfControl
+            segmentCount += 1
+            for next in arc.points(from: from, to: end) {
+                addLine(point, next)
+                point = next
+            }
+            point = end
+            include(end)
         }
 
         private mutating func advance(to end: SIMD2<Double>) {
             reachOfControl = distance(point, end)
             length += reachOfControl
             segmentCount += 1
+            addLine(point, end)
             point = end
             include(end)
+        }
+
+        /// Adds a line to the sample, or to the estimate.
+        private mutating func addLine(_ from: SIMD2<Double>, _ to: SIMD2<Double>) {
+            guard estimate == nil else {
+                estimate?.add(from, to)
+                return
+            }
+            ends.add(from)
+            ends.add(to)
         }
 
         private mutating func include(_ point: SIMD2<Double>) {
@@ -132,6 +168,49 @@
         private static func point(_ numbers: inout SVGNumbers) -> SIMD2<Double>? {
             guard let x = numbers.next(), let y = numbers.next() else { return nil }
             return SIMD2(x, y)
+        }
+    }
+
+    /// The part of an ellipse between two points. Source: SVG 1.1, appendix F.6.
+    private struct EllipticalArc {
+        let radii: SIMD2<Double>
+        /// The angle between the first axis of the ellipse and that of the path, in degrees.
+        let angle: Double
+        let isLarge: Bool
+        let isPositive: Bool
+
+        init(_ radii: SIMD2<Double>, _ angle: Double, isLarge: Bool, isPositive: Bool) {
+            (self.radii, self.angle) = (radii, angle)
+            (self.isLarge, self.isPositive) = (isLarge, isPositive)
+        }
+
+        private static let lineCount = 8
+
+        /// Returns the ends of lines that replace the arc.
+        func points(from: SIMD2<Double>, to: SIMD2<Double>) -> [SIMD2<Double>] {
+            let turn = angle.truncatingRemainder(dividingBy: 360) * .pi / 180
+            let (sine, cosine) = (sin(turn), cos(turn))
+            let radii = SIMD2(abs(self.radii.x), abs(self.radii.y))
+            let half = (from - to) / 2
+            // The first point in the circle of radius 1, seen from the middle between both points.
+            var first = SIMD2(cosine * half.x + sine * half.y, cosine * half.y - sine * half.x) / radii
+            let square = (first * first).sum()
+            guard square > 0, square.isFinite else { return [to] }
+            let enlargement = max(1, square.squareRoot())
+            first /= enlargement
+            let offset = max(0, 1 / min(1, square) - 1).squareRoot() * (isLarge == isPositive ? -1 : 1)
+            let center = SIMD2(first.y, -first.x) * offset
+            let start = atan2(first.y - center.y, first.x - center.x)
+            var sweep = atan2(-first.y - center.y, -first.x - center.x) - start
+            if isPositive, sweep < 0 { sweep += 2 * .pi }
+            if !isPositive, sweep > 0 { sweep -= 2 * .pi }
+            return (1...Self.lineCount).map { index in
+                guard index < Self.lineCount else { return to }
+                let direction = start + sweep * Double(index) / Double(Self.lineCount)
+                let point = (SIMD2(cos(direction), sin(direction)) + center) * radii * enlargement
+                let turned = SIMD2(cosine * point.x - sine * point.y, sine * point.x + cosine * point.y)
+                return turned + (from + to) / 2
+            }
         }
     }
 #endif
