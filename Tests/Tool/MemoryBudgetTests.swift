@@ -62,13 +62,16 @@ struct MemoryBudgetTests {
     }
 
     #if JXL
-        @Test(arguments: ["jxl of noise", "jxl of noise with effort 9", "jxl of gray", "jxl of metadata"])
+        @Test(arguments: [
+            "jxl of noise", "jxl of noise with effort 9", "jxl of gray", "jxl of metadata", "jxl of a row",
+        ])
         func `a recompression holds no more memory than its budget, in both directions`(name: String) async throws {
             await #expect(processExitsWith: .success) { [name] in
                 let effort = name.hasSuffix("9") ? 9 : 3
+                let size = name.hasSuffix("row") ? PixelSize(width: 65_500, height: 1) : Self.size
                 let isNoise = name.hasPrefix("jxl of noise")
                 var jpeg = try ImageEncoder.jpeg(quality: 100).encode(
-                    isNoise ? DecodedImage(pixels: Self.noise()) : Self.flat())
+                    isNoise ? DecodedImage(pixels: Self.noise()) : Self.flat(size))
                 if name.hasSuffix("metadata") {
                     let segment = Data([0xFF, 0xE5, 0xFF, 0xFF]) + Data((0..<65_533).map { UInt8($0 * $0 % 251) })
                     var segments = Data()
@@ -78,7 +81,7 @@ struct MemoryBudgetTests {
                 let small = try ImageEncoder.jpeg().encode(.gray(side: 16))
                 _ = try JPEGRecompression.reconstruct(JPEGRecompression.compress(small))
                 let budget = JPEGRecompression.compressionByteCount(
-                    of: Self.size, effort: effort, fileByteCount: jpeg.count)
+                    of: size, effort: effort, fileByteCount: jpeg.count)
                 var file = Data()
                 PeakMemory.check(
                     try ResidentMemory.growth { file = try JPEGRecompression.compress(jpeg, effort: effort) }.bytes,
@@ -86,7 +89,7 @@ struct MemoryBudgetTests {
                 let limits = DecodingLimits()
                 let decoding = try CodecRegistry([.jxl]).open(file).decodingByteCount(DecodingOptions())
                 let result = JPEGRecompression.maximumJPEGByteCount(
-                    of: Self.size, fileByteCount: file.count, limits)
+                    of: size, fileByteCount: file.count, limits)
                 var restored = Data()
                 let growth = try ResidentMemory.growth { restored = try JPEGRecompression.reconstruct(file) }.bytes
                 #expect(restored == jpeg)

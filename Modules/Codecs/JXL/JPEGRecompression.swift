@@ -65,21 +65,21 @@
         }
 
         /// Returns the number of bytes of memory that ``compress(_:effort:limits:)`` holds at its peak, an upper bound
-        /// that was measured for noise, progressive files and files of metadata. At most `Int.max / 2`.
+        /// that was measured for noise, progressive files, single rows and files of metadata.
         ///
         /// - Parameters:
         ///   - size: The size of the JPEG image, in pixels.
         ///   - effort: The effort. Default: 7.
         ///   - fileByteCount: The number of bytes of the JPEG file.
         public static func compressionByteCount(of size: PixelSize, effort: Int = 7, fileByteCount: Int) -> Int {
-            // Blocks of several components can have 32 pixels a side, and rows of libjxl are padded.
-            let padded = PixelSize(
-                width: min(size.width, 1 << 30) / 64 * 64 + 64, height: min(size.height, 1 << 30) / 32 * 32 + 32)
+            // Blocks of several components can have 32 pixels a side.
+            let padded = size.padded(to: 32)
+            // libjxl holds coefficients for whole groups of pixels, also for those of an image with a single row.
+            let image = size.padded(to: 256).encodingByteCount(perPixel: 20)
             let bytes = max(0, min(fileByteCount, 1 << 40))
             // libjxl makes tokens of the coefficients. A file has at most one for each bit, and the image three for
             // each pixel. At the highest effort, it compares several ways to code them.
             let tokens = effort >= 9 ? (perByte: 110, perPixel: 60) : (perByte: 64, perPixel: 40)
-            let image = padded.encodingByteCount(perPixel: 20)
             return image + min(tokens.perByte * bytes, padded.encodingByteCount(perPixel: tokens.perPixel)) + 8 * bytes
         }
 
@@ -114,11 +114,11 @@
                     guard capacity < maximum else { break }
                     capacity = capacity < maximum / 2 ? 2 * capacity : maximum
                 }
-                let name =
+                let reason =
                     expected > limits.maximumByteCount
-                    ? "DecodingLimits.maximumByteCount" : "set by the sizes of the image and of the JPEG XL file"
+                    ? "(DecodingLimits.maximumByteCount)" : "for an image and a JPEG XL file of their sizes"
                 throw ImageDecodingError(
-                    .exceedsLimit, "JPEG XL: the JPEG file exceeds the limit of \(maximum) bytes (\(name))")
+                    .exceedsLimit, "JPEG XL: the JPEG file exceeds the limit of \(maximum) bytes \(reason)")
             }
         }
 
@@ -130,6 +130,14 @@
         ) -> Int {
             let metadata = max(0, min(limits.maximumMetadataByteCount, 1 << 30))
             return min(.max / 4, size.encodingByteCount(perPixel: 4).addingClamped(2 * fileByteCount + metadata))
+        }
+    }
+
+    extension PixelSize {
+        /// Returns the size with both sides rounded up to multiples of a number.
+        fileprivate func padded(to unit: Int) -> PixelSize {
+            func rounded(_ side: Int) -> Int { (max(1, min(side, 1 << 30)) + unit - 1) / unit * unit }
+            return PixelSize(width: rounded(width), height: rounded(height))
         }
     }
 
