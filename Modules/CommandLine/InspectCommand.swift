@@ -132,7 +132,8 @@ private struct Inspector: Sendable {
             if decodesPixels { report.frames = try digests(of: reader, &report) }
         } catch {
             report.errorCode = error.code.rawValue
-            report.error = "\(error.code.rawValue): \(ProblemText.text(error.message))"
+            let problem = ProblemText.text(error.message, isLimit: error.code == .exceedsLimit)
+            report.error = "\(error.code.rawValue): \(problem)"
         }
         return report
     }

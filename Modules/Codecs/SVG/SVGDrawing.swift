@@ -64,8 +64,8 @@
             guard byteCount <= limits.maximumByteCount else {
                 throw ImageDecodingError(
                     .exceedsLimit,
-                    "SVG: \(byteCount.byteCountText) of pixels, layers, patterns, images and elements exceed the limit of "
-                        + "\(limits.maximumByteCount) bytes")
+                    "SVG: \(byteCount.byteCountText) of pixels, layers, patterns, images and elements exceed the limit "
+                        + "of \(limits.maximumByteCount) bytes (DecodingLimits.maximumByteCount)")
             }
             let time = document.cost.time(pixelCount: size.pixelCount, scale: scale)
             guard time <= Double(timeLimit.nanoseconds) * DrawingTime.tolerance else {

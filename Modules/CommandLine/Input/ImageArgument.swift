@@ -64,7 +64,13 @@ struct ImageArgument: Sendable {
     /// Returns the description of an error as the tool prints it, with the URL's password replaced by three dots.
     func problem(_ error: any Error) -> String {
         // The tool prints the name before the problem, so the URL in the error's description would repeat it.
-        withoutPassword(ProblemText.text((error as? PipelineError)?.message ?? "\(error)"))
+        let (message, isLimit) =
+            switch error {
+            case let error as PipelineError: (error.message, error.code == .decoding(.exceedsLimit))
+            case let error as ImageDecodingError: ("\(error)", error.code == .exceedsLimit)
+            default: ("\(error)", false)
+            }
+        return withoutPassword(ProblemText.text(message, isLimit: isLimit))
     }
 
     /// Returns a text, such as an error's description, with the URL's password replaced by three dots.

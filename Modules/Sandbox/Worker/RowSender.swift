@@ -26,7 +26,10 @@
             guard bytesPerRow > 0,
                 output.copyArea(offset: 0, count: Self.pieceCount * rowsPerPiece * bytesPerRow) != nil
             else {
-                throw ImageDecodingError(.exceedsLimit, "sandbox: rows of \(bytesPerRow) bytes exceed the limit")
+                throw ImageDecodingError(
+                    .exceedsLimit,
+                    "sandbox: rows of \(bytesPerRow) bytes exceed the limit "
+                        + "(SandboxConfiguration.maximumOutputByteCount)")
             }
             var payload = PayloadWriter(output.payload)
             payload.append(header.colorProfile)

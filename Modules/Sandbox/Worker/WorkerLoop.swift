@@ -111,7 +111,9 @@
             let result = try conversion.convert(data(of: request), Int(request.index), limits)
             guard let area = output.copyArea(offset: 0, count: result.count) else {
                 throw ImageDecodingError(
-                    .exceedsLimit, "sandbox: \(result.count) bytes exceed the limit of \(output.capacity) bytes")
+                    .exceedsLimit, 
+                    "sandbox: \(result.count) bytes exceed the limit of \(output.capacity) bytes "
+                        + "(SandboxConfiguration.maximumOutputByteCount)")
             }
             result.withUnsafeBytes { area.copyMemory(from: $0) }
             var reply = alcedo_sandbox_reply(.converted)
@@ -203,7 +205,9 @@
         ) throws(ImageDecodingError) -> alcedo_sandbox_reply {
             guard let offset = output.place(pixels) else {
                 throw ImageDecodingError(
-                    .exceedsLimit, "sandbox: \(pixels.size) pixels exceed the limit of \(output.capacity) bytes")
+                    .exceedsLimit, 
+                    "sandbox: \(pixels.size) pixels exceed the limit of \(output.capacity) bytes "
+                        + "(SandboxConfiguration.maximumOutputByteCount)")
             }
             var reply = alcedo_sandbox_reply(.image)
             reply.offset = UInt64(offset)

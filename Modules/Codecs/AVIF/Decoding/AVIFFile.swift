@@ -100,7 +100,7 @@
                 throw ImageDecodingError(
                     .exceedsLimit,
                     "AVIF: tiles of \(header.declaredTileByteCount) bytes exceed twice the limit of "
-                        + "\(limits.maximumByteCount) bytes")
+                        + "\(limits.maximumByteCount) bytes (DecodingLimits.maximumByteCount)")
             }
         }
 
@@ -136,8 +136,9 @@
             }
             let maximum = min(Self.maximumItemCount, max(8, limits.maximumByteCount / Self.itemByteCount))
             guard itemCount <= maximum else {
+                let name = maximum < Self.maximumItemCount ? " (DecodingLimits.maximumByteCount)" : ""
                 throw ImageDecodingError(
-                    .exceedsLimit, "AVIF: \(itemCount) coded items exceed the limit of \(maximum)")
+                    .exceedsLimit, "AVIF: \(itemCount) coded items exceed the limit of \(maximum)\(name)")
             }
         }
 
@@ -147,7 +148,9 @@
         ) -> ImageDecodingError {
             if let largestSize, largestSize.pixelCount > limits.maximumPixelCount {
                 return ImageDecodingError(
-                    .exceedsLimit, "\(largestSize) pixels exceed the limit of \(limits.maximumPixelCount) pixels")
+                    .exceedsLimit,
+                    "\(largestSize) pixels exceed the limit of \(limits.maximumPixelCount) pixels "
+                        + "(DecodingLimits.maximumPixelCount)")
             }
             guard !isTruncated, !isMissingBytes else {
                 return ImageDecodingError(.truncated, "AVIF: the data ends within the header")

@@ -163,7 +163,8 @@
             guard total <= max(Self.uncheckedPixelCount, 2 * padded, limits.maximumPixelCount) else {
                 throw ImageDecodingError(
                     .exceedsLimit,
-                    "HEIF: \(total) pixels of tiles exceed the limit of \(limits.maximumPixelCount) pixels")
+                    "HEIF: \(total) pixels of tiles exceed the limit of \(limits.maximumPixelCount) pixels "
+                        + "(DecodingLimits.maximumPixelCount)")
             }
         }
     }

@@ -56,7 +56,8 @@
             default:
                 throw ImageDecodingError(
                     .exceedsLimit,
-                    "JPEG XL: a frame exceeds the limit of \(maximumPixelCount) pixels, or has too many hidden pixels")
+                    "JPEG XL: a frame exceeds the limit of \(maximumPixelCount) pixels "
+                        + "(DecodingLimits.maximumPixelCount), or has too many hidden pixels")
             }
         }
 

@@ -105,7 +105,7 @@
                 throw ImageDecodingError(
                     .exceedsLimit,
                     "JPEG XL: \(channelCount) channels of \(largestLayer) pixels exceed the limit of "
-                        + "\(limits.maximumByteCount) bytes")
+                        + "\(limits.maximumByteCount) bytes (DecodingLimits.maximumByteCount)")
             }
         }
 
@@ -208,11 +208,14 @@
                 guard size.pixelCount <= limits.maximumPixelCount else {
                     throw ImageDecodingError(
                         .exceedsLimit,
-                        "JPEG XL: a layer of \(size) pixels exceeds the limit of \(limits.maximumPixelCount) pixels")
+                        "JPEG XL: a layer of \(size) pixels exceeds the limit of \(limits.maximumPixelCount) pixels "
+                            + "(DecodingLimits.maximumPixelCount)")
                 }
                 guard size.pixelCount <= maximum - pixelCount else {
                     throw ImageDecodingError(
-                        .exceedsLimit, "JPEG XL: the layers of a frame exceed the limit of \(maximum) pixels")
+                        .exceedsLimit,
+                        "JPEG XL: the layers of a frame exceed the limit of \(maximum) pixels, which is 16 times "
+                            + "DecodingLimits.maximumPixelCount")
                 }
                 pixelCount += size.pixelCount
                 if size.pixelCount > largest.pixelCount { largest = size }
