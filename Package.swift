@@ -370,7 +370,7 @@ package.targets += [
         name: "ToolTests",
         dependencies: [
             "Alcedo", "AlcedoPlaceholders", "AlcedoProgramSupport", "AlcedoTesting", "AlcedoTool", "CReferenceDecoders",
-            "TestSupport", "alcedo-bench", "thumbnail-server",
+            "TestSupport", "alcedo-bench", "conformance", "thumbnail-server",
         ],
         path: "Tests/Tool", exclude: ["Fixtures"]),
     .testTarget(
