@@ -122,6 +122,39 @@
             }
         }
 
+        @Test func `a small file does not give a JPEG file of many megabytes`() throws {
+            let jpeg = try testFile("JPEG/Fixtures/420.jpg")
+            let segment = Data([0xFF, 0xE5, 0xFF, 0xFF]) + Data(count: 65_533)
+            var large = jpeg.prefix(2)
+            for _ in 0..<120 { large += segment }
+            large += jpeg.dropFirst(2)
+            let patient = DecodingLimits(maximumMetadataByteCount: 16 << 20)
+
+            let data = try JPEGRecompression.compress(large, effort: 1, limits: patient)
+
+            #expect(data.count < 100_000)
+            #expect(try JPEGRecompression.reconstruct(data, limits: patient) == large)
+            let decoding = #expect(throws: ImageDecodingError.self) { try JPEGRecompression.reconstruct(data) }
+            let encoding = #expect(throws: ImageEncodingError.self) {
+                try JPEGRecompression.compress(large, effort: 1)
+            }
+            #expect(decoding?.code == .exceedsLimit && encoding?.code == .unsupportedImage)
+        }
+
+        @Test func `the memory of a compression grows with the image, the file and the effort`() {
+            func count(_ width: Int, _ height: Int, effort: Int = 7, bytes: Int = 1_000) -> Int {
+                JPEGRecompression.compressionByteCount(
+                    of: PixelSize(width: width, height: height), effort: effort, fileByteCount: bytes)
+            }
+            let image = count(4_000, 3_000, bytes: 3_000_000)
+            #expect(image > 20 * 12_000_000 && image < 50 * 12_000_000)
+            #expect(count(4_000, 3_000, bytes: 40_000_000) > image)
+            #expect(count(4_000, 3_000, effort: 9, bytes: 3_000_000) > image)
+            // A row has whole groups of pixels.
+            #expect(count(65_500, 1) > 20 * 65_500 * 256)
+            #expect(count(.max, .max, bytes: .max) > 1 << 60 && count(-1, 0, bytes: -5) > 0)
+        }
+
         @Test func `metadata that expands beyond the limit is an error`() throws {
             let data = try JPEGRecompression.compress(testFile("JPEG/Fixtures/420.jpg"), effort: 3)
             // The signature and the file type have 32 bytes.
