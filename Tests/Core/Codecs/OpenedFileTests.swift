@@ -28,6 +28,15 @@ import Testing
         #expect(parses.value.count == 1)
     }
 
+    @Test func `a file whose rows are read stays parsed, also after an error`() throws {
+        let file = try open(data)
+        struct Refusal: Error {}
+        #expect(throws: Refusal.self) { try file.withFileForRows { _, _ in throw Refusal() } }
+        #expect(try file.withFileForRows { count, _ in count } == 1_000)
+        #expect(parses.value.count == 1)
+        #expect(file.parseCount == 1)
+    }
+
     @Test func `a file that was taken is parsed again`() throws {
         let file = try open(data)
         struct Refusal: Error {}
