@@ -17,6 +17,8 @@ public enum DamageTolerance: Int, Sendable, Hashable, Comparable, CaseIterable {
     /// frame is requested: see ``ImageFrameSource/damage``.
     case harmless
     /// Wrong pixels: every row was decoded, but from data that was damaged in part. The default.
+    ///
+    /// The alpha of WebP counts as such data, because it is a part of the image and not an image of its own.
     case wrongPixels
     /// Missing pixels: the data ends early or cannot be decoded to the end, so the image is partial.
     case missingPixels
