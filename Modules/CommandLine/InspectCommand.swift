@@ -143,16 +143,25 @@ private struct Inspector: Sendable {
     private func placeholders(
         of reader: any ImageReading, _ report: inout ImageReport
     ) throws(ImageDecodingError) -> PlaceholderReport {
+        let resize = ImageProcessors.Resize(to: PixelSize(width: 100, height: 100))
         var options = DecodingOptions(
-            limits: limits, target: TargetSize(width: 100, height: 100), tolerance: tolerance,
-            includesAnimation: false)
+            limits: limits, target: resize.decodingTarget, tolerance: tolerance, includesAnimation: false)
         options.keepsInks = true
-        try reader.checkMemory(options)
-        let decoded = try reader.decode(options)
-        report.take(decoded.damage)
-        let converter = LittleCMSColorConverter()
-        let image = ColorConversionPlan(decoded.rowHeader, to: .sRGB, by: converter)
-            .applied(to: decoded, by: converter, .sRGB)
+        options.isFiltered = true
+        let collector = PixelRowCollector()
+        let rows = ColorConvertedRows(to: .sRGB, by: LittleCMSColorConverter(), next: resize.rows(into: collector))
+        try reader.checkMemory(options, into: rows)
+        do {
+            // Rows that were passed on cannot be taken back, so a partial image is decoded as a whole.
+            report.take(
+                try options.allowsPartial
+                    ? reader.decode(options).sendRows(to: rows) : reader.decodeRows(options, into: rows))
+        } catch {
+            throw error as? ImageDecodingError ?? ImageDecodingError(.corrupt, "the image cannot be resized: \(error)")
+        }
+        guard let image = collector.image else {
+            throw ImageDecodingError(.corrupt, "the decoder produced no image")
+        }
         return PlaceholderReport(
             thumbHash: try ThumbHash(image).base64, blurHash: try BlurHash(image).text,
             dominantColor: try image.dominantColor().map { "#\($0.opaqueDescription)" })

@@ -79,6 +79,25 @@ struct InspectTests {
         return DecodedImage(pixels: try #require(pixels))
     }
 
+    @Test func `placeholders are those of the image that a filter has reduced`() async throws {
+        // Stripes of which averages of whole pixels would show other, wide ones.
+        let size = PixelSize(width: 450, height: 300)
+        let pixels = PixelBuffer(size: size, format: .rgba8, alphaMode: .opaque) { memory, bytesPerRow in
+            for index in memory.indices {
+                memory[index] = index % 4 == 3 || index % bytesPerRow / 4 * 2 % 9 < 4 ? 255 : 0
+            }
+        }
+        let image = DecodedImage(pixels: try #require(pixels))
+        let file = directory.url.appending(path: "stripes.png")
+        try ImageEncoder.png().encode(image).write(to: file)
+
+        let outcome = try await alcedo.run(["inspect", "--json", "--placeholders", file.path])
+
+        let reduced = try ImageProcessors.Resize(to: PixelSize(width: 100, height: 100)).process(image)
+        let found = try #require(try JSONLines.objects(outcome.output).first?["placeholders"] as? [String: String])
+        #expect(try found["thumbHash"] == ThumbHash(reduced).base64 && found["blurHash"] == BlurHash(reduced).text)
+    }
+
     @Test func `--placeholders prints a ThumbHash, a BlurHash and the dominant color of each image`() async throws {
         let orange = directory.url.appending(path: "orange.png")
         let image = try orangeImage()
