@@ -196,6 +196,34 @@ import Testing
         #expect(!kinds.contains(.missingPixels))
     }
 
+    /// A wrong bit can shift the codes of an even image up to its end, so that many blocks are missing.
+    @Test(arguments: [PixelFormat.gray8, .rgba8])
+    func `a wrong bit of an even image gives wrong pixels, and cut data misses rows`(format: PixelFormat) throws {
+        let pixels = try #require(
+            PixelBuffer(size: PixelSize(width: 640, height: 480), format: format, alphaMode: .opaque) { memory, _ in
+                for index in memory.indices { memory[index] = format == .rgba8 && index % 4 == 3 ? 255 : 128 }
+            })
+        let data = try JPEGEncoder(quality: 75).encode(DecodedImage(pixels: pixels))
+        let scan = try #require(JPEGEditor.data(in: data))
+        var random = SeededGenerator(seed: 12)
+        var kinds: [DamageTolerance?] = []
+
+        for _ in 0..<100 {
+            var damaged = data
+            // The first eighth shows how much data there must be.
+            let index = Int.random(in: scan.lowerBound + scan.count / 7..<scan.upperBound, using: &random)
+            damaged[index] ^= 1 << UInt8.random(in: 0..<8, using: &random)
+            kinds.append(try decoder.decode(damaged, options: DecodingOptions(allowsPartial: true)).damage?.kind)
+        }
+
+        // A few of them happen to end at the beginning of a row, like the data of an image that is declared too high.
+        #expect(kinds.count { $0 == .wrongPixels } >= 90)
+        for part in 1...9 {
+            let cut = data.prefix(scan.lowerBound + part * scan.count / 10)
+            #expect(errorCode(cut) == .truncated && errorCode(cut + end) == .corrupt)
+        }
+    }
+
     @Test func `a progressive file needs its first scan and is coarser without later ones`() throws {
         let data = try fixture("progressive.jpg")
         let first = try #require(JPEGEditor.data(in: data))

@@ -55,13 +55,24 @@ static void limit_rows(alcedo_jpeg_decoder *d) {
     d->real_rows = rows > context ? rows - context : d->mcu_count > 0 ? height : 0;
 }
 
+/// Whether the first scan has about as much data as its first MCUs make expect, which all have the same size. libjpeg
+/// reads up to eight bytes in advance.
+static int is_evenly_filled(const alcedo_jpeg_decoder *d) {
+    const size_t count = (size_t)(d->source.next_input_byte - d->first_scan);
+    for (int i = 0; i < 2; i++) {
+        const size_t expected = d->read_bytes[i] * (i == 0 ? 16 : 8);
+        if ((expected > count ? expected - count : count - expected) > count / 16) return 0;
+    }
+    return d->cinfo.input_scan_number == 1;
+}
+
 /// Returns the damage of a scan whose data has ended before its last MCU: at the end of the file, or at a marker.
 ///
 /// A wrong bit can change the number of MCUs that the decoder reads from the data before it finds the next code again.
-/// It then reads fewer MCUs than there are: in photos up to 20, but many more in drawings with even areas. A wrong bit
-/// can also look like a marker. In both cases, the data of the rows is there. But when an end mark, or the marker of
-/// another scan, is where many more MCUs should be, the data was cut off before the mark was added. When it is exactly
-/// at the beginning of a row, the image was declared higher than it is.
+/// It then reads fewer MCUs than there are: in photos up to 20, but many more in an even image, in which it may never
+/// find the next code again. A wrong bit can also look like a marker. In all cases, the data of the rows is there. But
+/// when an end mark, or the marker of another scan, is where many more MCUs should be, the data was cut off before the
+/// mark was added. When it is exactly at the beginning of a row, the image was declared higher than it is.
 static alcedo_jpeg_damage damage_of_short_scan(alcedo_jpeg_decoder *d) {
     struct jpeg_decompress_struct *c = &d->cinfo;
     if (d->ran_out) return ALCEDO_JPEG_MISSING_PIXELS;
@@ -74,6 +85,7 @@ static alcedo_jpeg_damage damage_of_short_scan(alcedo_jpeg_decoder *d) {
     const uint64_t total = (uint64_t)c->MCUs_per_row * c->MCU_rows_in_scan;
     const uint64_t missing = total > d->mcu_count ? total - d->mcu_count : 0;
     if (missing > 0 && missing % c->MCUs_per_row == 0 && c->MCUs_per_row >= LONG_ROW) return ALCEDO_JPEG_MISSING_PIXELS;
+    if (is_evenly_filled(d)) return ALCEDO_JPEG_WRONG_PIXELS;
     // The MCU that is being read has some data.
     const uint64_t few = total / 16 > 8 ? total / 16 : 8, allowed = 1 + (few < total / 8 ? few : total / 8);
     return missing > allowed ? ALCEDO_JPEG_MISSING_PIXELS : ALCEDO_JPEG_WRONG_PIXELS;

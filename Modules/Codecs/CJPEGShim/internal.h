@@ -72,6 +72,8 @@ struct alcedo_jpeg_decoder {
     char damage_message[JMSG_LENGTH_MAX];
     JDIMENSION real_rows;  // the number of output rows that can be decoded from data
     const uint8_t *first_scan;  // the first byte of the data of the first scan
+    uint64_t sixteenth;  // a 16th of the number of MCUs of the first scan, or 0
+    size_t read_bytes[2];  // the bytes of the first scan that were read for a 16th and an 8th of its MCUs
     uint64_t mcu_count;  // the number of MCUs of the current scan that were decoded
     void (*start_pass)(j_decompress_ptr);
     boolean (*decode_mcu)(j_decompress_ptr, JBLOCKROW *);

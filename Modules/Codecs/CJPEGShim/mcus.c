@@ -9,8 +9,18 @@ struct jpeg_entropy_decoder {
 static boolean decode_mcu(j_decompress_ptr cinfo, JBLOCKROW *blocks) {
     alcedo_jpeg_decoder *d = cinfo->client_data;
     const boolean is_done = d->decode_mcu(cinfo, blocks);
-    if (is_done) d->mcu_count++;
+    if (!is_done) return is_done;
+    d->mcu_count++;
+    if (d->mcu_count == d->sixteenth || d->mcu_count == 2 * d->sixteenth) {
+        d->read_bytes[d->mcu_count > d->sixteenth] = (size_t)(d->source.next_input_byte - d->first_scan);
+    }
     return is_done;
+}
+
+static void begin_scan(alcedo_jpeg_decoder *d) {
+    const struct jpeg_decompress_struct *c = &d->cinfo;
+    d->mcu_count = 0;
+    d->sixteenth = c->input_scan_number == 1 ? (uint64_t)c->MCUs_per_row * c->MCU_rows_in_scan / 16 : 0;
 }
 
 static void start_pass(j_decompress_ptr cinfo) {
@@ -21,7 +31,7 @@ static void start_pass(j_decompress_ptr cinfo) {
         d->decode_mcu = cinfo->entropy->decode_mcu;
         cinfo->entropy->decode_mcu = decode_mcu;
     }
-    d->mcu_count = 0;
+    begin_scan(d);
 }
 
 void alcedo_jpeg_count_mcus(alcedo_jpeg_decoder *d) {
@@ -31,4 +41,6 @@ void alcedo_jpeg_count_mcus(alcedo_jpeg_decoder *d) {
     d->decode_mcu = entropy->decode_mcu;
     entropy->start_pass = start_pass;
     entropy->decode_mcu = decode_mcu;
+    // libjpeg has already begun the scan of an image in one scan.
+    begin_scan(d);
 }
