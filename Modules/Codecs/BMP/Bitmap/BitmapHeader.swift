@@ -39,7 +39,8 @@ struct BitmapHeader {
         let start = offset
         byteCount = try reader.number(at: start, byteCount: 4)
         let isOS2Size = 16...64 ~= byteCount && byteCount % 4 == 0 || [42, 46].contains(byteCount)
-        guard isOS2Size || [12, 108, 124].contains(byteCount) else {
+        // Shortened headers are known in files only. In an icon, they are damage.
+        guard isOS2Size && !isIcon || [12, 16, 40, 52, 56, 64, 108, 124].contains(byteCount) else {
             throw ImageDecodingError(.unsupportedVariant, "\(reader.format): a header of \(byteCount) bytes")
         }
         if byteCount == 12 {
