@@ -123,6 +123,6 @@ struct OriginCachePolicyTests {
                     allowsStoring: false, freshUntil: now.addingTimeInterval(30),
                     clientFreshUntil: now.addingTimeInterval(60)))
         #expect(origin.requests.count == 5)
-        #expect(origin.requests.allSatisfy(\.fields.fields.isEmpty))
+        #expect(origin.requests.allSatisfy { $0.fields.fields.isEmpty })
     }
 }
