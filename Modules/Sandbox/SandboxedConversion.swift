@@ -3,7 +3,8 @@
     import CSandboxShim
     public import FoundationEssentials
 
-    /// Work on the bytes of an untrusted file that is not decoding, such as a conversion without loss. A worker runs it.
+    /// Work on the bytes of an untrusted file that is not decoding, such as a conversion without loss. A worker runs
+    /// it.
     ///
     /// ```swift
     /// let reversal = SandboxedConversion("reverse") { data, _, _ in Data(data.reversed()) }

@@ -291,7 +291,9 @@ struct InspectTests {
         let pixels = try #require(
             PixelBuffer(size: PixelSize(width: 600, height: 600), format: .rgba8, alphaMode: .opaque))
         try ImageEncoder.png().encode(DecodedImage(pixels: pixels)).write(to: URL(filePath: file))
-        let command = ["convert", file, "--format", "webp", "--output", directory.path + "/large.webp", "--max-decoded"]
+        let command = [
+            "convert", file, "--format", "webp", "--output", directory.path + "/large.webp", "--max-decoded",
+        ]
         let outcome = try await alcedo.run(command + ["8"])
         #expect(outcome.status == 1)
         #expect(outcome.problems.contains("the limit is 8388608 bytes (--max-decoded)"), "\(outcome.problems)")

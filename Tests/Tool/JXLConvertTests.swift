@@ -87,7 +87,8 @@
             let stored = directory.url.appending(path: "photo.jxl")
             let restored = directory.url.appending(path: "photo.jpg")
 
-            let first = try await recompress([photo.path, "--output", stored.path, "--effort", "3", "--json"] + options)
+            let first = try await recompress(
+                [photo.path, "--output", stored.path, "--effort", "3", "--json"] + options)
             let second = try await recompress([stored.path, "--output", restored.path] + options)
 
             #expect(first.status == 0)

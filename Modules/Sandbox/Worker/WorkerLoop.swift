@@ -111,7 +111,7 @@
             let result = try conversion.convert(data(of: request), Int(request.index), limits)
             guard let area = output.copyArea(offset: 0, count: result.count) else {
                 throw ImageDecodingError(
-                    .exceedsLimit, 
+                    .exceedsLimit,
                     "sandbox: \(result.count) bytes exceed the limit of \(output.capacity) bytes "
                         + "(SandboxConfiguration.maximumOutputByteCount)")
             }
@@ -205,7 +205,7 @@
         ) throws(ImageDecodingError) -> alcedo_sandbox_reply {
             guard let offset = output.place(pixels) else {
                 throw ImageDecodingError(
-                    .exceedsLimit, 
+                    .exceedsLimit,
                     "sandbox: \(pixels.size) pixels exceed the limit of \(output.capacity) bytes "
                         + "(SandboxConfiguration.maximumOutputByteCount)")
             }

@@ -109,7 +109,7 @@
                 case ALCEDO_JXL_TRUNCATED: (.truncated, "the data ends too early")
                 case ALCEDO_JXL_UNSUPPORTED: (.unsupportedVariant, "the variant is not supported")
                 case ALCEDO_JXL_OUT_OF_MEMORY: (.outOfMemory, "out of memory")
-                case ALCEDO_JXL_EXCEEDS_LIMIT: 
+                case ALCEDO_JXL_EXCEEDS_LIMIT:
                     (
                         .exceedsLimit,
                         "libjxl needs more memory than an image of its size may take, or than "

@@ -1,6 +1,6 @@
 #if SVG
-    /// An estimate of the points where the lines of a path cross each other: that of lines that lie in random directions
-    /// at random places within each cell of a grid.
+    /// An estimate of the points where the lines of a path cross each other: that of lines that lie in random
+    /// directions at random places within each cell of a grid.
     ///
     /// The columns and rows of the grid have about the same number of ends of lines, so lines far outside do not make
     /// the others look sparse. The memory is bounded, and adding a line takes constant time.
@@ -37,9 +37,9 @@
 
         /// The estimated number of crossings.
         ///
-        /// Lines of total length *l* in an area *a* cross each other at most π/2 times as often as *l*² / π*a*. This also
-        /// holds after both axes are scaled, so the smaller number counts: that of the path itself, or that of cells
-        /// that are scaled to squares.
+        /// Lines of total length *l* in an area *a* cross each other at most π/2 times as often as *l*² / π*a*. This
+        /// also holds after both axes are scaled, so the smaller number counts: that of the path itself, or that of
+        /// cells that are scaled to squares.
         var count: Double {
             guard stepCount <= Self.maximumStepCount else { return .infinity }
             var sum = 0.0
