@@ -9,11 +9,14 @@ struct CachedExchange: Sendable {
     private let request: HTTPRequest
     private let directives: RequestDirectives
     private let candidate: StoredCandidate
+    /// The exchange of what was found in the store.
+    private let lookup: ExchangeTracker.Exchange
 
     init(
         _ cache: CachingParts, _ request: HTTPRequest, _ directives: RequestDirectives,
-        _ candidate: StoredCandidate
+        _ candidate: StoredCandidate, _ lookup: ExchangeTracker.Exchange
     ) {
+        self.lookup = lookup
         self.cache = cache
         self.request = request
         self.directives = directives
@@ -167,7 +170,7 @@ struct CachedExchange: Sendable {
         else { return nil }
         switch CacheUpdate(response.head, stored: stored, context(requestTime: requestTime)) {
         case .freshen(let fresh, let isKept):
-            let isStored = isKept ? await cache.writer.store(fresh, for: request, of: exchange) : false
+            let isStored = isKept ? await cache.writer.store(fresh, for: request, of: lookup) : false
             return confirmed(fresh, .varyMiss, by: response, isStored: isStored)
         case .confirm(let fresh): return confirmed(fresh, .varyMiss, by: response, isStored: false)
         default: return nil
@@ -200,11 +203,11 @@ struct CachedExchange: Sendable {
             return .replaced(
                 Revalidation.SingleUseResponse(await receive(response, reason, exchange, requestTime: requestTime)))
         }
-        var context = context(requestTime: requestTime)
+        var context = context(requestTime: requestTime, for: confirmingRequest)
         context.isConditionalOnStored = true
         switch CacheUpdate(response.head, stored: stored, context) {
         case .freshen(let fresh, let isKept):
-            let isStored = await replaceStored(by: fresh, isKept, exchange)
+            let isStored = await replaceStored(by: fresh, isKept, lookup)
             return .confirmed(fresh, by: response, isStored: isStored)
         case .confirm(let fresh): return .confirmed(fresh, by: response, isStored: false)
         default: break
@@ -216,7 +219,7 @@ struct CachedExchange: Sendable {
         // The 304 does not confirm the stored response. If the caller sent a condition of its own, the 304 may be about
         // the caller's copy without saying so. The request is then sent again with the caller's condition alone
         // (section 4.3.2).
-        if !directives.isConditional { await cache.writer.remove(candidate, for: request, of: exchange) }
+        if !directives.isConditional { await cache.writer.remove(candidate, for: request, of: lookup) }
         return .replaced(Revalidation.SingleUseResponse(try await fetch(reason)))
     }
 
@@ -237,7 +240,7 @@ struct CachedExchange: Sendable {
                 return await receive(response, .partial, exchange, requestTime: requestTime)
             }
             response.body.cancel()
-            await cache.writer.remove(candidate, for: request, of: exchange)
+            await cache.writer.remove(candidate, for: request, of: lookup)
             return try await fetch(.partial)
         }
         let context = context(requestTime: requestTime)
@@ -252,7 +255,7 @@ struct CachedExchange: Sendable {
         response.body = HTTPBody(
             PrefixedBodySource(stored.body, before: response.body, announcing: count))
         return await deliver(
-            response, .partial, storability == .storable ? complete : nil, exchange, storability, originStatus: 206)
+            response, .partial, storability == .storable ? complete : nil, lookup, storability, originStatus: 206)
     }
 
     /// Returns a response from the network, and updates the store as the response requires.
@@ -357,7 +360,19 @@ struct CachedExchange: Sendable {
             await cache.writer.remove(candidate, for: request, of: exchange)
             return false
         }
-        return await cache.writer.store(fresh, for: request, of: exchange, inPlaceOf: candidate.key)
+        return await cache.writer.store(fresh, for: confirmingRequest, of: exchange, inPlaceOf: candidate.key)
+    }
+
+    /// The request with which the found response is confirmed. A response that was stored for all accounts stays for
+    /// all.
+    private var confirmingRequest: HTTPRequest {
+        let names = [HTTPRequest.Audience.identifierName, HTTPRequest.Audience.ownFieldsName]
+        guard request.audience != nil, let fields = candidate.response?.varyingFields,
+            !names.contains(where: fields.contains)
+        else { return request }
+        var shared = request
+        shared.audience = nil
+        return shared
     }
 
     // MARK: Making responses
@@ -390,7 +405,9 @@ struct CachedExchange: Sendable {
         return response
     }
 
-    private func context(requestTime: Date) -> ExchangeContext {
-        ExchangeContext(request: request, requestTime: requestTime, responseTime: cache.clock.now, rules: cache.rules)
+    private func context(requestTime: Date, for request: HTTPRequest? = nil) -> ExchangeContext {
+        ExchangeContext(
+            request: request ?? self.request, requestTime: requestTime, responseTime: cache.clock.now,
+            rules: cache.rules)
     }
 }

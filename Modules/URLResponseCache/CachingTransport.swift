@@ -142,14 +142,16 @@ public struct CachingTransport: HTTPTransport {
     ///   the task is canceled.
     public func send(_ request: HTTPRequest) async throws -> HTTPResponse {
         let directives = RequestDirectives(request)
+        // The exchange begins before the lookup, so that no later removal is undone by what is found now.
+        let exchange = parts.writer.exchanges.begin(request.resourceKey)
         if let decision = CacheDecision.beforeLookup(request, directives) {
             let nothing = StoredCandidate(key: ImageKey(request.resourceKey))
-            return try await CachedExchange(parts, request, directives, nothing).perform(decision)
+            return try await CachedExchange(parts, request, directives, nothing, exchange).perform(decision)
         }
         let candidate = await parts.store.candidate(for: request, role: parts.rules.role, now: parts.clock.now)
         parts.writer.counts.recordLookup(isHit: candidate.response != nil)
         let decision = CacheDecision(for: request, directives, stored: candidate, now: parts.clock.now)
-        return try await CachedExchange(parts, request, directives, candidate).perform(decision)
+        return try await CachedExchange(parts, request, directives, candidate, exchange).perform(decision)
     }
 
     /// Waits until the background revalidations have ended, each within its time limit, and the store has completed all

@@ -138,15 +138,19 @@ public struct URLResponseCache: Sendable {
     }
 
     /// Removes the stored response for a request, and keeps the responses to requests for the same URL with other
-    /// fields. ``removeAllResponses(for:)`` removes those as well.
+    /// fields. ``removeAllResponses(for:)`` removes those as well. Responses for the URL in flight are not stored.
     public func removeResponse(for request: HTTPRequest) async {
+        exchanges.invalidate(request.resourceKey)
         let candidate = await candidate(for: request)
         if candidate.response != nil { await store.remove(candidate.key) }
     }
 
     /// Removes the responses that were stored at `date` or later. Removes all responses from a data cache that cannot
     /// list its entries.
-    public func removeResponses(since date: Date) async { await store.removeAll(storedSince: date) }
+    public func removeResponses(since date: Date) async {
+        exchanges.invalidateAll()
+        await store.removeAll(storedSince: date)
+    }
 
     /// Removes all responses, from memory and from the store behind it. Responses that are in flight are not stored.
     public func removeAll() async {

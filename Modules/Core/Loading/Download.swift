@@ -58,12 +58,6 @@ public struct Download: Sendable {
         self.metrics = metrics
     }
 
-    /// Whether the server says that the content is for one user, or for one use, whatever the response's `Vary` says.
-    package var isPrivate: Bool {
-        guard let fields = head?.fields else { return false }
-        return ["private", "no-store"].contains { fields.list("Cache-Control", contains: $0) }
-    }
-
     /// Whether a copy may be stored on disk. The decision of the response cache applies. Without a response cache,
     /// `no-store` in the response's `Cache-Control` field forbids it (RFC 9111 section 5.2.2.5).
     package var allowsStoring: Bool {

@@ -39,12 +39,14 @@ package enum VaryingFields: Sendable, Hashable {
             lines.flatMap { $0.split(separator: ",") }.map { String($0.trimmingBlanks) }.filter { !$0.isEmpty })
     }
 
-    /// Creates the fields of a request that its key leaves out. A response that says nothing about them is for requests
-    /// with equal ones, unless HTTP says otherwise.
+    /// Creates the fields of a request that its key leaves out.
     package init(leftOutOfKeyOf request: HTTPRequest) {
-        self.init(
-            request.fields.map { $0.name.lowercased() }.filter { !HTTPRequest.distinguishingNames.contains($0) })
+        self.init(request.fieldNamesOutsideKey)
     }
+
+    /// The fields by which a response varies for one user, or for one use: the caller's own ones. Servers that tell
+    /// users apart by a field of their own often do not name it in `Vary`.
+    package static let ownFields = Self.fields([HTTPRequest.Audience.ownFieldsName])
 
     /// The names; nil for ``everything``.
     package var names: [String]? { if case .fields(let names) = self { names } else { nil } }
@@ -95,4 +97,9 @@ extension HTTPRequest {
         "If-Modified-Since", "If-Unmodified-Since", "If-Range",
     ]
     fileprivate static let distinguishingNames = Set(distinguishingFields.map { $0.lowercased() })
+
+    /// The names of the fields that the key of the request leaves out, in lower case and sorted, each one once.
+    var fieldNamesOutsideKey: [String] {
+        Set(fields.map { $0.name.lowercased() }).subtracting(Self.distinguishingNames).sorted()
+    }
 }

@@ -1,3 +1,4 @@
+import AlcedoRuntime
 public import FoundationEssentials
 
 /// An HTTP request, as a transport sends it.
@@ -6,6 +7,9 @@ public import FoundationEssentials
 /// let request = HTTPRequest(url: url, fields: ["Accept": "image/avif, image/*"], totalTimeout: .seconds(30))
 /// let response = try await transport.send(request)
 /// ```
+///
+/// The requests of a pipeline also hold the account and the own fields that tell users apart. Two such requests are
+/// equal only if these are.
 public struct HTTPRequest: Sendable, Hashable {
     /// The request method. Default: `GET`.
     public var method: HTTPMethod
@@ -73,23 +77,34 @@ public struct HTTPRequest: Sendable, Hashable {
         self.totalTimeout = Self.positive(totalTimeout)
     }
 
-    /// What tells the users of a request apart where the server's responses do not. It is not sent.
+    /// What tells the users of a request apart where the server's responses do not. It is not sent. Caches compare its
+    /// two parts like fields of the request.
     package struct Audience: Sendable, Hashable {
-        /// The name under which caches compare ``identifier`` like a field.
-        package static let fieldName = "alcedo-account"
+        /// The name of ``identifier``.
+        package static let identifierName = "alcedo-account"
+        /// The name of ``ownFields``.
+        package static let ownFieldsName = "alcedo-own-fields"
 
         /// The account whose request it is; nil if only fields tell users apart.
-        package var identifier: String?
-        /// The names of the caller's own fields, in lower case. A response for one user is for requests with equal
-        /// ones.
-        package var fieldNames: [String]
+        package let identifier: String?
+        /// A digest of the caller's own fields that the key of the request leaves out; nil without such fields. A
+        /// response for one user is for requests with equal ones.
+        package let ownFields: String?
 
         /// Creates the audience of a request without default fields. Returns nil if all users send the same.
         package init?(of request: HTTPRequest, identifier: String?) {
             guard identifier != nil || !request.fields.fields.isEmpty else { return nil }
+            let names = request.fieldNamesOutsideKey
+            guard identifier != nil || !names.isEmpty else { return nil }
             self.identifier = identifier
-            fieldNames = VaryingFields(leftOutOfKeyOf: request).names ?? []
-            if identifier == nil, fieldNames.isEmpty { return nil }
+            ownFields =
+                names.isEmpty
+                ? nil
+                : SHA256.hexDigest(
+                    of: names.map { name in
+                        let value = FieldNormalization.value(of: name, in: request) ?? ""
+                        return "\(name):\(value.utf8.count):\(value)\n"
+                    }.joined())
         }
     }
 

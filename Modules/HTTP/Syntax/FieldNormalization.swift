@@ -23,7 +23,8 @@ package enum FieldNormalization {
     ///   - name: The name of the field in lower case.
     ///   - request: The request.
     package static func value(of name: String, in request: HTTPRequest) -> String? {
-        if name == HTTPRequest.Audience.fieldName { return request.audience?.identifier }
+        if name == HTTPRequest.Audience.identifierName { return request.audience?.identifier }
+        if name == HTTPRequest.Audience.ownFieldsName { return request.audience?.ownFields }
         guard let value = name == "authorization" ? request.credentials : request.fields[name] else { return nil }
         if opaque.contains(name) || value.utf8.allSatisfy(plain.contains) { return value }
         let members = QuotedList.members(of: value)

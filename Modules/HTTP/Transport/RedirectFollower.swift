@@ -77,6 +77,7 @@ package struct RedirectFollower: Sendable {
             if step > 0 { response = try await transport.send(request) }
             variance = variance.union(
                 VaryingFields(of: response.head.fields).asSeen(from: first, sending: request))
+            if response.head.isRedirect, response.head.isForOneUser { variance = variance.union(.ownFields) }
             do {
                 guard let next = try Redirect.request(after: request, head: response.head) else {
                     response.redirectVariance = variance
@@ -96,13 +97,14 @@ package struct RedirectFollower: Sendable {
 
     private func allowed(_ next: HTTPRequest, after head: HTTPResponseHead) async throws -> HTTPRequest {
         guard let hook else { return next }
-        guard let chosen = try await hook(head, next) else {
+        guard var chosen = try await hook(head, next) else {
             throw HTTPTransportError(.badRedirect, "the redirect hook rejected the redirect to \(next.url.shown)")
         }
         guard ["http", "https"].contains(chosen.url.scheme?.lowercased()) else {
             throw HTTPTransportError(
                 .badRedirect, "the redirect hook returned a URL that is not HTTP: \(chosen.url.shown.debugDescription)")
         }
+        chosen.audience = next.audience
         return chosen
     }
 }

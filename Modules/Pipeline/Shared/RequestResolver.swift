@@ -104,7 +104,8 @@ struct RequestResolver: Sendable {
     func sending(_ request: ImageRequest) -> ImageRequest {
         guard request.sent == nil, case .http(let http) = request.source else { return request }
         var request = request
-        request.sent = SentRequest(downloader.addingDefaultFields(to: http), comparesURL: request.resource == nil)
+        request.sent = SentRequest(
+            downloader.addingDefaultFields(to: http.withAudience(of: request)), comparesURL: request.resource == nil)
         return request
     }
 
@@ -139,9 +140,8 @@ struct RequestResolver: Sendable {
     func cachedRequest(of request: ImageRequest) async -> HTTPRequest? {
         let isLate = Self.modifiesLate(request)
         let source = isLate ? try? await modifiedSource(of: request) : request.source
-        guard case .http(var http)? = source else { return nil }
-        http.audience = HTTPRequest.Audience(of: http, identifier: request.additionalIdentifier)
-        return downloader.addingDefaultFields(to: http)
+        guard case .http(let http)? = source else { return nil }
+        return downloader.addingDefaultFields(to: http.withAudience(of: request))
     }
 
     /// Returns the modifiers for a further attempt of a download; nil if none changes the request.
@@ -164,5 +164,14 @@ struct RequestResolver: Sendable {
         }
         if case .http = request.source { return true }
         return false
+    }
+}
+
+extension HTTPRequest {
+    /// Returns the request of an image request, before default fields are added, with what tells its users apart.
+    func withAudience(of request: ImageRequest) -> HTTPRequest {
+        var http = self
+        http.audience = Audience(of: self, identifier: request.additionalIdentifier)
+        return http
     }
 }

@@ -208,12 +208,7 @@ struct DownloadStage: Sendable {
         let arrived = reservation?.arrived(download.data.count)
         report(request.originalKey, .downloaded(bytes: download.data.count, download.caching?.source), since: start)
         var varyingFields = download.varyingFieldNames.map { VaryingFields($0) } ?? .everything
-        // Servers that tell users apart by a field of their own often do not name it in `Vary`. The fields that told
-        // others apart still count for a request without them.
-        if download.isPrivate, case .http(let http) = request.source {
-            varyingFields = varyingFields.union(VaryingFields(leftOutOfKeyOf: http))
-                .union(request.variance?.fields ?? .none)
-        }
+        if isRemote, download.head?.isForOneUser == true { varyingFields = varyingFields.union(.ownFields) }
         let isCurrent = await versions.isCurrent(request)
         let isSame = renewed.isSame(varyingBy: varyingFields)
         let range = renewed.last(source).range
@@ -278,8 +273,7 @@ struct DownloadStage: Sendable {
     /// Returns the request to the server with what a response cache needs to know of the image request.
     private static func applying(_ request: ImageRequest, to http: HTTPRequest) -> HTTPRequest {
         let policy = request.cachePolicy
-        var http = http
-        http.audience = HTTPRequest.Audience(of: http, identifier: request.additionalIdentifier)
+        var http = http.withAudience(of: request)
         if let requested = policy.protocolPolicy { http.cachePolicy = requested }
         if !policy.allowsNetwork { http.cachePolicy = .returnCacheDataDontLoad }
         if !policy.response.reads, http.cachePolicy == .useProtocolCachePolicy {
@@ -326,7 +320,7 @@ private final class RenewedResource: Sendable {
         var last = request
         last.source = .http(sent)
         return last.originalKey.resource == request.originalKey.resource
-            && fields.digest(of: sent) == fields.digest(of: first)
+            && fields.digest(of: sent.withAudience(of: request)) == fields.digest(of: first.withAudience(of: request))
     }
 }
 

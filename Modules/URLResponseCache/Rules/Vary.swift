@@ -23,12 +23,21 @@ enum Vary {
             if !directives.isForAllUsers {
                 if request.hasCredentials { names.insert("authorization") }
                 if hasCookie { names.insert("cookie") }
-                if request.audience?.identifier != nil { names.insert(HTTPRequest.Audience.fieldName) }
-                if directives.isPrivate { names.formUnion(request.audience?.fieldNames ?? []) }
+                if request.audience?.identifier != nil { names.insert(HTTPRequest.Audience.identifierName) }
+                if directives.isPrivate, request.audience?.ownFields != nil {
+                    names.insert(HTTPRequest.Audience.ownFieldsName)
+                }
             }
         }
         if head.fields.contains("Content-Encoding") { names.insert("accept-encoding") }
         return names.sorted()
+    }
+
+    /// Whether a stored response is for one user, and the request has own fields that may tell another user. The
+    /// response was then stored for a request without own fields.
+    static func isForOthers(_ stored: StoredResponse, of request: HTTPRequest, role: CacheRole) -> Bool {
+        request.audience?.ownFields != nil && !stored.varyingFields.contains(HTTPRequest.Audience.ownFieldsName)
+            && ResponseDirectives(stored.head.fields, role: role).isPrivate
     }
 
     /// Whether the stored body has the form, decoded or as sent, in which a transport would return it for the request.

@@ -6,8 +6,9 @@ import FoundationEssentials
 /// The writer of a response store. It makes one change at a time for each resource.
 struct ResponseWriter: Sendable {
     /// The maximum number of different `Vary` fields that are kept for a resource. Beyond it, the oldest is dropped. A
-    /// server usually sends the same one. With credentials, cookies and content codings, it counts up to eight times.
-    private static let nameListLimit = 8
+    /// server usually sends the same one. With credentials, cookies, content codings, accounts and own fields, it
+    /// counts up to 32 times.
+    private static let nameListLimit = 32
     /// The maximum number of variants whose entity tags are offered to the server when none matches a request. Beyond
     /// it, the oldest is dropped.
     private static let taggedLimit = 16

@@ -23,7 +23,9 @@ extension ResponseStoring {
         let own = ImageKey(request.resourceKey)
         switch await entry(for: own) {
         case .response(let response):
-            guard await isUnexpired(response, under: own, now: now), response.isUsable(in: role) else {
+            guard await isUnexpired(response, under: own, now: now), response.isUsable(in: role),
+                !Vary.isForOthers(response, of: request, role: role)
+            else {
                 return StoredCandidate(key: own)
             }
             return StoredCandidate(response: response, key: own)
@@ -34,7 +36,7 @@ extension ResponseStoring {
                 let key = ImageKey(own.resource, variant: Vary.variant(names, fields))
                 guard case .response(let found) = await entry(for: key),
                     await isUnexpired(found, under: key, now: now), found.isUsable(in: role),
-                    found.varyingFields == fields
+                    found.varyingFields == fields, !Vary.isForOthers(found, of: request, role: role)
                 else { continue }
                 // Section 4, last paragraph but one: the most recent response is selected.
                 if let best = candidate.response, best.terms.date >= found.terms.date { continue }

@@ -89,7 +89,7 @@ struct VaryTests {
                 let number = Int(http.fields["X-Token"] ?? "0") ?? 0
                 return Download(data: level(number), response: HTTPResponse(head: head, body: HTTPBody(Data())))
             })
-        for token in ["1", "2", nil, "2"] {
+        for token in [nil, "1", "2", nil, "2"] {
             #expect(try await level(token, from: stack.pipeline) == UInt8(token ?? "0"))
         }
         #expect(stack.downloader.count == 3)
@@ -114,16 +114,38 @@ struct VaryTests {
                 downloader: Downloader(transport: CachingTransport(wrapping: transport, cache: URLResponseCache())),
                 codecs: FakeCodec().registry))
         // Only the identifier, or only HTTP's private, says that the token matters.
-        for token in ["1", "2", "1"] where isNamed || control != nil {
+        let tokens = control == nil ? ["1", "2", "1"] : [nil, "1", nil, "2", "1"]
+        for token in tokens where isNamed || control != nil {
             let request = try request(isNamed ? nil : token) {
-                guard isNamed else { return }
+                guard isNamed, let token else { return }
                 $0.modifyRequest = { $0.fields["X-Token"] = token }
                 $0.additionalIdentifier = "account \(token)"
             }
-            #expect(try await pipeline.load(request).image.level == UInt8(token))
-            #expect(try await pipeline.data(for: request) == level(Int(token) ?? 0))
+            #expect(try await pipeline.load(request).image.level == UInt8(token ?? "0"))
+            #expect(try await pipeline.data(for: request) == level(token.flatMap { Int($0) } ?? 0))
         }
-        if control != "no-store", isNamed || control != nil { #expect(transport.requests.count == 2) }
+        if control != "no-store", isNamed || control != nil {
+            #expect(transport.requests.count == Set(tokens).count)
+        }
+    }
+
+    @Test func `a redirect for one user leads to an image for that user`() async throws {
+        let transport = FakeTransport { request in
+            let token = request.fields["X-Token"] ?? "0"
+            guard request.url.path == "/a" else {
+                let head = HTTPResponseHead(url: request.url, status: 200, fields: ["Cache-Control": "public"])
+                return HTTPResponse(head: head, body: HTTPBody(level(Int(request.url.lastPathComponent) ?? 0)))
+            }
+            let fields: HTTPFields = ["Location": "/avatars/\(token)", "Cache-Control": "private"]
+            return HTTPResponse(
+                head: HTTPResponseHead(url: request.url, status: 302, fields: fields), body: HTTPBody(Data()))
+        }
+        let pipeline = ImagePipeline(
+            ImagePipeline.Configuration(
+                downloader: Downloader(transport: transport), codecs: FakeCodec().registry,
+                memoryCache: DictionaryMemoryCache()))
+        for token in ["1", "2", nil, "1"] { #expect(try await level(token, from: pipeline) == UInt8(token ?? "0")) }
+        #expect(transport.requests.count == 6)
     }
 
     @Test func `an alternative is for requests like the one that needed it`() async throws {

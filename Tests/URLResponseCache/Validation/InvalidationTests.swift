@@ -1,6 +1,8 @@
 import AlcedoCore
 import AlcedoHTTP
+import AlcedoTesting
 import AlcedoURLResponseCache
+import FoundationEssentials
 import Testing
 
 /// RFC 9111 section 4.4.
@@ -99,6 +101,23 @@ struct InvalidationTests {
         #expect(await bench.stored() == nil)
         try await bench.load(["Cache-Control": "max-age=60"], body: "new")
         #expect(try await bench.send().body == "new")
+    }
+
+    @Test func `a response that is confirmed during its removal does not come back`() async throws {
+        let cache = URLResponseCache()
+        let server = FakeTransport { request in
+            let isConditional = request.fields["If-None-Match"] != nil
+            if isConditional { await cache.removeAll() }
+            let fields: HTTPFields = ["Cache-Control": "max-age=0", "ETag": "\"a\""]
+            return HTTPResponse(
+                head: HTTPResponseHead(url: request.url, status: isConditional ? 304 : 200, fields: fields),
+                body: HTTPBody(isConditional ? Data() : "old".data))
+        }
+        let transport = CachingTransport(wrapping: server, cache: cache)
+        let request = HTTPRequest(url: Bench.url)
+        for _ in 0..<2 { #expect(try await transport.send(request).body.collect(limit: 100) == "old".data) }
+        #expect(server.requests.count == 2)
+        #expect(await !cache.hasResponse(for: request, ignoringMemory: false))
     }
 
     @Test(arguments: [true, false])

@@ -189,10 +189,13 @@ final class HTTPFetcher: Sendable {
     ) async throws -> TransferResult {
         let prepareAgain: Renewal = { [self] in
             let alternatives = configuration.alternatives?(try await renewed()) ?? []
-            return try await prepare(index < alternatives.count ? alternatives[index] : alternative)
+            // A shorter list has no counterpart for the user of now.
+            guard index < alternatives.count else { throw failure }
+            return try await prepare(alternatives[index]).withAudience(of: request)
         }
         let sent = try await ConfigurationHook.run("the request modifier") {
-            try await failure.isOfRenewedRequest ? prepareAgain() : prepare(alternative)
+            try await failure.isOfRenewedRequest
+                ? prepareAgain() : prepare(alternative).withAudience(of: request)
         }
         let last = Locked(sent)
         var result = try await consultingFailureCache(sent) {
@@ -229,5 +232,14 @@ final class HTTPFetcher: Sendable {
             }
             throw error
         }
+    }
+}
+
+extension HTTPRequest {
+    /// Returns the request, which takes the place of another one, for the account of that one.
+    fileprivate func withAudience(of replaced: HTTPRequest) -> HTTPRequest {
+        var request = self
+        request.audience = Audience(of: self, identifier: replaced.audience?.identifier)
+        return request
     }
 }
