@@ -53,7 +53,7 @@ struct HostileInputTests {
 
     @Test(arguments: [
         ["inspect", "-"], ["load", "--no-sheet", "-"], ["convert", "--format", "png", "--output", "out", "-"],
-        ["thumbnail", "--output", "out", "-"], ["decode", "--output", "out", "-"], ["show", "-"],
+        ["thumbnail", "--size", "9", "--output", "out", "-"], ["decode", "--output", "out", "-"], ["show", "-"],
     ])
     func `an empty standard input is named`(words: [String]) async throws {
         let outcome = try await alcedo.run(words)

@@ -257,12 +257,12 @@ struct InspectTests {
     }
 
     @Test func `a file of a known format without a codec is named, without advice for developers`() async throws {
-        let cursor = directory.url.appending(path: "arrow.cur")
-        try Data([0, 0, 2, 0, 1, 0, 32, 32]).write(to: cursor)
+        let scan = directory.url.appending(path: "scan.tif")
+        try Data("II*\0\u{8}\0\0\0".utf8).write(to: scan)
         for command in [["inspect"], ["load", "--no-sheet"]] {
-            let outcome = try await alcedo.run(command + [cursor.path])
+            let outcome = try await alcedo.run(command + [scan.path])
             #expect(outcome.status == 1)
-            let reason = "; the data is a Windows cursor (CUR); this build of alcedo does not support it\n"
+            let reason = "; the data is TIFF; this build of alcedo does not support it\n"
             #expect((outcome.problems + outcome.output).contains(reason), "\(outcome.problems)")
         }
     }
