@@ -1,6 +1,6 @@
 #if SVG
-    /// The value of the functions `calc`, `min`, `max` and `clamp` for a length: sums, products and quotients of
-    /// numbers and lengths. Other functions are invalid. Source: CSS Values and Units 4, section 10.
+    /// The value of the functions `calc`, `min`, `max` and `clamp` for a side of the root element: sums, products and
+    /// quotients of numbers and lengths. Other functions are invalid. Source: CSS Values and Units 4, section 10.
     struct SVGCalculation {
         /// The number of pixels, or nil when it depends on a percentage.
         let pixels: Double?
@@ -102,7 +102,7 @@
                 let word = text.prefix { !XMLCharacter.isSpace($0) && !ends.contains($0) }
                 text = text.dropFirst(word.count)
                 if text.first == UInt8(ascii: "(") { return function(word, depth: depth) }
-                guard let length = SVGLength(word), let last = word.last else { return nil }
+                guard let length = SVGLength(word, isOfRoot: true), let last = word.last else { return nil }
                 let isNumber = 0x30...0x39 ~= last || last == UInt8(ascii: ".")
                 return Value(number: length.value, isLength: !isNumber, isRelative: length.isPercentage)
             }

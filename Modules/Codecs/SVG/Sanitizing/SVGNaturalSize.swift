@@ -21,7 +21,7 @@
                 if let calculation = SVGCalculation(text[...]) {
                     return calculation.pixels.flatMap { $0 > 0 ? $0 : nil }
                 }
-                return SVGLength(text[...]).flatMap { $0.isPercentage || $0.value < 0 ? nil : $0.value }
+                return SVGLength(text[...], isOfRoot: true).flatMap { $0.isPercentage || $0.value < 0 ? nil : $0.value }
             }
             let box = viewBox.flatMap { $0.width > 0 && $0.height > 0 ? $0 : nil }
             switch (side(widthText), side(heightText)) {
@@ -75,7 +75,9 @@
         private static func isLength(_ value: String) -> Bool {
             if value == "auto" { return true }
             if let calculation = SVGCalculation(Array(value.utf8)[...]) { return calculation.pixels ?? 0 >= 0 }
-            guard let length = SVGLength(Array(value.utf8)[...]), let last = value.last else { return false }
+            guard let length = SVGLength(Array(value.utf8)[...], isOfRoot: true), let last = value.last else {
+                return false
+            }
             return length.value == 0 || length.value > 0 && !last.isNumber && last != "."
         }
 

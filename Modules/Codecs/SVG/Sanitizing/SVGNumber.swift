@@ -133,18 +133,21 @@
         let isPercentage: Bool
 
         /// Reads a length. Returns nil for anything else. A font has 16 pixels, also that of the root element.
-        init?(_ text: ArraySlice<UInt8>) {
+        ///
+        /// - Parameter isOfRoot: Whether the length is a side of the root element, which is written in pixels. librsvg
+        ///   has no units `rem` and `Q`, so lengths with them are invalid elsewhere. Default: false.
+        init?(_ text: ArraySlice<UInt8>, isOfRoot: Bool = false) {
             var numbers = SVGNumbers(text)
             guard let number = numbers.next(), number.isFinite else { return nil }
             let unit = numbers.rest.prefix { !XMLCharacter.isSpace($0) }
             let isAlone = numbers.rest.dropFirst(unit.count).allSatisfy(XMLCharacter.isSpace)
-            guard isAlone, let factor = Self.factor(unit) else { return nil }
+            guard isAlone, let factor = Self.factor(unit, isOfRoot: isOfRoot) else { return nil }
             value = number * factor
             isPercentage = unit.first == UInt8(ascii: "%")
         }
 
         /// Returns the number of pixels of a unit, whose letters are in lower or upper case; 1 when there is none.
-        private static func factor(_ unit: ArraySlice<UInt8>) -> Double? {
+        private static func factor(_ unit: ArraySlice<UInt8>, isOfRoot: Bool) -> Double? {
             guard unit.count <= 3 else { return nil }
             return switch String(decoding: unit.map { $0 | 0x20 }, as: UTF8.self) {
             case "", "px": 1
@@ -152,9 +155,10 @@
             case "in": 96
             case "cm": 96 / 2.54
             case "mm": 96 / 25.4
-            case "q": 96 / 101.6
+            case "q" where isOfRoot: 96 / 101.6
             case "pt": 96 / 72
-            case "pc", "em", "rem": 16
+            case "rem" where isOfRoot: 16
+            case "pc", "em": 16
             case "ex", "ch": 8
             default: nil
             }
