@@ -8,7 +8,12 @@
         private static let scribble =
             "M" + (0..<20_000).map { "\($0 &* 7919 % 1000),\($0 &* 104_729 % 997)" }.joined(separator: "L")
 
-        private static func estimate(_ data: String) -> Double { PathMeasure(Array(data.utf8)[...]).crossingCount }
+        private static func estimate(_ data: String) -> Double { measure(data).crossingCount }
+
+        private static func measure(_ data: String) -> PathMeasure {
+            var stepCount = CrossingEstimate.maximumStepCount
+            return PathMeasure(Array(data.utf8)[...], stepCount: &stepCount)
+        }
 
         @Test func `the estimate of random lines is near their crossings`() {
             var random = SeededGenerator(seed: 3)
@@ -53,14 +58,14 @@
             ("a coast", (0..<100_000).map { "l\($0 * 7 % 5 - 2) \($0 % 50_000 < 25_000 ? 1 : -1)" }.joined()),
         ])
         func `the estimate of an ordinary outline grows no faster than its lines`(name: String, data: String) {
-            let measure = PathMeasure(Array("M0 0\(data)".utf8)[...])
+            let measure = Self.measure("M0 0\(data)")
 
             #expect(measure.crossingCount < 4 * measure.segmentCount, "\(name): \(measure.crossingCount)")
         }
 
         @Test(arguments: ["L1e400 1 0 0", "L1e308 -1e308 -1e308 1e308", "H1e200V-1e200L0 0"])
         func `coordinates that are not finite, or nearly, are no reason for fewer crossings`(data: String) {
-            let measure = PathMeasure(Array(("M0 0" + String(repeating: data, count: 50)).utf8)[...])
+            let measure = Self.measure("M0 0" + String(repeating: data, count: 50))
 
             #expect(measure.crossingCount >= measure.segmentCount)
         }
@@ -83,6 +88,24 @@
             // Enough lines across the whole path end the estimate.
             for _ in 0..<1_200_000 { estimate.add(SIMD2(0, 996), SIMD2(999, 0)) }
             #expect(estimate.count == .infinity && estimate.stepCount < 1 << 26)
+        }
+
+        @Test func `all paths of a document use up the same number of steps`() {
+            let data = Array("M0 0\(String(repeating: "L99 99 0 99", count: 20))".utf8)[...]
+            var stepCount = CrossingEstimate.maximumStepCount
+            let first = PathMeasure(data, stepCount: &stepCount)
+            let used = CrossingEstimate.maximumStepCount - stepCount
+
+            #expect(used >= 40 && first.crossingCount < 32 * 40 * 40)
+
+            // The steps of one path and a half.
+            stepCount = used + used / 2
+            #expect(PathMeasure(data, stepCount: &stepCount).crossingCount == first.crossingCount)
+            #expect(stepCount == used / 2)
+            for _ in 0..<2 {
+                #expect(PathMeasure(data, stepCount: &stepCount).crossingCount == 32 * 40 * 40)
+                #expect(stepCount == 0)
+            }
         }
 
         @Test func `a sample has points of the whole path`() {

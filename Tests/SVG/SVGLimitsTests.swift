@@ -366,14 +366,14 @@
             let coast = (0..<100_000).map { "l\($0 * 7 % 5 - 2) \($0 % 50_000 < 25_000 ? 1 : -1)" }.joined()
 
             #expect(decoder.errorCode(document(scribble(100_000), attributes: attributes)) == .exceedsLimit)
-            #expect(refusal(of: "<path d='M0 0\(coast)'/>") == nil)
+            #expect(code("<path d='M0 0\(coast)'/>", by: patient) == nil)
         }
 
         @Test(arguments: ["M1e8 1e8", "L1e8 1e8", "M-1e9 5h1"])
         func `an outline that crosses itself too often is refused, whatever is far outside of it`(far: String) {
             let path = scribble(100_000).replacing("'/>", with: "\(far)'/>")
 
-            #expect(refusal(of: path) == .exceedsLimit)
+            #expect(code(path) == .exceedsLimit)
         }
 
         @Test func `waiting for documents over their time limit does not use up that of another one`() async throws {

@@ -4,6 +4,14 @@
 
     /// Tests of the readers of attributes and style sheets.
     @Suite struct SVGParsingTests {
+        @Test(arguments: ["5rem", "5REM", "20Q", "1q"])
+        func `units that librsvg does not have are valid only for sides of the root`(length: String) {
+            let text = Array(length.utf8)[...]
+
+            #expect(SVGLength(text)?.value == nil)
+            #expect(SVGLength(text, isOfRoot: true)?.value ?? 0 > 0)
+        }
+
         @Test(
             arguments: [
                 ("1 2,3", [1, 2, 3]), ("-.5+.25", [-0.5, 0.25]), ("1e2 1E-2", [100, 0.01]), ("1.5.5", [1.5, 0.5]),
@@ -31,7 +39,8 @@
         func `a path has a length, an extent and segments`(
             data: String, length: Double, area: Double, segmentCount: Double
         ) {
-            let measure = PathMeasure(Array(data.utf8)[...])
+            var stepCount = CrossingEstimate.maximumStepCount
+            let measure = PathMeasure(Array(data.utf8)[...], stepCount: &stepCount)
 
             #expect(abs(measure.length - length) < 1e-9)
             #expect(measure.area == area)
@@ -39,7 +48,8 @@
         }
 
         @Test func `an arc counts at least its circle and the rectangle around it`() {
-            let measure = PathMeasure(Array("M0 0a5 5 0 015 5".utf8)[...])
+            var stepCount = CrossingEstimate.maximumStepCount
+            let measure = PathMeasure(Array("M0 0a5 5 0 015 5".utf8)[...], stepCount: &stepCount)
 
             #expect(measure.length > 2 * .pi * 5)
             #expect(measure.area >= 100)

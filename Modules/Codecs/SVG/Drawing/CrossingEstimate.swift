@@ -18,12 +18,18 @@
 
         /// The maximum number of columns, and of rows.
         private static let maximumBandCount = 32
-        /// The number of visited cells after which there are too many crossings. Half a million lines across the whole
+        /// The number of cells that the lines may visit, after which there are too many crossings.
+        private let maximumStepCount: Int
+
+        /// The number of cells that the lines of all paths of a document may visit. Half a million lines across a whole
         /// path visit as many.
-        private static let maximumStepCount = 1 << 25
+        static let maximumStepCount = 1 << 25
 
         /// Creates an estimate of the lines with these ends, to which the lines are then added.
-        init(_ ends: PointSample) {
+        ///
+        /// - Parameter maximumStepCount: The number of cells that the lines may visit. Default: that of a document.
+        init(_ ends: PointSample, maximumStepCount: Int = Self.maximumStepCount) {
+            self.maximumStepCount = maximumStepCount
             var columns = Self.edges(ends.points.map(\.x), from: ends.minimum.x, to: ends.maximum.x)
             var rows = Self.edges(ends.points.map(\.y), from: ends.minimum.y, to: ends.maximum.y)
             let (width, height) = (Self.extent(columns), Self.extent(rows))
@@ -35,13 +41,13 @@
             relativeLengths = lengths
         }
 
-        /// The estimated number of crossings.
+        /// The estimated number of crossings; infinity when the lines have visited too many cells.
         ///
         /// Lines of total length *l* in an area *a* cross each other at most π/2 times as often as *l*² / π*a*. This
         /// also holds after both axes are scaled, so the smaller number counts: that of the path itself, or that of
         /// cells that are scaled to squares.
         var count: Double {
-            guard stepCount <= Self.maximumStepCount else { return .infinity }
+            guard stepCount <= maximumStepCount else { return .infinity }
             var sum = 0.0
             for row in 0..<rows.count - 1 {
                 for column in 0..<columns.count - 1 {
@@ -56,7 +62,7 @@
 
         /// Adds a line whose ends were sampled.
         mutating func add(_ from: SIMD2<Double>, _ to: SIMD2<Double>) {
-            guard stepCount <= Self.maximumStepCount else { return }
+            guard stepCount <= maximumStepCount else { return }
             let delta = to - from
             let length = (delta * delta).sum().squareRoot()
             guard length.isFinite else {

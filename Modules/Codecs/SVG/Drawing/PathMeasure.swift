@@ -33,15 +33,23 @@
         private static let smallCount = 16.0
 
         /// Measures a path up to its first error, where drawing ends too. O(bytes).
-        init(_ data: ArraySlice<UInt8>) {
+        ///
+        /// - Parameter stepCount: The number of cells that the estimate of crossings may visit, which is reduced by
+        ///   those that it has. When it is used up, as many segments cross each other as can.
+        init(_ data: ArraySlice<UInt8>, stepCount: inout Int) {
             read(data)
             let maximum = segmentCount * segmentCount * 32
             guard segmentCount > Self.smallCount else {
                 crossingCount = segmentCount * segmentCount / 4
                 return
             }
-            var second = Self(CrossingEstimate(ends))
+            guard stepCount > 0 else {
+                crossingCount = maximum
+                return
+            }
+            var second = Self(CrossingEstimate(ends, maximumStepCount: stepCount))
             second.read(data)
+            stepCount -= min(stepCount, second.estimate?.stepCount ?? 0)
             crossingCount = min(maximum, second.estimate?.count ?? maximum)
         }
 

@@ -14,8 +14,11 @@
         /// - Parameters:
         ///   - attributes: The attributes as they are written.
         ///   - viewport: The reference length of percentages.
+        ///   - stepCount: The number of steps that may estimate crossings, which is reduced by those that do.
         /// - Throws: `exceedsLimit` for too many names of classes, and for filters with which librsvg 2.54 fails.
-        mutating func read(_ attributes: [XMLAttribute], viewport: Double) throws(ImageDecodingError) {
+        mutating func read(
+            _ attributes: [XMLAttribute], viewport: Double, stepCount: inout Int
+        ) throws(ImageDecodingError) {
             for attribute in attributes {
                 let value = attribute.value[...]
                 switch attribute.name {
@@ -39,7 +42,7 @@
             }
             let values = Values(attributes, viewport)
             switch kind {
-            case .shape: readShape(values)
+            case .shape: readShape(values, &stepCount)
             case .text: (area, length) = (viewport * viewport, viewport)
             case .pattern: readPattern(values)
             case .filterPrimitive:
@@ -79,7 +82,7 @@
             }
         }
 
-        private mutating func readShape(_ values: Values) {
+        private mutating func readShape(_ values: Values, _ stepCount: inout Int) {
             switch type {
             case "rect":
                 let (width, height) = (values.length("width") ?? 0, values.length("height") ?? 0)
@@ -90,14 +93,14 @@
             case "line":
                 let ends = ["x1", "y1", "x2", "y2"].reduce(0) { $0 + (values.length($1) ?? 0) }
                 (length, segmentCount) = (ends, 1)
-            case "polyline", "polygon": readPath(Array("M".utf8) + Array(values.text("points") ?? []))
-            default: readPath(Array(values.text("d") ?? []))
+            case "polyline", "polygon": readPath(Array("M".utf8) + Array(values.text("points") ?? []), &stepCount)
+            default: readPath(Array(values.text("d") ?? []), &stepCount)
             }
             time += segmentCount * DrawingTime.pathSegment
         }
 
-        private mutating func readPath(_ data: [UInt8]) {
-            let measure = PathMeasure(data[...])
+        private mutating func readPath(_ data: [UInt8], _ stepCount: inout Int) {
+            let measure = PathMeasure(data[...], stepCount: &stepCount)
             // An outline that closes itself is longer, at most twice as long.
             let bound = measure.length.isNaN ? .infinity : 2 * measure.length
             (area, length, segmentCount) = (measure.area, bound, measure.segmentCount)

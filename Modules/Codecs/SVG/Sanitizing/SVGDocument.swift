@@ -1,6 +1,14 @@
 #if SVG
     import AlcedoCore
 
+    /// The work that a document and those inside it may take together.
+    struct SVGAllowance {
+        /// The number of bytes that may be decompressed.
+        var inflatableByteCount = SVGDocument.maximumByteCount
+        /// The number of steps that may estimate the crossings of outlines.
+        var stepCount = CrossingEstimate.maximumStepCount
+    }
+
     /// A document that can be drawn: the sanitized bytes, the natural size and the cost.
     struct SVGDocument {
         /// The document as ``SVGSanitizer`` wrote it.
@@ -30,40 +38,38 @@
         init(
             _ data: UnsafeBufferPointer<UInt8>, limits: DecodingLimits, allowsPartial: Bool = false
         ) throws(ImageDecodingError) {
-            var inflatableByteCount = Self.maximumByteCount
-            try self.init(
-                data, limits: limits, allowsPartial: allowsPartial, nesting: 0,
-                inflatableByteCount: &inflatableByteCount)
+            var allowance = SVGAllowance()
+            try self.init(data, limits: limits, allowsPartial: allowsPartial, nesting: 0, allowance: &allowance)
         }
 
         /// Reads a document inside others, or the outermost one.
         ///
         /// - Parameters:
         ///   - nesting: The number of documents around this one.
-        ///   - inflatableByteCount: The number of bytes that may be decompressed, which is reduced by those that are.
+        ///   - allowance: The work that the document may take, which is reduced by what it does.
         init(
             _ data: UnsafeBufferPointer<UInt8>, limits: DecodingLimits, allowsPartial: Bool = false, nesting: Int,
-            inflatableByteCount: inout Int
+            allowance: inout SVGAllowance
         ) throws(ImageDecodingError) {
             guard GzipText.matches(data) else {
                 try self.init(
                     text: data, inflationDamage: nil, limits, allowsPartial: allowsPartial, nesting: nesting,
-                    &inflatableByteCount)
+                    &allowance)
                 return
             }
-            let gzip = try GzipText(data, maximumByteCount: inflatableByteCount)
-            inflatableByteCount -= gzip.bytes.count
+            let gzip = try GzipText(data, maximumByteCount: allowance.inflatableByteCount)
+            allowance.inflatableByteCount -= gzip.bytes.count
             self = try gzip.bytes.withUnsafeBufferPointer { text throws(ImageDecodingError) in
                 try SVGDocument(
                     text: text, inflationDamage: gzip.damage, limits, allowsPartial: allowsPartial, nesting: nesting,
-                    &inflatableByteCount)
+                    &allowance)
             }
         }
 
         /// Reads a document that is not compressed, or no longer.
         private init(
             text data: UnsafeBufferPointer<UInt8>, inflationDamage: ImageDecodingError?, _ limits: DecodingLimits,
-            allowsPartial: Bool, nesting: Int, _ inflatableByteCount: inout Int
+            allowsPartial: Bool, nesting: Int, _ allowance: inout SVGAllowance
         ) throws(ImageDecodingError) {
             guard data.count <= Self.maximumByteCount else {
                 throw ImageDecodingError(
@@ -73,7 +79,7 @@
             var parser = XMLParser(
                 SVGSanitizer(
                     limits: limits, byteCount: data.count, rootStyle: RootStyle.declarations(in: text),
-                    nesting: nesting, inflatableByteCount: inflatableByteCount))
+                    nesting: nesting, allowance: allowance))
             // The end of the text of damaged compressed data is an error only when the document needs more of it.
             var damage = inflationDamage.map { ImageDamage(.harmless, $0) }
             do throws(ImageDecodingError) {
@@ -92,8 +98,8 @@
             }
             self.size = size
             self.damage = damage
-            inflatedByteCount = SVGDocument.maximumByteCount - parser.handler.inflatableByteCount
-            inflatableByteCount = parser.handler.inflatableByteCount
+            allowance = parser.handler.allowance
+            inflatedByteCount = Self.maximumByteCount - allowance.inflatableByteCount
             bytes = parser.handler.output.bytes
             viewBoxScale = parser.handler.viewBoxScale
             elementCount = parser.handler.graph.elements.count

@@ -89,8 +89,7 @@
             guard nesting < Self.maximumNesting else { return nil }
             do throws(ImageDecodingError) {
                 return try data.withDecoderInput(of: "SVG") { bytes throws(ImageDecodingError) in
-                    try SVGDocument(
-                        bytes, limits: limits, nesting: nesting + 1, inflatableByteCount: &inflatableByteCount)
+                    try SVGDocument(bytes, limits: limits, nesting: nesting + 1, allowance: &allowance)
                 }
             } catch {
                 if error.code == .exceedsLimit { throw error }

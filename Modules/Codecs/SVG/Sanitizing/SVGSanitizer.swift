@@ -21,8 +21,8 @@
         let nesting: Int
         /// The declarations of style sheets for the root element.
         private let rootStyle: [UInt8]
-        /// The number of bytes of embedded documents that may still be decompressed.
-        var inflatableByteCount: Int
+        /// The work that embedded documents and the rest of this one may still take.
+        var allowance: SVGAllowance
         private(set) var namespaces = SVGNamespaces()
         private var openNames: [String] = []
         /// The number of open elements inside one that is left out.
@@ -42,15 +42,15 @@
         ///   - byteCount: The number of bytes of the document.
         ///   - rootStyle: The declarations of style sheets for the root element. Default: none.
         ///   - nesting: The number of documents around this one. Default: 0.
-        ///   - inflatableByteCount: The number of bytes of embedded documents that may be decompressed. Default: 0.
+        ///   - allowance: The work that the document may take. Default: that of an outermost document.
         init(
             limits: DecodingLimits, byteCount: Int, rootStyle: [UInt8] = [], nesting: Int = 0,
-            inflatableByteCount: Int = 0
+            allowance: SVGAllowance = SVGAllowance()
         ) {
             self.limits = limits
             self.rootStyle = rootStyle
             self.nesting = nesting
-            self.inflatableByteCount = inflatableByteCount
+            self.allowance = allowance
             output.reserve(byteCount + 512)
         }
 
@@ -187,7 +187,7 @@
                 // A result with a name exists until the filter ends.
                 graph.changeOpenElement { $0.properties.surfaceCount += 1 }
             }
-            try element.read(attributes, viewport: viewport)
+            try element.read(attributes, viewport: viewport, stepCount: &allowance.stepCount)
             graph.open(element)
         }
 
