@@ -46,10 +46,13 @@
         ///     ``SandboxWorker/runIfRequested(_:conversions:prepare:)``.
         ///   - argument: A number for the conversion. Default: 0.
         ///   - limits: The limits for the conversion. Default: the default limits.
-        /// - Throws: ``/AlcedoCore/ImageDecodingError``: the errors of the conversion, and those of
-        ///   ``SandboxedDecoder``.
+        ///   - maximumByteCount: The maximum number of bytes in the result, which the app copies. Default: no limit
+        ///     below ``SandboxConfiguration/maximumOutputByteCount``.
+        /// - Throws: ``/AlcedoCore/ImageDecodingError``: `exceedsLimit` for a larger result, `decoderUnavailable` for a
+        ///   name that the workers do not know, the errors of the conversion, and those of ``SandboxedDecoder``.
         public func convert(
-            _ data: Data, by name: String, argument: Int = 0, limits: DecodingLimits = DecodingLimits()
+            _ data: Data, by name: String, argument: Int = 0, limits: DecodingLimits = DecodingLimits(),
+            maximumByteCount: Int = .max
         ) throws(ImageDecodingError) -> Data {
             do {
                 return try pool.withWorker { worker in
@@ -57,6 +60,11 @@
                     let reply = try worker.receive(.converted)
                     guard let count = Int(exactly: reply.value), count >= 0 else {
                         throw WorkerFailure.violation("an invalid number of bytes")
+                    }
+                    guard count <= maximumByteCount else {
+                        throw ImageDecodingError(
+                            .exceedsLimit,
+                            "sandbox: \(count) bytes of \(name) exceed the limit of \(maximumByteCount) bytes")
                     }
                     return Data(try reply.part(of: worker.output, count: count))
                 }

@@ -83,9 +83,10 @@
         private func open(_ worker: WorkerProcess) throws {
             try worker.send(.open, format.rawValue, data, DecodingOptions(limits: limits))
             let reply = try worker.receive(.opened)
-            // The size can exceed the limit of pixels, as the natural size of a vector image does.
+            // The size can exceed the limit of pixels, as the natural size of a vector image does. It is zero when the
+            // header has an invalid one.
             guard let width = Int32(exactly: reply.width), let height = Int32(exactly: reply.height),
-                width > 0, height > 0
+                (width > 0 && height > 0) || (width == 0 && height == 0)
             else { throw WorkerFailure.violation("an image of \(reply.width) x \(reply.height) pixels") }
             header = ImageHeader(
                 format: format, size: PixelSize(width: Int(width), height: Int(height)),

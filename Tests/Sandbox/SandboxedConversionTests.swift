@@ -36,6 +36,7 @@
                 for (data, name, argument, code) in [
                     (Data(count: 17 << 20), "reverse", 0, ImageDecodingError.Code.exceedsLimit),
                     (megabyte, "repeat", 17, .exceedsLimit), (megabyte, "unknown", 0, .decoderUnavailable),
+                    (Data(), String(repeating: "n", count: 65), 0, .decoderUnavailable),
                 ] {
                     let error = #expect(throws: ImageDecodingError.self) {
                         try sandbox.convert(data, by: name, argument: argument)
@@ -43,7 +44,13 @@
                     #expect(error?.code == code)
                 }
                 #expect(try sandbox.convert(megabyte, by: "repeat", argument: 16).count == 16 << 20)
-                #expect(sandbox.statistics.violations == 0)
+                let twice = try sandbox.convert(megabyte, by: "repeat", argument: 2, maximumByteCount: 2 << 20)
+                #expect(twice.count == 2 << 20)
+                let error = #expect(throws: ImageDecodingError.self) {
+                    try sandbox.convert(megabyte, by: "repeat", argument: 2, maximumByteCount: (2 << 20) - 1)
+                }
+                #expect(error?.code == .exceedsLimit)
+                #expect(sandbox.statistics.violations == 0 && sandbox.statistics.startedWorkers == 1)
             }
 
             @Test(arguments: [

@@ -86,6 +86,75 @@
                 #expect(sandbox.statistics.requests == 1)
             }
 
+            @Test func `an image with which a second worker ends is an error of its decoder`() throws {
+                let sandbox = try Sandbox.testing()
+                defer { sandbox.shutDown() }
+                let lease = WorkerLease(of: sandbox.pool)
+                var beginCount = 0
+
+                let error = #expect(throws: ImageDecodingError.self) {
+                    try lease.withWorker { worker in
+                        beginCount += 1
+                        try worker.send(.open, "hostile", Data("gray 3".utf8), options)
+                        _ = try worker.receive(.opened)
+                        let id = try #require(Workers.ids.first)
+                        kill(id, SIGSEGV)
+                        var info = siginfo_t()
+                        waitid(P_PID, id_t(id), &info, WEXITED | WNOWAIT)
+                    } _: { worker in
+                        try worker.send(.info, options)
+                    }
+                }
+
+                #expect(error?.code == .decoderFailed)
+                #expect(error?.message.contains("SIGSEGV") == true)
+                #expect(beginCount == 2)
+                #expect(sandbox.statistics.lostWorkers == 1)
+                #expect(sandbox.statistics.crashes == 1)
+                try sandbox.checkOrdinaryImage()
+            }
+
+            @Test func `a worker that still decodes after an error of the app is replaced`() throws {
+                let sandbox = try Sandbox.testing()
+                defer { sandbox.shutDown() }
+                for (waits, count) in [(true, 0), (false, 1)] {
+                    #expect(throws: CancellationError.self) {
+                        try sandbox.pool.withWorker { worker in
+                            try worker.send(.open, "hostile", Data("gray 3".utf8), options)
+                            _ = try worker.receive(.opened)
+                            try worker.send(.decode, options)
+                            if waits { _ = try worker.receive(.image) }
+                            throw CancellationError()
+                        }
+                    }
+                    #expect(sandbox.statistics.recycledWorkers == count)
+                    try sandbox.checkOrdinaryImage()
+                }
+            }
+
+            @Test(arguments: [0, -5])
+            func `an image of an empty or negative size is damaged, and costs no worker`(side: Int) throws {
+                let sandbox = try Sandbox.testing()
+                defer { sandbox.shutDown() }
+                let decoder = SandboxedDecoder(.hostile, in: sandbox)
+                let file = Data("gray \(side)".utf8)
+
+                let reader = try decoder.open(file, limits: options.limits)
+                #expect(reader.header.size == PixelSize(width: 0, height: 0))
+                let errors = [
+                    #expect(throws: ImageDecodingError.self) { try reader.info() },
+                    #expect(throws: ImageDecodingError.self) { try reader.decode(options) },
+                    #expect(throws: ImageDecodingError.self) { try decoder.decode(file, options: options) },
+                ]
+
+                for error in errors {
+                    #expect(error?.code == .corrupt)
+                    #expect(error?.message == "the size is \(side) x \(side) pixels")
+                }
+                #expect(sandbox.statistics.violations == 0)
+                #expect(sandbox.statistics.startedWorkers == 1)
+            }
+
             @Test func `a worker in use ends after its request when the sandbox is shut down`() throws {
                 let sandbox = try Sandbox.testing()
                 let reader = try reader(try file(), in: sandbox)

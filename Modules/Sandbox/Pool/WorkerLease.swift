@@ -7,6 +7,8 @@
     final class WorkerLease {
         private let pool: WorkerPool
         private var worker: WorkerProcess?
+        /// Whether a worker has ended that had begun with the image, for a reason that is not known.
+        private var hasLostWorker = false
 
         init(of pool: WorkerPool) { self.pool = pool }
 
@@ -16,12 +18,15 @@
         /// `begin` with it first.
         ///
         /// If the worker fails, the error is that of the image, and another worker replaces it. If the worker had ended
-        /// before it received a message, the calls are made again with another one. Errors of `body` itself leave the
-        /// worker in use.
+        /// before it received a message, the calls are made again with another one; after `begin`, only once, because
+        /// the image may be what ends its workers. Errors of `body` itself leave the worker in use, unless it still
+        /// works on the request.
         ///
-        /// - Parameter id: The worker to prefer.
+        /// - Parameters:
+        ///   - id: The worker to prefer.
+        ///   - begin: What a worker does first. Default: nothing.
         func withWorker<Result>(
-            preferring id: Int? = nil, begin: (WorkerProcess) throws -> Void = { _ in },
+            preferring id: Int? = nil, begin: ((WorkerProcess) throws -> Void)? = nil,
             _ body: (WorkerProcess) throws -> Result
         ) throws -> Result {
             if worker == nil { pool.countRequest() }
@@ -32,18 +37,23 @@
                 self.worker = worker
                 do {
                     if !hasBegun {
-                        try begin(worker)
+                        try begin?(worker)
                         hasBegun = true
                     }
                     return try body(worker)
-                } catch let failure as WorkerFailure {
+                } catch var failure as WorkerFailure {
                     self.worker = nil
+                    if case .lost = failure, begin != nil, hasBegun {
+                        if hasLostWorker { failure = worker.lastFailure() }
+                        hasLostWorker = true
+                    }
                     let error = pool.discard(worker, failure)
                     attempts += 1
                     // Every idle worker may have been killed at the same time.
                     guard case .lost = failure, attempts <= pool.configuration.workerCount + 1 else { throw error }
-                } catch let error as ImageDecodingError where error.code == .timedOut {
-                    // The decoder has given up, but its library may still work in a thread of the worker.
+                } catch where worker.isWorking || (error as? ImageDecodingError)?.code == .timedOut {
+                    // The worker would mix the rest of its work with the next request. When a decoder has given up, its
+                    // library may still work in a thread.
                     self.worker = nil
                     pool.recycle(worker)
                     throw error

@@ -26,6 +26,8 @@
         private var usedSeconds: Int64 = 0
         private var largestInput = 0
         private var remaining = Duration.zero
+        /// Whether the worker has not yet sent the last reply to a request, so it may still write to its output.
+        private(set) var isWorking = false
 
         /// The number of bytes of the shared input, and of each area of the shared output, that a worker keeps between
         /// requests.
@@ -108,7 +110,7 @@
         /// conversion.
         ///
         /// - Throws: `WorkerFailure.lost` if the worker has ended; `ImageDecodingError` `exceedsLimit` for too much
-        ///   data.
+        ///   data, and `decoderUnavailable` for a name that is too long.
         func send(
             _ kind: RequestKind, _ name: String, _ data: Data?, _ options: DecodingOptions,
             session: UInt64 = 0, index: Int = 0
@@ -117,7 +119,12 @@
             let count = data?.count ?? 0
             var name = name
             let nameByteCount = name.utf8.count
-            guard count <= input.count - InputLayout.dataOffset, nameByteCount <= InputLayout.nameByteCount else {
+            guard nameByteCount <= InputLayout.nameByteCount else {
+                throw ImageDecodingError(
+                    .decoderUnavailable,
+                    "sandbox: the name \(name) has more than \(InputLayout.nameByteCount) bytes")
+            }
+            guard count <= input.count - InputLayout.dataOffset else {
                 throw ImageDecodingError(
                     .exceedsLimit,
                     "sandbox: \(count) bytes exceed the limit of \(configuration.maximumInputByteCount) bytes")
@@ -136,6 +143,7 @@
             let seconds = max(1, min(wholeSeconds, 3_600) + (attoseconds > 0 ? 1 : 0))
             usedSeconds = files.limitCPU(UInt64(seconds))
             guard usedSeconds >= 0, try files.send(request) else { throw WorkerFailure.lost }
+            isWorking = true
         }
 
         /// Sends a message about the opened image, in the time that is left of the request.
@@ -143,6 +151,7 @@
         /// - Throws: `WorkerFailure.lost` if the worker has ended.
         func send(_ kind: RequestKind, _ options: DecodingOptions) throws(WorkerFailure) {
             guard try files.send(alcedo_sandbox_request(kind, options)) else { throw .lost }
+            isWorking = true
         }
 
         /// Sends a message that continues a request. If the worker has ended, ``receive()`` returns its last replies
@@ -155,7 +164,22 @@
         func receive() throws(WorkerFailure) -> alcedo_sandbox_reply {
             let reply = try files.receive(within: &remaining)
             guard reply.kind != UInt32(ALCEDO_SANDBOX_FAULT) else { throw .fault(reply) }
+            switch ReplyKind(rawValue: reply.kind) {
+            case .finishedRows, .noFinishedRows, .rowHeader, .rows: break
+            default: isWorking = false
+            }
             return reply
+        }
+
+        /// Reads the last messages of a worker that has ended, and returns the reason for its end.
+        func lastFailure() -> WorkerFailure {
+            while true {
+                do throws(WorkerFailure) {
+                    _ = try receive()
+                } catch {
+                    return error
+                }
+            }
         }
 
         /// Waits for the next message, which must be of a kind.

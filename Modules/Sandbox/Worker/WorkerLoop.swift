@@ -49,7 +49,11 @@
                 let reader = try decoder(of: request).open(data(of: request), limits: options.limits)
                 image = reader
                 var reply = alcedo_sandbox_reply(.opened)
-                (reply.width, reply.height) = (Int64(reader.header.size.width), Int64(reader.header.size.height))
+                let size = reader.header.size
+                // The codec reports a size that no image has when the app asks for more.
+                if size.isPositive, Int32(exactly: size.width) != nil, Int32(exactly: size.height) != nil {
+                    (reply.width, reply.height) = (Int64(size.width), Int64(size.height))
+                }
                 reply.orientation = UInt8(reader.header.orientation.rawValue)
                 return reply
             case .info: return try reply(try openedImage().info())

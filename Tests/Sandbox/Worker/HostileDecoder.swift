@@ -25,7 +25,16 @@
             header = ImageHeader(format: HostileDecoder.format, size: PixelSize(width: side, height: side))
         }
 
-        func info() throws(ImageDecodingError) -> ImageInfo { ImageInfo(format: header.format, size: header.size) }
+        func info() throws(ImageDecodingError) -> ImageInfo {
+            try checkSize()
+            return ImageInfo(format: header.format, size: header.size)
+        }
+
+        private func checkSize() throws(ImageDecodingError) {
+            guard header.size.isPositive else {
+                throw ImageDecodingError(.corrupt, "the size is \(side) x \(side) pixels")
+            }
+        }
 
         func decode(_ options: DecodingOptions) throws(ImageDecodingError) -> DecodedImage {
             let words = String(decoding: data, as: UTF8.self).split(separator: " ").map(String.init)
@@ -40,6 +49,7 @@
                 try KeptFile(rawValue: word)?.run()
                 throw ImageDecodingError(.corrupt, "the misbehavior \(word) had no effect")
             }
+            try checkSize()
             let pixels = PixelBuffer(size: header.size, format: .gray8, alphaMode: .opaque) {
                 memory, _ in memory.initializeMemory(as: UInt8.self, repeating: UInt8(truncatingIfNeeded: side))
             }
