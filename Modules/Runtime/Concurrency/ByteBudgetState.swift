@@ -15,30 +15,37 @@ struct ByteBudgetState: Sendable {
     /// reservation.
     private(set) var reserved = 0
     private(set) var reservationCount = 0
-    private var waiting = TurnQueue<Waiter>()
+    private let groupShare: ByteBudget.GroupShare
+    private var waiting: TurnQueue<Waiter>
     private var lastID = 0
 
-    /// Creates a state without reservations. With a limit of zero or less, one reservation at a time is granted.
-    init(limit: Int) { self.limit = max(0, limit) }
+    /// Creates a state without reservations. With a limit of zero or less, one reservation at a time is granted. By
+    /// default, one group may use the whole budget.
+    init(limit: Int, groupShare: ByteBudget.GroupShare = ByteBudget.GroupShare()) {
+        self.limit = max(0, limit)
+        self.groupShare = groupShare
+        waiting = TurnQueue(groupLimit: groupShare.maxReservations)
+    }
 
     mutating func makeID() -> Int {
         lastID += 1
         return lastID
     }
 
-    /// Reserves the bytes if they fit and no waiter of the same or a higher priority goes first. Returns whether they
-    /// are reserved. Waiters whose group has reservations do not go before a group that has none.
-    mutating func tryReserve(_ byteCount: Int, priority: Int, group: String? = nil) -> Bool {
-        guard !waiting.hasWaiter(before: priority, group: group), fits(byteCount) else { return false }
-        waiting.begin(group)
-        reserve(byteCount)
-        return true
+    /// Reserves the bytes if they fit and no waiter of the same or a higher priority goes first. Waiters whose group
+    /// has reservations do not go before a group that has none. Returns the waiters whose reservations are granted as a
+    /// result, or nil if the bytes are not reserved.
+    mutating func tryReserve(_ byteCount: Int, priority: Int, group: String? = nil) -> [Waiter]? {
+        guard !waiting.hasWaiter(before: priority, group: group), fits(byteCount, group) else { return nil }
+        return reserveUnconditionally(byteCount, group: group)
     }
 
-    /// Reserves the bytes even if they do not fit.
-    mutating func reserveUnconditionally(_ byteCount: Int, group: String? = nil) {
+    /// Reserves the bytes even if they do not fit. Returns the waiters whose reservations are granted as a result: when
+    /// the group had the first waiter, another group may now go first.
+    mutating func reserveUnconditionally(_ byteCount: Int, group: String? = nil) -> [Waiter] {
         waiting.begin(group)
         reserve(byteCount)
+        return admit()
     }
 
     mutating func wait(_ waiter: Waiter, priority: Int) {
@@ -69,14 +76,19 @@ struct ByteBudgetState: Sendable {
     /// blocks all waiters behind it. Otherwise, small reservations could delay a large one forever.
     private mutating func admit() -> [Waiter] {
         var admitted: [Waiter] = []
-        while let first = waiting.first(), fits(first.byteCount), waiting.popFirst() != nil {
+        while let first = waiting.first(), fits(first.byteCount, first.group), waiting.popFirst() != nil {
             reserve(first.byteCount)
             admitted.append(first)
         }
         return admitted
     }
 
-    private func fits(_ byteCount: Int) -> Bool { reservationCount == 0 || byteCount <= limit - reserved }
+    private func fits(_ byteCount: Int, _ group: String?) -> Bool {
+        guard reservationCount > 0 else { return true }
+        let runningCount = waiting.runningCount(of: group)
+        guard runningCount < groupShare.maxReservations else { return false }
+        return byteCount <= limit - reserved - (runningCount > 0 ? groupShare.spareByteCount : 0)
+    }
 
     private mutating func reserve(_ byteCount: Int) {
         reserved += byteCount

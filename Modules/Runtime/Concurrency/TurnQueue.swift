@@ -83,11 +83,13 @@ struct TurnQueue<Member: Sendable>: Sendable {
         }
     }
 
+    /// Returns the amount of running work of a group; zero without a group.
+    func runningCount(of group: String?) -> Int { group.flatMap { groups[$0] }?.runningCount ?? 0 }
+
     /// Whether a waiter goes before a new one of a priority and a group.
     mutating func hasWaiter(before priority: Int, group: String?) -> Bool {
         guard let first = order.first() else { return false }
-        let isRunning = group.flatMap { groups[$0] }.map { $0.runningCount > 0 } ?? false
-        return first.priority >= Self.level(priority, isRunning: isRunning)
+        return first.priority >= Self.level(priority, isRunning: runningCount(of: group) > 0)
     }
 
     /// Removes and returns the waiter whose turn it is, and counts its work as running. Returns nil if no waiter has a
