@@ -140,15 +140,16 @@ struct DecodingBudgetTests {
 
     init() { codec = HeavyCodec(executor: executor) }
 
-    private func pipeline(width: Int) -> ImagePipeline {
+    private func pipeline(width: Int, turns: DecodingTurns? = nil) -> ImagePipeline {
         let downloader = FakeDownloader { request, _ in
             guard case .http(let http) = request.source else { throw CancellationError() }
             return Download(data: Data((http.url.lastPathComponent).utf8))
         }
-        return ImagePipeline(
-            ImagePipeline.Configuration(
-                downloader: downloader, codecs: codec.registry, maxConcurrentDecodes: width,
-                maximumDecodingByteCount: 100, taskExecutor: executor))
+        var configuration = ImagePipeline.Configuration(
+            downloader: downloader, codecs: codec.registry, maxConcurrentDecodes: width,
+            maximumDecodingByteCount: 100, taskExecutor: executor)
+        configuration.decodingTurns = turns
+        return ImagePipeline(configuration)
     }
 
     private func request(
@@ -239,6 +240,26 @@ struct DecodingBudgetTests {
         #expect(try await decodes(by: pipeline(width: 2), of: waiting + [small]) == [60, 20])
         #expect(codec.use.value.most == 2)
         #expect(codec.use.value.decoded == [60, 20, 60, 60, 60, 60])
+    }
+
+    @Test func `a group with a decode leaves a quarter of the budget to others`() async throws {
+        let turns = DecodingTurns(maxConcurrentPerGroup: 2) {
+            $0.url?.pathComponents.contains("other") == true ? "other" : "first"
+        }
+        let others = try [request("20", id: "b"), request("30", id: "other")]
+        #expect(try await decodes(by: pipeline(width: 4, turns: turns), of: others) == [60, 30])
+        #expect(codec.use.value.decoded == [60, 30, 20])
+    }
+
+    @Test func `a decode waits until it begins, and again while the budget lacks its bytes`() async throws {
+        let waits = Watched<[Bool]>([])
+        let turns = DecodingTurns(maxConcurrentPerGroup: 2) { _ in
+            nil
+        } onWait: { request, isWaiting in
+            if request.url?.pathComponents.contains("b") == true { waits.update { $0.append(isWaiting) } }
+        }
+        #expect(try await decodes(by: pipeline(width: 2, turns: turns), of: [request("60", id: "b")]) == [60])
+        #expect(waits.value == [true, false, true, false])
     }
 
     @Test func `an image that needs more than the whole budget is an error that names the limit`() async throws {

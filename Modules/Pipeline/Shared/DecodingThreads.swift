@@ -41,7 +41,11 @@ struct DecodingThreads: Sendable {
             name: "alcedo.decode", maxConcurrent: maxConcurrentDecodes,
             maxConcurrentPerGroup: turns?.maxConcurrentPerGroup ?? .max, taskExecutor: taskExecutor)
         limit = byteBudget
-        budget = ByteBudget(limit: byteBudget)
+        // A group whose decodes take long holds as many reservations as it may have threads, and leaves bytes to others.
+        budget = ByteBudget(
+            limit: byteBudget,
+            groupShare: ByteBudget.GroupShare(
+                maxReservations: turns?.maxConcurrentPerGroup ?? .max, spareByteCount: max(0, byteBudget) / 4))
         previewLimit = byteBudget / 4
         previewBudget = ByteBudget(limit: previewLimit)
     }
@@ -70,10 +74,7 @@ struct DecodingThreads: Sendable {
     ) async throws -> Value {
         let wait = DecodingWait(of: request, turns)
         defer { wait.end() }
-        return try await run(priority: priority, group: wait.group) {
-            wait.end()
-            return try work($0)
-        } after: {
+        return try await run(priority: priority, wait: wait, work) {
             let reader = try codecs.open(data, limits: options.limits)
             return (reader, try byteCount(of: reader, options, into: consumer?()))
         }
@@ -97,13 +98,15 @@ struct DecodingThreads: Sendable {
     }
 
     /// Runs `prepare` and then `work`, when it is the turn of the group and the budget has the bytes that `prepare`
-    /// returns.
+    /// returns. The wait ends while a job runs.
     private func run<Context, Value: Sendable>(
-        priority: PriorityHandle, group: String? = nil, _ work: @escaping @Sendable (Context) throws -> Value,
+        priority: PriorityHandle, wait: DecodingWait? = nil, _ work: @escaping @Sendable (Context) throws -> Value,
         after prepare: @escaping @Sendable () throws -> (context: Context, byteCount: Int)
     ) async throws -> Value {
+        let group = wait?.group
         // Usually the bytes are available, and opening and decoding then take a single job.
         let attempt = try await executor.run(priority: priority, group: group) {
+            wait?.end()
             let (context, byteCount) = try prepare()
             let value = try budget.withReservationNow(of: byteCount, priority: priority.value, group: group) {
                 try work(context)
@@ -113,8 +116,12 @@ struct DecodingThreads: Sendable {
         switch attempt {
         case .done(let value): return value
         case .needs(let byteCount):
+            wait?.begin()
             return try await budget.withReservation(of: byteCount, priority: priority, group: group) {
-                try await executor.run(priority: priority, group: group) { try work(prepare().context) }
+                try await executor.run(priority: priority, group: group) {
+                    wait?.end()
+                    return try work(prepare().context)
+                }
             }
         }
     }

@@ -7,13 +7,14 @@ import Synchronization
 /// the threads and to the byte budget of decodes, and to the budget of encoded bytes, in which a group without a
 /// download or bytes that wait goes first. Processors of decoded images, and encoders, belong to no group.
 package struct DecodingTurns: Sendable {
-    /// The maximum number of decodes of one group that run at once. With fewer than the pipeline's threads, a group
-    /// whose decodes take long leaves a thread to others. Values below 1 count as 1.
+    /// The maximum number of decodes of one group that run, or hold memory, at once. With fewer than the pipeline's
+    /// threads, a group whose decodes take long leaves a thread to others. A group with a decode begins a further one
+    /// only if a quarter of the byte budget stays free. Values below 1 count as 1.
     package var maxConcurrentPerGroup: Int
     /// A closure that returns the group of a request's image; nil for an image without a group. It must not block.
     package var group: @Sendable (ImageRequest) -> String?
-    /// A closure that receives whether the decode of a request waits for a thread or for bytes. It is called twice for
-    /// each decode, on any thread, with true and then with false. It must not block.
+    /// A closure that receives whether the decode of a request waits for a thread or for bytes. It may be called several
+    /// times for each decode, on any thread, with true and false in turn, and at the end with false. It must not block.
     package var onWait: @Sendable (ImageRequest, _ isWaiting: Bool) -> Void
 
     /// Creates a rule. By default, no closure is called when a decode waits.
@@ -25,7 +26,7 @@ package struct DecodingTurns: Sendable {
     }
 }
 
-/// The wait of one decode for its turn.
+/// The waits of one decode for its turn.
 final class DecodingWait: Sendable {
     /// The group whose decodes take turns with those of others; nil for none.
     let group: String?
@@ -33,7 +34,7 @@ final class DecodingWait: Sendable {
     private let turns: DecodingTurns?
     private let isWaiting = Atomic(true)
 
-    /// Begins a wait. Without turns, the decode has no group, and the wait is not reported.
+    /// Begins to wait. Without turns, the decode has no group, and its waits are not reported.
     init(of request: ImageRequest, _ turns: DecodingTurns?) {
         self.request = request
         self.turns = turns
@@ -43,9 +44,14 @@ final class DecodingWait: Sendable {
 
     deinit { end() }
 
-    /// Ends the wait. Only the first call has an effect.
-    func end() {
-        guard isWaiting.exchange(false, ordering: .relaxed) else { return }
-        turns?.onWait(request, false)
+    /// Begins to wait again. Has no effect while the decode waits.
+    func begin() { set(true) }
+
+    /// Ends the wait. Has no effect while the decode does not wait.
+    func end() { set(false) }
+
+    private func set(_ isWaiting: Bool) {
+        guard self.isWaiting.exchange(isWaiting, ordering: .relaxed) != isWaiting else { return }
+        turns?.onWait(request, isWaiting)
     }
 }
