@@ -73,12 +73,23 @@ struct MetricsTests {
         for host in ["a", "b", "d"] { #expect(admission.acquire(keys[2], of: host) == nil) }
         #expect(admission.acquire(keys[2], of: "c") != nil)
 
-        // A name that moves to another machine takes its requests along.
+        // A name stays with its first address while it has requests, and then moves.
         admission.recordAddress("2", of: "b")
-        #expect(admission.acquire(keys[2], of: "a") != nil)
+        #expect(admission.machine(of: "b") == "1" && admission.acquire(keys[2], of: "a") == nil)
         for permit in permits { permit.release() }
+        let moved = [admission.acquire(keys[0], of: "a"), admission.acquire(keys[1], of: "b")]
+        admission.recordAddress("2", of: "b")
+        #expect(admission.machine(of: "b") == "2" && admission.acquire(keys[2], of: "d") != nil)
+        for permit in moved { permit?.release() }
         let again = [admission.acquire(keys[0], of: "a"), admission.acquire(keys[1], of: "d")]
         #expect(again.allSatisfy { $0 != nil } && admission.acquire(keys[2], of: "a") == nil)
+    }
+
+    @Test func `a table of addresses that is full loses the oldest name`() {
+        let admission = Admission(limit: 3)
+        for index in 0...4_096 { admission.recordAddress("1", of: "\(index)") }
+        #expect(admission.machine(of: "0") == "0")
+        for index in 1...4_096 { #expect(admission.machine(of: "\(index)") == "1") }
     }
 
     private static var keys: [ImageKey] {

@@ -86,16 +86,20 @@ final class CURLTransfer {
         guard hasPermit(of: address) else { return false }
         permits?.release(exchange.number, except: address)
         busyAddress = nil
+        // Not earlier, because libcurl tries several addresses of a name.
+        reportAddress(address)
         return true
     }
 
+    private func reportAddress(_ address: InternetAddress) { onAddress?(exchange.request.url, address.network.name) }
+
     private func hasPermit(of address: InternetAddress) -> Bool {
-        if let onAddress { onAddress(exchange.request.url, address.network.name) }
         guard let permits, !permits.acquire(address, for: exchange.number) else {
             hasTried = true
             return true
         }
         busyAddress = address
+        reportAddress(address)
         return false
     }
 

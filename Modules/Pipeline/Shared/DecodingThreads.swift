@@ -41,7 +41,8 @@ struct DecodingThreads: Sendable {
             name: "alcedo.decode", maxConcurrent: maxConcurrentDecodes,
             maxConcurrentPerGroup: turns?.maxConcurrentPerGroup ?? .max, taskExecutor: taskExecutor)
         limit = byteBudget
-        // A group whose decodes take long holds as many reservations as it may have threads, and leaves bytes to others.
+        // A group whose decodes take long holds no more reservations than it may have threads, and leaves bytes to
+        // others.
         budget = ByteBudget(
             limit: byteBudget,
             groupShare: ByteBudget.GroupShare(

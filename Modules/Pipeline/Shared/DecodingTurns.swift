@@ -13,8 +13,9 @@ package struct DecodingTurns: Sendable {
     package var maxConcurrentPerGroup: Int
     /// A closure that returns the group of a request's image; nil for an image without a group. It must not block.
     package var group: @Sendable (ImageRequest) -> String?
-    /// A closure that receives whether the decode of a request waits for a thread or for bytes. It may be called several
-    /// times for each decode, on any thread, with true and false in turn, and at the end with false. It must not block.
+    /// A closure that receives whether the decode of a request waits for a thread or for bytes. It may be called
+    /// several times for each decode, on any thread, with true and false in turn, and at the end with false. It must
+    /// not block.
     package var onWait: @Sendable (ImageRequest, _ isWaiting: Bool) -> Void
 
     /// Creates a rule. By default, no closure is called when a decode waits.

@@ -2,7 +2,7 @@ import AlcedoCore
 import AlcedoRuntime
 
 /// A table with a limited number of keys. Adding a key to a full table removes the oldest one.
-struct RecentTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
+package struct RecentTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     private let limit: Int
     private var values: [Key: Value] = [:]
     /// The keys in the order of insertion, as a ring buffer that begins at ``oldest``.
@@ -12,11 +12,11 @@ struct RecentTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     /// Creates an empty table.
     ///
     /// - Parameter limit: The maximum number of keys. Values below one count as one.
-    init(limit: Int) { self.limit = max(1, limit) }
+    package init(limit: Int) { self.limit = max(1, limit) }
 
-    subscript(key: Key) -> Value? { values[key] }
+    package subscript(key: Key) -> Value? { values[key] }
 
-    mutating func set(_ value: Value, for key: Key) {
+    package mutating func set(_ value: Value, for key: Key) {
         if values[key] == nil { makeRoom(for: key) }
         values[key] = value
     }

@@ -4,7 +4,8 @@
 /// Reservations of higher priority are granted first and, within a priority, in the order of arrival. A waiter is never
 /// overtaken by one of equal or lower priority, except that groups take turns: one with reservations goes after those
 /// that have none (``TurnQueue``), and one at the maximum of ``GroupShare`` has no turn. A reservation that exceeds the
-/// whole budget is granted when nothing else is reserved. ``ByteBudgetState`` makes the decisions under the lock; everything else happens outside it.
+/// whole budget is granted when nothing else is reserved. ``ByteBudgetState`` makes the decisions under the lock;
+/// everything else happens outside it.
 package final class ByteBudget: Sendable {
     /// The part of a budget that one group may use.
     package struct GroupShare: Sendable {

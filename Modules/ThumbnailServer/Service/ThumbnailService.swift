@@ -211,8 +211,9 @@ extension HTTPError {
 /// A limit on the number of distinct requests, of which at most half, rounded up, may be for one machine. Further
 /// requests are rejected. Equal requests count once.
 ///
-/// A machine is an address to which the server has connected, with all host names that led to it last. Until the server
-/// connects to a host name, the name counts as a machine of its own.
+/// A machine is an address to which the server has connected, with all host names that led to it. Until the server
+/// connects to a host name, the name counts as a machine of its own. Requests for one name try several addresses; those
+/// in progress at the same time count for the first one.
 final class Admission: Sendable {
     /// The admission of one request. Deinitialization releases it if `release()` was never called, because the work for
     /// the request may not run.
@@ -242,6 +243,8 @@ final class Admission: Sendable {
         /// The number of distinct requests.
         var count = 0
         var machine: String
+        /// Whether the server has connected since the first of the requests was admitted.
+        var isConnected = false
     }
 
     private struct State {
@@ -250,8 +253,10 @@ final class Admission: Sendable {
         var hosts: [String: Host] = [:]
         /// The number of distinct requests by machine.
         var machines: [String: Int] = [:]
-        /// The addresses of host names, as of the last connection.
-        var addresses: [String: String] = [:]
+        /// The addresses of the last host names to which the server has connected.
+        var addresses = RecentTable<String, String>(limit: addressLimit)
+
+        func machine(of host: String) -> String { hosts[host]?.machine ?? addresses[host] ?? host }
 
         mutating func add(_ count: Int, to machine: String) {
             let sum = machines[machine, default: 0] + count
@@ -259,7 +264,7 @@ final class Admission: Sendable {
         }
     }
 
-    /// The maximum number of host names whose addresses are kept. At the limit, all are removed.
+    /// The maximum number of host names whose addresses are kept. At the limit, the oldest name is removed.
     private static let addressLimit = 4_096
 
     private let limit: Int
@@ -271,15 +276,17 @@ final class Admission: Sendable {
     var current: Int { state.withLock { $0.requests.values.reduce(0, +) } }
 
     /// Returns the name of the machine of a host: its address if it is known, otherwise the host.
-    func machine(of host: String) -> String { state.withLock { $0.addresses[host] ?? host } }
+    func machine(of host: String) -> String { state.withLock { $0.machine(of: host) } }
 
-    /// Records the address to which a request for a host connects. The host's admitted requests count for it.
+    /// Records the address to which a request for a host connects. The host's admitted requests count for it, unless an
+    /// address has been recorded since the first of them was admitted.
     func recordAddress(_ address: String, of host: String) {
         state.withLock { state in
-            if state.addresses.count >= Self.addressLimit, state.addresses[host] == nil { state.addresses = [:] }
-            state.addresses[host] = address
-            guard let known = state.hosts[host], known.machine != address else { return }
+            guard state.hosts[host]?.isConnected != true else { return }
+            state.addresses.set(address, for: host)
+            guard let known = state.hosts[host] else { return }
             state.hosts[host]?.machine = address
+            state.hosts[host]?.isConnected = true
             state.add(-known.count, to: known.machine)
             state.add(known.count, to: address)
         }
@@ -289,7 +296,7 @@ final class Admission: Sendable {
     func acquire(_ key: ImageKey, of host: String) -> Permit? {
         let isIn = state.withLock { state in
             if state.requests[key] == nil {
-                let machine = state.hosts[host]?.machine ?? state.addresses[host] ?? host
+                let machine = state.machine(of: host)
                 guard state.requests.count < limit, state.machines[machine, default: 0] < (limit + 1) / 2 else {
                     return false
                 }
