@@ -40,7 +40,8 @@
         ///
         /// - Parameters:
         ///   - codecs: The formats that the worker decodes. It finds the decoder by the format's name.
-        ///   - conversions: The work that ``Sandbox/convert(_:by:argument:limits:)`` can name. Default: none.
+        ///   - conversions: The work that ``Sandbox/convert(_:by:argument:limits:maximumByteCount:)`` can name.
+        ///     Default: none.
         ///   - prepare: Work that needs files and runs before the confinement. It returns the absolute paths of files
         ///     that decoders read later, such as fonts. The worker opens these files before the confinement, at most
         ///     8,192 and as many as the hard limit of descriptors allows. Later, opening exactly such a path gives a

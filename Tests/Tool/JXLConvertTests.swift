@@ -128,17 +128,39 @@
         #if Sandbox
             @Test func `a recompression runs in worker processes`() throws {
                 let photo = try Data(contentsOf: Self.tests.appending(path: "JPEG/Fixtures/420.jpg"))
-                let stored = try Recompressor().convert(.compression, photo, effort: 3, limits: DecodingLimits())
-                let restored = try Recompressor().convert(.reconstruction, stored, effort: 3, limits: DecodingLimits())
+                let size = try CodecRegistry.standard.inspect(photo).size
+                let limits = DecodingLimits()
+                let stored = try Recompressor().convert(.compression, photo, of: size, effort: 3, limits: limits)
+                let restored = try Recompressor().convert(.reconstruction, stored, of: size, effort: 3, limits: limits)
                 #expect(restored == photo)
                 for (direction, file) in [(Recompressor.Direction.compression, photo), (.reconstruction, stored)] {
                     // This process is not prepared for workers, so work that needs them is an error.
                     let error = #expect(throws: ImageDecodingError.self) {
                         try Recompressor(in: ProgramSandbox()).convert(
-                            direction, file, effort: 3, limits: DecodingLimits())
+                            direction, file, of: size, effort: 3, limits: limits)
                     }
                     #expect(error?.code == .decoderUnavailable)
                 }
+            }
+
+            @Test func `a recompression that could need more memory than a worker has is an error`() throws {
+                let recompressor = Recompressor(in: ProgramSandbox())
+
+                try recompressor.check(byteCount: 2 << 30)
+                let error = #expect(throws: ImageDecodingError.self) { try recompressor.check(byteCount: 2 << 30 | 1) }
+
+                #expect(error?.code == .exceedsLimit)
+                #expect(error?.message.contains("--max-decoded") == true)
+                try Recompressor().check(byteCount: .max)
+            }
+
+            @Test func `a result of an implausible size is not taken from a worker`() {
+                let (size, limits) = (PixelSize(width: 10, height: 10), DecodingLimits(maximumByteCount: 9 << 20))
+                let count = { Recompressor.Direction.reconstruction.maximumByteCount(of: $0, size, limits) }
+
+                #expect(Recompressor.Direction.compression.maximumByteCount(of: 1_000, size, limits) == 67_536)
+                #expect(count(2_000) == count(1_000) + 2_000)
+                #expect(count(64 << 20) == 9 << 20)
             }
         #endif
 

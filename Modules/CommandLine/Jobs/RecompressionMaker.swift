@@ -31,10 +31,12 @@
             }
             let limits = request.decoding.limits
             let needed = try await byteCount(of: original, limits, with: tools)
+            try recompressor.check(byteCount: needed)
             let count = try await tools.memory.withReservation(of: needed) {
                 try await tools.files.run {
                     let data = try recompressor.convert(
-                        format == .jxl ? .compression : .reconstruction, original.data, effort: effort, limits: limits)
+                        format == .jxl ? .compression : .reconstruction, original.data, of: original.info.size,
+                        effort: effort, limits: limits)
                     try sink.write(data, frame: nil)
                     return data.count
                 }
@@ -44,7 +46,8 @@
         }
 
         /// Returns the memory that the recompression holds at its peak, with copies of both files for a worker. What
-        /// needs more than the limit of `--max-decoded` runs alone, as an encoder does.
+        /// needs more than the limit of `--max-decoded` runs alone, as an encoder does, and fails if it needs more than
+        /// a worker has.
         private func byteCount(
             of original: FileTools.Original, _ limits: DecodingLimits, with tools: FileTools
         ) async throws -> Int {

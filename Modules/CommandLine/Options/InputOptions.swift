@@ -115,6 +115,7 @@ struct InputOptions: Sendable {
             configuration.timeLimit = .seconds(300)
             configuration.cpuTimeLimit = .seconds(900)
             configuration.maximumOutputByteCount = max(configuration.maximumOutputByteCount, limits.maximumByteCount)
+            // A recompression holds several times the bytes of the pixels.
             configuration.memoryLimit = max(4 << 30, 3 * limits.maximumByteCount)
             return ProgramSandbox(configuration) { error in
                 Console.notice("alcedo: images are decoded without a sandbox: \(error)")

@@ -16,6 +16,18 @@
             /// The JPEG file of which a JPEG XL file was made.
             case reconstruction = "jxl-to-jpeg"
 
+            /// Returns the maximum number of bytes of the file that is made. A JPEG XL file is usually smaller than its
+            /// JPEG file, and a little larger when there is nothing left to compress.
+            package func maximumByteCount(of fileByteCount: Int, _ size: PixelSize, _ limits: DecodingLimits) -> Int {
+                switch self {
+                case .compression: 2 * fileByteCount + (64 << 10)
+                case .reconstruction:
+                    min(
+                        limits.maximumByteCount,
+                        JPEGRecompression.maximumJPEGByteCount(of: size, fileByteCount: fileByteCount, limits))
+                }
+            }
+
             /// Converts a file in this process. The effort is that of libjxl. Throws `ImageDecodingError`, also for
             /// files that cannot be encoded, because that depends on their bytes.
             func convert(_ data: Data, effort: Int, limits: DecodingLimits) throws(ImageDecodingError) -> Data {
@@ -35,13 +47,16 @@
         }
 
         private typealias Conversion =
-            @Sendable (Direction, Data, _ effort: Int, DecodingLimits) throws(ImageDecodingError) -> Data
+            @Sendable (Direction, Data, PixelSize, _ effort: Int, DecodingLimits) throws(ImageDecodingError) -> Data
 
         private let conversion: Conversion
+        /// The maximum number of bytes of memory of a worker; nil without workers.
+        private let memoryLimit: Int?
 
         /// Creates a recompressor that works in this process.
         package init() {
-            conversion = { direction, data, effort, limits throws(ImageDecodingError) in
+            memoryLimit = nil
+            conversion = { direction, data, _, effort, limits throws(ImageDecodingError) in
                 try direction.convert(data, effort: effort, limits: limits)
             }
         }
@@ -50,10 +65,13 @@
             /// Creates a recompressor that works in worker processes, or in this process where the kernel or the
             /// container does not allow them.
             package init(in sandbox: ProgramSandbox) {
-                conversion = { direction, data, effort, limits throws(ImageDecodingError) in
+                memoryLimit = sandbox.memoryLimit
+                conversion = { direction, data, size, effort, limits throws(ImageDecodingError) in
                     switch sandbox.workers() {
                     case .success(let workers):
-                        return try workers.convert(data, by: direction.rawValue, argument: effort, limits: limits)
+                        return try workers.convert(
+                            data, by: direction.rawValue, argument: effort, limits: limits,
+                            maximumByteCount: direction.maximumByteCount(of: data.count, size, limits))
                     case .failure(let error) where error.code == .unsupported:
                         return try direction.convert(data, effort: effort, limits: limits)
                     case .failure(let error):
@@ -65,18 +83,34 @@
             }
         #endif
 
+        /// Checks that a conversion that needs a number of bytes of memory fits into a worker. The worker would end
+        /// without memory otherwise, after all of its work.
+        ///
+        /// - Throws: `exceedsLimit`.
+        package func check(byteCount: Int) throws(ImageDecodingError) {
+            guard let memoryLimit, byteCount > memoryLimit else { return }
+            throw ImageDecodingError(
+                .exceedsLimit,
+                "JPEG XL: the recompression could need \(byteCount >> 20) MiB, and a worker has "
+                    + "\(memoryLimit >> 20) MiB (three times --max-decoded)")
+        }
+
         /// Converts a file. Blocks while it works.
+        ///
+        /// A worker compares the JPEG file that it reconstructs with the original. A file that takes the worker over
+        /// could pass off another result as its own, of a plausible size.
         ///
         /// - Parameters:
         ///   - direction: The kind of the file that is made.
         ///   - data: The file.
+        ///   - size: The size of the image, in pixels.
         ///   - effort: The effort of libjxl, from 1 to 9.
         ///   - limits: The limits of the image.
         /// - Throws: `ImageDecodingError`, also for files that cannot be encoded.
         package func convert(
-            _ direction: Direction, _ data: Data, effort: Int, limits: DecodingLimits
+            _ direction: Direction, _ data: Data, of size: PixelSize, effort: Int, limits: DecodingLimits
         ) throws(ImageDecodingError) -> Data {
-            try conversion(direction, data, effort, limits)
+            try conversion(direction, data, size, effort, limits)
         }
     }
 #endif

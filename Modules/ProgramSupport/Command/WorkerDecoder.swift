@@ -11,6 +11,8 @@
         static let standard = ProgramSandbox()
 
         private let configuration: SandboxConfiguration
+        /// The maximum number of bytes of memory of a worker.
+        var memoryLimit: Int { configuration.memoryLimit }
         private let onUnsupported: @Sendable (SandboxError) -> Void
         private let started: Locked<Result<Sandbox, SandboxError>?>
 
