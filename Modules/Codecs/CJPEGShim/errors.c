@@ -55,9 +55,12 @@ static void limit_rows(alcedo_jpeg_decoder *d) {
     d->real_rows = rows > context ? rows - context : d->mcu_count > 0 ? height : 0;
 }
 
-/// Whether the first scan has about as much data as its first MCUs make expect, which all have the same size. libjpeg
-/// reads up to eight bytes in advance.
+/// Whether the first scan has about as much data as its first MCUs make expect, which have few bits each. Other images,
+/// such as photos below an even sky, have about as much data when they are cut off. libjpeg reads up to eight bytes in
+/// advance.
 static int is_evenly_filled(const alcedo_jpeg_decoder *d) {
+    enum { MAX_BYTES_PER_MCU = 8 };
+    if (d->sixteenth == 0 || d->read_bytes[1] > 2 * d->sixteenth * MAX_BYTES_PER_MCU) return 0;
     const size_t count = (size_t)(d->source.next_input_byte - d->first_scan);
     for (int i = 0; i < 2; i++) {
         const size_t expected = d->read_bytes[i] * (i == 0 ? 16 : 8);
