@@ -125,12 +125,14 @@ public struct ImageConverter: Sendable {
         }
         var result = Data()
         let limit = maximumEncodingByteCount
+        let memory = EncoderMemory()
         let rows = encoder.makeRowEncoder { bytes in
             try encoder.check(
-                result.count.addingClamped(bytes.byteCount), of: info.size, limit: limit, named: Self.encodingLimitName)
+                memory.byteCount.addingClamped(result.count).addingClamped(bytes.byteCount), of: memory.size,
+                limit: limit, named: Self.encodingLimitName)
             bytes.withUnsafeBytes { result.append(contentsOf: $0) }
         }
-        var consumer: any PixelRowConsumer = EncodedRows(by: encoder, limit: limit, next: rows)
+        var consumer: any PixelRowConsumer = EncodedRows(by: encoder, limit: limit, memory, next: rows)
         let isUnchanged = resize == nil && processors.isEmpty
         if !isUnchanged, info.isGrayWithAlpha, encoder.format == .png {
             // Only the finished image shows whether the processors kept it gray.
@@ -198,20 +200,27 @@ public struct ImageConverter: Sendable {
     }
 }
 
+/// The memory of an encoder, and the size of its image, when its rows begin.
+private final class EncoderMemory {
+    var byteCount = 0
+    var size = PixelSize(width: 0, height: 0)
+}
+
 /// A consumer that passes rows on to an encoder, if it holds no more memory than a limit. The memory counts in this
 /// limit only, and not in that of decoding.
 private final class EncodedRows: PixelRowConsumer {
     private let encoder: any ImageEncoding
     private let limit: Int
+    private let memory: EncoderMemory
     private let next: any PixelRowConsumer
 
-    init(by encoder: any ImageEncoding, limit: Int, next: any PixelRowConsumer) {
-        (self.encoder, self.limit, self.next) = (encoder, limit, next)
+    init(by encoder: any ImageEncoding, limit: Int, _ memory: EncoderMemory, next: any PixelRowConsumer) {
+        (self.encoder, self.limit, self.memory, self.next) = (encoder, limit, memory, next)
     }
 
     func begin(_ header: PixelRowHeader) throws {
-        try encoder.check(
-            next.byteCount(for: header), of: header.size, limit: limit, named: ImageConverter.encodingLimitName)
+        (memory.byteCount, memory.size) = (next.byteCount(for: header), header.size)
+        try encoder.check(memory.byteCount, of: header.size, limit: limit, named: ImageConverter.encodingLimitName)
         try next.begin(header)
     }
 
