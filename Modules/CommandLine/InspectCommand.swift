@@ -157,7 +157,9 @@ private struct Inspector: Sendable {
                 try options.allowsPartial
                     ? reader.decode(options).sendRows(to: rows) : reader.decodeRows(options, into: rows))
         } catch {
-            throw error as? ImageDecodingError ?? ImageDecodingError(.corrupt, "the image cannot be resized: \(error)")
+            if let error = error as? ImageDecodingError { throw error }
+            let isLarge = (error as? ImageProcessingError)?.code == .tooLarge
+            throw ImageDecodingError(isLarge ? .outOfMemory : .corrupt, "the image cannot be resized: \(error)")
         }
         guard let image = collector.image else {
             throw ImageDecodingError(.corrupt, "the decoder produced no image")
