@@ -51,7 +51,9 @@
         package func encodingByteCount(of size: PixelSize, format: PixelFormat, frameCount: Int) -> Int {
             guard frameCount > 1 else { return encodingByteCount(of: size, format: format) }
             return size.encodingByteCount(perPixel: format.isDeep ? 1280 : 640)
-                .addingClamped(size.framesByteCount(format: format, frameCount: frameCount))
+                .addingClamped(
+                    size.framesByteCount(
+                        format: format, frameCount: frameCount, perPixel: format.isDeep ? 4 : 2))
         }
 
         /// Encodes the image with all frames of an animation, which are requested one at a time.

@@ -32,6 +32,13 @@ package struct GIFEncoder: MetadataEncoding {
         size.encodingByteCount(perPixel: 16)
     }
 
+    /// Returns the memory for a still image, and for an animation that for the frames that are compared, and for the
+    /// file, which has at most 12 bits for a pixel.
+    package func encodingByteCount(of size: PixelSize, format: PixelFormat, frameCount: Int) -> Int {
+        encodingByteCount(of: size, format: format)
+            .addingClamped(size.framesByteCount(format: format, frameCount: frameCount, perPixel: 2))
+    }
+
     /// Encodes an image of any pixel format, with all frames of an animation.
     ///
     /// - Throws: ``/AlcedoCore/ImageEncodingError``: `unsupportedImage` for sides above 65,535 pixels and for frames of

@@ -48,6 +48,15 @@ package struct WebPEncoder: MetadataEncoding {
         size.encodingByteCount(perPixel: compression == .lossless ? 40 : 28)
     }
 
+    /// Returns the memory for a still image, and for an animation that for the frames that are compared, for the
+    /// encoded frames and for the file. Noise has 3 bytes for a pixel without loss.
+    package func encodingByteCount(of size: PixelSize, format: PixelFormat, frameCount: Int) -> Int {
+        encodingByteCount(of: size, format: format)
+            .addingClamped(
+                size.framesByteCount(
+                    format: format, frameCount: frameCount, perPixel: compression == .lossless ? 6 : 4))
+    }
+
     /// Encodes the image with all frames of an animation, which are requested one at a time.
     ///
     /// Delays are written in milliseconds, rounded down. libwebp stores the changes between frames. For a frame without
@@ -160,9 +169,14 @@ private struct WebPAnimationWriter {
         let end = try add(frames, to: writer)
         guard WebPAnimEncoderAdd(writer, nil, end, nil) != 0 else { throw Self.error(writer) }
         var output = WebPData()
-        defer { WebPDataClear(&output) }
-        guard WebPAnimEncoderAssemble(writer, &output) != 0, let bytes = output.bytes else { throw Self.error(writer) }
-        return Data(bytes: bytes, count: output.size)
+        guard WebPAnimEncoderAssemble(writer, &output) != 0, let bytes = output.bytes else {
+            WebPDataClear(&output)
+            throw Self.error(writer)
+        }
+        // The encoded frames are still in memory, so the file is not copied as well.
+        return Data(
+            bytesNoCopy: UnsafeMutableRawPointer(mutating: bytes), count: output.size,
+            deallocator: .custom { pointer, _ in WebPFree(pointer) })
     }
 
     /// Adds all frames. Returns the time in milliseconds at which the last frame ends.

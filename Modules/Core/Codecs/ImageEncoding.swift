@@ -40,8 +40,8 @@ public protocol ImageEncoding: Sendable {
     /// image.
     ///
     /// The default implementation returns the number for a still image, and for an animation adds eight canvases, for
-    /// the frames that are read ahead and compared, and twice the bytes of the pixels of each frame after the first:
-    /// its encoded bytes, which may not be compressed, are copied when the file is put together.
+    /// the frames that are read ahead and compared, and the bytes of the pixels of each frame after the first: its
+    /// encoded bytes, which are copied when the file is put together. Frames that cannot be compressed can need more.
     func encodingByteCount(of size: PixelSize, format: PixelFormat, frameCount: Int) -> Int
 
     /// Returns an encoder that also writes metadata: EXIF, XMP, IPTC and the resolution, as far as the format holds
@@ -80,11 +80,12 @@ extension ImageEncoding {
             frameCount: canEncode(image) ? image.frames?.frameCount ?? 1 : 1)
     }
 
-    /// Returns the number for a still image, and for an animation adds eight canvases, and twice the bytes of the
-    /// pixels of each frame after the first.
+    /// Returns the number for a still image, and for an animation adds eight canvases, and the bytes of the pixels of
+    /// each frame after the first.
     public func encodingByteCount(of size: PixelSize, format: PixelFormat, frameCount: Int) -> Int {
         encodingByteCount(of: size, format: format)
-            .addingClamped(size.framesByteCount(format: format, frameCount: frameCount))
+            .addingClamped(
+                size.framesByteCount(format: format, frameCount: frameCount, perPixel: format.bytesPerPixel))
     }
 
     /// Throws `exceedsLimit` when encoding an image of a size holds more bytes than a limit.

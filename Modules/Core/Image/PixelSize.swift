@@ -32,12 +32,13 @@ public struct PixelSize: Sendable, Hashable, CustomStringConvertible {
     }
 
     /// Returns the memory of an encoder of an animation for its frames, in addition to that for the first: eight
-    /// canvases, and twice the bytes of the pixels of each further frame. Zero for a still image.
-    package func framesByteCount(format: PixelFormat, frameCount: Int) -> Int {
+    /// canvases, and a number of bytes for each pixel of each further frame: the encoded frames, and the file. Zero for
+    /// a still image.
+    package func framesByteCount(format: PixelFormat, frameCount: Int, perPixel count: Int) -> Int {
         guard frameCount > 1 else { return 0 }
-        let canvas = PixelBuffer.byteCount(size: self, format: format) ?? .max
-        let (canvases, overflow) = canvas.multipliedReportingOverflow(by: 8 + 2 * (min(frameCount, 1 << 32) - 1))
-        return overflow ? .max : canvases
+        let perPixel = 8 * format.bytesPerPixel + count * (min(frameCount, 1 << 32) - 1)
+        let (product, overflow) = pixelCount.multipliedReportingOverflow(by: perPixel)
+        return overflow ? .max : product
     }
 
     /// The size with width and height exchanged, as after a rotation by 90 degrees.
