@@ -51,7 +51,7 @@
                     attempts += 1
                     // Every idle worker may have been killed at the same time.
                     guard case .lost = failure, attempts <= pool.configuration.workerCount + 1 else { throw error }
-                } catch where worker.isWorking || (error as? ImageDecodingError)?.code == .timedOut {
+                } catch  where worker.isWorking || (error as? ImageDecodingError)?.code == .timedOut {
                     // The worker would mix the rest of its work with the next request. When a decoder has given up, its
                     // library may still work in a thread.
                     self.worker = nil
