@@ -124,41 +124,53 @@ extension ImagePipeline {
             _ request: ImageRequest, from layers: CachedLayers = .all, allVariants: Bool = false
         ) async {
             let request = await known((try? await pipeline.resolver.resolve(request)) ?? request.withFileVersion)
-            let (keys, originalKey) = (pipeline.versions.keys(of: request), request.originalKey)
-            let (resource, disk) = (originalKey.resource, pipeline.disk)
-            if layers.contains(.memory) {
-                removeFromMemory(request, allVariants: allVariants)
-            } else {
-                pipeline.generations.recordChange(of: .resource(resource)) {}
+            let resource = request.originalKey.resource
+            // Loads that begin before the end may find what is being removed, and store nothing.
+            await pipeline.generations.submit(.resource(resource)) {
+                if layers.contains(.memory) { removeAtOnce(request, allVariants: allVariants) }
+            } _: {
                 pipeline.process.forget(resource)
-            }
-            if !layers.isDisjoint(with: .disk) {
-                await disk.flush(resource)
-                if allVariants {
-                    await disk.removeResource(resource)
-                } else {
-                    for key in keys where layers.contains(.processed) && key != originalKey { await disk.remove(key) }
-                    if layers.contains(.original) { await disk.remove(originalKey) }
+                await removeFromDisk(request, layers, allVariants: allVariants)
+                if layers.contains(.response), let responses = pipeline.configuration.downloader.responseCache {
+                    // A modifier may select another URL. If it fails, the URL is that of the caller.
+                    if let http = await pipeline.resolver.cachedRequest(of: request) {
+                        await responses.removeAllResponses(for: http)
+                    } else if case .http(let http) = request.source {
+                        await responses.removeAllResponses(for: http)
+                    }
                 }
+            }.value
+        }
+
+        private func removeFromDisk(_ request: ImageRequest, _ layers: CachedLayers, allVariants: Bool) async {
+            guard !layers.isDisjoint(with: .disk) else { return }
+            let (disk, originalKey) = (pipeline.disk, request.originalKey)
+            await disk.flush(originalKey.resource)
+            if allVariants { return await disk.removeResource(originalKey.resource) }
+            if layers.contains(.processed) {
+                for key in pipeline.versions.keys(of: request) where key != originalKey { await disk.remove(key) }
             }
-            if layers.contains(.response), case .http(let http) = request.source {
-                await pipeline.configuration.downloader.responseCache?.removeAllResponses(for: http)
-            }
+            if layers.contains(.original) { await disk.remove(originalKey) }
         }
 
         /// Removes everything from memory, from disk and from the response cache. Loads in flight store nothing. The
         /// pieces of interrupted downloads stay (see `ResumePolicy`); they are used for equal requests only.
         public func removeAll() async {
-            await removeAllImages()
-            await pipeline.configuration.downloader.responseCache?.removeAll()
+            await removeAllImages { await pipeline.configuration.downloader.responseCache?.removeAll() }
         }
 
         /// Removes all images and their bytes from memory and disk. Keeps the response cache, so a later load may find
         /// a response there.
-        public func removeAllImages() async {
-            pipeline.generations.recordChange(of: .everything) { pipeline.memory.removeAll() }
-            pipeline.process.forgetAll()
-            await pipeline.disk.removeAll()
+        public func removeAllImages() async { await removeAllImages {} }
+
+        private func removeAllImages(and removeOthers: @escaping @Sendable () async -> Void) async {
+            await pipeline.generations.submit(.everything) {
+                pipeline.memory.removeAll()
+            } _: {
+                pipeline.process.forgetAll()
+                await pipeline.disk.removeAll()
+                await removeOthers()
+            }.value
         }
 
         /// Returns a resolved request with the keys that an earlier process has used, if the disk says that the
@@ -184,16 +196,20 @@ extension ImagePipeline {
             return (request, generation)
         }
 
-        private func removeFromMemory(_ request: ImageRequest, allVariants: Bool = false) {
+        private func removeFromMemory(_ request: ImageRequest) {
             let resource = request.key.resource
             pipeline.generations.recordChange(of: .resource(resource)) {
-                if allVariants {
-                    pipeline.memory.removeResource(resource)
-                } else {
-                    pipeline.versions.keys(of: request).forEach(pipeline.memory.remove)
-                }
+                removeAtOnce(request, allVariants: false)
             }
             pipeline.process.forget(resource)
+        }
+
+        private func removeAtOnce(_ request: ImageRequest, allVariants: Bool) {
+            if allVariants {
+                pipeline.memory.removeResource(request.key.resource)
+            } else {
+                pipeline.versions.keys(of: request).forEach(pipeline.memory.remove)
+            }
         }
 
         /// Whether ``store(_:for:)`` writes the image of a request to disk.

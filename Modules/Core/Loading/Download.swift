@@ -12,7 +12,8 @@ public struct Download: Sendable {
     ///
     /// A pipeline uses the content only for requests with equal values for these fields. By default, the names are
     /// those of the response. They include those of the redirects that `sendFollowingRedirects` of the transport has
-    /// followed. A downloader that follows redirects itself adds the names of the redirects.
+    /// followed. A downloader that follows redirects itself adds the names of the redirects. The name
+    /// `alcedo-own-fields` stands for all fields of the caller, by which `private` and `no-store` responses vary.
     public var varyingFieldNames: [String]?
     /// The origin of the response: the network or a response cache; nil without a response cache. By default, that of
     /// the response.

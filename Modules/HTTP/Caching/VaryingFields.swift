@@ -27,26 +27,26 @@ package enum VaryingFields: Sendable, Hashable {
         self = .fields(unique.sorted())
     }
 
-    /// Creates the fields that a response names in `Vary`.
+    /// Creates the fields that a response names in `Vary`. If it is for one user, or for one use (`private` or
+    /// `no-store`), the caller's own fields count as well: servers that tell users apart by a field of their own often
+    /// do not name it.
     package init(of response: HTTPFields) {
+        let isForOneUser = ["private", "no-store"].contains { response.list("Cache-Control", contains: $0) }
+        let own = isForOneUser ? [HTTPRequest.Audience.ownFieldsName] : []
         let lines = response.values(of: "Vary")
         // Most responses name none.
         guard !lines.isEmpty else {
-            self = .none
+            self = .fields(own)
             return
         }
         self.init(
-            lines.flatMap { $0.split(separator: ",") }.map { String($0.trimmingBlanks) }.filter { !$0.isEmpty })
+            lines.flatMap { $0.split(separator: ",") }.map { String($0.trimmingBlanks) }.filter { !$0.isEmpty } + own)
     }
 
     /// Creates the fields of a request that its key leaves out.
     package init(leftOutOfKeyOf request: HTTPRequest) {
         self.init(request.fieldNamesOutsideKey)
     }
-
-    /// The fields by which a response varies for one user, or for one use: the caller's own ones. Servers that tell
-    /// users apart by a field of their own often do not name it in `Vary`.
-    package static let ownFields = Self.fields([HTTPRequest.Audience.ownFieldsName])
 
     /// The names; nil for ``everything``.
     package var names: [String]? { if case .fields(let names) = self { names } else { nil } }

@@ -24,10 +24,3 @@ public struct HTTPResponseHead: Sendable, Hashable {
         return Int(value)
     }
 }
-
-extension HTTPResponseHead {
-    /// Whether the server says that the content is for one user, or for one use, whatever `Vary` says.
-    package var isForOneUser: Bool {
-        ["private", "no-store"].contains { fields.list("Cache-Control", contains: $0) }
-    }
-}

@@ -77,7 +77,6 @@ package struct RedirectFollower: Sendable {
             if step > 0 { response = try await transport.send(request) }
             variance = variance.union(
                 VaryingFields(of: response.head.fields).asSeen(from: first, sending: request))
-            if response.head.isRedirect, response.head.isForOneUser { variance = variance.union(.ownFields) }
             do {
                 guard let next = try Redirect.request(after: request, head: response.head) else {
                     response.redirectVariance = variance
@@ -104,7 +103,11 @@ package struct RedirectFollower: Sendable {
             throw HTTPTransportError(
                 .badRedirect, "the redirect hook returned a URL that is not HTTP: \(chosen.url.shown.debugDescription)")
         }
-        chosen.audience = next.audience
+        if chosen.fields == next.fields {
+            chosen.audience = next.audience
+        } else {
+            chosen.audience = HTTPRequest.Audience(of: chosen, identifier: next.audience?.identifier)
+        }
         return chosen
     }
 }

@@ -207,8 +207,7 @@ struct DownloadStage: Sendable {
         // loads.
         let arrived = reservation?.arrived(download.data.count)
         report(request.originalKey, .downloaded(bytes: download.data.count, download.caching?.source), since: start)
-        var varyingFields = download.varyingFieldNames.map { VaryingFields($0) } ?? .everything
-        if isRemote, download.head?.isForOneUser == true { varyingFields = varyingFields.union(.ownFields) }
+        let varyingFields = download.varyingFieldNames.map { VaryingFields($0) } ?? .everything
         let isCurrent = await versions.isCurrent(request)
         let isSame = renewed.isSame(varyingBy: varyingFields)
         let range = renewed.last(source).range

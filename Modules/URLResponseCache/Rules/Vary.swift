@@ -33,11 +33,17 @@ enum Vary {
         return names.sorted()
     }
 
-    /// Whether a stored response is for one user, and the request has own fields that may tell another user. The
-    /// response was then stored for a request without own fields.
+    /// Whether a stored response is for one user, and the request has credentials, an account or own fields that may
+    /// tell another user. The response was then stored for a request without them.
     static func isForOthers(_ stored: StoredResponse, of request: HTTPRequest, role: CacheRole) -> Bool {
-        request.audience?.ownFields != nil && !stored.varyingFields.contains(HTTPRequest.Audience.ownFieldsName)
-            && ResponseDirectives(stored.head.fields, role: role).isPrivate
+        let hasCookie = request.fields.contains("Cookie")
+        guard request.audience != nil || request.hasCredentials || hasCookie,
+            ResponseDirectives(stored.head.fields, role: role).isPrivate
+        else { return false }
+        let fields = stored.varyingFields
+        return request.hasCredentials && !fields.contains("authorization") || hasCookie && !fields.contains("cookie")
+            || request.audience?.identifier != nil && !fields.contains(HTTPRequest.Audience.identifierName)
+            || request.audience?.ownFields != nil && !fields.contains(HTTPRequest.Audience.ownFieldsName)
     }
 
     /// Whether the stored body has the form, decoded or as sent, in which a transport would return it for the request.

@@ -148,6 +148,43 @@ struct VaryTests {
         #expect(transport.requests.count == 6)
     }
 
+    /// A part of the app that adds the token of the user, who is not seen before.
+    enum Adder: CaseIterable { case redirectHook, alternative }
+
+    @Test(arguments: Adder.allCases)
+    func `a private image for a token that is added on the way is for one load`(adder: Adder) async throws {
+        let user = Watched("1")
+        let transport = FakeTransport { request in
+            let isFirst = request.url.path == "/a"
+            let status = isFirst ? (adder == .redirectHook ? 302 : 404) : 200
+            let fields: HTTPFields = isFirst ? ["Location": "/b"] : ["Cache-Control": "private, max-age=600"]
+            return HTTPResponse(
+                head: HTTPResponseHead(url: request.url, status: status, fields: fields),
+                body: HTTPBody(level(Int(request.fields["X-Token"] ?? "0") ?? 0)))
+        }
+        var configuration = DownloaderConfiguration()
+        configuration.redirectHook = { _, next in
+            var next = next
+            next.fields["X-Token"] = user.value
+            return next
+        }
+        if adder == .alternative {
+            configuration.alternatives = { request in
+                [HTTPRequest(url: request.url.appending(path: "b"), fields: ["X-Token": user.value])]
+            }
+        }
+        let pipeline = ImagePipeline(
+            ImagePipeline.Configuration(
+                downloader: Downloader(
+                    transport: CachingTransport(wrapping: transport, cache: URLResponseCache()),
+                    configuration: configuration),
+                codecs: FakeCodec().registry, memoryCache: DictionaryMemoryCache(), diskCache: FakeDataCache()))
+        for name in ["1", "2", "1"] {
+            user.update { $0 = name }
+            #expect(try await level(nil, from: pipeline) == UInt8(name))
+        }
+    }
+
     @Test func `an alternative is for requests like the one that needed it`() async throws {
         // Alice may not see the image, and sees another one. The mirror of each user is another one.
         let transport = FakeTransport { request in

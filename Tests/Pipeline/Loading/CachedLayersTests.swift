@@ -11,14 +11,22 @@ struct CachedLayersTests {
     /// A response cache with the responses that a test stores.
     private struct Responses: ResponseCacheAccess {
         let urls = Watched<Set<URL>>([])
+        /// Runs before a removal.
+        let beforeRemoval = Watched<@Sendable () async -> Void>({})
 
         func hasResponse(for request: HTTPRequest, ignoringMemory: Bool) async -> Bool {
             urls.value.contains(request.url)
         }
 
-        func removeAllResponses(for request: HTTPRequest) async { urls.update { _ = $0.remove(request.url) } }
+        func removeAllResponses(for request: HTTPRequest) async {
+            await beforeRemoval.value()
+            urls.update { _ = $0.remove(request.url) }
+        }
 
-        func removeAll() async { urls.update { $0.removeAll() } }
+        func removeAll() async {
+            await beforeRemoval.value()
+            urls.update { $0.removeAll() }
+        }
     }
 
     private let responses = Responses()
@@ -100,6 +108,32 @@ struct CachedLayersTests {
 
         #expect(try await load.value == 8)
         await pipeline.flush()
+        #expect(await pipeline.cache.contains(request) == [])
+    }
+
+    @Test(arguments: [true, false])
+    func `a load that begins during a removal stores nothing of what it finds`(all: Bool) async throws {
+        let pipeline = pipeline(FakeDownloader(giving: level(7)))
+        let request = try web("a")
+        // The response cache still has the image.
+        responses.beforeRemoval.update { $0 = { _ = try? await pipeline.load(request) } }
+
+        if all { await pipeline.cache.removeAll() } else { await pipeline.cache.remove(request) }
+
+        await pipeline.flush()
+        #expect(await pipeline.cache.contains(request) == [])
+    }
+
+    @Test func `the responses to the URL that a modifier selects are removed`() async throws {
+        let pipeline = pipeline(FakeDownloader(giving: level(7)))
+        let signed = try #require(URL(string: "http://127.0.0.1/a?signature=1"))
+        let request = try web("a") {
+            $0.additionalIdentifier = "account"
+            $0.modifyRequest = { $0.url = signed }
+        }
+        responses.urls.update { $0 = [signed] }
+        #expect(await pipeline.cache.contains(request) == .response)
+        await pipeline.cache.remove(request)
         #expect(await pipeline.cache.contains(request) == [])
     }
 

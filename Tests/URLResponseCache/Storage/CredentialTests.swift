@@ -78,6 +78,19 @@ struct CredentialTests {
         }
     }
 
+    @Test(arguments: ["Authorization", "Cookie"], [true, false])
+    func `a private response to a request without credentials is for such requests`(name: String, isPrivate: Bool)
+        async throws
+    {
+        let bench = Bench()
+        let control = isPrivate ? "private, max-age=60" : "max-age=60"
+        try await bench.load(["Cache-Control": control], body: "nobody")
+        bench.server.respond(200, ["Cache-Control": control], body: "own")
+
+        #expect(try await bench.send(HTTPFields([.init(name, "one")])).body == (isPrivate ? "own" : "nobody"))
+        #expect(try await bench.send(HTTPFields([.init(name, "one")])).body == (isPrivate ? "own" : "nobody"))
+    }
+
     @Test func `private and shared caches on one store do not use each other's private responses`()
         async throws
     {

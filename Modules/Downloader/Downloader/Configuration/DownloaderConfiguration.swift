@@ -160,6 +160,7 @@ public struct DownloaderConfiguration: Sendable {
     /// itself are kept.
     func addingDefaultFields(to request: HTTPRequest) -> HTTPRequest {
         var filled = request
+        if filled.audience == nil { filled.audience = HTTPRequest.Audience(of: request, identifier: nil) }
         for field in defaultFields where request.fields[field.name] == nil {
             filled.fields.append(field.name, field.value)
         }
