@@ -81,7 +81,8 @@ struct AddressPermitTests {
         var options = CURLOptions()
         options.proxy = .none
         options.maxConcurrentTransfersPerAddress = 1
-        options.onAddress = { url, address in addresses.update { $0[url.host() ?? "", default: []].insert(address) } }
+        options.onAddress = { url, address in addresses.update { _ = $0[url.host() ?? "", default: []].insert(address) }
+        }
         let transport = CURLTransport(options: options)
         async let first = text(try url("/late", host: "127.0.0.1"), by: transport)
         try await machine.waitForStalls()
