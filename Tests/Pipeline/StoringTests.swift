@@ -63,7 +63,8 @@ struct StoringTests {
             })
         _ = try await stack.load(try web("a"))
         await stack.pipeline.flush()
-        #expect(stack.stored(try web("a")) == (isKept ? level(7) : nil))
+        // The bytes are under the own fields of the request if the response is for one use.
+        #expect(stack.disk.entries.value.values.contains { $0.data == level(7) } == isKept)
         #expect(stack.memory.count == 1)
     }
 

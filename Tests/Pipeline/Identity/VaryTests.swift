@@ -124,8 +124,10 @@ struct VaryTests {
             #expect(try await pipeline.load(request).image.level == UInt8(token ?? "0"))
             #expect(try await pipeline.data(for: request) == level(token.flatMap { Int($0) } ?? 0))
         }
+        // The first response was stored for all requests, and is loaded again when there are others.
+        let first = control == nil ? 0 : 1
         if control != "no-store", isNamed || control != nil {
-            #expect(transport.requests.count == Set(tokens).count)
+            #expect(transport.requests.count == Set(tokens).count + first)
         }
     }
 

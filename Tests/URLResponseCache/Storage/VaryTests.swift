@@ -114,28 +114,28 @@ struct VaryTests {
         #expect(try await bench.send(["Accept": "a", "Foo": "1"]).body == "young")
     }
 
-    /// Nine different fields: the oldest is removed, and no wrong response is served.
+    /// More different fields than are kept: the oldest is removed, and no wrong response is served.
     @Test(arguments: Roles.all) func `responses that vary by different fields each time are served correctly`(
         role: CacheRole
     ) async throws {
         let bench = Bench(role)
-        for index in 0..<9 {
+        for index in 0..<33 {
             try await bench.load(
                 ["Cache-Control": "max-age=600", "Vary": "F\(index)"], body: "\(index)", for: ["F\(index)": "x"])
             bench.advance(1)
         }
 
-        for index in 1..<9 { #expect(try await bench.send(["F\(index)": "x"]).body == "\(index)") }
-        #expect(bench.server.requests.count == 9)
+        for index in 1..<33 { #expect(try await bench.send(["F\(index)": "x"]).body == "\(index)") }
+        #expect(bench.server.requests.count == 33)
         // The oldest is a miss, and so is a request without a matching variant.
         bench.server.respond(200, ["Cache-Control": "no-store"], body: "asked")
         #expect(try await bench.send(["F0": "x"]).body == "asked")
-        for index in 1..<9 {
+        for index in 1..<33 {
             bench.server.respond(200, ["Cache-Control": "no-store"], body: "asked")
             #expect(try await bench.send(["F\(index)": "y"]).body == "asked")
         }
         // A response that must not be stored has kept the responses to other requests.
-        for index in 1..<9 { #expect(try await bench.send(["F\(index)": "x"]).body == "\(index)") }
+        for index in 1..<33 { #expect(try await bench.send(["F\(index)": "x"]).body == "\(index)") }
     }
 
     @Test(arguments: Roles.all) func `a response with other field names does not hide the others`(role: CacheRole)
