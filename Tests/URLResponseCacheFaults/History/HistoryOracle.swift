@@ -134,6 +134,13 @@ struct HistoryOracle: Sendable {
     private func isFor(_ entry: Entry, _ request: RequestPlan) -> Bool {
         entry.request.page == request.page && entry.plan.vary != ["*"]
             && names(entry).allSatisfy { entry.request.value(of: $0) == request.value(of: $0) }
+            && !isForOthers(entry, request)
+    }
+
+    /// Whether a response is for one user, and was sent for a request without the user's credentials.
+    private func isForOthers(_ entry: Entry, _ request: RequestPlan) -> Bool {
+        control(entry.plan)?.names.contains("private") == true
+            && (request.user != nil && entry.request.user == nil || request.hasCookie && !entry.request.hasCookie)
     }
 
     /// Returns whether a response matches the request, and no later one does that is certainly stored.
