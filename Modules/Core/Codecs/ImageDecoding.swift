@@ -41,6 +41,8 @@ extension ImageDecoding {
     }
 
     /// Opens an image and returns its properties: see ``ImageReading/info()``.
+    ///
+    /// - Throws: ``ImageDecodingError``.
     public func inspect(
         _ data: Data, limits: DecodingLimits = DecodingLimits()
     ) throws(ImageDecodingError) -> ImageInfo {
@@ -48,6 +50,8 @@ extension ImageDecoding {
     }
 
     /// Opens an image and decodes it: see ``ImageReading/decode(_:)``.
+    ///
+    /// - Throws: ``ImageDecodingError``.
     public func decode(
         _ data: Data, options: DecodingOptions = DecodingOptions()
     ) throws(ImageDecodingError) -> DecodedImage {
@@ -55,6 +59,8 @@ extension ImageDecoding {
     }
 
     /// Opens an image and passes its rows to `consumer`: see ``ImageReading/decodeRows(_:into:)``.
+    ///
+    /// - Throws: ``ImageDecodingError``, or the error of the consumer.
     @discardableResult
     public func decodeRows(
         _ data: Data, options: DecodingOptions = DecodingOptions(), into consumer: any PixelRowConsumer
@@ -64,6 +70,8 @@ extension ImageDecoding {
 
     /// Opens an image and returns the maximum number of bytes that decoding holds at once: see
     /// ``ImageReading/decodingByteCount(_:)``.
+    ///
+    /// - Throws: ``ImageDecodingError``.
     public func decodingByteCount(
         _ data: Data, options: DecodingOptions = DecodingOptions()
     ) throws(ImageDecodingError) -> Int {
