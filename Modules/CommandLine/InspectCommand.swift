@@ -156,10 +156,12 @@ private struct Inspector: Sendable {
             report.take(
                 try options.allowsPartial
                     ? reader.decode(options).sendRows(to: rows) : reader.decodeRows(options, into: rows))
+        } catch let error as ImageDecodingError {
+            throw error
+        } catch let error as ImageProcessingError where error.code == .tooLarge {
+            throw ImageDecodingError(.outOfMemory, "the image cannot be resized: \(error)")
         } catch {
-            if let error = error as? ImageDecodingError { throw error }
-            let isLarge = (error as? ImageProcessingError)?.code == .tooLarge
-            throw ImageDecodingError(isLarge ? .outOfMemory : .corrupt, "the image cannot be resized: \(error)")
+            throw ImageDecodingError(.corrupt, "the image cannot be resized: \(error)")
         }
         guard let image = collector.image else {
             throw ImageDecodingError(.corrupt, "the decoder produced no image")

@@ -99,7 +99,7 @@ extension ImagePipeline {
             }
         } catch let error as ImageDecodingError {
             let failure = PipelineError(.decoding(error.code), error.message, cause: error)
-            if decode.isDecodable(original, of: request) { throw failure }
+            if try await decode.isDecodable(original, of: request, priority) { throw failure }
             if original.layer == .disk, error.code == .unknownFormat || request.codecs != nil {
                 // Another request may decode the stored bytes, so others replace them only if they are usable.
                 guard download.mayReplace(original, of: request) else { throw failure }

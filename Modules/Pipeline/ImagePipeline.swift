@@ -394,7 +394,7 @@ public final class ImagePipeline: ImageLoading {
             loaded = try await process.remake(request, of: original, priority)
         } catch let error as PipelineError {
             // The cached image is shown, so the next refresh is soon enough for another response.
-            _ = decode.rejects(original, after: error, of: request)
+            _ = try await decode.rejects(original, after: error, of: request, priority)
             throw error
         }
         // An image with damaged pixels replaces no other one in the caches, because the source may be mended soon.

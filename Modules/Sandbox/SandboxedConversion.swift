@@ -54,8 +54,8 @@
             _ data: Data, by name: String, argument: Int = 0, limits: DecodingLimits = DecodingLimits(),
             maximumByteCount: Int = .max
         ) throws(ImageDecodingError) -> Data {
-            do {
-                return try pool.withWorker { worker in
+            try SandboxedReader.typed {
+                try pool.withWorker { worker in
                     try worker.send(.convert, name, data, DecodingOptions(limits: limits), index: argument)
                     let reply = try worker.receive(.converted)
                     guard let count = Int(exactly: reply.value), count >= 0 else {
@@ -68,10 +68,6 @@
                     }
                     return Data(try reply.part(of: worker.output, count: count))
                 }
-            } catch let error as ImageDecodingError {
-                throw error
-            } catch {
-                throw ImageDecodingError(.decoderFailed, "sandbox: \(error)")
             }
         }
     }

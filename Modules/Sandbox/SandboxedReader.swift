@@ -93,11 +93,14 @@
                 orientation: try reply.checkedOrientation())
         }
 
-        private static func typed<Result>(_ body: () throws -> Result) throws(ImageDecodingError) -> Result {
+        /// Runs work in a worker. Its failures become errors of decoding.
+        static func typed<Result>(_ body: () throws -> Result) throws(ImageDecodingError) -> Result {
             do {
                 return try body()
+            } catch let error as ImageDecodingError {
+                throw error
             } catch {
-                throw error as? ImageDecodingError ?? ImageDecodingError(.decoderFailed, "sandbox: \(error)")
+                throw ImageDecodingError(.decoderFailed, "sandbox: \(error)")
             }
         }
     }

@@ -59,21 +59,24 @@ struct DiskDamageTests {
         let clock = ManualClock()
         let disk = FakeDataCache()
         try await disk.store(content, for: try web("a").originalKey)
-        let stack = Stack(FakeDownloader(giving: content), disk: disk, clock: clock)
-        let request = try web("a") { $0.codecs = CodecRegistry([]) }
+        let downloader = FakeDownloader(giving: content)
+        let pipeline = ImagePipeline(
+            ImagePipeline.Configuration(
+                downloader: downloader, codecs: CodecRegistry([]), diskCache: disk, clock: clock))
+        let request = try web("a")
         for (pause, count) in [(0, 1), (0, 1), (1, 2), (1, 2), (1, 3)] {
             clock.advance(by: .seconds(pause))
             let error = await #expect(throws: PipelineError.self) {
                 if readsData {
-                    _ = try await stack.pipeline.data(for: request)
+                    _ = try await pipeline.data(for: request)
                 } else {
-                    _ = try await stack.load(request)
+                    _ = try await pipeline.load(request)
                 }
             }
             #expect(error?.code == .decoding(.unknownFormat))
-            #expect(stack.downloader.count == count)
+            #expect(downloader.count == count)
         }
-        #expect(stack.stored(try web("a")) == content)
+        #expect(disk.entries.value[request.originalKey]?.data == content)
     }
 
     @Test func `a damaged image on disk is replaced for a request with its own codecs`() async throws {

@@ -76,7 +76,9 @@ struct DecodeStage: Sendable {
         do {
             loaded = try await decode(original, for: request, priority)
         } catch let error as PipelineError {
-            guard rejects(original, after: error, of: request, isRepeated: isRepeated) else { throw error }
+            guard try await rejects(original, after: error, of: request, isRepeated: isRepeated, priority) else {
+                throw error
+            }
             return try await loadAgain(
                 request, insteadOf: original, removesIt: Self.isForAll(error, request), isRepeated, priority, update)
         }
@@ -85,9 +87,8 @@ struct DecodeStage: Sendable {
             return loaded
         }
         let error = PipelineError(.decoding(damage.code), damage.message)
-        guard rejects(original, after: error, of: request, isImage: true, isRepeated: isRepeated) else {
-            return loaded
-        }
+        guard try await rejects(original, after: error, of: request, isImage: true, isRepeated: isRepeated, priority)
+        else { return loaded }
         do {
             return try await loadAgain(
                 request, insteadOf: original, removesIt: Self.isForAll(error, request), isRepeated, priority, update)
@@ -99,12 +100,14 @@ struct DecodeStage: Sendable {
 
     /// Records that bytes did not decode to an image, or only to one with damaged pixels. Returns whether they are
     /// worth loading again.
+    ///
+    /// - Throws: `CancellationError` only.
     func rejects(
         _ original: Original, after error: PipelineError, of request: ImageRequest, isImage: Bool = false,
-        isRepeated: Bool = false
-    ) -> Bool {
+        isRepeated: Bool = false, _ priority: PriorityHandle
+    ) async throws -> Bool {
         guard case .decoding(let code) = error.code, error.meansDamage else { return false }
-        if isDecodable(original, of: request) { return false }
+        if try await isDecodable(original, of: request, priority) { return false }
         if original.layer == .disk {
             return Self.isForAll(error, request) || download.mayReplace(original, of: request)
         }
@@ -117,11 +120,22 @@ struct DecodeStage: Sendable {
         !error.meansNoCodec && request.codecs == nil
     }
 
-    /// Whether another request has decoded the bytes to an intact image, such as with other codecs. They are then not
-    /// damaged, although a request cannot decode them.
-    func isDecodable(_ original: Original, of request: ImageRequest) -> Bool {
-        guard let last = newest[request.originalKey] else { return false }
-        return last.isIntact && last.digest == original.data.digest
+    /// Whether another request has decoded the bytes to an intact image, or the pipeline's codecs decode what the
+    /// request's own ones reject. The bytes are then not damaged.
+    ///
+    /// - Throws: `CancellationError` only.
+    func isDecodable(
+        _ original: Original, of request: ImageRequest, _ priority: PriorityHandle
+    ) async throws -> Bool {
+        if let last = newest[request.originalKey], last.digest == original.data.digest, last.isIntact { return true }
+        guard request.codecs != nil else { return false }
+        var plain = request
+        (plain.codecs, plain.processors) = (nil, [])
+        do {
+            return try await decode(original, for: plain, priority).image.isIntact
+        } catch is PipelineError {
+            return false
+        }
     }
 
     /// Removes bytes from disk that do not decode to an intact image, although their checksum may be valid, and loads

@@ -51,14 +51,14 @@
                     attempts += 1
                     // Every idle worker may have been killed at the same time.
                     guard case .lost = failure, attempts <= pool.configuration.workerCount + 1 else { throw error }
-                } catch  where worker.isWorking || (error as? ImageDecodingError)?.code == .timedOut {
-                    // The worker would mix the rest of its work with the next request. When a decoder has given up, its
-                    // library may still work in a thread.
-                    self.worker = nil
-                    pool.recycle(worker)
-                    throw error
                 } catch {
-                    if !hasBegun { end() }
+                    if worker.isWorking {
+                        // The worker would mix the rest of its work with the next request.
+                        self.worker = nil
+                        pool.recycle(worker)
+                    } else if !hasBegun {
+                        end()
+                    }
                     throw error
                 }
             }

@@ -26,7 +26,8 @@
         private var usedSeconds: Int64 = 0
         private var largestInput = 0
         private var remaining = Duration.zero
-        /// Whether the worker has not yet sent the last reply to a request, so it may still write to its output.
+        /// Whether the worker may still work on a request: it has not yet sent the last reply, or its decoder has given
+        /// up because the time is over, while the library works on in a thread.
         private(set) var isWorking = false
 
         /// The number of bytes of the shared input, and of each area of the shared output, that a worker keeps between
@@ -203,7 +204,9 @@
         /// Returns the error of a `failure` message.
         func decodingError(_ reply: alcedo_sandbox_reply) throws(WorkerFailure) -> ImageDecodingError {
             var payload = try self.payload(of: reply)
-            return try ImageDecodingError(from: &payload)
+            let error = try ImageDecodingError(from: &payload)
+            if error.code == .timedOut { isWorking = true }
+            return error
         }
 
         func payload(of reply: alcedo_sandbox_reply) throws(WorkerFailure) -> PayloadReader {

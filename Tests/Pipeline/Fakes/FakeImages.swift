@@ -54,6 +54,17 @@ struct FakeCodec: ImageDecoding {
     }
 }
 
+/// Decodes nothing, although it recognizes every file.
+struct StrictCodec: ImageDecoding {
+    var registry: CodecRegistry {
+        CodecRegistry([CodecRegistry.Entry(format: ImageFormat(rawValue: "level"), decoder: self) { _ in true }])
+    }
+
+    func open(_ data: Data, limits: DecodingLimits) throws(ImageDecodingError) -> any ImageReading {
+        throw ImageDecodingError(.corrupt, "not what this codec accepts")
+    }
+}
+
 extension MadeFrames {
     /// Creates an animation of two frames, which is still unless the second differs.
     init(_ first: PixelBuffer, _ second: PixelBuffer) {

@@ -98,23 +98,12 @@ struct RequestOptionTests {
         #expect(try await next.load(request).layer == .disk)
     }
 
-    /// Decodes nothing, although it recognizes the format.
-    private struct StrictCodec: ImageDecoding {
-        func open(_ data: Data, limits: DecodingLimits) throws(ImageDecodingError) -> any ImageReading {
-            throw ImageDecodingError(.corrupt, "not what this codec accepts")
-        }
-    }
-
     @Test func `bytes that only a request's own codec rejects stay on disk, also in the next process`() async throws {
         let stack = Stack(FakeDownloader(giving: level(9)))
         let plain = try web("a")
         _ = try await stack.load(plain)
         await stack.pipeline.flush()
-        let strict = try web("a") {
-            $0.codecs = CodecRegistry([
-                CodecRegistry.Entry(format: ImageFormat(rawValue: "level"), decoder: StrictCodec()) { _ in true }
-            ])
-        }
+        let strict = try web("a") { $0.codecs = StrictCodec().registry }
         let next = ImagePipeline(
             ImagePipeline.Configuration(
                 downloader: stack.downloader, codecs: FakeCodec().registry, diskCache: stack.disk))

@@ -333,6 +333,31 @@ struct UnusableResponseTests {
         #expect(server.requests.count == 1)
     }
 
+    @Test(arguments: [true, false])
+    func `bytes that only a request's own codecs reject stay fresh, also before another request`(isMissing: Bool)
+        async throws
+    {
+        let server = server()
+        set("level:5")
+        let request = try web("a") { $0.codecs = isMissing ? CodecRegistry([]) : StrictCodec().registry }
+        let pipeline = pipeline(server)
+        for _ in 0..<2 {
+            #expect(try await failure(pipeline, request) != nil)
+            await #expect(throws: PipelineError.self) { try await pipeline.data(for: request) }
+            clock.advance(by: .seconds(60))
+        }
+        #expect(try await level(pipeline) == 5)
+        #expect(server.requests.count == 1)
+        // Bytes that no codec decodes are requested again.
+        set("<html>")
+        let next = self.pipeline(server)
+        for _ in 0..<2 {
+            #expect(try await failure(next, request) != nil)
+            clock.advance(by: .seconds(60))
+        }
+        #expect(server.requests.count > 2)
+    }
+
     @Test func `encoded bytes are requested again like images`() async throws {
         let server = server()
         set("<html>")
