@@ -36,6 +36,8 @@ struct GIFParser {
     private(set) var unfinished: GIFFrame?
     /// The damage of the blocks, which does not change the first image; nil when none was found.
     private(set) var damage: ImageDamage?
+    /// The result of ``finish(_:)``, so that the rows of a last frame without an end are counted once.
+    private var finished: GIFStructure?
 
     init(limits: DecodingLimits) { self.limits = limits }
 
@@ -48,11 +50,12 @@ struct GIFParser {
     }
 
     /// Ends the file, and returns its structure. A first image whose pixels are incomplete becomes its frame, and so
-    /// does a later image of which only the end is missing.
+    /// does a later image of which only the end is missing. Later calls return the same structure.
     ///
     /// - Throws: `truncated` when the bytes end before the first image does not even have a header, and `corrupt` for a
     ///   file without an image.
     mutating func finish(_ bytes: UnsafeBufferPointer<UInt8>) throws(ImageDecodingError) -> GIFStructure {
+        if let finished { return finished }
         if structure?.frames.isEmpty == true { try addPlaceholder(bytes) }
         guard var structure, let first = firstFrame else {
             guard case .ended = state else { throw Self.missingTrailer }
@@ -64,6 +67,7 @@ struct GIFParser {
             structure.frames.append(last)
         }
         if case .ended = state {} else { report(Self.missingTrailer) }
+        finished = structure
         return structure
     }
 
