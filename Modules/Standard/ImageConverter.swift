@@ -46,7 +46,7 @@ public struct ImageConverter: Sendable {
     /// PNG of more than 4 MiB of pixels, and JPEG that is neither progressive nor optimized, hold a few rows and the
     /// encoded bytes. Other encoders hold the whole image and their `encodingByteCount(of:format:)`, and for an
     /// animation further memory for its frames. A conversion that needs more fails with the `ImageEncodingError`
-    /// `exceedsLimit`, if possible before any pixel is encoded.
+    /// `exceedsLimit`, if possible before any pixel is encoded, and otherwise as soon as the encoded bytes need more.
     public var maximumEncodingByteCount: Int
     /// The processors that are applied after the image was resized, in this order. Default: none.
     public var processors: [any ImageProcessing]
@@ -115,10 +115,7 @@ public struct ImageConverter: Sendable {
                 .applied(to: image, by: Self.colorConverter, colorSpace)
             for processor in processors { image = try processor.process(image) }
             image.colorProfile = metadata.colorProfile(of: image.colorProfile)
-            try encoder.check(
-                encoder.encodingByteCount(of: image), of: image.size, limit: maximumEncodingByteCount,
-                named: Self.encodingLimitName)
-            let result = try encoder.encode(image)
+            let result = try encoder.encode(image, limit: maximumEncodingByteCount, named: Self.encodingLimitName)
             // The damage of later frames is known after they were read.
             if let damage = ImageDamage.worst(image.damage, image.frames?.damage) { onDamage(damage) }
             return result

@@ -194,6 +194,10 @@ import Testing
         }
     }
 
+    @Test func `an animation whose bytes exceed the limit ends while it is encoded`() throws {
+        #expect(try NoiseFrames.endsEncode(by: GIFEncoder(), maximumByteCount: 16 << 10))
+    }
+
     @Test func `a side beyond 16 bits is refused`() throws {
         let long = try #require(
             PixelBuffer(size: PixelSize(width: 65_536, height: 1), format: .gray8, alphaMode: .opaque))

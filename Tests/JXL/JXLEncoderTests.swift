@@ -187,6 +187,10 @@
             }
         }
 
+        @Test func `an animation whose bytes exceed the limit ends while it is encoded`() throws {
+            #expect(try NoiseFrames.endsEncode(by: lossless, maximumByteCount: 32 << 10))
+        }
+
         @Test func `row encoding writes the same pixels as the image`() throws {
             let pixels = try samplePixels(PixelSize(width: 20, height: 9), alpha: true)
             let image = DecodedImage(pixels: pixels, orientation: .left)

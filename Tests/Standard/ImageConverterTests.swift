@@ -243,6 +243,27 @@ struct ImageConverterTests {
         #expect(error?.code == .exceedsLimit)
     }
 
+    @Test func `an animation whose encoded bytes exceed the limit is refused, whatever its encoder expected`() throws {
+        let file = try animation()
+        let bytes = try ImageConverter().convert(file, to: ImageEncoder.gif())
+        #expect(try ImageConverter(maximumEncodingByteCount: bytes.count).convert(file, to: SmallEncoder()) == bytes)
+
+        let error = #expect(throws: ImageEncodingError.self) {
+            try ImageConverter(maximumEncodingByteCount: bytes.count - 1).convert(file, to: SmallEncoder())
+        }
+        #expect(error?.code == .exceedsLimit)
+        #expect(error.map { "\($0)".contains("(ImageConverter.maximumEncodingByteCount)") } == true)
+    }
+
+    /// An encoder of animated GIF that expects to need no memory.
+    private struct SmallEncoder: ImageEncoding {
+        var format: ImageFormat { .gif }
+        func canEncode(_ image: DecodedImage) -> Bool { true }
+        func encode(_ image: DecodedImage) throws(ImageEncodingError) -> Data { try ImageEncoder.gif().encode(image) }
+        func encodingByteCount(of size: PixelSize, format: PixelFormat) -> Int { 0 }
+        func encodingByteCount(of size: PixelSize, format: PixelFormat, frameCount: Int) -> Int { 0 }
+    }
+
     @Test func `hundreds of frames fit into the default budget of a pipeline`() {
         let size = PixelSize(width: 640, height: 480)
         let encoders: [(ImageEncoder, Int)] = [(.gif(), 400), (.webp(), 400), (.webp(lossless: true), 270)]

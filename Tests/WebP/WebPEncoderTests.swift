@@ -131,6 +131,28 @@ import Testing
         }
     }
 
+    @Test(arguments: [WebPEncoder.Compression.lossless, .lossy(quality: 100)])
+    func `an animation whose bytes exceed the limit ends while it is encoded`(
+        compression: WebPEncoder.Compression
+    ) throws {
+        let encoder = WebPEncoder(compression: compression, method: 0)
+        #expect(try NoiseFrames.endsEncode(by: encoder, maximumByteCount: 32 << 10))
+    }
+
+    @Test func `the limit of bytes counts the frames and the file`() throws {
+        let encoder = WebPEncoder(compression: .lossless, method: 0)
+        let frames = NoiseFrames()
+        let image = DecodedImage(
+            pixels: try frames.frame(at: 0),
+            frames: MadeFrames(frames.canvasSize, try (0..<8).map { (try frames.frame(at: $0), .milliseconds(100)) }))
+        let file = try encoder.encode(image)
+        #expect(try encoder.encode(image, maximumByteCount: 2 * file.count) == file)
+        let error = #expect(throws: ImageEncodingError.self) {
+            try encoder.encode(image, maximumByteCount: 2 * file.count - file.count / 4)
+        }
+        #expect(error?.code == .exceedsLimit)
+    }
+
     @Test func `delays are rounded to what the format supports`() throws {
         let image = try animation([.milliseconds(-5), .seconds(100_000), .milliseconds(30)])
         let data = try WebPEncoder(compression: .lossless, method: 0).encode(image)

@@ -64,6 +64,12 @@
         /// - Complexity: O(*w* × *h*) for each frame. Memory: the planes, the memory of the AV1 encoder, which is many
         ///   times larger, and the file; for an animation, also the frames that the AV1 encoder compares.
         package func encode(_ image: DecodedImage) throws(ImageEncodingError) -> Data {
+            try encode(image, maximumByteCount: .max)
+        }
+
+        /// Encodes the image as ``encode(_:)`` does. Throws `exceedsLimit` when the bytes exceed the limit, which is
+        /// known at the end, because libavif does not tell the number of bytes of encoded frames.
+        package func encode(_ image: DecodedImage, maximumByteCount: Int) throws(ImageEncodingError) -> Data {
             try Self.check(image.size)
             let isGray = image.pixels.format.isGray || image.isGrayWithAlpha
             let profile = ICCProfile.encoded(image.colorProfile, isGray: isGray) ?? Data()
@@ -83,19 +89,22 @@
                         (settings.icc, settings.icc_size) = Self.pointer(profile)
                         (settings.exif, settings.exif_size) = Self.pointer(UnsafeRawBufferPointer(exif))
                         (settings.xmp, settings.xmp_size) = Self.pointer(UnsafeRawBufferPointer(xmp))
-                        return try encode(image, frames, settings)
+                        return try encode(image, frames, settings, maximumByteCount: maximumByteCount)
                     }
                 }
             }
         }
 
         private func encode(
-            _ image: DecodedImage, _ frames: FrameSequence, _ settings: alcedo_avif_encoder_settings
+            _ image: DecodedImage, _ frames: FrameSequence, _ settings: alcedo_avif_encoder_settings,
+            maximumByteCount: Int
         ) throws(ImageEncodingError) -> Data {
             let writer = try AVIFWriter(settings)
             guard frames.isAnimated else {
                 try writer.add(image.pixels, duration: .zero)
-                return try writer.finish()
+                let file = try writer.finish()
+                guard file.count <= maximumByteCount else { throw .exceeds(maximumByteCount, .avif) }
+                return file
             }
             var frames = frames
             while let (index, pixels, _) = try frames.next() {
@@ -107,6 +116,8 @@
                     pixels, duration: image.writtenDelay(at: index, keepsShortDelays: keepsShortDelays))
             }
             let file = try writer.finish()
+            // libavif holds the encoded frames beside the file.
+            guard file.count <= maximumByteCount / 2 else { throw .exceeds(maximumByteCount, .avif) }
             // Without an edit list, a sequence plays forever.
             guard let playCount = image.frames?.playCount else { return file }
             return AVIFEditList(playCount: min(max(playCount, 1), Int(Int32.max))).added(to: file)
@@ -245,11 +256,13 @@
         }
 
         func finish() throws(ImageEncodingError) -> Data {
-            var bytes: UnsafePointer<UInt8>?
+            var bytes: UnsafeMutablePointer<UInt8>?
             var count = 0
             try check(alcedo_avif_encoder_finish(encoder, &bytes, &count))
-            guard let bytes, count > 0 else { throw ImageEncodingError(.failed, "AVIF: libavif produced no file") }
-            return Data(bytes: bytes, count: count)
+            guard let bytes else { throw ImageEncodingError(.failed, "AVIF: libavif produced no file") }
+            return Data(
+                bytesNoCopy: bytes, count: count,
+                deallocator: .custom { pointer, _ in alcedo_avif_free(pointer.assumingMemoryBound(to: UInt8.self)) })
         }
 
         /// Returns straight pixels in the format of the file.

@@ -163,12 +163,16 @@ alcedo_avif_status alcedo_avif_encoder_add(
     return status(e, avifEncoderAddImage(e->encoder, e->image, duration, flags));
 }
 
-alcedo_avif_status alcedo_avif_encoder_finish(alcedo_avif_encoder *e, const uint8_t **bytes, size_t *count) {
+alcedo_avif_status alcedo_avif_encoder_finish(alcedo_avif_encoder *e, uint8_t **bytes, size_t *count) {
     const alcedo_avif_status result = status(e, avifEncoderFinish(e->encoder, &e->output));
+    if (result != ALCEDO_AVIF_OK) return result;
     *bytes = e->output.data;
     *count = e->output.size;
+    e->output = (avifRWData){NULL, 0};
     return result;
 }
+
+void alcedo_avif_free(uint8_t *bytes) { avifFree(bytes); }
 
 const char *alcedo_avif_encoder_message(const alcedo_avif_encoder *e) { return e->message; }
 #endif

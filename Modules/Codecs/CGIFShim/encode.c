@@ -14,15 +14,23 @@ struct alcedo_gif_encoder {
     uint8_t *bytes;
     size_t count;
     size_t capacity;
+    size_t limit;
+    /// Whether bytes were refused because of the limit.
+    int is_full;
     int error;
 };
 
 static int write_output(GifFileType *gif, const GifByteType *bytes, int count) {
     alcedo_gif_encoder *e = gif->UserData;
     const size_t needed = e->count + (size_t)count;
+    if (needed > e->limit) {
+        e->is_full = 1;
+        return 0;
+    }
     if (needed > e->capacity) {
         size_t capacity = e->capacity ? e->capacity * 2 : 4096;
         while (capacity < needed) capacity *= 2;
+        if (capacity > e->limit) capacity = e->limit;
         uint8_t *grown = realloc(e->bytes, capacity);
         if (!grown) return 0;
         e->bytes = grown;
@@ -33,9 +41,10 @@ static int write_output(GifFileType *gif, const GifByteType *bytes, int count) {
     return count;
 }
 
-alcedo_gif_encoder *alcedo_gif_encoder_create(void) {
+alcedo_gif_encoder *alcedo_gif_encoder_create(size_t limit) {
     alcedo_gif_encoder *e = calloc(1, sizeof *e);
     if (!e) return NULL;
+    e->limit = limit;
     e->gif = EGifOpen(e, write_output, &e->error);
     if (!e->gif) {
         free(e);
@@ -132,12 +141,14 @@ int alcedo_gif_encoder_add(alcedo_gif_encoder *e, const alcedo_gif_image *image)
 }
 
 int alcedo_gif_encoder_finish(alcedo_gif_encoder *e, uint8_t **bytes, size_t *count) {
-    if (!close_file(e)) return 0;
+    if (!close_file(e) || e->is_full) return 0;
     *bytes = e->bytes;
     *count = e->count;
     e->bytes = NULL;
     return 1;
 }
+
+int alcedo_gif_encoder_is_full(const alcedo_gif_encoder *e) { return e->is_full; }
 
 void alcedo_gif_free(uint8_t *bytes) { free(bytes); }
 

@@ -21,11 +21,13 @@ struct alcedo_jxl_encoder {
     uint8_t *bytes;
     size_t count;
     size_t capacity;
+    size_t limit;
 };
 
-alcedo_jxl_encoder *alcedo_jxl_encoder_create(int threads) {
+alcedo_jxl_encoder *alcedo_jxl_encoder_create(int threads, size_t limit) {
     alcedo_jxl_encoder *e = calloc(1, sizeof *e);
     if (!e) return NULL;
+    e->limit = limit;
     e->encoder = JxlEncoderCreate(NULL);
     if (e->encoder) e->frame = JxlEncoderFrameSettingsCreate(e->encoder, NULL);
     if (e->frame && threads > 1) {
@@ -146,7 +148,7 @@ alcedo_jxl_status alcedo_jxl_encoder_begin(alcedo_jxl_encoder *e, const alcedo_j
     return ALCEDO_JXL_OK;
 }
 
-/// Appends the bytes that the encoder has ready.
+/// Appends the bytes that the encoder has ready, up to the limit.
 static alcedo_jxl_status collect(alcedo_jxl_encoder *e) {
     for (;;) {
         if (e->capacity - e->count < 4096) {
@@ -160,6 +162,7 @@ static alcedo_jxl_status collect(alcedo_jxl_encoder *e) {
         size_t available = e->capacity - e->count;
         const JxlEncoderStatus status = JxlEncoderProcessOutput(e->encoder, &next, &available);
         e->count = (size_t)(next - e->bytes);
+        if (e->count > e->limit) return ALCEDO_JXL_EXCEEDS_LIMIT;
         if (status == JXL_ENC_SUCCESS) return ALCEDO_JXL_OK;
         if (status != JXL_ENC_NEED_MORE_OUTPUT) return failure(e);
     }
@@ -224,8 +227,13 @@ alcedo_jxl_status alcedo_jxl_encoder_add_jpeg(
     return collect(e);
 }
 
-const uint8_t *alcedo_jxl_encoder_bytes(const alcedo_jxl_encoder *e, size_t *count) {
+uint8_t *alcedo_jxl_encoder_take(alcedo_jxl_encoder *e, size_t *count) {
+    uint8_t *bytes = e->bytes;
     *count = e->count;
-    return e->bytes;
+    e->bytes = NULL;
+    e->count = e->capacity = 0;
+    return bytes;
 }
+
+void alcedo_jxl_free(uint8_t *bytes) { free(bytes); }
 #endif

@@ -44,11 +44,16 @@ package struct GIFEncoder: MetadataEncoding {
     /// - Throws: ``/AlcedoCore/ImageEncodingError``: `unsupportedImage` for sides above 65,535 pixels and for frames of
     ///   different sizes; `failed` when a frame of the animation cannot be read or giflib fails; `outOfMemory`.
     package func encode(_ image: DecodedImage) throws(ImageEncodingError) -> Data {
+        try encode(image, maximumByteCount: .max)
+    }
+
+    /// Encodes an image as ``encode(_:)`` does. Throws `exceedsLimit` when the bytes exceed the limit.
+    package func encode(_ image: DecodedImage, maximumByteCount: Int) throws(ImageEncodingError) -> Data {
         var frames = try FrameSequence(image, format: "GIF")
         let first = try GIFImage(frames.next()?.pixels ?? image.pixels, image.orientation)
         let output = try GIFOutput(
             size: first.size, loopCount: frames.isAnimated ? Self.loopCount(of: image.frames) : nil,
-            colorProfile: image.colorProfile, xmp: metadata.xmp)
+            colorProfile: image.colorProfile, xmp: metadata.xmp, maximumByteCount: maximumByteCount)
         guard frames.isAnimated else {
             try output.add(indexed(first, in: first.bounds), at: first.bounds, delay: 0, clears: false)
             return try output.finish()
@@ -134,6 +139,7 @@ extension ImageEncoding where Self == ImageEncoder {
 /// A writer that uses giflib to write the blocks of a GIF to memory.
 private final class GIFOutput {
     private let encoder: OpaquePointer
+    private let maximumByteCount: Int
 
     /// Writes the header and the extensions that apply to the whole file.
     ///
@@ -142,11 +148,15 @@ private final class GIFOutput {
     ///   - loopCount: The loop count of a NETSCAPE2.0 extension, from 0 to 65,535, or `nil` for no extension.
     ///   - colorProfile: The ICC profile, or `nil`.
     ///   - xmp: The XMP packet, or `nil`.
-    init(size: PixelSize, loopCount: Int?, colorProfile: Data?, xmp: Data?) throws(ImageEncodingError) {
-        guard let encoder = alcedo_gif_encoder_create() else {
+    ///   - maximumByteCount: The maximum number of bytes of the file.
+    init(
+        size: PixelSize, loopCount: Int?, colorProfile: Data?, xmp: Data?, maximumByteCount: Int
+    ) throws(ImageEncodingError) {
+        guard let encoder = alcedo_gif_encoder_create(max(0, maximumByteCount)) else {
             throw ImageEncodingError(.outOfMemory, "GIF: cannot create the encoder: out of memory")
         }
         self.encoder = encoder
+        self.maximumByteCount = maximumByteCount
         let profile = ICCProfile.encoded(colorProfile, isGray: false) ?? Data()
         let xmp = xmp.map { [UInt8]($0) } ?? []
         let isWritten = profile.bytes.withUnsafeBytes { icc in
@@ -198,6 +208,7 @@ private final class GIFOutput {
     }
 
     private var failure: ImageEncodingError {
-        ImageEncodingError(.failed, "GIF: \(String(cString: alcedo_gif_encoder_message(encoder)))")
+        guard alcedo_gif_encoder_is_full(encoder) == 0 else { return .exceeds(maximumByteCount, .gif) }
+        return ImageEncodingError(.failed, "GIF: \(String(cString: alcedo_gif_encoder_message(encoder)))")
     }
 }

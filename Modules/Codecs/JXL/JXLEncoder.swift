@@ -67,6 +67,11 @@
         /// - Complexity: O(*w* × *h*) for each frame. Memory: the planes, which are many times larger with a higher
         ///   effort, and the file.
         package func encode(_ image: DecodedImage) throws(ImageEncodingError) -> Data {
+            try encode(image, maximumByteCount: .max)
+        }
+
+        /// Encodes the image as ``encode(_:)`` does. Throws `exceedsLimit` in the frame whose bytes exceed the limit.
+        package func encode(_ image: DecodedImage, maximumByteCount: Int) throws(ImageEncodingError) -> Data {
             try Self.check(image.size)
             let isGray = image.pixels.format.isGray || image.isGrayWithAlpha
             let usable = ICCProfile.encoded(image.colorProfile, isGray: isGray)
@@ -84,16 +89,17 @@
                         (settings.icc, settings.icc_size) = Self.pointer(profile)
                         (settings.exif, settings.exif_size) = Self.pointer(UnsafeRawBufferPointer(exif))
                         (settings.xmp, settings.xmp_size) = Self.pointer(UnsafeRawBufferPointer(xmp))
-                        return try encode(image, frames, settings)
+                        return try encode(image, frames, settings, maximumByteCount: maximumByteCount)
                     }
                 }
             }
         }
 
         private func encode(
-            _ image: DecodedImage, _ frames: FrameSequence, _ settings: alcedo_jxl_encoder_settings
+            _ image: DecodedImage, _ frames: FrameSequence, _ settings: alcedo_jxl_encoder_settings,
+            maximumByteCount: Int
         ) throws(ImageEncodingError) -> Data {
-            let writer = try JXLWriter(threads: settings.threads)
+            let writer = try JXLWriter(threads: settings.threads, maximumByteCount: maximumByteCount)
             try writer.begin(settings)
             guard frames.isAnimated else {
                 try writer.add(image.pixels, duration: .zero, isLast: true)
@@ -209,11 +215,14 @@
         private let encoder: OpaquePointer
         private var format = PixelFormat.rgba8
         private var hasAlpha = false
+        private let maximumByteCount: Int
 
-        init(threads: Int32) throws(ImageEncodingError) {
-            guard let encoder = alcedo_jxl_encoder_create(threads) else {
+        /// - Parameter maximumByteCount: The maximum number of bytes of the file. Default: no limit.
+        init(threads: Int32, maximumByteCount: Int = .max) throws(ImageEncodingError) {
+            guard let encoder = alcedo_jxl_encoder_create(threads, max(0, maximumByteCount)) else {
                 throw ImageEncodingError(.outOfMemory, "JPEG XL: cannot encode: out of memory")
             }
+            self.maximumByteCount = maximumByteCount
             self.encoder = encoder
         }
 
@@ -257,10 +266,12 @@
         /// Returns the file, after the last frame has been added.
         func data() throws(ImageEncodingError) -> Data {
             var count = 0
-            guard let bytes = alcedo_jxl_encoder_bytes(encoder, &count), count > 0 else {
+            guard let bytes = alcedo_jxl_encoder_take(encoder, &count) else {
                 throw ImageEncodingError(.failed, "JPEG XL: libjxl produced no file")
             }
-            return Data(bytes: bytes, count: count)
+            return Data(
+                bytesNoCopy: bytes, count: count,
+                deallocator: .custom { pointer, _ in alcedo_jxl_free(pointer.assumingMemoryBound(to: UInt8.self)) })
         }
 
         /// Returns straight pixels in the format of the file.
@@ -288,6 +299,7 @@
                 throw ImageEncodingError(.outOfMemory, "JPEG XL: cannot encode: out of memory")
             case ALCEDO_JXL_UNSUPPORTED:
                 throw ImageEncodingError(.unsupportedImage, "JPEG XL: libjxl cannot store the image")
+            case ALCEDO_JXL_EXCEEDS_LIMIT: throw .exceeds(maximumByteCount, .jxl)
             default: throw ImageEncodingError(.failed, "JPEG XL: cannot encode: libjxl failed")
             }
         }

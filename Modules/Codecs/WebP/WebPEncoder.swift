@@ -70,14 +70,29 @@ package struct WebPEncoder: MetadataEncoding {
     /// - Complexity: O(*w* × *h*) for each frame. Memory for pixels does not depend on the number of frames. Several
     ///   copies of the encoded file can be in memory.
     package func encode(_ image: DecodedImage) throws(ImageEncodingError) -> Data {
+        try encode(image, maximumByteCount: .max)
+    }
+
+    /// Encodes the image as ``encode(_:)`` does. Throws `exceedsLimit` when the bytes of an animation exceed the limit,
+    /// also in the middle of a frame, or when those of a still image do.
+    package func encode(_ image: DecodedImage, maximumByteCount: Int) throws(ImageEncodingError) -> Data {
         let file: Data
         let frames = try FrameSequence(image, format: "WebP")
         if frames.isAnimated, let source = image.frames {
-            file = try WebPAnimationWriter(config: configuration(), canvas: source.canvasSize) { index in
-                image.writtenDelay(at: index, keepsShortDelays: keepsShortDelays)
-            }.encode(frames, playCount: source.playCount)
+            // libwebp holds the encoded frames beside the file.
+            let counter = WebPByteCounter(limit: maximumByteCount / 2)
+            do {
+                file = try WebPAnimationWriter(
+                    config: configuration(), canvas: source.canvasSize, counter: counter
+                ) { index in
+                    image.writtenDelay(at: index, keepsShortDelays: keepsShortDelays)
+                }.encode(frames, playCount: source.playCount)
+            } catch {
+                throw counter.isOverLimit ? .exceeds(maximumByteCount, .webp) : error
+            }
         } else {
             file = try WebPSource(image.pixels, usesARGB: compression == .lossless).encode(configuration())
+            guard file.count <= maximumByteCount else { throw .exceeds(maximumByteCount, .webp) }
         }
         return try WebPMetadata(
             colorProfile: image.colorProfile,
@@ -151,6 +166,8 @@ extension WebPEncoder {
 private struct WebPAnimationWriter {
     let config: WebPConfig
     let canvas: PixelSize
+    /// The bytes of the encoded frames. When they exceed the limit, libwebp ends with an error.
+    let counter: WebPByteCounter
     /// Returns the duration of a frame.
     let delay: (_ index: Int) -> Duration
 
@@ -188,7 +205,7 @@ private struct WebPAnimationWriter {
                 throw ImageEncodingError(.unsupportedImage, "WebP: frame \(index) does not have the size of the canvas")
             }
             let source = try WebPSource(pixels, usesARGB: true)
-            guard source.add(to: writer, at: start, config) else { throw Self.error(writer) }
+            guard source.add(to: writer, at: start, config, counter) else { throw Self.error(writer) }
             let (next, overflow) = start.addingReportingOverflow(Self.milliseconds(delay(index)))
             guard !overflow else {
                 throw ImageEncodingError(.unsupportedImage, "WebP: the animation's duration exceeds the format's limit")
@@ -227,25 +244,30 @@ private struct WebPMetadata {
     /// Returns the file with the chunks added, or the file itself when there are no chunks.
     func added(to file: Data) throws(ImageEncodingError) -> Data {
         guard !chunks.isEmpty else { return file }
-        let copiesData: Int32 = 1
-        guard let container = Self.withWebPData(file, { WebPMuxCreate($0, copiesData) }) else {
-            throw ImageEncodingError(.outOfMemory, "WebP: cannot copy the encoded file: out of memory")
+        return try Self.withWebPData(file) { file throws(ImageEncodingError) in
+            // The container refers to the bytes of the file, which would otherwise be in memory three times.
+            guard let container = WebPMuxCreate(file, 0) else {
+                throw ImageEncodingError(.outOfMemory, "WebP: cannot read the encoded file: out of memory")
+            }
+            defer { WebPMuxDelete(container) }
+            for (id, payload) in chunks {
+                try Self.check(Self.withWebPData(payload) { WebPMuxSetChunk(container, id, $0, 1) })
+            }
+            var output = WebPData()
+            try Self.check(WebPMuxAssemble(container, &output))
+            guard let bytes = output.bytes else { throw ImageEncodingError(.failed, "WebP: libwebp produced no file") }
+            return Data(
+                bytesNoCopy: UnsafeMutableRawPointer(mutating: bytes), count: output.size,
+                deallocator: .custom { pointer, _ in WebPFree(pointer) })
         }
-        defer { WebPMuxDelete(container) }
-        for (id, payload) in chunks {
-            try Self.check(Self.withWebPData(payload) { WebPMuxSetChunk(container, id, $0, copiesData) })
-        }
-        var output = WebPData()
-        defer { WebPDataClear(&output) }
-        try Self.check(WebPMuxAssemble(container, &output))
-        guard let bytes = output.bytes else { throw ImageEncodingError(.failed, "WebP: libwebp produced no file") }
-        return Data(bytes: bytes, count: output.size)
     }
 
-    private static func withWebPData<Result>(_ data: Data, _ body: (UnsafePointer<WebPData>) -> Result) -> Result {
-        data.bytes.withUnsafeBytes { memory in
+    private static func withWebPData<Result>(
+        _ data: Data, _ body: (UnsafePointer<WebPData>) throws(ImageEncodingError) -> Result
+    ) throws(ImageEncodingError) -> Result {
+        try data.bytes.withUnsafeBytes { memory throws(ImageEncodingError) in
             var webp = WebPData(bytes: memory.baseAddress?.assumingMemoryBound(to: UInt8.self), size: memory.count)
-            return body(&webp)
+            return try body(&webp)
         }
     }
 

@@ -46,11 +46,18 @@ final class WebPSource {
         return Data(bytes: bytes, count: output.size)
     }
 
-    /// Adds the image to `encoder` as the frame that begins at `milliseconds`. Returns whether libwebp succeeded.
-    /// libwebp may change the image.
-    func add(to encoder: OpaquePointer, at milliseconds: Int32, _ config: WebPConfig) -> Bool {
+    /// Adds the image to `encoder` as the frame that begins at `milliseconds`, and its bytes to `counter`. Returns
+    /// whether libwebp succeeded, which it does not beyond the limit of `counter`. libwebp may change the image.
+    func add(
+        to encoder: OpaquePointer, at milliseconds: Int32, _ config: WebPConfig, _ counter: WebPByteCounter
+    ) -> Bool {
         var config = config
-        return WebPAnimEncoderAdd(encoder, &picture, milliseconds, &config) != 0
+        counter.beginFrame()
+        picture.progress_hook = WebPByteCounter.hook
+        picture.user_data = Unmanaged.passUnretained(counter).toOpaque()
+        return withExtendedLifetime(counter) {
+            WebPAnimEncoderAdd(encoder, &picture, milliseconds, &config) != 0
+        }
     }
 
     /// Throws `unsupportedImage` unless both sides are positive and fit in the 14 bits of the bitstream.
@@ -70,6 +77,39 @@ final class WebPSource {
             throw ImageEncodingError(.outOfMemory, "WebP: cannot allocate \(pixels.size) pixels: out of memory")
         }
         return copy
+    }
+}
+
+/// The number of bytes of the encoded frames of an animation, which libwebp holds until it writes the file.
+///
+/// libwebp has no function for it, but reports its progress with each picture that it encodes, and with the memory into
+/// which it writes. It may encode a frame in several ways, one after the other, and keeps the smallest.
+final class WebPByteCounter {
+    private let limit: Int
+    /// The bytes of the frames before the current one.
+    private var earlier = 0
+    /// The bytes of the current frame, by the memory into which it is written.
+    private var candidates: [UnsafeMutableRawPointer: Int] = [:]
+    private(set) var isOverLimit = false
+
+    init(limit: Int) { self.limit = limit }
+
+    /// Begins a frame. The previous one has been encoded.
+    func beginFrame() {
+        earlier += candidates.values.min() ?? 0
+        candidates = [:]
+    }
+
+    /// The function that libwebp calls with the progress of a picture, whose user data is the counter. Returns zero to
+    /// end the encode.
+    static let hook: WebPProgressHook = { _, picture in
+        guard let picture, let data = picture.pointee.user_data, let output = picture.pointee.custom_ptr
+        else { return 1 }
+        let counter = Unmanaged<WebPByteCounter>.fromOpaque(data).takeUnretainedValue()
+        let byteCount = output.assumingMemoryBound(to: WebPMemoryWriter.self).pointee.size
+        counter.candidates[output] = byteCount
+        if byteCount > counter.limit - counter.earlier { counter.isOverLimit = true }
+        return counter.isOverLimit ? 0 : 1
     }
 }
 

@@ -65,9 +65,7 @@ struct FileTools: Sendable {
     /// Returns the encoded image. Throws ``/AlcedoCore/ImageEncodingError``, which is `exceedsLimit` if the encoder
     /// holds more memory than the limit.
     func encode(_ image: DecodedImage, by encoder: any ImageEncoding) throws(ImageEncodingError) -> Data {
-        try encoder.check(
-            encoder.encodingByteCount(of: image), of: image.size, limit: encodingLimit, named: "--max-decoded")
-        return try encoder.encode(image)
+        try encoder.encode(image, limit: encodingLimit, named: "--max-decoded")
     }
 
     /// The original bytes of an image, with their properties.

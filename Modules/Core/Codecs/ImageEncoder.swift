@@ -33,6 +33,16 @@ public struct ImageEncoder: ImageEncoding {
     ///   is exhausted.
     public func encode(_ image: DecodedImage) throws(ImageEncodingError) -> Data { try encoder.encode(image) }
 
+    /// Encodes a whole image, if the encoded bytes need no more memory than a limit.
+    ///
+    /// GIF, JPEG XL and animated WebP end while they encode. The other formats compare the size of the file, because
+    /// their libraries do not tell the number of bytes before.
+    ///
+    /// - Throws: ``ImageEncodingError`` as ``encode(_:)`` does, and `exceedsLimit`.
+    public func encode(_ image: DecodedImage, maximumByteCount: Int) throws(ImageEncodingError) -> Data {
+        try encoder.encode(image, maximumByteCount: maximumByteCount)
+    }
+
     /// Returns a row consumer that encodes one image and passes the encoded bytes to `output` in pieces.
     public func makeRowEncoder(output: @escaping (RawSpan) throws -> Void) -> any PixelRowConsumer {
         encoder.makeRowEncoder(output: output)

@@ -20,6 +20,17 @@ public protocol ImageEncoding: Sendable {
     ///   is exhausted.
     func encode(_ image: DecodedImage) throws(ImageEncodingError) -> Data
 
+    /// Encodes the image as ``encode(_:)`` does, if the encoded bytes need no more memory than a limit. The size of an
+    /// animation is known only while it is encoded.
+    ///
+    /// An encoder counts the bytes after each frame, if it can, and ends when they exceed the limit. The default
+    /// implementation encodes the whole image, and then compares the size of the file.
+    ///
+    /// - Parameter maximumByteCount: The maximum number of bytes of the encoded frames, and of the file, that are held
+    ///   at once.
+    /// - Throws: ``ImageEncodingError`` as ``encode(_:)`` does, and `exceedsLimit`.
+    func encode(_ image: DecodedImage, maximumByteCount: Int) throws(ImageEncodingError) -> Data
+
     /// Returns a row consumer that encodes one image at the end of a chain of consumers.
     ///
     /// The calls of the consumer throw ``ImageEncodingError``, or the error that `output` throws. Memory is O(*w*) when
@@ -64,6 +75,13 @@ extension ImageEncoding {
         size.encodingByteCount(perPixel: 2 * format.bytesPerPixel)
     }
 
+    /// Encodes the whole image, and then compares the size of the file with the limit.
+    public func encode(_ image: DecodedImage, maximumByteCount: Int) throws(ImageEncodingError) -> Data {
+        let file = try encode(image)
+        guard file.count <= maximumByteCount else { throw .exceeds(maximumByteCount, format) }
+        return file
+    }
+
     /// Returns the encoder unchanged.
     public func embedding(_ metadata: ImageMetadata) -> Self { self }
 
@@ -86,6 +104,35 @@ extension ImageEncoding {
         encodingByteCount(of: size, format: format)
             .addingClamped(
                 size.framesByteCount(format: format, frameCount: frameCount, perPixel: format.bytesPerPixel))
+    }
+
+    /// Encodes an image, if the encoder and the encoded bytes hold no more memory than a limit.
+    ///
+    /// - Parameters:
+    ///   - image: The image.
+    ///   - limit: The maximum number of bytes that are held at once beside the image.
+    ///   - name: The property or the option that sets the limit, for the message.
+    /// - Throws: ``ImageEncodingError``: that of the encoder, and `exceedsLimit`: before the encode if the expected
+    ///   memory exceeds the limit, or during it if the bytes of an animation do.
+    package func encode(
+        _ image: DecodedImage, limit: Int, named name: String
+    ) throws(ImageEncodingError) -> Data {
+        let expected = encodingByteCount(of: image)
+        try check(expected, of: image.size, limit: limit, named: name)
+        // The bytes of an animation may need as much as was expected of its frames, or all that its canvases leave.
+        let (size, format) = (image.size, image.pixels.format)
+        let first = encodingByteCount(of: size, format: format, frameCount: 1)
+        let pair = encodingByteCount(of: size, format: format, frameCount: 2)
+        let allowed = image.isAnimated ? max(expected - first, limit - pair) : limit
+        do {
+            return try encode(image, maximumByteCount: allowed)
+        } catch {
+            guard error.code == .exceedsLimit else { throw error }
+            throw ImageEncodingError(
+                .exceedsLimit,
+                "\(self.format): encoding an image of \(size) pixels needs more memory than the limit of "
+                    + "\(limit.byteCountText) (\(name))")
+        }
     }
 
     /// Throws `exceedsLimit` when encoding an image of a size holds more bytes than a limit.
@@ -134,6 +181,15 @@ public struct ImageEncodingError: CodedError {
     public init(_ code: Code, _ message: String) {
         self.code = code
         self.message = message
+    }
+}
+
+extension ImageEncodingError {
+    /// Returns the error of encoded bytes that need more memory than a limit.
+    package static func exceeds(_ byteCount: Int, _ format: ImageFormat) -> Self {
+        Self(
+            .exceedsLimit,
+            "\(format): the encoded bytes need more memory than the limit of \(byteCount.byteCountText)")
     }
 }
 

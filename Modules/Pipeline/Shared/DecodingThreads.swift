@@ -136,13 +136,14 @@ struct DecodingThreads: Sendable {
         onBegin: @escaping @Sendable () -> Void
     ) async throws -> Data {
         let byteCount = encoder.encodingByteCount(of: image)
-        try encoder.check(byteCount, of: image.size, limit: limit, named: "maximumDecodingByteCount")
+        let limitName = "maximumDecodingByteCount"
+        try encoder.check(byteCount, of: image.size, limit: limit, named: limitName)
         // An image that waits for its encoder holds memory that is not reserved. So an encode goes before waiting
         // decodes, which would add further images.
         return try await budget.withReservation(of: byteCount, priority: AdjustablePriority(priority.level + 1)) {
             try await executor.run(priority: PriorityHandle(priority), goesFirst: true) {
                 onBegin()
-                return try encoder.encode(image)
+                return try encoder.encode(image, limit: limit, named: limitName)
             }
         }
     }

@@ -16,9 +16,10 @@
         /// Returns the file with edit lists, or unchanged when libavif has written them. The file must be one of
         /// libavif.
         func added(to file: Data) -> Data {
-            var bytes = Array(file)
-            let positions = bytes.withUnsafeBufferPointer { Positions($0) }
+            let positions = file.withUnsafeBytes { Positions($0.assumingMemoryBound(to: UInt8.self)) }
             guard let positions else { return file }
+            // The frames, which follow, stay as they are. Another copy of them would take much memory.
+            var bytes = Array(file.prefix(positions.end))
             let delta = positions.tracks.count * Self.byteCount
             for offset in positions.dataOffsets { bytes.add(delta, at: offset, 4) }
             bytes.add(delta, at: positions.movie, 4)
@@ -32,7 +33,10 @@
                 bytes.write(overflow ? unlimited : min(whole, unlimited), at: track.duration, track.durationSize)
                 bytes.insert(contentsOf: Self.boxes(duration), at: track.headerEnd)
             }
-            return Data(bytes)
+            var result = Data(capacity: file.count + delta)
+            result.append(contentsOf: bytes)
+            result.append(file.dropFirst(positions.end))
+            return result
         }
 
         /// Returns the boxes of a list with one edit.
@@ -63,15 +67,19 @@
         private(set) var tracks: [Track] = []
         /// The positions of four-byte offsets of image data, which follows the movie box.
         private(set) var dataOffsets: [Int] = []
+        /// The end of the part of the file that changes.
+        private(set) var end = 0
 
         /// Returns nil for a file with edit lists, without tracks, or with another structure than that of libavif 0.11.
         init?(_ bytes: UnsafeBufferPointer<UInt8>) {
             for box in BoxSequence(bytes) {
                 if box.type == "meta" {
                     guard let list = box.child("iloc", skipping: 4), readItems(list) else { return nil }
+                    end = max(end, box.payload.upperBound)
                 }
                 if box.type == "moov" {
                     movie = box.payload.lowerBound - 8
+                    end = max(end, box.payload.upperBound)
                     for track in box.descendants("trak") where !readTrack(track) { return nil }
                 }
                 // Data before the movie box does not move.

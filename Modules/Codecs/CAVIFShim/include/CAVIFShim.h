@@ -162,9 +162,10 @@ void alcedo_avif_encoder_destroy(alcedo_avif_encoder *_Nonnull encoder);
 alcedo_avif_status alcedo_avif_encoder_add(
     alcedo_avif_encoder *_Nonnull encoder, const void *_Nonnull rows, size_t stride, uint64_t duration);
 
-/// Completes the file. The bytes belong to the encoder.
+/// Completes the file. On success, the caller owns the bytes and frees them with `alcedo_avif_free`.
 alcedo_avif_status alcedo_avif_encoder_finish(
-    alcedo_avif_encoder *_Nonnull encoder, const uint8_t *_Nullable *_Nonnull bytes, size_t *_Nonnull count);
+    alcedo_avif_encoder *_Nonnull encoder, uint8_t *_Nullable *_Nonnull bytes, size_t *_Nonnull count);
+void alcedo_avif_free(uint8_t *_Nullable bytes);
 const char *_Nonnull alcedo_avif_encoder_message(const alcedo_avif_encoder *_Nonnull encoder);
 
 #endif

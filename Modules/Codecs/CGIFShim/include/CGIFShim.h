@@ -28,8 +28,8 @@ typedef struct {
     uint32_t delay;
 } alcedo_gif_image;
 
-/// Creates an encoder. Returns NULL when memory is exhausted.
-alcedo_gif_encoder *_Nullable alcedo_gif_encoder_create(void);
+/// Creates an encoder of a file with at most `limit` bytes. Returns NULL when memory is exhausted.
+alcedo_gif_encoder *_Nullable alcedo_gif_encoder_create(size_t limit);
 
 void alcedo_gif_encoder_destroy(alcedo_gif_encoder *_Nonnull encoder);
 
@@ -46,6 +46,9 @@ int alcedo_gif_encoder_add(alcedo_gif_encoder *_Nonnull encoder, const alcedo_gi
 /// and frees them with `alcedo_gif_free`.
 int alcedo_gif_encoder_finish(
     alcedo_gif_encoder *_Nonnull encoder, uint8_t *_Nullable *_Nonnull bytes, size_t *_Nonnull count);
+
+/// Whether a call failed because the file would have more bytes than the limit.
+int alcedo_gif_encoder_is_full(const alcedo_gif_encoder *_Nonnull encoder);
 
 void alcedo_gif_free(uint8_t *_Nullable bytes);
 

@@ -214,8 +214,9 @@ typedef struct {
     size_t xmp_size;
 } alcedo_jxl_encoder_settings;
 
-/// Creates an encoder of pixels. The profile and the metadata are copied. Returns NULL when memory is exhausted.
-alcedo_jxl_encoder *_Nullable alcedo_jxl_encoder_create(int threads);
+/// Creates an encoder of pixels for a file of at most `limit` bytes. The profile and the metadata are copied. Returns
+/// NULL when memory is exhausted.
+alcedo_jxl_encoder *_Nullable alcedo_jxl_encoder_create(int threads, size_t limit);
 void alcedo_jxl_encoder_destroy(alcedo_jxl_encoder *_Nonnull encoder);
 
 /// Sets the properties of the image, before frames are added.
@@ -223,7 +224,7 @@ alcedo_jxl_status alcedo_jxl_encoder_begin(
     alcedo_jxl_encoder *_Nonnull encoder, const alcedo_jxl_encoder_settings *_Nonnull settings);
 
 /// Adds a frame: straight rows, `stride` bytes apart, where `stride` is the row size rounded up to a multiple of 64.
-/// `duration` is in milliseconds.
+/// `duration` is in milliseconds. Returns ALCEDO_JXL_EXCEEDS_LIMIT when the file has more bytes than the limit.
 alcedo_jxl_status alcedo_jxl_encoder_add(
     alcedo_jxl_encoder *_Nonnull encoder, const void *_Nonnull rows, size_t size, uint32_t duration, int is_last);
 
@@ -231,8 +232,9 @@ alcedo_jxl_status alcedo_jxl_encoder_add(
 alcedo_jxl_status alcedo_jxl_encoder_add_jpeg(
     alcedo_jxl_encoder *_Nonnull encoder, const uint8_t *_Nonnull bytes, size_t count, int effort);
 
-/// Returns the encoded bytes so far. They belong to the encoder.
-const uint8_t *_Nullable alcedo_jxl_encoder_bytes(
-    const alcedo_jxl_encoder *_Nonnull encoder, size_t *_Nonnull count);
+/// Returns the encoded bytes, which the caller frees with `alcedo_jxl_free`. Returns NULL when there are none.
+uint8_t *_Nullable alcedo_jxl_encoder_take(alcedo_jxl_encoder *_Nonnull encoder, size_t *_Nonnull count);
+
+void alcedo_jxl_free(uint8_t *_Nullable bytes);
 
 #endif
