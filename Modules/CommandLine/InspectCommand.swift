@@ -110,7 +110,7 @@ struct InspectCommand: ProgramCommand {
 }
 
 /// The options of an inspection, and how they fill a report from encoded bytes.
-private struct Inspector: Sendable {
+struct Inspector: Sendable {
     let codecs: CodecRegistry
     let limits: DecodingLimits
     let tolerance: DamageTolerance
@@ -128,6 +128,7 @@ private struct Inspector: Sendable {
             report.take(info)
             // Some decoders check the limits only when they decode. A drawing has any size.
             if info.format.rawValue != "svg" { try limits.check(info.size, format: .rgba8) }
+            if info.frameCount > 1 { try limits.check(frameCount: info.frameCount, of: info.size) }
             if makesPlaceholders { report.placeholders = try placeholders(of: reader, &report) }
             if decodesPixels { report.frames = try digests(of: reader, &report) }
         } catch {
