@@ -12,10 +12,22 @@ import Testing
         ("DecodingLimits.maximumFrameCount", "--max-frames"),
         ("DecodingLimits.maximumTotalPixelCount", "--max-total-pixels"),
         ("SandboxConfiguration.maximumOutputByteCount", "--max-decoded"),
-        ("maximumDecodingByteCount", "--max-decoded"),
+        ("maximumDecodingByteCount", "--max-decoded"), ("ImageConverter.maximumEncodingByteCount", "--max-decoded"),
     ])
     func `a message names the option instead of the property`(property: String, option: String) {
         #expect(ProblemText.text("the limit is 5 (\(property))", isLimit: true) == "the limit is 5 (\(option))")
+    }
+
+    @Test(arguments: [
+        (
+            "cannot store the image: no registered codec can encode it; add one to the CodecRegistry",
+            "cannot store the image: this build of alcedo cannot encode it"
+        ),
+        ("a worker cannot have workers; call SandboxWorker.runIfRequested", "a worker cannot have workers"),
+        ("a worker ended. Call SandboxWorker.runIfRequested first in main.", "a worker ended."),
+    ])
+    func `a message has no advice for developers`(message: String, text: String) {
+        #expect(ProblemText.text(message) == text)
     }
 
     @Test func `a message says when no option raises a limit`() {

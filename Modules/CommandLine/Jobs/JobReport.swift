@@ -155,7 +155,7 @@ final class ErrorObserver: PipelineObserving {
 
     func pipelineDidReport(_ event: PipelineEvent) {
         guard case .diskWriteFailed(let error) = event.stage else { return }
-        let message = "\(error)"
+        let message = ProblemText.text("\(error)")
         found.withLock { found in
             if !found.contains(message) { found.append(message) }
         }

@@ -165,7 +165,8 @@ struct LoadJob: Sendable {
             let data = try ImageEncoder.png().encode(response.image)
             return (response, cellImage, .success(try directory.write(data, named: fileName(index))))
         } catch {
-            return (response, cellImage, .failure(error as? OutputError ?? OutputError(description: "\(error)")))
+            let problem = error as? OutputError ?? OutputError(description: ProblemText.text("\(error)"))
+            return (response, cellImage, .failure(problem))
         }
     }
 

@@ -61,7 +61,7 @@ package enum ExitStatus: Int32, Sendable {
                 Console.problem("\(program): \(error); see '\(program) --help'")
                 end(usage)
             } catch {
-                Console.problem("\(program): \(error)")
+                Console.problem("\(program): \(ProblemText.text("\(error)"))")
                 end(failure)
             }
         }

@@ -4,12 +4,14 @@ package enum ProblemText {
     private static let replacements = [
         ("DecodingLimits.maximumPixelCount", "--max-pixels"), ("DecodingLimits.maximumByteCount", "--max-decoded"),
         ("maximumDecodingByteCount", "--max-decoded"),
+        ("ImageConverter.maximumEncodingByteCount", "--max-decoded"),
         // The programs set it to the same number.
         ("SandboxConfiguration.maximumOutputByteCount", "--max-decoded"),
         ("DecodingLimits.maximumFrameCount", "--max-frames"),
         ("DecodingLimits.maximumTotalPixelCount", "--max-total-pixels"),
         ("add its codec to the CodecRegistry", "this build of alcedo does not support it"),
-        (" Call SandboxWorker.runIfRequested first in main.", ""),
+        ("no registered codec can encode it; add one to the CodecRegistry", "this build of alcedo cannot encode it"),
+        (" Call SandboxWorker.runIfRequested first in main.", ""), ("; call SandboxWorker.runIfRequested", ""),
     ]
 
     /// Returns the message with the programs' options in place of the library's properties, and without advice for
