@@ -369,8 +369,8 @@ package.targets += [
     .testTarget(
         name: "ToolTests",
         dependencies: [
-            "Alcedo", "AlcedoPlaceholders", "AlcedoProgramSupport", "AlcedoTesting", "AlcedoTool", "CReferenceDecoders",
-            "TestSupport", "alcedo-bench", "conformance", "thumbnail-server",
+            "Alcedo", "AlcedoPlaceholders", "AlcedoProgramSupport", "AlcedoSandbox", "AlcedoTesting", "AlcedoTool",
+            "CReferenceDecoders", "TestSupport", "alcedo-bench", "conformance", "thumbnail-server",
         ],
         path: "Tests/Tool", exclude: ["Fixtures"]),
     .testTarget(

@@ -1,5 +1,6 @@
 import Alcedo
 import AlcedoProgramSupport
+import AlcedoTesting
 import Foundation
 import TestSupport
 import Testing

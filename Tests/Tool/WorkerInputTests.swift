@@ -1,6 +1,8 @@
 #if SVG && Sandbox
     import Alcedo
     import AlcedoProgramSupport
+    import AlcedoSandbox
+    import AlcedoTesting
     import Foundation
     import TestSupport
     import Testing
@@ -89,6 +91,41 @@
 
             // This process is not prepared for workers, so decoding a format that needs them would be an error.
             #expect(try codecs.decode(SampleImages.data("tiles.png")).size == PixelSize(width: 512, height: 512))
+        }
+
+        @Test func `without workers, no format is decoded with --sandbox`() {
+            var configuration = SandboxConfiguration()
+            configuration.executable = "/nonexistent"
+            let codecs = CodecRegistry.programs.isolated(in: ProgramSandbox(configuration), everyFormat: true)
+
+            #expect(codecs.entries.count == CodecRegistry.programs.entries.count)
+            for entry in codecs.entries {
+                let error = #expect(throws: ImageDecodingError.self) {
+                    _ = try entry.decoder.open(Data("image".utf8), limits: DecodingLimits())
+                }
+                #expect(error?.code == .decoderUnavailable, "\(entry.format)")
+            }
+        }
+
+        @Test func `with --sandbox, every format gives the files that it gives without`() async throws {
+            try write("drawing.svg", "<rect width='9' height='9'/>")
+            let image = DecodedImage.coordinates(PixelSize(width: 40, height: 30))
+            for encoder in [ImageEncoder.png(), .jpeg(), .gif(), .webp()] {
+                let file = input.appending(path: "\(encoder.format)-image.\(encoder.format)")
+                try encoder.encode(image).write(to: file)
+            }
+            var files: [[String: Data]] = []
+            for (index, options) in [[], ["--sandbox"]].enumerated() {
+                let output = output.appending(path: "\(index)")
+                let outcome = try await alcedo.run(
+                    ["thumbnail", input.path, "--size", "20", "--format", "png", "--output", output.path] + options)
+                #expect(outcome.status == 0 && outcome.problems == "", "\(outcome.problems)")
+                let names = try FileManager.default.contentsOfDirectory(atPath: output.path)
+                files.append(
+                    try Dictionary(
+                        uniqueKeysWithValues: names.map { ($0, try Data(contentsOf: output.appending(path: $0))) }))
+            }
+            #expect(files[0].count == 5 && files[0] == files[1])
         }
     }
 #endif

@@ -25,6 +25,9 @@ struct InputOptions: Sendable {
                                   (default: \(DecodingLimits().maximumFrameCount))
           --max-total-pixels N    reject animations whose frames have more than N pixels in all, before they are
                                   decoded (default: \(DecodingLimits().maximumTotalPixelCount))
+          --sandbox               decode every format in confined processes, also PNG, JPEG, GIF, WebP, BMP and ICO, so
+                                  that a decoder that crashes costs one image; where such processes are impossible,
+                                  every image is an error
           --no-sandbox            decode AVIF, JPEG XL and SVG in this process, which they can end, instead of in
                                   confined processes, and recompress JPEG there; HEIF is never decoded in this process
 
@@ -35,13 +38,19 @@ struct InputOptions: Sendable {
 
         """
 
+    /// The formats that an option selects for decoding in worker processes.
+    private enum Isolation {
+        case everyFormat
+        case noFormat
+    }
+
     private var words: [String] = []
     private var lists: [String] = []
     private var hasNulls = false
     private var givenLimits = DecodingLimits()
     private var hasByteLimit = false
     private var damage = ToleranceOptions()
-    private var usesSandbox = true
+    private var isolation: Isolation?
     #if Sandbox
         /// The worker processes of the command, or nil with `--no-sandbox`.
         private var sandbox: ProgramSandbox?
@@ -81,18 +90,26 @@ struct InputOptions: Sendable {
         case "--max-frames": givenLimits.maximumFrameCount = try arguments.number(of: option, in: 1...10_000_000)
         case "--max-total-pixels":
             givenLimits.maximumTotalPixelCount = try arguments.number(of: option, in: 1...Int(Int32.max) << 24)
-        case "--no-sandbox": usesSandbox = false
+        case "--sandbox", "--no-sandbox":
+            let selected = option == "--sandbox" ? Isolation.everyFormat : .noFormat
+            guard isolation == nil || isolation == selected else {
+                throw UsageError("--sandbox cannot be combined with --no-sandbox")
+            }
+            #if !Sandbox
+                if selected == .everyFormat { throw UsageError("--sandbox needs a build with the trait Sandbox") }
+            #endif
+            isolation = selected
         default: return try damage.take(option)
         }
         return true
     }
 
     /// The codecs of the command. By default, AVIF, HEIF, JPEG XL and SVG are decoded in confined processes, which
-    /// start with the first of these images.
+    /// start with the first of these images, and with `--sandbox` every format.
     var codecs: CodecRegistry {
         #if Sandbox
             guard let sandbox else { return .programs }
-            return .programs.isolated(in: sandbox)
+            return .programs.isolated(in: sandbox, everyFormat: isolation == .everyFormat)
         #else
             return .programs
         #endif
@@ -117,8 +134,10 @@ struct InputOptions: Sendable {
             configuration.maximumOutputByteCount = max(configuration.maximumOutputByteCount, limits.maximumByteCount)
             // A recompression holds several times the bytes of the pixels.
             configuration.memoryLimit = max(4 << 30, 3 * limits.maximumByteCount)
+            // Without worker processes, `--sandbox` makes each image an error.
+            guard isolation == nil else { return ProgramSandbox(configuration) }
             return ProgramSandbox(configuration) { error in
-                Console.notice("alcedo: images are decoded without a sandbox: \(error)")
+                Console.notice("alcedo: images are decoded without a sandbox: \(ProblemText.text("\(error)"))")
             }
         }
     #endif
@@ -134,7 +153,7 @@ struct InputOptions: Sendable {
         if hasNulls, lists.isEmpty { throw UsageError("--null needs --list") }
         self.words = words
         #if Sandbox
-            sandbox = usesSandbox ? makeSandbox() : nil
+            sandbox = isolation == .noFormat ? nil : makeSandbox()
         #endif
     }
 

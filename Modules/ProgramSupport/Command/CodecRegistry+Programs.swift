@@ -67,14 +67,19 @@ extension CodecRegistry {
         ///
         /// Where the kernel or the container does not allow confined processes, HEIF is an error with the code
         /// `decoderUnavailable`, and the other formats are decoded in the process itself.
-        package func isolated(in sandbox: ProgramSandbox) -> CodecRegistry {
+        ///
+        /// - Parameters:
+        ///   - sandbox: The worker processes.
+        ///   - everyFormat: Whether the decoders of all formats run in worker processes, and never in the process
+        ///     itself. Default: false.
+        package func isolated(in sandbox: ProgramSandbox, everyFormat: Bool = false) -> CodecRegistry {
             CodecRegistry(
                 entries.map { entry in
-                    guard Self.isolatedFormats.contains(entry.format.rawValue) else { return entry }
+                    guard everyFormat || Self.isolatedFormats.contains(entry.format.rawValue) else { return entry }
                     var isolated = entry
                     isolated.decoder = WorkerDecoder(
                         format: entry.format, sandbox: sandbox,
-                        unconfined: entry.format.rawValue == "heif" ? nil : entry.decoder)
+                        unconfined: everyFormat || entry.format.rawValue == "heif" ? nil : entry.decoder)
                     return isolated
                 })
         }
