@@ -65,8 +65,9 @@ struct ServerOptions {
           --max-originals N           maximum number of originals fetched at once (default: 128)
           --max-per-host N            maximum number of originals fetched at once from one host name, and from one
                                       address, however many names it has (default: 6)
-          --max-requests N            maximum number of distinct requests in progress or waiting, half of them for one
-                                      machine; requests beyond it receive 503 (default: 512)
+          --max-requests N            maximum number of distinct requests in progress or waiting, at most half of them for
+                                      one machine, and at most half for new host names; requests beyond it receive 503
+                                      (default: 512)
           --max-sending MIB           maximum size of distinct thumbnails being sent in MiB; requests beyond it receive
                                       503 (default: 256)
           --max-connections N         maximum number of connections; a new one replaces one that sends no complete

@@ -41,6 +41,51 @@ struct LoadTests {
         }
     }
 
+    @Test func `a stored thumbnail is served when the limits are reached`() async throws {
+        let directory = try TemporaryDirectory()
+        try await TestServer.run(
+            change: { settings in
+                settings.service.maxConcurrentRequests = 2
+                (settings.cacheDirectory, settings.memoryLimit) = (directory.url, 0)
+            },
+            handler: { $0.path == "/quick" ? .ok(TestServer.opaque) : Self.stalled($0) }
+        ) { (server: TestServer) async throws in
+            #expect(try await server.get(server.target("/quick")).status == 200)
+            try await server.wait(for: "thumbnail_store_pending", toBe: 0)
+            async let stalled = server.get(server.target("/a"))
+            try await server.origin.waitForStalls()
+
+            #expect(try await server.get(server.target("/b")).status == 503)
+            #expect(try await server.get(server.target("/quick")).status == 200)
+            #expect(try await server.number("thumbnail_responses_total{source=\"store\"}") == 1)
+            #expect(try await server.number("thumbnail_requests_shed_total") == 1)
+
+            server.origin.release()
+            #expect(try await stalled.status == 200)
+            #expect(server.origin.requests.map(\.path) == ["/quick", "/a"])
+        }
+    }
+
+    @Test func `new names take half of the requests, and known machines have the others`() async throws {
+        try await TestServer.run(change: { $0.service.maxConcurrentRequests = 8 }, handler: Self.stalled) {
+            (server: TestServer) async throws in
+            try await expectThumbnailOfOtherMachine(server)
+            func target(_ number: Int) -> String {
+                server.target("/a").replacing("127.0.0.1", with: "\(number).localhost")
+            }
+            try await withThrowingTaskGroup(of: Int.self) { group in
+                for number in 0..<4 { group.addTask { try await server.get(target(number)).status } }
+                try await server.origin.waitForStalls(count: 4)
+
+                #expect(try await server.get(target(4)).status == 503)
+                try await expectThumbnailOfOtherMachine(server)
+
+                server.origin.release()
+                for try await status in group { #expect(status == 200) }
+            }
+        }
+    }
+
     @Test func `a stalled host delays no other`() async throws {
         try await TestServer.run(
             change: { settings in

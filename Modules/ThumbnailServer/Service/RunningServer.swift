@@ -17,6 +17,8 @@ struct RunningServer: Sendable {
         clock: any TimeSource = SystemClock()
     ) throws {
         self.clock = clock
+        var settings = settings
+        settings.service.maxConcurrentWaiters = listening.maxConcurrentConnections
         stack = ServerStack(settings, codecs: codecs, clock: clock)
         server = try HTTPServer(listening, handler: stack.service, clock: clock) {
             Console.notice("thumbnail-server: \($0)")

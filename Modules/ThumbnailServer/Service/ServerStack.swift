@@ -69,7 +69,8 @@ struct ServerStack: Sendable {
         ) { sharedStore?.check() }
         let waits = OriginWaits()
         let decoderWaits = DecoderWaits()
-        let admission = Admission(limit: settings.service.maxConcurrentRequests)
+        let admission = Admission(
+            limit: settings.service.maxConcurrentRequests, waiterLimit: settings.service.maxConcurrentWaiters)
         var configuration = ImagePipeline.Configuration(
             downloader: Self.downloader(settings, waits, admission, clock, report), codecs: codecs.registry,
             colorConverter: LittleCMSColorConverter(), observers: [metrics])

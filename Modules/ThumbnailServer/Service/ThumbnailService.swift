@@ -12,9 +12,12 @@ final class ThumbnailService: HTTPHandling {
         var maximumSide = 2_048
         /// The formats among which `Accept` selects, in order of preference.
         var negotiatedFormats = ThumbnailFormat.negotiated
-        /// The maximum number of distinct requests that are in progress or wait. At most half of them, rounded up, may
-        /// be for one machine.
+        /// The maximum number of distinct requests that are in progress or wait. ``Admission`` has the rule by which
+        /// machines share them.
         var maxConcurrentRequests = 512
+        /// The maximum number of requests that are in progress or wait, including equal ones, which machines share by
+        /// the same rule.
+        var maxConcurrentWaiters = 1_024
         /// The maximum number of bytes that the encoder of a format that `Accept` selects may hold.
         var maximumEncodingByteCount = Int.max
     }
@@ -28,6 +31,8 @@ final class ThumbnailService: HTTPHandling {
     private let clock: any TimeSource
     private let metrics = ServerMetrics()
     private let admission: Admission
+    /// The limit on reads of the store for requests that ``admission`` rejects.
+    private let storeReads: Admission
     private let isStopping = Locked(false)
 
     /// Creates a service.
@@ -54,6 +59,8 @@ final class ThumbnailService: HTTPHandling {
         self.sandboxCounts = sandboxCounts
         self.clock = clock
         self.admission = admission
+        let limit = settings.maxConcurrentRequests
+        storeReads = Admission(limit: limit, waiterLimit: limit)
     }
 
     /// Makes the service report that it is unhealthy, and reject requests for thumbnails that are not in memory.
@@ -121,11 +128,25 @@ final class ThumbnailService: HTTPHandling {
         }
         guard !isStopping.withLock({ $0 }) else { throw .shuttingDown }
         guard let permit = admission.acquire(query.key, of: query.source.host) else {
-            return .response(overloadResponse())
+            return storedResponse(to: query, for: head, until: end)
         }
         return .asynchronous { [self] in
             defer { permit.release() }
             return await generatedResponse(to: query, for: head, until: end)
+        }
+    }
+
+    /// Returns the response to a request that was not admitted: its thumbnail if it is stored, because that needs no
+    /// original; otherwise, 503.
+    private func storedResponse(to query: ThumbnailQuery, for head: RequestHead, until end: Date?) -> HandlerResult {
+        guard cache.hasStore, let permit = storeReads.acquire(query.key, of: query.source.host) else {
+            return .response(overloadResponse())
+        }
+        return .asynchronous { [self] in
+            defer { permit.release() }
+            guard let thumbnail = await cache.storedThumbnail(for: query.key) else { return overloadResponse() }
+            metrics.recordThumbnail(from: .store)
+            return thumbnail.response(to: head, isNegotiated: query.isNegotiated, now: clock.now, until: end)
         }
     }
 
@@ -204,118 +225,6 @@ extension HTTPError {
         case .hook where error.cause is HTTPError: self = AllowList.rejection
         case .shutDown: self = .shuttingDown
         default: self.init(502, "the original could not be fetched")
-        }
-    }
-}
-
-/// A limit on the number of distinct requests, of which at most half, rounded up, may be for one machine. Further
-/// requests are rejected. Equal requests count once.
-///
-/// A machine is an address to which the server has connected, with all host names that led to it. Until the server
-/// connects to a host name, the name counts as a machine of its own. Requests for one name try several addresses; those
-/// in progress at the same time count for the first one.
-final class Admission: Sendable {
-    /// The admission of one request. Deinitialization releases it if `release()` was never called, because the work for
-    /// the request may not run.
-    final class Permit: Sendable {
-        private let key: ImageKey
-        private let host: String
-        private let admission: Admission
-        private let isTaken = Locked(true)
-
-        fileprivate init(_ key: ImageKey, of host: String, _ admission: Admission) {
-            (self.key, self.host, self.admission) = (key, host, admission)
-        }
-
-        deinit { release() }
-
-        func release() {
-            let isFirst = isTaken.withLock { isTaken in
-                defer { isTaken = false }
-                return isTaken
-            }
-            if isFirst { admission.release(key, of: host) }
-        }
-    }
-
-    /// A host name with admitted requests.
-    private struct Host {
-        /// The number of distinct requests.
-        var count = 0
-        var machine: String
-        /// Whether the server has connected since the first of the requests was admitted.
-        var isConnected = false
-    }
-
-    private struct State {
-        /// The number of requests by the key of their thumbnail.
-        var requests: [ImageKey: Int] = [:]
-        var hosts: [String: Host] = [:]
-        /// The number of distinct requests by machine.
-        var machines: [String: Int] = [:]
-        /// The addresses of the last host names to which the server has connected.
-        var addresses = RecentTable<String, String>(limit: addressLimit)
-
-        func machine(of host: String) -> String { hosts[host]?.machine ?? addresses[host] ?? host }
-
-        mutating func add(_ count: Int, to machine: String) {
-            let sum = machines[machine, default: 0] + count
-            machines[machine] = sum > 0 ? sum : nil
-        }
-    }
-
-    /// The maximum number of host names whose addresses are kept. At the limit, the oldest name is removed.
-    private static let addressLimit = 4_096
-
-    private let limit: Int
-    private let state = Locked(State())
-
-    init(limit: Int) { self.limit = limit }
-
-    /// The number of admitted requests, including equal ones.
-    var current: Int { state.withLock { $0.requests.values.reduce(0, +) } }
-
-    /// Returns the name of the machine of a host: its address if it is known, otherwise the host.
-    func machine(of host: String) -> String { state.withLock { $0.machine(of: host) } }
-
-    /// Records the address to which a request for a host connects. The host's admitted requests count for it, unless an
-    /// address has been recorded since the first of them was admitted.
-    func recordAddress(_ address: String, of host: String) {
-        state.withLock { state in
-            guard state.hosts[host]?.isConnected != true else { return }
-            state.addresses.set(address, for: host)
-            guard let known = state.hosts[host] else { return }
-            state.hosts[host]?.machine = address
-            state.hosts[host]?.isConnected = true
-            state.add(-known.count, to: known.machine)
-            state.add(known.count, to: address)
-        }
-    }
-
-    /// Admits a request for a resource of a host. Returns nil if a limit is reached.
-    func acquire(_ key: ImageKey, of host: String) -> Permit? {
-        let isIn = state.withLock { state in
-            if state.requests[key] == nil {
-                let machine = state.machine(of: host)
-                guard state.requests.count < limit, state.machines[machine, default: 0] < (limit + 1) / 2 else {
-                    return false
-                }
-                state.hosts[host, default: Host(machine: machine)].count += 1
-                state.add(1, to: machine)
-            }
-            state.requests[key, default: 0] += 1
-            return true
-        }
-        return isIn ? Permit(key, of: host, self) : nil
-    }
-
-    private func release(_ key: ImageKey, of host: String) {
-        state.withLock { state in
-            let count = state.requests[key, default: 0] - 1
-            state.requests[key] = count > 0 ? count : nil
-            guard count == 0, let known = state.hosts[host] else { return }
-            state.add(-1, to: known.machine)
-            if known.count > 1 { state.hosts[host]?.count -= 1 } else { state.hosts[host] = nil }
         }
     }
 }

@@ -51,6 +51,9 @@ final class ThumbnailCache: Sendable {
         self.clock = clock
     }
 
+    /// Whether there is a backing store.
+    var hasStore: Bool { backingStore != nil }
+
     var writeStatistics: WriteStatistics {
         WriteStatistics(failures: failures.withLock { $0 }, dropped: writeQueue.dropped, pending: writeQueue.count)
     }
