@@ -34,11 +34,12 @@ struct SendingTests {
     }
 
     private static func run(
-        _ settings: HTTPServer.Settings, _ test: (Handler, HTTPServer) async throws -> Void
+        _ settings: HTTPServer.Settings, clock: any TimeSource = SystemClock(),
+        _ test: (Handler, HTTPServer) async throws -> Void
     ) async throws {
         // More than the system buffers for a client that reads nothing.
         let handler = Handler(byteCount: 24 << 20)
-        let server = try HTTPServer(settings, handler: handler)
+        let server = try HTTPServer(settings, handler: handler, clock: clock)
         let result: Result<Void, any Error>
         do { result = .success(try await test(handler, server)) } catch { result = .failure(error) }
         await server.stop(grace: .zero)
@@ -105,6 +106,65 @@ struct SendingTests {
             #expect(try await other.readToEnd().hasPrefix("HTTP/1.1 200 "))
             withExtendedLifetime(slow) {}
         }
+    }
+
+    /// Sets the clock forward, and returns when the server has closed the connections that are too slow.
+    private static func advance(_ clock: ManualClock, by seconds: Int, _ server: HTTPServer) async throws {
+        try await clock.waitForSleepers(count: 1)
+        clock.advance(by: .seconds(seconds))
+        try await clock.waitForSleepers(count: 1)
+        // The loop checks the connections after an event at the latest, so before the next one.
+        let client = try RawClient(port: server.port)
+        for _ in 0..<2 {
+            client.send("HEAD /b HTTP/1.1\r\nHost: a\r\n\r\n")
+            #expect(try client.receiveHead().hasPrefix("HTTP/1.1 200 "))
+        }
+    }
+
+    @Test func `a client that reads hardly anything is disconnected long before the limit`() async throws {
+        let clock = ManualClock()
+        try await Self.run(HTTPServer.Settings(sendingTimeout: .seconds(600)), clock: clock) { handler, server in
+            let slow = try await Self.ask("/a", server)
+            #expect(try slow.receiveHead().hasPrefix("HTTP/1.1 200 "))
+            // A sixth of the limit, in which a client need not receive anything.
+            try await Self.advance(clock, by: 99, server)
+            #expect(handler.disconnected.value == 0)
+
+            // By now, half of the response should have arrived.
+            try await Self.advance(clock, by: 252, server)
+
+            #expect(handler.disconnected.value == 1)
+            withExtendedLifetime(slow) {}
+        }
+    }
+
+    @Test func `a client that reads fast enough for the limit is not disconnected`() async throws {
+        let clock = ManualClock()
+        try await Self.run(HTTPServer.Settings(sendingTimeout: .seconds(600)), clock: clock) { handler, server in
+            let client = try await Self.ask("/a", server)
+            _ = try client.receiveHead()
+            #expect(try client.receive(exactly: 12 << 20).utf8.count == 12 << 20)
+
+            try await Self.advance(clock, by: 348, server)
+
+            #expect(try client.receiveAll().utf8.count == 12 << 20)
+            #expect(handler.disconnected.value == 0)
+        }
+    }
+
+    @Test func `the system holds only a small part of a response for a client that does not read`() async throws {
+        // More than the system may hold, and less than it would hold by default.
+        let handler = Handler(byteCount: 1 << 20)
+        let server = try HTTPServer(HTTPServer.Settings(maximumSendingByteCount: 1), handler: handler)
+        let slow = try await Self.ask("/a", server)
+        #expect(try slow.receiveHead().hasPrefix("HTTP/1.1 200 "))
+
+        // The first body is still being sent, so there is no space for another one.
+        let other = try await Self.ask("/b", server).readToEnd()
+
+        #expect(other.hasPrefix("HTTP/1.1 503 "))
+        slow.disconnect()
+        await server.stop(grace: .zero)
     }
 
     @Test func `waiting for connections to end stops at the limit`() async {

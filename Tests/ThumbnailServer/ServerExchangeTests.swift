@@ -9,14 +9,12 @@ import Testing
 @Suite(.timeLimit(.minutes(5)))
 struct ServerExchangeTests {
     private let resumed = Watched(0)
-    private let closes = Watched(0)
     private let executor = ManualExecutor()
-    private let clock = ManualClock()
 
     private func exchange(on executor: ManualExecutor? = nil) -> ServerExchange {
         ServerExchange(
-            number: 1, head: RequestHead(method: "GET", target: "/"), close: { [closes] in closes.update { $0 += 1 } },
-            resume: { [resumed] in resumed.update { $0 += 1 } }, taskExecutor: executor, clock: clock)
+            number: 1, head: RequestHead(method: "GET", target: "/"),
+            resume: { [resumed] in resumed.update { $0 += 1 } }, taskExecutor: executor)
     }
 
     private func status(_ exchange: ServerExchange) -> Int? {
@@ -95,20 +93,5 @@ struct ServerExchangeTests {
         if isDisconnected { #expect(number()) }
         try await eventually { number() }
         await stack.shutDown()
-    }
-
-    @Test func `a slow send is cut, and only while it sends`() {
-        let exchange = exchange()
-        let later = clock.uptime + .seconds(3_600)
-        exchange.closeIfSlow(later, limit: .seconds(60))
-        #expect(closes.value == 0)
-        exchange.willSend(ServerResponse(status: 200))
-        exchange.closeIfSlow(clock.uptime, limit: .seconds(60))
-        #expect(closes.value == 0)
-        exchange.closeIfSlow(later, limit: .seconds(60))
-        #expect(closes.value == 1)
-        #expect(exchange.end()?.status == 200)
-        exchange.closeIfSlow(later, limit: .seconds(60))
-        #expect(closes.value == 1)
     }
 }

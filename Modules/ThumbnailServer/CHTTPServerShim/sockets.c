@@ -2,6 +2,7 @@
 #include "CHTTPServerShim.h"
 
 #include <errno.h>
+#include <linux/sockios.h>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -9,11 +10,16 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
-enum { BATCH = 64 };
+enum {
+    BATCH = 64,
+    // More than a response on a connection beyond the limit has.
+    UNSENT_LIMIT = 64 << 10,
+};
 
 int alcedo_http_listen(const char *host, uint16_t port) {
     const struct addrinfo wanted = {
@@ -51,6 +57,9 @@ int alcedo_http_accept(int listener, uint64_t *client) {
     // A response is sent at once, so there is nothing to collect.
     const int one = 1;
     setsockopt(socket, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
+    // The system takes megabytes for a client that reads nothing, of each connection.
+    const int unsent = UNSENT_LIMIT;
+    setsockopt(socket, IPPROTO_TCP, TCP_NOTSENT_LOWAT, &unsent, sizeof unsent);
     *client = 0;
     if (address.ss_family == AF_INET6) {
         const struct in6_addr *all = &((struct sockaddr_in6 *)&address)->sin6_addr;
@@ -74,6 +83,11 @@ ptrdiff_t alcedo_http_send(int socket, const void *head, size_t head_count, cons
     do count = sendmsg(socket, &message, MSG_NOSIGNAL);
     while (count < 0 && errno == EINTR);
     return count < 0 ? -errno : count;
+}
+
+size_t alcedo_http_unreceived(int socket) {
+    int count = 0;
+    return ioctl(socket, SIOCOUTQ, &count) || count < 0 ? 0 : (size_t)count;
 }
 
 int alcedo_http_poll_create(void) {

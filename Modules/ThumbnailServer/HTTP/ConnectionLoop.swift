@@ -91,7 +91,7 @@ final class ConnectionLoop {
         let isReserved: Bool
         var received = ReceivedHeads()
         var state = State.receiving
-        /// The uptime at which the state, or the head that is being received, began.
+        /// The uptime at which the state, the head that is being received, or the response that is being sent began.
         var since: Duration
         var keepsConnection = true
         /// Whether bytes that are not read may follow the last response.
@@ -283,10 +283,22 @@ final class ConnectionLoop {
             case .receiving where time > context.settings.headTimeout: reject(connection, .headTimedOut)
             case .draining where time > Self.drainingTime, .sending(nil, _) where time > Self.drainingTime:
                 end(connection)
+            case .sending(_, let output) where isTooSlow(connection, output, time): end(connection)
             default: break
             }
         }
         resumeAccepting()
+    }
+
+    /// Whether a client will not receive a response in the maximum time if it continues as slowly as it began. A client
+    /// that reads a byte a second thus holds its connection for little more than a sixth of the time. Bytes that the
+    /// client has not acknowledged do not count as received.
+    private func isTooSlow(_ connection: Connection, _ output: Output, _ time: Duration) -> Bool {
+        let limit = context.settings.sendingTimeout
+        let due = (time - limit / 6) / (limit * 5 / 6)
+        // Those of an earlier response may be among them.
+        let received = max(0, output.sentCount - Int(alcedo_http_unreceived(connection.socket)))
+        return due > 1 || Double(received) < due * Double(output.count)
     }
 
     /// Closes a connection. Its request, if it has one, ends without a complete response.
@@ -305,7 +317,7 @@ final class ConnectionLoop {
     }
 
     private func end(_ exchange: ServerExchange, isSent: Bool) {
-        let sent = exchange.end().flatMap { isSent ? $0 : nil }
+        let sent = isSent ? exchange.sent : nil
         context.handler.requestEnded(
             exchange.head, status: sent?.status, byteCount: sent?.byteCount ?? 0,
             duration: context.clock.uptime - exchange.begin)
@@ -340,15 +352,16 @@ final class ConnectionLoop {
     /// Sends the last response, to a head that is not a request.
     private func reject(_ connection: Connection, _ error: HTTPError) {
         (connection.keepsConnection, connection.drains) = (false, true)
+        connection.since = context.clock.uptime
         let response = error.response
         send(Output(head: response.head(closes: true, now: context.clock.now) + response.body), nil, connection)
     }
 
     private func begin(_ head: RequestHead, _ connection: Connection) {
-        let (socket, number, mailbox) = (connection.socket, connection.number, mailbox)
+        let (number, mailbox) = (connection.number, mailbox)
         let exchange = ServerExchange(
-            number: context.exchanges.makeNumber(), head: head, close: { _ = shutdown(socket, Int32(SHUT_RDWR)) },
-            resume: { mailbox.post(.resume(number)) }, clock: context.clock)
+            number: context.exchanges.makeNumber(), head: head, resume: { mailbox.post(.resume(number)) },
+            clock: context.clock)
         context.exchanges.add(exchange)
         // The bytes of a body are not read, so nothing can follow it.
         connection.keepsConnection = head.keepsConnection && !head.hasBody && !connection.isReserved
@@ -391,6 +404,7 @@ final class ConnectionLoop {
             if reference == nil { response = context.handler.overloadResponse() }
         }
         if isStopping { connection.keepsConnection = false }
+        connection.since = context.clock.uptime
         exchange.willSend(response)
         var head = response.head(
             closes: !connection.keepsConnection, minorVersion: exchange.head.minorVersion, now: context.clock.now)

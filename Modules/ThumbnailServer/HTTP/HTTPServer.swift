@@ -11,8 +11,9 @@ import FoundationEssentials
 /// requests with a body before it receives the body. It closes connections that are idle for longer than the client
 /// timeout, or whose head is not complete after the head timeout. When all connections are in use, a new one takes the
 /// place of the one that has waited longest without a complete head. A few more are served if their request needs no
-/// thumbnail. The server limits the total size of the bodies that are being sent, and the time for each response. Call
-/// ``stop(grace:)`` exactly once to close the server.
+/// thumbnail. The server limits the total size of the bodies that are being sent, and the time for each response, and
+/// closes connections of clients that receive too slowly to meet this time. Call ``stop(grace:)`` exactly once to close
+/// the server.
 final class HTTPServer: Sendable {
     struct Settings: Sendable {
         /// The numeric address, IPv4 or IPv6.
@@ -30,7 +31,8 @@ final class HTTPServer: Sendable {
         var headTimeout = Duration.seconds(10)
         /// The maximum time to create a response, checked every 250 ms.
         var responseTimeout = Duration.seconds(20)
-        /// The maximum time for a client to receive a response, checked every 250 ms.
+        /// The maximum time for a client to receive a response, checked every 250 ms. From a sixth of this time on, a
+        /// client must have received the part of the response that corresponds to the time since then.
         var sendingTimeout = Duration.seconds(60)
         /// The maximum number of bytes in distinct bodies that are being sent.
         var maximumSendingByteCount = 256 << 20
@@ -115,7 +117,6 @@ final class HTTPServer: Sendable {
                     if exchange.outcome == nil, now - exchange.begin > settings.responseTimeout {
                         exchange.settle(.response(context.handler.timeoutResponse(to: exchange.head)))
                     }
-                    exchange.closeIfSlow(now, limit: settings.sendingTimeout)
                 }
                 mailbox.post(.sweep)
             }

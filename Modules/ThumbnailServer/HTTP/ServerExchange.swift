@@ -16,9 +16,6 @@ final class ServerExchange: Sendable {
         var outcome: Outcome?
         /// The status and the body length of the response that is being sent.
         var sent: (status: Int, byteCount: Int)?
-        /// The uptime at which sending began.
-        var sendingSince: Duration?
-        var isOver = false
     }
 
     let number: UInt64
@@ -28,24 +25,18 @@ final class ServerExchange: Sendable {
     /// The closure that resumes the suspended request. Called at most once, and only while the request is suspended,
     /// because a request that is not suspended may already have ended.
     private let resume: @Sendable () -> Void
-    /// The closure that closes the connection. Called only before the request has ended.
-    private let close: @Sendable () -> Void
     /// The executor of the operation; nil for the default executor.
     private let taskExecutor: (any TaskExecutor)?
-    private let clock: any TimeSource
     private let state = Locked(State())
 
     init(
-        number: UInt64, head: RequestHead, close: @escaping @Sendable () -> Void,
-        resume: @escaping @Sendable () -> Void, taskExecutor: (any TaskExecutor)? = nil,
-        clock: any TimeSource = SystemClock()
+        number: UInt64, head: RequestHead, resume: @escaping @Sendable () -> Void,
+        taskExecutor: (any TaskExecutor)? = nil, clock: any TimeSource = SystemClock()
     ) {
         self.number = number
         self.head = head
-        self.close = close
         self.resume = resume
         self.taskExecutor = taskExecutor
-        self.clock = clock
         begin = clock.uptime
     }
 
@@ -87,33 +78,15 @@ final class ServerExchange: Sendable {
 
     func willSend(_ response: ServerResponse) {
         let count = hasNoBody(response) ? 0 : response.body.count
-        let now = clock.uptime
         state.withLock { state in
             state.sent = (response.status, count)
-            state.sendingSince = now
             // The exchange no longer needs the body, which the sender now holds.
             state.outcome = .response(ServerResponse(status: response.status))
         }
     }
 
-    /// Closes the connection if its client has not received the response within `limit`, at the uptime `now`.
-    func closeIfSlow(_ now: Duration, limit: Duration) {
-        state.withLock { state in
-            guard !state.isOver, let since = state.sendingSince, now - since > limit else { return }
-            // The lock is held, because the system may reuse the socket for another connection after the request has
-            // ended.
-            close()
-        }
-    }
-
-    /// Marks the request as ended. Returns the status and body length of the response whose sending had begun; nil if
-    /// there is none.
-    func end() -> (status: Int, byteCount: Int)? {
-        state.withLock { state in
-            state.isOver = true
-            return state.sent
-        }
-    }
+    /// The status and body length of the response whose sending has begun; nil if there is none.
+    var sent: (status: Int, byteCount: Int)? { state.withLock { $0.sent } }
 }
 
 /// The requests that have not ended.

@@ -24,11 +24,15 @@ int alcedo_http_listen(const char *_Nonnull host, uint16_t port);
 /// Returns the port of a listening socket.
 uint16_t alcedo_http_port(int listener);
 /// Accepts a connection. Returns its nonblocking socket, or the negative errno value. `client` receives a number for
-/// the client: that of its IPv4 address, or of its IPv6 network, the first 64 bits.
+/// the client: that of its IPv4 address, or of its IPv6 network, the first 64 bits. The system takes at most about
+/// 64 KiB more than it can send.
 int alcedo_http_accept(int listener, uint64_t *_Nonnull client);
 /// Sends bytes, first those of the head. Returns their number, or the negative errno value.
 ptrdiff_t alcedo_http_send(
     int socket, const void *_Nullable head, size_t head_count, const void *_Nullable body, size_t body_count);
+
+/// Returns the number of sent bytes that the other side has not acknowledged; 0 if the system does not know it.
+size_t alcedo_http_unreceived(int socket);
 
 /// Creates an epoll instance. Returns its descriptor, or the negative errno value.
 int alcedo_http_poll_create(void);
