@@ -65,17 +65,17 @@ struct ServerOptions {
           --max-originals N           maximum number of originals fetched at once (default: 128)
           --max-per-host N            maximum number of originals fetched at once from one host name, and from one
                                       address, however many names it has (default: 6)
-          --max-requests N            maximum number of distinct requests in progress or waiting, at most half of them for
-                                      one machine, and at most half for new host names; requests beyond it receive 503
-                                      (default: 512)
+          --max-requests N            maximum number of distinct requests in progress or waiting, at most half of them
+                                      for one machine, and at most half for new host names; requests beyond it receive
+                                      503 (default: 512)
           --max-sending MIB           maximum size of distinct thumbnails being sent in MiB; requests beyond it receive
                                       503 (default: 256)
           --max-connections N         maximum number of connections; a new one replaces one that sends no complete
                                       request, or waits to be accepted (default: 1024)
           --max-per-client N          maximum number of connections from one address, or 0 for no limit, as behind a
                                       proxy (default: 100, and no limit if --listen has a loopback address)
-          --jobs N                    maximum number of originals of one machine that are decoded at once, on one thread
-                                      less than the server has (default: 2)
+          --jobs N                    maximum number of originals of one machine that are decoded at once, on two
+                                      threads less than the server has (default: 2)
 
         Timeouts:
           --timeout SECONDS           maximum seconds until a response, and without data from an origin (default: 20)

@@ -118,6 +118,34 @@ struct BlockingExecutorTests {
         #expect(order.value == ["a1", "b", "a3"])
     }
 
+    @Test func `the last idle lane is for groups without running jobs`() async throws {
+        let executor = BlockingExecutor(name: "test", maxConcurrent: 4, maxConcurrentPerGroup: 2)
+        let gate = DispatchSemaphore(value: 0)
+        let running = Watched<[String]>([])
+        func begin(_ name: String) -> Task<Void, any Error> {
+            Task.immediate {
+                try await executor.run(priority: PriorityHandle(), group: String(name.prefix(1))) {
+                    running.update { $0.append(name) }
+                    gate.wait()
+                }
+            }
+        }
+        var tasks = [begin("a1"), begin("a2")]
+        try await running.waitUntil { $0.count == 2 }
+        tasks += [begin("b1"), begin("b2")]
+        try await running.waitUntil { $0.count == 3 }
+
+        try await executor.run(priority: PriorityHandle(), group: "c") { running.update { $0.append("c") } }
+        try await executor.run { running.update { $0.append("alone") } }
+        #expect(Set(running.value) == ["a1", "a2", "b1", "c", "alone"])
+        #expect(executor.waitingCount == 1)
+
+        gate.signal()
+        try await running.waitUntil { $0.contains("b2") }
+        for _ in 0..<3 { gate.signal() }
+        for task in tasks { try await task.value }
+    }
+
     @Test(arguments: [0, -5]) func `a limit below one becomes one`(limit: Int) async throws {
         #expect(try await BlockingExecutor(name: "test", maxConcurrent: limit).run { 1 } == 1)
     }

@@ -251,6 +251,47 @@ struct LoadTests {
         await stack.shutDown()
     }
 
+    @Test func `slow decodes of two machines leave a thread to a third one`() async throws {
+        let origins = try (1...3).map { machine in
+            var options = OriginOptions()
+            options.machine = UInt8(machine)
+            let image = machine == 3 ? TestServer.opaque : TestServer.clear
+            return try LoopbackOrigin(options: options) { _ in .ok(image) }
+        }
+        defer { for origin in origins { origin.stop() } }
+        let decoder = HeldDecoder { $0 == TestServer.clear }
+        let entry = CodecRegistry.Entry(format: .png, decoder: decoder) { _ in true }
+        let stack = ServerStack(TestServer.settings, codecs: ServerCodecs(registry: CodecRegistry([entry])))
+        func head(_ origin: LoopbackOrigin, _ path: String) -> RequestHead {
+            let url = QueryItems.encoded(origin.url(for: path).absoluteString)
+            return RequestHead(method: "GET", target: "/thumbnail?url=\(url)&w=10")
+        }
+        func begin(_ head: RequestHead) throws -> Task<Int, Never> {
+            guard case .asynchronous(let work) = stack.service.respond(to: head) else {
+                throw HTTPError(400, "nothing is begun")
+            }
+            return Task { await work().status }
+        }
+        var heads: [RequestHead] = []
+        var works: [Task<Int, Never>] = []
+        // Each of the machines has more originals than decoders.
+        for (origin, held) in zip(origins, [2, 3]) {
+            let further = (0..<4).map { head(origin, "/\($0)") }
+            heads += further
+            works += try further.map(begin)
+            try await origin.waitForRequest(count: 4)
+            try await decoder.held.waitUntil { $0 == held }
+        }
+        try await eventually { heads.count { stack.service.isQueued($0) } == 5 }
+
+        for number in 0..<3 { #expect(try await begin(head(origins[2], "/\(number)")).value == 200) }
+
+        #expect(decoder.held.value == 3)
+        for _ in works { decoder.gate.signal() }
+        for work in works { #expect(await work.value == 200) }
+        await stack.shutDown()
+    }
+
     @Test func `a disconnected client cancels its work`() async throws {
         try await TestServer.run(handler: Self.stalled) { (server: TestServer) async throws in
             let client = try RawClient(port: server.port)

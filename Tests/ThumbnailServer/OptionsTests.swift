@@ -141,7 +141,7 @@ struct OptionsTests {
         #expect(options.listening.responseTimeout == .seconds(60))
         #expect(options.stack.limits.idleTimeout == .seconds(60))
         // A decode in the sandbox ends before the response.
-        #expect(ServerCodecs.timeLimit(options.stack) == .seconds(45))
+        #expect(ServerCodecs.timeLimit(options.stack) == .seconds(30))
         #expect(options.listening.sendingTimeout == .seconds(5))
         #expect(options.listening.maximumSendingByteCount == 3 << 20)
     }

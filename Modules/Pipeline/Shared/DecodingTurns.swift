@@ -8,8 +8,9 @@ import Synchronization
 /// download or bytes that wait goes first. Processors of decoded images, and encoders, belong to no group.
 package struct DecodingTurns: Sendable {
     /// The maximum number of decodes of one group that run, or hold memory, at once. With fewer than the pipeline's
-    /// threads, a group whose decodes take long leaves a thread to others. A group with a decode begins a further one
-    /// only if a quarter of the byte budget stays free. Values below 1 count as 1.
+    /// threads, a group whose decodes take long leaves a thread to others: a group with a decode begins a further one
+    /// only if a thread stays idle. It also does so only if a quarter of the byte budget stays free. Values below 1
+    /// count as 1.
     package var maxConcurrentPerGroup: Int
     /// A closure that returns the group of a request's image; nil for an image without a group. It must not block.
     package var group: @Sendable (ImageRequest) -> String?

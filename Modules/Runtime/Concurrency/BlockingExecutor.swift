@@ -30,7 +30,8 @@ package final class BlockingExecutor: Sendable {
     ///   - name: The label of the dispatch queues, for debuggers. The number of the lane is appended.
     ///   - maxConcurrent: The maximum number of jobs that run at the same time. Values below 1 count as 1.
     ///   - maxConcurrentPerGroup: The maximum number of jobs of one group that run at the same time. Values below 1
-    ///     count as 1. Default: no limit.
+    ///     count as 1. If it is below `maxConcurrent`, the last idle lane is for groups without running jobs, and for
+    ///     jobs without a group. Default: no limit.
     ///   - taskExecutor: The executor that runs the work in place of threads. Default: nil, threads.
     package init(
         name: String, maxConcurrent: Int, maxConcurrentPerGroup: Int = .max, taskExecutor: (any TaskExecutor)? = nil
@@ -152,10 +153,13 @@ private struct Job: Sendable {
 private struct JobQueue: Sendable {
     private var waiting: TurnQueue<Job>
     private var idleLanes: [Int]
+    /// Whether the last idle lane is only for groups without running jobs.
+    private let sparesLane: Bool
     private var lastID = 0
 
     init(lanes: Int, groupLimit: Int) {
         waiting = TurnQueue(groupLimit: groupLimit)
+        sparesLane = groupLimit < lanes
         idleLanes = Array((0..<lanes).reversed())
     }
 
@@ -173,10 +177,12 @@ private struct JobQueue: Sendable {
     }
 
     /// Records the end of the lane's last job, if it was one of a group. Removes and returns the job whose turn it is.
-    /// Marks the lane idle and returns nil if there is none.
+    /// Marks the lane idle and returns nil if there is none, or if it must leave the lane to other groups. Those go
+    /// first, so no job that may run is behind it, except for one of a lower priority.
     mutating func next(for lane: Int, afterJobOf group: String?) -> Job? {
         waiting.end(group)
-        if let first = waiting.popFirst() { return first }
+        let isReserved = sparesLane && idleLanes.isEmpty && waiting.isFirstOfRunningGroup()
+        if !isReserved, let first = waiting.popFirst() { return first }
         idleLanes.append(lane)
         return nil
     }

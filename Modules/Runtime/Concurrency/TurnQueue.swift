@@ -83,6 +83,12 @@ struct TurnQueue<Member: Sendable>: Sendable {
         }
     }
 
+    /// Whether the waiter whose turn it is belongs to a group with running work.
+    mutating func isFirstOfRunningGroup() -> Bool {
+        guard case .group(let group)? = order.first()?.element else { return false }
+        return runningCount(of: group) > 0
+    }
+
     /// Returns the amount of running work of a group; zero without a group.
     func runningCount(of group: String?) -> Int { group.flatMap { groups[$0] }?.runningCount ?? 0 }
 

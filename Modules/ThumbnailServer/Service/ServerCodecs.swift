@@ -62,9 +62,10 @@ struct ServerCodecs: Sendable {
         return codecs
     }
 
-    /// Returns the maximum time of a decode in the sandbox: three quarters of that of a response, so that a decode that
-    /// takes too long usually ends while its client waits, and is logged.
-    static func timeLimit(_ settings: ServerStack.Settings) -> Duration { settings.limits.idleTimeout * 3 / 4 }
+    /// Returns the maximum time of a decode in the sandbox: half of that of a response. So a decode that takes too long
+    /// usually ends while its client waits, and is logged, and a request that waits behind such decodes gets their
+    /// worker in time.
+    static func timeLimit(_ settings: ServerStack.Settings) -> Duration { settings.limits.idleTimeout / 2 }
 
     #if Sandbox
         /// Returns the number of processes that ``start(_:_:)`` starts.

@@ -24,9 +24,9 @@ struct ServerStack: Sendable {
         /// The number of threads that decode the originals of one machine.
         var maxConcurrentDecodes = 2
 
-        /// The number of threads that decode and encode. One more than one machine can use, so that originals whose
-        /// decodes take long do not make those of other machines wait.
-        var threadCount: Int { maxConcurrentDecodes + 1 }
+        /// The number of threads that decode and encode. Two more than one machine can use, so that originals of two
+        /// machines whose decodes take long do not make those of a third one wait.
+        var threadCount: Int { maxConcurrentDecodes + 2 }
 
         /// The name that separates the stores of servers with access to private addresses. Other servers must not serve
         /// those entries.
