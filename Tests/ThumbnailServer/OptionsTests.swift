@@ -13,7 +13,7 @@ struct OptionsTests {
         let directory = try TemporaryDirectory()
         let file = directory.url.appending(path: "file")
         try Data(text.utf8).write(to: file)
-        try #require(chmod(file.path, 0o640) == 0)
+        try #require(chmod(file.path, 0o600) == 0)
         return (directory, file.path)
     }
 
@@ -99,7 +99,7 @@ struct OptionsTests {
         #expect(options.stack.cacheDirectories.isEmpty)
     }
 
-    @Test(arguments: [0o644, 0o604, 0o602, 0o666] as [mode_t])
+    @Test(arguments: [0o644, 0o604, 0o602, 0o666, 0o660, 0o620] as [mode_t])
     func `a secret that other users can read or write is refused`(mode: mode_t) throws {
         let (directory, path) = try file("0123456789abcdef")
         #expect(throws: Never.self) { try ServerOptions(["--key", path]) }
@@ -107,6 +107,20 @@ struct OptionsTests {
 
         let error = #expect(throws: UsageError.self) { try ServerOptions(["--key", path]) }
         #expect("\(error.map { "\($0)" } ?? "")".contains("other users can read or write it"))
+        #expect(throws: UsageError.self) { try ServerOptions(["--redis", "a:1", "--redis-password-file", path]) }
+        withExtendedLifetime(directory) {}
+    }
+
+    @Test(arguments: [0o640, 0o440] as [mode_t])
+    func `a group can read a secret only if it belongs to root`(mode: mode_t) throws {
+        let (directory, path) = try file("0123456789abcdef")
+        try #require(chmod(path, mode) == 0)
+        if geteuid() == 0 {
+            #expect(throws: Never.self) { try ServerOptions(["--key", path]) }
+            try #require(chown(path, 1, 0) == 0)
+        }
+
+        #expect(throws: UsageError.self) { try ServerOptions(["--key", path]) }
         #expect(throws: UsageError.self) { try ServerOptions(["--redis", "a:1", "--redis-password-file", path]) }
         withExtendedLifetime(directory) {}
     }

@@ -9,7 +9,8 @@ package enum InputFile {
     ///   - path: The path of the file, or `-`.
     ///   - limit: The maximum number of bytes.
     ///   - name: The name of the input in errors. Default: the path, or `standard input` for `-`.
-    ///   - isSecret: Whether a file that any user can read or write is refused. Default: false.
+    ///   - isSecret: Whether a file that others than its owner can read or write is refused. Its group may read a file
+    ///     that belongs to root, who has selected the group, as container systems do. Default: false.
     /// - Throws: ``InputError`` if the input cannot be read, is refused, or has more than `limit` bytes.
     package static func read(
         _ path: String, limit: Int, name: String? = nil, isSecret: Bool = false
@@ -21,10 +22,11 @@ package enum InputFile {
         if isSecret {
             var status = stat()
             guard fstat(file, &status) == 0 else { throw InputError(name, errno) }
+            let refused = S_IROTH | S_IWOTH | S_IWGRP | (status.st_uid == 0 ? 0 : S_IRGRP)
             // A pipe or a device has no contents that others could read later.
-            guard status.st_mode & S_IFMT != S_IFREG || status.st_mode & (S_IROTH | S_IWOTH) == 0 else {
+            guard status.st_mode & S_IFMT != S_IFREG || status.st_mode & refused == 0 else {
                 throw InputError(
-                    description: "cannot use \(name): other users can read or write it; run 'chmod o-rw' on it")
+                    description: "cannot use \(name): other users can read or write it; run 'chmod go-rw' on it")
             }
         }
         var data = Data()
