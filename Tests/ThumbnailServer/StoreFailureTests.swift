@@ -68,6 +68,84 @@ struct StoreFailureTests {
         #expect(lines.value.count == 1)
     }
 
+    @Test func `each change of a disk is one line, at most one a minute`() {
+        let clock = ManualClock()
+        let lines = Watched<[String]>([])
+        let report = DiskReport(URL(filePath: "/cache"), clock: clock) { line in lines.update { $0.append(line) } }
+        let failure = DataCacheError(.noSpace, "full")
+        let (failed, works) = ("caching in /cache is limited: full", "caching in /cache works again")
+
+        report.recordSuccess()
+        #expect(lines.value.isEmpty)
+        for _ in 0..<3 {
+            report.recordFailure(failure)
+            report.recordSuccess()
+        }
+        #expect(lines.value == [failed])
+
+        // Some stores still fail.
+        for _ in 0..<5 {
+            clock.advance(by: .seconds(59))
+            report.recordSuccess()
+            report.recordFailure(failure)
+        }
+        #expect(lines.value == [failed])
+
+        clock.advance(by: .seconds(60))
+        for _ in 0..<3 { report.recordSuccess() }
+        #expect(lines.value == [failed, works])
+        report.recordFailure(failure)
+        clock.advance(by: .seconds(59))
+        report.recordFailure(failure)
+        #expect(lines.value == [failed, works])
+
+        clock.advance(by: .seconds(1))
+        report.recordFailure(failure)
+        #expect(lines.value == [failed, works, failed])
+    }
+
+    @Test func `an error that says nothing about the disk is not reported`() {
+        let lines = Watched<[String]>([])
+        let report = DiskReport(nil, clock: ManualClock()) { line in lines.update { $0.append(line) } }
+
+        report.recordFailure(CancellationError())
+        report.recordFailure(DataCacheError(.tooLarge, "large"))
+
+        #expect(lines.value.isEmpty)
+    }
+
+    @Test func `a disk that works again is reported, and stores again`() async throws {
+        let origin = try LoopbackOrigin(handler: TestServer.images)
+        defer { origin.stop() }
+        let directory = try TemporaryDirectory()
+        var settings = TestServer.settings
+        settings.cacheDirectory = directory.url
+        let paths = settings.cacheDirectories.map(\.path)
+        for path in paths {
+            let parent = URL(filePath: path).deletingLastPathComponent()
+            try FileManager.default.createDirectory(at: parent, withIntermediateDirectories: true)
+            try Data().write(to: URL(filePath: path))
+        }
+        let lines = Watched<[String]>([])
+        let clock = ManualClock(now: Date())
+        let stack = ServerStack(settings, clock: clock) { line in lines.update { $0.append(line) } }
+        #expect(try await statuses(stack, origin, count: 1) == [200])
+        try await lines.waitUntil { $0.count == 1 }
+
+        for path in paths { try FileManager.default.removeItem(atPath: path) }
+        // A store that began before may fail later.
+        var count = 1
+        try await eventually {
+            count += 1
+            clock.advance(by: .seconds(60))
+            #expect(try await statuses(stack, origin, count: count).allSatisfy { $0 == 200 })
+            return lines.value.count == 2
+        }
+        await stack.shutDown()
+
+        #expect(lines.value.last == "caching in \(directory.url.path) works again")
+    }
+
     @Test func `an entry that is too large for the cache is not reported`() async throws {
         let origin = try LoopbackOrigin(handler: TestServer.images)
         defer { origin.stop() }

@@ -2,42 +2,70 @@ import Alcedo
 import AlcedoRuntime
 import FoundationEssentials
 
-/// A report that a disk is full or cannot be written. Only the first failure is reported, because the store of each
-/// thumbnail and each original would fail again.
-final class DiskFailureReport: Sendable {
-    private let directory: URL?
-    private let log: @Sendable (String) -> Void
-    private let isDone = Locked(false)
-
-    /// Creates a report about a directory. `log` receives its text, at most once.
-    init(_ directory: URL?, _ log: @escaping @Sendable (String) -> Void) {
-        (self.directory, self.log) = (directory, log)
+/// Reports that a disk is full or cannot be written, and that it works again: one line for a change, and at most one a
+/// minute, because the store of each thumbnail and each original may have another outcome. A disk works again if no
+/// store has failed for a minute.
+final class DiskReport: Sendable {
+    private struct State: Sendable {
+        /// Whether the last line said that the disk has failed.
+        var hasFailed = false
+        /// The uptime of the last line; nil before the first one.
+        var lastLine: Duration?
+        /// The uptime of the last failure.
+        var lastFailure = Duration.zero
     }
 
-    func add(_ error: any Error) {
+    private static let interval = Duration.seconds(60)
+
+    private let name: String
+    private let clock: any TimeSource
+    private let log: @Sendable (String) -> Void
+    private let state = Locked(State())
+
+    /// Creates a report about a directory. `log` receives its lines.
+    init(_ directory: URL?, clock: any TimeSource, _ log: @escaping @Sendable (String) -> Void) {
+        (name, self.clock, self.log) = (directory?.path ?? "the cache directory", clock, log)
+    }
+
+    /// Records that an entry could not be stored, or that others were removed for it.
+    func recordFailure(_ error: any Error) {
         // A cache throws any error. Others than this one, such as a cancellation, say nothing about the disk.
         guard let error = error as? DataCacheError, error.code != .tooLarge else { return }
-        let isFirst = isDone.withLock { isDone in
-            defer { isDone = true }
-            return !isDone
+        let isDue = state.withLock { state in
+            let now = clock.uptime
+            state.lastFailure = now
+            guard !state.hasFailed, state.lastLine.map({ now - $0 >= Self.interval }) ?? true else { return false }
+            (state.hasFailed, state.lastLine) = (true, now)
+            return true
         }
-        guard isFirst else { return }
-        log("caching in \(directory?.path ?? "the cache directory") is limited: \(error.message)")
+        if isDue { log("caching in \(name) is limited: \(error.message)") }
+    }
+
+    /// Records that an entry was stored.
+    func recordSuccess() {
+        let isDue = state.withLock { state in
+            let now = clock.uptime
+            guard state.hasFailed, now - state.lastFailure >= Self.interval else { return false }
+            (state.hasFailed, state.lastLine) = (false, now)
+            return true
+        }
+        if isDue { log("caching in \(name) works again") }
     }
 }
 
-/// A disk cache whose first failed store is reported.
+/// A disk cache whose state is reported.
 struct ReportingDiskCache: MeasurableDataCache {
     let cache: FileDiskCache
-    let report: DiskFailureReport
+    let report: DiskReport
 
     func store(_ entry: CachedData, for key: ImageKey) async throws {
         do {
             try await cache.store(entry, for: key)
         } catch {
-            report.add(error)
+            report.recordFailure(error)
             throw error
         }
+        report.recordSuccess()
     }
 
     var totalSize: Int { get async { await cache.totalSize } }

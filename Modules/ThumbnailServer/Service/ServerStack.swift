@@ -61,7 +61,7 @@ struct ServerStack: Sendable {
             return RedisDataCache(options)
         }
         let sharedStore = shared.map { SharedStoreMonitor($0, warn: log) }
-        let report = DiskFailureReport(settings.cacheDirectory, log)
+        let report = DiskReport(settings.cacheDirectory, clock: clock, log)
         let cache = ThumbnailCache(
             memoryLimit: settings.memoryLimit, store: Self.store(settings, shared, clock, report),
             maximumAge: settings.limits.maximumAge,
@@ -99,7 +99,7 @@ struct ServerStack: Sendable {
     /// Returns the store of finished thumbnails behind the memory cache: disk, then the store that servers share; nil
     /// if there is neither.
     private static func store(
-        _ settings: Settings, _ shared: RedisDataCache?, _ clock: any TimeSource, _ report: DiskFailureReport
+        _ settings: Settings, _ shared: RedisDataCache?, _ clock: any TimeSource, _ report: DiskReport
     ) -> (any DataCaching)? {
         let disk = disk("pictures", settings, clock, report)
         switch (disk, shared) {
@@ -111,13 +111,13 @@ struct ServerStack: Sendable {
     }
 
     private static func disk(
-        _ name: String, _ settings: Settings, _ clock: any TimeSource, _ report: DiskFailureReport
+        _ name: String, _ settings: Settings, _ clock: any TimeSource, _ report: DiskReport
     ) -> ReportingDiskCache? {
         settings.directory(name).map { directory in
             let limits = DataCacheLimits(sizeLimit: settings.diskLimit / 2)
             let cache = FileDiskCache(directory: directory, limits: limits, clock: clock) { trim in
                 guard trim.removals.contains(where: { $0.evictionReason == .noSpace }) else { return }
-                report.add(DataCacheError(.noSpace, "the disk is full, and older entries are removed"))
+                report.recordFailure(DataCacheError(.noSpace, "the disk is full, and older entries are removed"))
             }
             return ReportingDiskCache(cache: cache, report: report)
         }
@@ -125,7 +125,7 @@ struct ServerStack: Sendable {
 
     private static func downloader(
         _ settings: Settings, _ waits: OriginWaits, _ admission: Admission, _ clock: any TimeSource,
-        _ report: DiskFailureReport
+        _ report: DiskReport
     ) -> Downloader {
         var network = CURLOptions()
         network.allowsPrivateAddresses = settings.allowsPrivateAddresses
