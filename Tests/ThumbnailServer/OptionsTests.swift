@@ -144,6 +144,23 @@ struct OptionsTests {
         #expect(throws: UsageError.self) { try ServerOptions(["--max-total-pixels", "1"]) }
     }
 
+    @Test(arguments: [
+        "DecodingLimits.maximumPixelCount", "DecodingLimits.maximumByteCount", "DecodingLimits.maximumFrameCount",
+        "DecodingLimits.maximumTotalPixelCount", "SandboxConfiguration.maximumOutputByteCount",
+        "maximumDecodingByteCount",
+    ])
+    func `a message names an option of the server, or says that there is none`(property: String) throws {
+        let text = ProblemText.text("the limit is 5 (\(property))", in: .server)
+
+        #expect(!text.contains(property))
+        let words = text.split { " ()".contains($0) }.map(String.init)
+        if let option = words.first(where: { $0.hasPrefix("--") }) {
+            #expect(throws: Never.self) { try ServerOptions([option, "5"]) }
+        } else {
+            #expect(text == "the limit is 5 (no option raises this limit)")
+        }
+    }
+
     @Test(arguments: [["--cache", "/x"], ["--cache-size", "5"], ["--memory", "5"]])
     func `contradicting cache options throw an error`(words: [String]) {
         #expect(throws: UsageError.self) { try ServerOptions(["--no-cache"] + words) }

@@ -94,7 +94,7 @@ struct ServerCodecs: Sendable {
                 return (codecs, nil)
             case .failure(let error):
                 let problem = SandboxUnavailable(
-                    reason: ProblemText.text(String(error.message.trimmingPrefix("sandbox: "))))
+                    reason: ProblemText.text(String(error.message.trimmingPrefix("sandbox: ")), in: .server))
                 let loss = CodecRegistry.programsHaveHEIF ? ", and HEIF is not decoded" : ""
                 codecs.notice =
                     mode == .off

@@ -113,7 +113,7 @@ final class ThumbnailGenerator: Sendable {
             }
             if isFirst { log("cannot fetch originals: too many open files: raise the limit of open files (ulimit -n)") }
         case .decoding(.decoderFailed), .decoding(.timedOut), .decoding(.outOfMemory), .decoding(.decoderUnavailable):
-            log("cannot decode \(source.url.absoluteString): \(ProblemText.text(error.message))")
+            log("cannot decode \(source.url.absoluteString): \(ProblemText.text(error.message, in: .server))")
         default: break
         }
     }
@@ -134,7 +134,10 @@ final class ThumbnailGenerator: Sendable {
         let request = request(for: query)
         let (response, policy) = try await tracker.observing(request.source) { try await pipeline.load(request) }
         let damage = response.image.damage
-        if let damage { log("damaged original \(query.source.url.absoluteString): \(ProblemText.text(damage.text))") }
+        if let damage {
+            let text = ProblemText.text(damage.text, in: .server)
+            log("damaged original \(query.source.url.absoluteString): \(text)")
+        }
         // The original may be mended. A thumbnail with missing pixels is not stored, here or by clients.
         let maximumAge =
             damage?.kind == .wrongPixels ? min(limits.maximumAge, Self.maximumDamagedAge) : limits.maximumAge
