@@ -295,6 +295,38 @@ public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Senda
         return isStored
     }
 
+    /// The keys of all entries that have not expired, the least recently used first. Reading them is not a use.
+    ///
+    /// ```swift
+    /// import AlcedoMemoryCache
+    ///
+    /// let cache = MemoryCache<String, [UInt8]>(costLimit: 1 << 20)
+    /// for name in ["a", "b", "c"] { cache.store([], for: name, cost: 1) }
+    /// _ = cache.value(for: "a")
+    /// print(cache.keys)  // ["b", "c", "a"]
+    /// ```
+    ///
+    /// The order is that of the last reads and stores, whatever the policy evicts first. It is exact with the policies
+    /// ``MemoryCachePolicy/lru`` and ``MemoryCachePolicy/purging(toPreferredCost:)``, which evict in this order. With
+    /// the other policies, the order of reads between two stores is known only for the first 255 reads of a thread, and
+    /// reads on different threads between two stores are in any order.
+    ///
+    /// - Complexity: O(*n*) under the cache's lock for *n* entries. With policies other than the two, also
+    ///   O(*n* log *n*) outside the lock.
+    public var keys: [Key] {
+        let now = time
+        let (keys, isOrdered) = lock.withSharedLock { state, _ -> ([(key: Key, lastUse: UInt64)], Bool) in
+            let reader = EntryLookup(state)
+            let (table, order) = (state.pointee.table, state.pointee.policy.slotsByUse)
+            let keys = (order ?? (0..<table.count).map { table.slots[$0] }).compactMap { slot in
+                now < reader.deadline(of: slot)
+                    ? reader.entries[slot].key.map { (key: $0, lastUse: state.pointee.marks.lastUse(slot)) } : nil
+            }
+            return (keys, order != nil)
+        }
+        return (isOrdered ? keys : keys.sorted { $0.lastUse < $1.lastUse }).map(\.key)
+    }
+
     /// The keys, values and costs of all entries that have not expired, in no order. Reading them is not a use.
     /// O(number of entries).
     @inlinable

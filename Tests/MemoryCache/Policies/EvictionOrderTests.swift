@@ -46,6 +46,38 @@ import Testing
         #expect(cache.totalCost == 6)
     }
 
+    @Test(arguments: PolicyChoice.allCases)
+    func `the keys are in the order of their last uses, and reading them is not a use`(policy: PolicyChoice) {
+        let clock = ManualClock()
+        let cache: MemoryCache<Int, Int> = policy.cache(MemoryCacheLimits(costLimit: 100), clock: clock)
+        #expect(cache.keys.isEmpty)
+        store(1...5, in: cache)
+        cache.store(6, for: 6, cost: 1, timeToLive: .seconds(1))
+        _ = cache.value(for: 2)
+        store([1], in: cache)
+        _ = cache.value(for: 4)
+        cache.removeValue(for: 3)
+        let statistics = cache.statistics
+
+        #expect(cache.keys == [5, 6, 2, 1, 4])
+        #expect(cache.keys == [5, 6, 2, 1, 4])
+        #expect(cache.statistics == statistics)
+        clock.advance(by: .seconds(1))
+        #expect(cache.keys == [5, 2, 1, 4])
+        #expect(cache.count == 5)
+    }
+
+    @Test func `the keys of an LRU cache are in the exact order after many reads`() {
+        let cache = cache(.lru, 3)
+        store([1, 2, 3], in: cache)
+        for _ in 0..<300 { _ = cache.value(for: 1) }
+        for key in [3, 2] { _ = cache.value(for: key) }
+        #expect(cache.keys == [1, 3, 2])
+        store([4], in: cache)
+        #expect(evicted.value == [1])
+        #expect(cache.keys == [3, 2, 4])
+    }
+
     @Test func `an adaptive cache keeps its working set during a scan`() {
         let cache = cache(.adaptive, 20)
         store(1...20, in: cache)

@@ -75,10 +75,15 @@ protocol MarkedEvictionPolicy: Sendable {
     mutating func evict(marks: AccessMarks) -> Int?
 
     mutating func removeAll()
+
+    /// The slots of all entries, the least recently used first, if the policy records this order. With nil, the marks
+    /// give the order. Default: nil. O(number of entries).
+    var slotsByUse: [Int]? { get }
 }
 
 extension MarkedEvictionPolicy {
     @usableFromInline static var readsMarks: Bool { false }
+    @usableFromInline var slotsByUse: [Int]? { nil }
     @usableFromInline mutating func use(_ slot: Int) {}
 }
 

@@ -59,6 +59,8 @@ private struct LRUPolicy: MarkedEvictionPolicy {
     mutating func evict(marks: AccessMarks) -> Int? { order.removeOldest(of: 0) }
 
     mutating func removeAll() { order.removeAll() }
+
+    var slotsByUse: [Int]? { order.oldest(of: 0).map { Array(sequence(first: $0, next: order.next)) } ?? [] }
 }
 
 /// A policy that evicts the entry that was stored first, regardless of uses.

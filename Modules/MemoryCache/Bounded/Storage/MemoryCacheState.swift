@@ -50,7 +50,7 @@ struct MemoryCacheState<Key: Hashable & Sendable, Value: Sendable>: @unchecked S
                     record(Eviction(key: key, value: old, cost: cost, reason: .replaced), into: &releases)
                 }
                 table.setPriority(priority, of: slot)
-                recordUse(of: slot, stamp: tick << 8 | 0xFF)
+                recordUse(of: slot, stamp: tick << 8)
                 statistics.recordStore(cost: cost)
                 return true
             }
