@@ -56,7 +56,7 @@ struct PerRequestTests {
     // Kingfisher:  imageView.kf.setImage(with: url, options: [.memoryCacheExpiration(.expired)])
     @Test func `a request without time to live leaves nothing in memory`() async throws {
         var request = ImageRequest(url: origin.url(for: "/image.png"))
-        request.timeToLive = .zero
+        request.memoryTimeToLive = .zero
 
         _ = try await pipeline.image(for: request)
         #expect(pipeline.cache[request] == nil)

@@ -15,7 +15,7 @@ public protocol MemoryCaching: Sendable {
     /// Stores the finished image of `request` under ``ImageRequest/key``. The pipeline calls this method.
     ///
     /// A cache may decline the image because of the request. An existing image under the key is then removed. A cache
-    /// that supports times to live applies ``ImageRequest/timeToLive``.
+    /// that supports times to live applies ``ImageRequest/memoryTimeToLive``.
     ///
     /// The default implementation stores the image under the key of the request.
     func store(_ image: DecodedImage, for request: ImageRequest)

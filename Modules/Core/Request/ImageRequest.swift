@@ -33,13 +33,30 @@ public struct ImageRequest: Sendable {
     /// The caches that may be read and written, and whether the network may be used. Default: all caches and the
     /// network. Not part of the key.
     public var cachePolicy: CachePolicy
-    /// The time for which the memory cache and the disk cache keep the results of this load, counted from the moment
-    /// they are stored; nil to apply the limits of each cache. Default: nil.
+    /// The time for which the memory cache keeps the image of this load, counted from the moment it is stored; nil to
+    /// apply the limits of the cache. Default: nil.
     ///
-    /// The value does not change the expiry of an entry that a load finds in a cache. With zero or less, nothing is
-    /// kept, and a load that would replace an entry removes it. Memory caches without times to live, such as
-    /// `NSCacheBackend`, and response caches ignore this value. Not part of the key.
-    public var timeToLive: Duration?
+    /// ```swift
+    /// request.memoryTimeToLive = .seconds(60)
+    /// request.diskTimeToLive = .seconds(86_400)
+    /// ```
+    ///
+    /// The value does not change the expiry of an image that a load finds in memory. With zero or less, the image is
+    /// not kept, and a load that would replace an image removes it. Memory caches without times to live, such as
+    /// `NSCacheBackend`, ignore this value. Not part of the key.
+    public var memoryTimeToLive: Duration?
+    /// The time for which the disk cache keeps the results of this load, the original bytes and the processed image,
+    /// counted from the moment they are stored; nil to apply the limits of the cache. Default: nil.
+    ///
+    /// The value does not change the expiry of an entry that a load finds on disk. With zero or less, nothing is kept,
+    /// and a load that would replace an entry removes it. Response caches ignore this value. Not part of the key.
+    public var diskTimeToLive: Duration?
+    /// The time for which both caches keep the results of this load: ``memoryTimeToLive`` and ``diskTimeToLive``, which
+    /// this property sets. Nil if they differ. Default: nil.
+    public var timeToLive: Duration? {
+        get { memoryTimeToLive == diskTimeToLive ? memoryTimeToLive : nil }
+        set { (memoryTimeToLive, diskTimeToLive) = (newValue, newValue) }
+    }
     /// The codecs that decode this request instead of the pipeline's codecs; nil for the pipeline's. Default: nil.
     ///
     /// The pipeline's codecs still write and read processed images on disk. The codecs are not part of the key: a

@@ -37,9 +37,10 @@ where Key == ImageKey, Value == DecodedImage {
     @inlinable
     public func store(_ image: DecodedImage, for key: ImageKey) { store(image, for: key, cost: image.cost) }
 
-    /// Stores the image under the request's key. The request's time to live, if any, replaces the cache's default.
+    /// Stores the image under the request's key. The request's ``/AlcedoCore/ImageRequest/memoryTimeToLive``, if any,
+    /// replaces the cache's default.
     public func store(_ image: DecodedImage, for request: ImageRequest) {
-        store(image, for: request.key, cost: image.cost, timeToLive: request.timeToLive)
+        store(image, for: request.key, cost: image.cost, timeToLive: request.memoryTimeToLive)
     }
 
     /// Removes expired entries, and then evicts entries until the rest costs at most `cost`.

@@ -3,7 +3,7 @@ import AlcedoCore
 // The requests are resolved: their modifiers have run, and `sent` is set for requests to servers.
 
 /// The key of a load. Requests with equal keys share a load. They need the same image, decoding and phase, send the
-/// same request, and have the same cache policies, time to live, codecs and closures. Either all or none of them accept
+/// same request, and have the same cache policies, times to live, codecs and closures. Either all or none of them accept
 /// a larger cached image.
 struct LoadKey: Hashable, Sendable {
     /// The phase of a load.
@@ -22,7 +22,8 @@ struct LoadKey: Hashable, Sendable {
     private let dataCachePolicy: DataCachePolicy?
     private let acceptsLargerCachedImage: Bool
     private let phase: Phase
-    private let timeToLive: Duration?
+    private let memoryTimeToLive: Duration?
+    private let diskTimeToLive: Duration?
     private let codecs: RequestToken?
     private let caching: RequestToken?
     private let sent: SentRequest?
@@ -34,7 +35,8 @@ struct LoadKey: Hashable, Sendable {
         dataCachePolicy = request.dataCachePolicy
         acceptsLargerCachedImage = request.acceptsLargerCachedImage
         self.phase = phase
-        timeToLive = request.timeToLive
+        memoryTimeToLive = request.memoryTimeToLive
+        diskTimeToLive = request.diskTimeToLive
         codecs = request.codecsToken
         caching = request.cachingToken
         sent = request.sent

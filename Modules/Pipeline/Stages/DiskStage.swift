@@ -93,7 +93,7 @@ struct DiskStage: Sendable {
     /// request without a variance.
     func mark(_ request: ImageRequest, since generation: Generation?) async {
         guard let variance = request.variance, let entry = VaryMarker.entry(variance.fields),
-            request.timeToLive.map({ $0 > .zero }) != false
+            request.diskTimeToLive.map({ $0 > .zero }) != false
         else { return }
         await write(for: Self.plainKey(of: request), since: generation, byteCount: entry.metadata.count) { entry }
     }

@@ -66,11 +66,23 @@ import Testing
             $0.cachePolicy = .none
             $0.userInfo = ["a": 1]
             $0.decoding.limits = DecodingLimits(maximumPixelCount: 5)
-            $0.timeToLive = .seconds(1)
+            $0.memoryTimeToLive = .seconds(1)
+            $0.diskTimeToLive = .seconds(2)
             $0.codecs = CodecRegistry([])
             $0.shouldCache = { _ in false }
         }
         #expect(changed.key == request().key)
+    }
+
+    @Test func `the time to live sets those of memory and disk, and is nil if they differ`() {
+        var request = request()
+        #expect(request.timeToLive == nil)
+        request.timeToLive = .seconds(1)
+        #expect([request.memoryTimeToLive, request.diskTimeToLive] == [.seconds(1), .seconds(1)])
+        #expect(request.timeToLive == .seconds(1))
+        request.memoryTimeToLive = .zero
+        #expect(request.diskTimeToLive == .seconds(1))
+        #expect(request.timeToLive == nil)
     }
 
     @Test func `the text of a variant is stable`() {

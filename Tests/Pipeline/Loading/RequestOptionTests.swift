@@ -1,6 +1,7 @@
 import AlcedoCore
 import AlcedoDownloader
 import AlcedoHTTP
+import AlcedoMemoryCache
 import AlcedoPipeline
 import AlcedoTesting
 import FoundationEssentials
@@ -42,6 +43,25 @@ struct RequestOptionTests {
         _ = try await stack.load(try web("a"))
         await stack.pipeline.flush()
         #expect(stack.disk.entries.value.values.map(\.expiry) == [nil])
+    }
+
+    @Test func `memory and disk have different times to live`() async throws {
+        let (memory, disk) = (ImageMemoryCache(costLimit: 1 << 20, clock: clock), FakeDataCache())
+        let pipeline = ImagePipeline(
+            ImagePipeline.Configuration(
+                downloader: FakeDownloader(giving: level(7)), codecs: FakeCodec().registry, memoryCache: memory,
+                diskCache: disk, clock: clock))
+        let request = try web("a") {
+            $0.memoryTimeToLive = .seconds(5)
+            $0.diskTimeToLive = .seconds(60)
+        }
+        _ = try await pipeline.load(request)
+        await pipeline.flush()
+
+        #expect(disk.entries.value.values.map(\.expiry) == [clock.now + 60])
+        #expect(memory.contains(request.key))
+        clock.advance(by: .seconds(5))
+        #expect(!memory.contains(request.key))
     }
 
     @Test func `data loaded without decoding expires, too`() async throws {
