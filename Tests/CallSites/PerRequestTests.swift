@@ -15,6 +15,7 @@ struct PerRequestTests {
         origin = try LoopbackOrigin { request in
             switch request.path {
             case "/image.png": .ok(png, type: "image/png")
+            case "/fresh.png": .ok(png, type: "image/png", fields: ["Cache-Control": "max-age=600"])
             case "/busy.png" where request.attempt < 3: .status(503)
             case "/busy.png": .ok(png, type: "image/png")
             case "/private.png": request.fields["Authorization"] == "Bearer 7" ? .ok(png) : .status(401)
@@ -60,6 +61,25 @@ struct PerRequestTests {
 
         _ = try await pipeline.image(for: request)
         #expect(pipeline.cache[request] == nil)
+    }
+
+    // Nuke:        let request = ImageRequest(url: url, options: [.disableDiskCacheReads])
+    //              (its URLCache is still read)
+    // Kingfisher:  imageView.kf.setImage(with: url, options: [.fromMemoryCacheOrRefresh])
+    @Test func `an image that is not in memory is refreshed from the server, and stored`() async throws {
+        var configuration = ImagePipeline.Configuration.standard(cacheDirectory: nil)
+        configuration.diskCache = DataMemoryCache(sizeLimit: 1 << 20)
+        let pipeline = ImagePipeline(configuration)
+        var request = ImageRequest(url: origin.url(for: "/fresh.png"))
+        _ = try await pipeline.load(request)
+        await pipeline.flush()
+
+        request.cachePolicy = CachePolicy(disk: .write, response: .write)
+        #expect(try await pipeline.load(request).layer == .memory)
+        await pipeline.cache.remove(request, from: .memory)
+        #expect(try await pipeline.load(request).layer == .network)
+        #expect(origin.requestCount(for: "/fresh.png") == 2)
+        #expect(try await pipeline.load(request).layer == .memory)
     }
 
     // Nuke:        ImagePipelineDelegate.willCache(data:image:for:pipeline:completion:), for the disk
