@@ -1,5 +1,6 @@
 public import AlcedoCore
 import AlcedoRuntime
+import Synchronization
 
 /// A handle of a load, which reports its progress, cancels it and changes its priority.
 ///
@@ -11,7 +12,7 @@ import AlcedoRuntime
 ///
 /// The load continues when the task is released. It is canceled by ``cancel()``, and by canceling a Swift task that
 /// awaits ``image`` or ``response``.
-public final class ImageTask: Sendable {
+public final class ImageTask: Sendable, Identifiable {
     /// An event of the load. `finished` is the last one and occurs once.
     package enum Event: Sendable {
         case update(LoadUpdate)
@@ -33,6 +34,10 @@ public final class ImageTask: Sendable {
         var isCancelled = false
     }
 
+    private static let lastID = Atomic<UInt64>(0)
+
+    /// The number of the task, which no other task of the process has.
+    public let id = ImageTask.lastID.add(1, ordering: .relaxed).newValue
     /// The request of the load.
     public let request: ImageRequest
     private let priorityHandle: PriorityHandle

@@ -47,6 +47,17 @@ struct TaskTests {
         #expect(words.value.count == 3)
     }
 
+    @Test func `tasks have different identifiers, also of equal requests and after a task is released`() async throws {
+        let stack = Stack(FakeDownloader(giving: level(7)))
+        var ids: Set<ImageTask.ID> = []
+        for _ in 0..<20 {
+            let task = stack.pipeline.imageTask(with: try web("a"))
+            _ = try await task.response
+            ids.insert(task.id)
+        }
+        #expect(ids.count == 20)
+    }
+
     @Test func `a canceled task ends at once and reports it once`() async throws {
         let stack = waiting
         let words = Watched<[String]>([])
