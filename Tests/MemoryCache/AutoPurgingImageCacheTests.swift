@@ -119,16 +119,17 @@ struct AutoPurgingImageCacheTests {
     }
 
     @Test func `a request that forbids caching stores nothing`() throws {
+        let isSecret = ImageRequest.UserInfo.Key<Bool>("secret")
         let cache = AutoPurgingImageCache(pressureSource: nil) { image, request, identifier in
-            image.size.width > 1 && identifier != "no" && request.userInfo["secret"] == nil
+            image.size.width > 1 && identifier != "no" && request.userInfo[isSecret] == nil
         }
         var request = try request("https://example.org/a.png")
         cache.add(pixel, for: request)
         cache.add(.gray(side: 2), for: request, withAdditionalIdentifier: "no")
-        request.userInfo["secret"] = true
+        request.userInfo[isSecret] = true
         cache.add(.gray(side: 2), for: request)
         #expect(cache.totalCost == 0)
-        request.userInfo = [:]
+        request.userInfo[isSecret] = nil
         #expect(cache.shouldCache(.gray(side: 2), for: request))
         cache.add(.gray(side: 2), for: request)
         #expect(cache.totalCost == 16)

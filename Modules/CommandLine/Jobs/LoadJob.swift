@@ -230,14 +230,14 @@ struct LoadJob: Sendable {
 
 /// An interceptor that measures the duration of loads.
 private final class LoadTimes: ImageLoadInterceptor {
-    private static let field = "index"
+    private static let index = ImageRequest.UserInfo.Key<Int>("index")
 
     private let times = Locked<[Int: Duration]>([:])
 
     /// Returns the request with the index under which its duration is stored.
     static func marked(_ request: ImageRequest, _ index: Int) -> ImageRequest {
         var request = request
-        request.userInfo[field] = index
+        request.userInfo[Self.index] = index
         return request
     }
 
@@ -249,7 +249,7 @@ private final class LoadTimes: ImageLoadInterceptor {
     ) async throws -> ImageResponse {
         let start = ContinuousClock.now
         let response = try await next(request)
-        if let index = request.userInfo[Self.field] as? Int {
+        if let index = request.userInfo[Self.index] {
             times.withLock { $0[index] = ContinuousClock.now - start }
         }
         return response

@@ -161,8 +161,8 @@ public struct ImageRequest: Sendable {
     ///
     /// Part of the keys of the image and of its original bytes.
     public var additionalIdentifier: String? { didSet { memo = KeyMemo() } }
-    /// Values for the caller, which the pipeline does not use. Default: none. Not part of the key.
-    public var userInfo: [String: any Sendable]
+    /// Values for the caller and its interceptors, which the pipeline does not use. Default: none. Not part of any key.
+    public var userInfo: UserInfo
 
     /// A token that represents ``codecs``, which cannot be compared; nil without codecs.
     package private(set) var codecsToken: RequestToken?
@@ -189,7 +189,7 @@ public struct ImageRequest: Sendable {
         cachePolicy: CachePolicy = .all,
         resource: ResourceKey? = nil,
         additionalIdentifier: String? = nil,
-        userInfo: [String: any Sendable] = [:]
+        userInfo: UserInfo = UserInfo()
     ) {
         self.source = source
         isFile = source.isFile

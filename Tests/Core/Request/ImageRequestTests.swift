@@ -64,7 +64,7 @@ import Testing
         let changed = request {
             $0.priority = .veryHigh
             $0.cachePolicy = .none
-            $0.userInfo = ["a": 1]
+            $0.userInfo[Key("a")] = 1
             $0.decoding.limits = DecodingLimits(maximumPixelCount: 5)
             $0.memoryTimeToLive = .seconds(1)
             $0.diskTimeToLive = .seconds(2)
@@ -72,6 +72,28 @@ import Testing
             $0.shouldCache = { _ in false }
         }
         #expect(changed.key == request().key)
+        #expect(changed.originalKey == request().originalKey)
+        #expect(changed.userInfo[Key("a")] == 1)
+    }
+
+    private typealias Key = ImageRequest.UserInfo.Key<Int>
+
+    @Test func `user information is found by name and type, and copies are independent`() {
+        let (number, text) = (Key("a"), ImageRequest.UserInfo.Key<String>("a"))
+        var original = request()
+        #expect(original.userInfo.isEmpty)
+        original.userInfo[number] = 1
+        original.userInfo[text] = "one"
+        var copy = original
+        copy.userInfo[number] = 2
+        copy.userInfo[text] = nil
+
+        #expect(original.userInfo[number] == 1)
+        #expect(original.userInfo[text] == "one")
+        #expect(copy.userInfo[number] == 2)
+        #expect(copy.userInfo[text] == nil)
+        copy.userInfo[number] = nil
+        #expect(copy.userInfo.isEmpty)
     }
 
     @Test func `the time to live sets those of memory and disk, and is nil if they differ`() {

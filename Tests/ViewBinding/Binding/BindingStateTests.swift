@@ -195,7 +195,7 @@ import Testing
         var variant = request
         variant.additionalIdentifier = "round"
         var otherSerial = request
-        otherSerial.userInfo = [:]
+        otherSerial.userInfo = ImageRequest.UserInfo()
 
         let identity = LoadIdentity(request)
 

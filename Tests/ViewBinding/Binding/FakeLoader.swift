@@ -102,11 +102,13 @@ extension Result<ImageResponse, any Error> {
 extension ImageRequest {
     /// Creates a request with a serial number, which distinguishes its load from others of the same image.
     init(image: Int, serial: Int) {
-        self.init(
-            source: .bytes(Data(), identity: "\(image)"), userInfo: ["serial": serial])
+        self.init(source: .bytes(Data(), identity: "\(image)"))
+        userInfo[Self.serialKey] = serial
     }
 
-    var serial: Int { userInfo["serial"] as? Int ?? -1 }
+    private static let serialKey = UserInfo.Key<Int>("serial")
+
+    var serial: Int { userInfo[Self.serialKey] ?? -1 }
 }
 
 extension LoadUpdate {
