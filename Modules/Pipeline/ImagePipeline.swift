@@ -96,7 +96,7 @@ public final class ImagePipeline: ImageLoading {
             download: download, codecs: codecs, color: color, threads: threads,
             previewInterval: configuration.previewInterval, report: report)
         process = ProcessStage(
-            decode: decode, color: color, memory: memory, recent: recent, threads: threads)
+            decode: decode, color: color, memory: memory, recent: recent, threads: threads, waits: waits)
         store = StoreStage(
             memory: memory, disk: disk, processedImages: processedImages, download: download, versions: versions,
             policy: configuration.dataCachePolicy)

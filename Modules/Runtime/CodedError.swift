@@ -9,9 +9,13 @@ package protocol CodedError: Error, Equatable, CustomStringConvertible {
     var code: Code { get }
     /// One sentence for logs.
     var message: String { get }
+    /// The underlying error; nil if there is none, which is the default.
+    var cause: (any Error)? { get }
 }
 
 extension CodedError {
+    package var cause: (any Error)? { nil }
+
     /// The message.
     public var description: String { message }
 

@@ -138,7 +138,7 @@ private enum LocalSource {
         case .dataURL(let text): try decode(text)
         case .bytes(let data, _): data
         case .provider(_, let provide): try await provide()
-        case .http, .image, .url: throw PlugInDownloader.SourceError()
+        case .http, .image, .imageProvider, .url: throw PlugInDownloader.SourceError()
         }
     }
 

@@ -215,7 +215,7 @@ public struct ImageRequest: Sendable {
         case .http(let request): request.url
         case .file(let path): URL(filePath: path)
         case .url(let url): url
-        case .dataURL, .bytes, .provider, .image: nil
+        case .dataURL, .bytes, .provider, .image, .imageProvider: nil
         }
     }
 
@@ -246,7 +246,7 @@ public struct ImageRequest: Sendable {
         return switch source {
         case .http(let request): ResourceKey(request, insteadOfURL: resource)
         case .url(let url): resource.distinguished(byCredentialsOf: url)
-        case .file, .dataURL, .bytes, .provider, .image: resource
+        case .file, .dataURL, .bytes, .provider, .image, .imageProvider: resource
         }
     }
 

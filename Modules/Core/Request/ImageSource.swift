@@ -27,10 +27,25 @@ public enum ImageSource: Sendable {
     ///
     /// The pipeline does not limit the number of closures that run concurrently. The returned bytes count toward the
     /// pipeline's limit on encoded bytes, from the moment the closure returns.
+    ///
+    /// A `CancellationError` that the closure throws while its task is not canceled makes the load fail with
+    /// `PipelineError` `providerCancelled`. After a cancellation of the load, callers receive `CancellationError`.
     case provider(identity: String, @Sendable () async throws -> Data)
     /// A decoded image. A pipeline starts with the conversion of its colors, and ``DecodingOptions`` have no effect.
     /// Images with different pixels must have different identities.
     case image(DecodedImage, identity: String)
+    /// A closure that returns a decoded image, such as a rendered page or a frame of a camera.
+    ///
+    /// ```swift
+    /// let map = ImageRequest(source: .imageProvider(identity: "map 7") { try await load.value })
+    /// ```
+    ///
+    /// Closures that return different pixels must have different identities. The closure is called when memory does
+    /// not have the image, once for all requests that wait for it, and not for a request that may not use the network.
+    /// The image is not decoded, and neither it nor images made from it are stored on disk. The rules of
+    /// ``provider(identity:_:)`` for loads within the closure and for cancellation apply. The pixels that the closure
+    /// allocates count toward no limit of the pipeline.
+    case imageProvider(identity: String, @Sendable () async throws -> DecodedImage)
     /// A URL with another scheme, or of a file on another machine. Only an app's own ``Downloading`` can load it. The
     /// package's `Downloader` throws `DownloadError` `unsupportedURL`.
     case url(URL)
@@ -61,6 +76,7 @@ public enum ImageSource: Sendable {
         case .bytes(_, let identity): ResourceKey("bytes:\(identity)")
         case .provider(let identity, _): ResourceKey("provider:\(identity)")
         case .image(_, let identity): ResourceKey("image:\(identity)")
+        case .imageProvider(let identity, _): ResourceKey("image-provider:\(identity)")
         // The prefix avoids collisions, because "bytes:a" is also a URL.
         case .url(let url): ResourceKey("url:\(ResourceKey(url))")
         }
@@ -81,7 +97,7 @@ public enum ImageSource: Sendable {
     package var isWorthStoring: Bool {
         switch self {
         case .http, .provider, .url: true
-        case .file, .dataURL, .bytes, .image: false
+        case .file, .dataURL, .bytes, .image, .imageProvider: false
         }
     }
 
@@ -89,7 +105,7 @@ public enum ImageSource: Sendable {
     package var shownURL: String? {
         switch self {
         case .http, .url, .file, .dataURL: shown
-        case .bytes, .provider, .image: nil
+        case .bytes, .provider, .image, .imageProvider: nil
         }
     }
 
@@ -100,7 +116,7 @@ public enum ImageSource: Sendable {
         case .file(let path): path.excerpt
         case .dataURL(let text): "\(text.prefix { $0 != "," }.prefix(64)),..."
         case .bytes(_, let identity): identity.excerpt
-        case .provider(let identity, _): "provider \(identity.excerpt)"
+        case .provider(let identity, _), .imageProvider(let identity, _): "provider \(identity.excerpt)"
         case .image(_, let identity): "image \(identity.excerpt)"
         case .url(let url): url.shown
         }

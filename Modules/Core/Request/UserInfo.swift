@@ -38,6 +38,8 @@ extension ImageRequest {
             set { values[Self.id(key)] = newValue }
         }
 
-        private static func id<Value>(_ key: Key<Value>) -> ID { ID(name: key.name, type: ObjectIdentifier(Value.self)) }
+        private static func id<Value>(_ key: Key<Value>) -> ID {
+            ID(name: key.name, type: ObjectIdentifier(Value.self))
+        }
     }
 }

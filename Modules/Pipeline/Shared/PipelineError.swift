@@ -19,9 +19,12 @@ public struct PipelineError: Error, Sendable, CustomStringConvertible {
         /// No cache has the image, and the request may not use the network.
         case notInCache
         /// The bytes could not be downloaded. ``PipelineError/cause`` is the error of the downloader or of the
-        /// request's ``/AlcedoCore/ImageRequest/modifyRequest``. It is nil for a provider closure that would wait for
-        /// itself.
+        /// request's ``/AlcedoCore/ImageRequest/modifyRequest``, or the error of a closure that returns an image. It is
+        /// nil for a provider closure that would wait for itself.
         case download
+        /// The closure of a `provider` or an `imageProvider` canceled its own work: it threw `CancellationError` while
+        /// the load was not canceled. A canceled load throws `CancellationError` itself.
+        case providerCancelled
         /// The bytes could not be decoded. ``PipelineError/cause`` is an `ImageDecodingError`.
         case decoding(ImageDecodingError.Code)
         /// A processor failed. ``PipelineError/cause`` is its error.
@@ -80,6 +83,16 @@ public struct PipelineError: Error, Sendable, CustomStringConvertible {
         return named
     }
 
+    /// Returns the error of a closure that provides bytes or an image.
+    static func provider(_ identity: String, _ error: any Error) -> PipelineError {
+        guard ProviderCancellation.isCause(of: error) else {
+            return PipelineError(
+                .download, "the provider \(identity.excerpt) failed: \("\(error)".excerpt)", cause: error)
+        }
+        return PipelineError(
+            .providerCancelled, "the provider \(identity.excerpt) canceled its own work", cause: CancellationError())
+    }
+
     static let shutDown = PipelineError(.shutDown, "the pipeline has been shut down")
 
     /// Whether decoding failed because the bytes are damaged, so that other bytes may decode.
@@ -100,7 +113,7 @@ public struct PipelineError: Error, Sendable, CustomStringConvertible {
     /// Whether the load failed before there were bytes to decode.
     var meansNoBytes: Bool {
         switch code {
-        case .notInCache, .download: true
+        case .notInCache, .download, .providerCancelled: true
         case .decoding, .processing, .notStored, .shutDown: false
         }
     }

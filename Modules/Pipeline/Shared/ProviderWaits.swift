@@ -44,10 +44,28 @@ final class ProviderWaits: Sendable {
     func tracked(_ request: ImageRequest) -> ImageSource {
         guard case .provider(let identity, let provide) = request.source else { return request.source }
         let nodes = Self.nodes(request)
-        return .provider(identity: identity) { [self] in
-            let run = Run(self, identity, nodes)
-            defer { run.hasEnded.store(true, ordering: .relaxed) }
+        return .provider(identity: identity) { [self] in try await track(identity, nodes, provide) }
+    }
+
+    /// Returns the image of a request whose source is a closure. Loads that the closure begins while it runs are
+    /// attributed to it. Throws ``ProviderCancellation`` or the error of the closure.
+    func image(
+        of request: ImageRequest, from identity: String, _ provide: @Sendable () async throws -> DecodedImage
+    ) async throws -> DecodedImage {
+        try await track(identity, Self.nodes(request), provide)
+    }
+
+    private func track<Value: Sendable>(
+        _ identity: String, _ nodes: [Node], _ provide: @Sendable () async throws -> Value
+    ) async throws -> Value {
+        let run = Run(self, identity, nodes)
+        defer { run.hasEnded.store(true, ordering: .relaxed) }
+        do {
             return try await Self.$current.withValue(run) { try await provide() }
+        } catch let error as CancellationError {
+            // If the task is canceled, no caller waits for the closure.
+            if Task.isCancelled { throw error }
+            throw ProviderCancellation()
         }
     }
 
@@ -102,7 +120,21 @@ final class ProviderWaits: Sendable {
 
     private static func nodes(_ request: ImageRequest) -> [Node] {
         var nodes = [Node.load(DownloadKey(request))]
-        if case .provider = request.source { nodes.append(.provider(request.source.resource)) }
+        switch request.source {
+        case .provider, .imageProvider: nodes.append(.provider(request.source.resource))
+        case .http, .file, .dataURL, .bytes, .image, .url: break
+        }
         return nodes
+    }
+}
+
+/// The error of a closure that threw `CancellationError` although its task was not canceled.
+struct ProviderCancellation: Error, CustomStringConvertible {
+    var description: String { "it canceled its own work" }
+
+    /// Returns whether this is the error, or the cause of a downloader's error.
+    static func isCause(of error: any Error) -> Bool {
+        if error is Self { return true }
+        return (error as? any CodedError)?.cause is Self
     }
 }

@@ -185,6 +185,9 @@ struct DownloadStage: Sendable {
             throw CancellationError()
         } catch {
             guard policy.allowsNetwork || !isRemote else { throw Self.notInCache(error) }
+            if case .provider(let identity, _) = request.source, ProviderCancellation.isCause(of: error) {
+                throw PipelineError.provider(identity, error)
+            }
             // The downloader may be one of the app, with errors of any type.
             if let rejected = (error as? any HTTPResponseError)?.rejectedSource,
                 unusable.record(request.originalKey, from: rejected, requestedAt: start), !isRepeated, source.mayReload
@@ -236,7 +239,7 @@ struct DownloadStage: Sendable {
         return downloader.responseCache != nil && request.cachePolicy.response.reads
     }
 
-    private static func notInCache(_ cause: (any Error)?) -> PipelineError {
+    static func notInCache(_ cause: (any Error)?) -> PipelineError {
         PipelineError(
             .notInCache, "not found in any cache, and the cache policy does not allow downloads", cause: cause)
     }

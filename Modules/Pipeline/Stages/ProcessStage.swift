@@ -11,16 +11,19 @@ struct ProcessStage: Sendable {
     private let memory: MemoryStage
     private let recent: RecentImages
     private let threads: DecodingThreads
+    private let waits: ProviderWaits
     private let decodes: Coalescer<StepKey, LoadUpdate, LoadedImage>
 
     init(
-        decode: DecodeStage, color: ColorStage, memory: MemoryStage, recent: RecentImages, threads: DecodingThreads
+        decode: DecodeStage, color: ColorStage, memory: MemoryStage, recent: RecentImages, threads: DecodingThreads,
+        waits: ProviderWaits
     ) {
         self.decode = decode
         self.color = color
         self.memory = memory
         self.recent = recent
         self.threads = threads
+        self.waits = waits
         decodes = Coalescer(taskExecutor: threads.taskExecutor)
     }
 
@@ -98,9 +101,11 @@ struct ProcessStage: Sendable {
             if isIntermediate, let loaded = held(request, steps: count, isRepeated: true) { return loaded }
             let generation = isIntermediate ? recent.generation(request) : nil
             let loaded: LoadedImage
-            if case .image(let image, _) = request.source {
-                loaded = try await converted(image, request, priority)
-            } else {
+            switch request.source {
+            case .image(let image, _): loaded = try await converted(image, request, priority)
+            case .imageProvider(let identity, let provide):
+                loaded = try await provided(identity, request, priority, provide)
+            case .http, .file, .dataURL, .bytes, .provider, .url:
                 loaded = try await decode.load(request, priority, update)
             }
             recent.remember(
@@ -109,7 +114,24 @@ struct ProcessStage: Sendable {
         }
     }
 
-    /// Returns the image of an `.image` source in the color space of its request.
+    /// Returns the image of an `.imageProvider` source in the color space of its request.
+    private func provided(
+        _ identity: String, _ request: ImageRequest, _ priority: PriorityHandle,
+        _ provide: @Sendable () async throws -> DecodedImage
+    ) async throws -> LoadedImage {
+        guard request.cachePolicy.allowsNetwork else { throw DownloadStage.notInCache(nil) }
+        let image: DecodedImage
+        do {
+            image = try await waits.image(of: request, from: identity, provide)
+        } catch is CancellationError {
+            throw CancellationError()
+        } catch {
+            throw PipelineError.provider(identity, error)
+        }
+        return try await converted(image, request, priority)
+    }
+
+    /// Returns the image of a source without encoded bytes in the color space of its request.
     private func converted(
         _ image: DecodedImage, _ request: ImageRequest, _ priority: PriorityHandle
     ) async throws -> LoadedImage {
@@ -175,8 +197,10 @@ private final class ProcessorChain: Sendable {
 extension ImageRequest {
     /// The number of processors that are applied while the image is decoded: one if the first has a derived target.
     fileprivate var fusedStepCount: Int {
-        if case .image = source { return 0 }
-        return derivedTarget == nil ? 0 : 1
+        switch source {
+        case .image, .imageProvider: 0
+        case .http, .file, .dataURL, .bytes, .provider, .url: derivedTarget == nil ? 0 : 1
+        }
     }
 }
 

@@ -24,8 +24,11 @@ struct StoreStage: Sendable {
         self.policy = policy
     }
 
-    /// Returns the disk policy of a request.
-    func policy(for request: ImageRequest) -> DataCachePolicy { request.dataCachePolicy ?? policy }
+    /// Returns the disk policy of a request. An image that a closure returns is not stored, nor are images made of it.
+    func policy(for request: ImageRequest) -> DataCachePolicy {
+        if case .imageProvider = request.source { return .original }
+        return request.dataCachePolicy ?? policy
+    }
 
     /// Stores a loaded image in the layers that the policies select, unless the request's `shouldCache` returns false.
     /// Returns the response.

@@ -199,7 +199,7 @@ extension HTTPError {
     private init(_ error: PipelineError) {
         switch (error.code, error.cause) {
         case (.download, let cause as DownloadError): self.init(cause)
-        case (.download, _): self.init(502, "the original could not be fetched")
+        case (.download, _), (.providerCancelled, _): self.init(502, "the original could not be fetched")
         case (.decoding(.exceedsLimit), _): self.init(413, "the original is too large or too complex")
         case (.decoding(.timedOut), _): self = .timedOut
         case (.decoding(.outOfMemory), _): self.init(503, "not enough memory for the original", retryAfter: 1)

@@ -104,8 +104,8 @@ import Testing
     @Test func `different kinds of sources never share a resource`() throws {
         let sources: [ImageSource] = [
             .file("a"), .bytes(Data(), identity: "a"), .provider(identity: "a") { Data() }, .dataURL("data:,a"),
-            .image(.gray(side: 1), identity: "a"), try source("http://a"), try source("ftp://a"),
-            try source("bytes:a"), try source("file://a/b"), .file("//a/b"),
+            .image(.gray(side: 1), identity: "a"), .imageProvider(identity: "a") { .gray(side: 1) },
+            try source("http://a"), try source("ftp://a"), try source("bytes:a"), try source("file://a/b"), .file("//a/b"),
         ]
         #expect(Set(sources.map(\.resource)).count == sources.count)
     }
@@ -118,5 +118,6 @@ import Testing
         #expect(!ImageSource.bytes(Data(), identity: "a").isWorthStoring)
         #expect(!ImageSource.dataURL("data:,").isWorthStoring)
         #expect(!ImageSource.image(.gray(side: 1), identity: "a").isWorthStoring)
+        #expect(!ImageSource.imageProvider(identity: "a") { .gray(side: 1) }.isWorthStoring)
     }
 }

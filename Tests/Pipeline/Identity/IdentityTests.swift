@@ -342,7 +342,7 @@ private struct Load: Sendable {
                 case .download: origin.traits.isFlaky
                 case .notInCache: !plan.policy.allowsNetwork
                 case .decoding: plan.codecs == .missing
-                case .processing, .notStored, .shutDown: false
+                case .providerCancelled, .processing, .notStored, .shutDown: false
                 }
             guard mayFail else { throw Mismatch("[\(plan)] failed: \(error)") }
             return nil

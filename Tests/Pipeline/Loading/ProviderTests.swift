@@ -180,11 +180,111 @@ struct ProviderTests {
     }
 
     @Test func `with caches only, no provider closure is called`() async throws {
-        let request = cacheOnly(provider("a") {})
+        for request in [cacheOnly(provider("a") {}), cacheOnly(imageProvider("a") {})] {
+            let error = await #expect(throws: PipelineError.self) { try await pipeline.load(request) }
+
+            #expect(error?.code == .notInCache)
+        }
+        #expect(running.value == 0)
+    }
+
+    // MARK: Closures that return images
+
+    private func imageProvider(
+        _ identity: String, _ body: @escaping @Sendable () async throws -> Void
+    ) -> ImageRequest {
+        ImageRequest(
+            source: .imageProvider(identity: identity) { [running] in
+                running.update { $0 += 1 }
+                try await body()
+                return .gray(side: 1, level: 9)
+            })
+    }
+
+    @Test func `the image of a closure is kept in memory, without a download, a decode and a write to disk`()
+        async throws
+    {
+        let stack = Stack(FakeDownloader { _, _ in throw HTTPTransportError(.offline, "not expected") })
+        let request = imageProvider("page") {}
+        var variant = request
+        variant.processors = [Brighten(step: 1)]
+        variant.dataCachePolicy = .both
+
+        let response = try await stack.load(request)
+
+        #expect(response.image.level == 9)
+        #expect(response.layer == .local)
+        #expect(response.encodedByteCount == nil)
+        #expect(try await stack.load(request).layer == .memory)
+        #expect(try await stack.load(variant).image.level == 10)
+        #expect(running.value == 1)
+        await stack.pipeline.flush()
+        #expect(stack.disk.stores.value == 0)
+        #expect(stack.downloader.count == 0)
+        let error = await #expect(throws: PipelineError.self) { try await stack.pipeline.data(for: request) }
+        #expect(error?.code == .download)
+    }
+
+    @Test func `concurrent requests share one call of a closure that returns an image`() async throws {
+        let (gate, opening) = AsyncStream<Void>.makeStream()
+        let request = imageProvider("page") { for await _ in gate {} }
+        var variant = request
+        variant.processors = [Brighten(step: 1)]
+        let loads = [request, variant].map { request in Task { try await pipeline.load(request).image.level } }
+        try await running.waitUntil { $0 == 1 }
+
+        opening.finish()
+
+        #expect(try await loads[0].value == 9)
+        #expect(try await loads[1].value == 10)
+        #expect(running.value == 1)
+    }
+
+    @Test func `a closure that returns an image may load others, but not its own`() async throws {
+        let request = imageProvider("own") {
+            try await load(try web("a"), .image)
+            try await load(imageProvider("own") {}, .image)
+        }
 
         let error = await #expect(throws: PipelineError.self) { try await pipeline.load(request) }
 
-        #expect(error?.code == .notInCache)
-        #expect(running.value == 0)
+        #expect(error?.code == .download)
+        #expect((error?.cause as? PipelineError)?.message.contains("own closure") == true)
+    }
+
+    @Test(arguments: [false, true])
+    func `a closure that cancels its own work is an error, and not a cancellation of the load`(
+        returnsImage: Bool
+    ) async throws {
+        let body: @Sendable () async throws -> Void = { throw CancellationError() }
+        let request = returnsImage ? imageProvider("a", body) : provider("a", body)
+
+        let error = await #expect(throws: PipelineError.self) { try await pipeline.load(request) }
+
+        #expect(error?.code == .providerCancelled)
+        #expect(error?.cause is CancellationError)
+    }
+
+    @Test(arguments: [false, true])
+    func `a closure whose load is canceled is canceled, and the caller receives CancellationError`(
+        returnsImage: Bool
+    ) async throws {
+        let ends = Watched<[Bool]>([])
+        let (gate, opening) = AsyncStream<Void>.makeStream()
+        let body: @Sendable () async throws -> Void = {
+            // Iteration ends when the task is canceled.
+            for await _ in gate {}
+            ends.update { $0.append(Task.isCancelled) }
+            try Task.checkCancellation()
+        }
+        let request = returnsImage ? imageProvider("a", body) : provider("a", body)
+        let load = Task { try await pipeline.load(request) }
+        try await running.waitUntil { $0 == 1 }
+
+        load.cancel()
+
+        await #expect(throws: CancellationError.self) { try await load.value }
+        try await ends.waitUntil { $0 == [true] }
+        opening.finish()
     }
 }

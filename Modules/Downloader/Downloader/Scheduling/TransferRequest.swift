@@ -80,7 +80,7 @@ enum TransferQueue: Sendable {
         switch source {
         case .http(let request): self = .server(request.url.origin)
         case .file: self = .files
-        case .dataURL, .bytes, .provider, .image, .url: self = .unlimited
+        case .dataURL, .bytes, .provider, .image, .imageProvider, .url: self = .unlimited
         }
     }
 }

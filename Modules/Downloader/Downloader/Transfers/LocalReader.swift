@@ -36,7 +36,8 @@ struct LocalReader: Sendable {
         case .http(let request):
             throw DownloadError(.invalidSource, "not a local source: \(request.url.shown)")
         case .url(let url): throw Self.unsupported(url)
-        case .image: throw DownloadError(.invalidSource, "\(source.shown) is already decoded and has no encoded data")
+        case .image, .imageProvider:
+            throw DownloadError(.invalidSource, "\(source.shown) is already decoded and has no encoded data")
         case .file(let path): try await copy(path, into: &sink, &meter)
         case .dataURL(let text):
             try await pass(try await files.run { try DataURL.decode(text) }, of: source, to: &sink, &meter)
