@@ -73,6 +73,12 @@ struct LayerTests {
         #expect(stack.downloader.count == 3)
     }
 
+    @Test(arguments: [false, true])
+    func `the downloader learns whether a request skips its queue`(skipsQueue: Bool) async throws {
+        _ = try await stack.load(try web("a") { $0.skipsQueue = skipsQueue })
+        #expect(stack.downloader.requests.value.map(\.skipsQueue) == [skipsQueue])
+    }
+
     @Test func `a provider's bytes are stored like a server's`() async throws {
         let request = ImageRequest(source: .provider(identity: "p") { Data() })
         #expect(try await stack.load(request).layer == .network)

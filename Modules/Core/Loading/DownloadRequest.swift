@@ -37,6 +37,13 @@ public struct DownloadRequest: Sendable {
     /// When requests share a transfer, the policy of the first request applies. Implementations of ``Downloading`` that
     /// do not support retries ignore it.
     public var retry: RetryPolicy?
+    /// Whether the transfer begins at once, without a slot of the downloader's queue. Default: false.
+    ///
+    /// It counts toward no limit of concurrent transfers, and neither a rate nor a pause of the downloader delays it.
+    /// For a single request that must not wait, such as that of the image that the user has just opened; use the
+    /// priority otherwise. When requests share a transfer, the value of the first request applies. Implementations of
+    /// ``Downloading`` that have no queue ignore it.
+    public var skipsQueue = false
     /// A closure that returns the request for a further attempt after a failure, for example with a token that has not
     /// expired; nil sends the same request again. Default: nil.
     ///

@@ -30,6 +30,11 @@ public struct ImageRequest: Sendable {
     public var scale: Double { didSet { memo = KeyMemo() } }
     /// The initial priority of the load. Default: normal. Not part of the key.
     public var priority: LoadPriority
+    /// Whether the download begins at once, without waiting for one of the downloader's concurrent transfers to end:
+    /// see ``DownloadRequest/skipsQueue``. Default: false. Not part of the key.
+    ///
+    /// The limits on memory still apply. When requests share a load, the value of the first request applies.
+    public var skipsQueue = false
     /// The caches that may be read and written, and whether the network may be used. Default: all caches and the
     /// network. Not part of the key.
     public var cachePolicy: CachePolicy

@@ -269,7 +269,7 @@ public final class Downloader: Downloading {
             let transfer = TransferRequest(
                 source: request.source, path: path, deliversBytes: waiter.onBytes != nil, admission: request.admission,
                 fileVersion: request.fileVersion, retry: request.retry, renewal: request.renewal,
-                isShareable: request.renewal == nil)
+                isShareable: request.renewal == nil, skipsQueue: request.skipsQueue)
             return join(transfer, request.priority.value, receipt, waiter, isInTask: isInTask)
         }
         guard !table.withLock({ $0.isShutDown }) else { return waiter.complete(.failure(Self.shutDownError)) }
@@ -281,7 +281,7 @@ public final class Downloader: Downloading {
                     source: .http(modified), path: path, deliversBytes: waiter.onBytes != nil,
                     admission: request.admission, retry: request.retry,
                     renewal: { [fetcher] in try await fetcher.http.prepare(try await request.renewal?() ?? http) },
-                    isShareable: request.renewal == nil)
+                    isShareable: request.renewal == nil, skipsQueue: request.skipsQueue)
                 // Moves the waiter in one step, so that a concurrent cancellation or priority change finds it in one
                 // place or the other.
                 let isAdmitted = preparing.withLock { preparing in
@@ -315,7 +315,7 @@ public final class Downloader: Downloading {
         table.withLock { table in
             guard !table.isShutDown else { return false }
             table.join(
-                TransferKey(transfer), transfer, TransferQueue(transfer.source), id: receipt.id, priority: priority,
+                TransferKey(transfer), transfer, TransferQueue(transfer), id: receipt.id, priority: priority,
                 waiter)
             return true
         }

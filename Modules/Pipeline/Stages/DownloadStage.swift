@@ -173,6 +173,7 @@ struct DownloadStage: Sendable {
             }
             downloadRequest.fileVersion = request.fileVersion
             downloadRequest.retry = request.retry
+            downloadRequest.skipsQueue = request.skipsQueue
             downloadRequest.renewal = renewal(of: request, reloads: reload != nil, recordedBy: renewed)
             if request.deliversPreviews {
                 downloadRequest.onBytes = { offset, bytes in

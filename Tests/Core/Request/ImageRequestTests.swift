@@ -63,6 +63,7 @@ import Testing
     @Test func `options that do not change the image do not change the key`() {
         let changed = request {
             $0.priority = .veryHigh
+            $0.skipsQueue = true
             $0.cachePolicy = .none
             $0.userInfo[Key("a")] = 1
             $0.decoding.limits = DecodingLimits(maximumPixelCount: 5)

@@ -105,7 +105,8 @@ import Testing
         let sources: [ImageSource] = [
             .file("a"), .bytes(Data(), identity: "a"), .provider(identity: "a") { Data() }, .dataURL("data:,a"),
             .image(.gray(side: 1), identity: "a"), .imageProvider(identity: "a") { .gray(side: 1) },
-            try source("http://a"), try source("ftp://a"), try source("bytes:a"), try source("file://a/b"), .file("//a/b"),
+            try source("http://a"), try source("ftp://a"), try source("bytes:a"), try source("file://a/b"),
+            .file("//a/b"),
         ]
         #expect(Set(sources.map(\.resource)).count == sources.count)
     }

@@ -92,6 +92,37 @@ struct SlotTests {
         #expect(downloader.transferCounts == (0, 0))
     }
 
+    @Test func `a download that skips the queue begins and retries without a slot`() async throws {
+        let (downloader, transport) = downloader(rate: DownloadRate(perSecond: 1, burst: 1))
+        try start("a", on: downloader)
+        try start("waiting", on: downloader, .veryHigh)
+        try await clock.waitForSleepers(count: 1)
+        downloader.isPaused = true
+        var urgent = DownloadRequest(try web("http://h/flaky"), priority: .veryLow)
+        urgent.skipsQueue = true
+
+        downloader.start(urgent) { [outcomes] in outcomes.record("flaky", $0.map(\.data.count)) }
+
+        // The request of the first, and the delay of the urgent one, whose first response is a 503.
+        try await clock.waitForSleepers(count: 2)
+        #expect(paths(transport) == ["/a", "/flaky"])
+        // Neither has a slot more than the limit.
+        #expect(downloader.transferCounts == (1, 1))
+        clock.advance(by: .seconds(1))
+        try await outcomes.waitFor(1)
+        clock.advance(by: .seconds(9))
+        try await clock.waitForSleepers(count: 1)
+        #expect(paths(transport) == ["/a", "/flaky", "/flaky"])
+        clock.advance(by: .seconds(1))
+        try await outcomes.waitFor(2)
+        #expect(outcomes.texts == ["a": ["1 bytes"], "flaky": ["1 bytes"]])
+        downloader.isPaused = false
+        try await clock.waitForSleepers(count: 1)
+        #expect(paths(transport).last == "/waiting")
+        clock.advance(by: .seconds(1))
+        try await outcomes.waitFor(3)
+    }
+
     @Test func `a retry begins no attempt while the queue is paused`() async throws {
         let (downloader, transport) = downloader()
         try start("flaky", on: downloader)

@@ -54,6 +54,9 @@ struct DownloadSchedule: Sendable {
     /// - Complexity: O(*n*).
     var backingOffCount: Int { transfers.values.count { $0.state == .backingOff } }
 
+    /// Whether the schedule holds a transfer. It holds none that needs no slot.
+    func contains(_ id: Int) -> Bool { transfers[id] != nil }
+
     mutating func add(_ id: Int, host: String, priority: LoadPriority) {
         transfers[id] = Transfer(host: host, state: .ready)
         ready.add(id, host, priority: priority)

@@ -20,15 +20,18 @@ final class TransferRequest: Sendable {
     /// Whether other requests may join the transfer. False if a closure of the caller makes the further attempts,
     /// because nothing says that the others want what it selects.
     let isShareable: Bool
+    /// Whether the transfer needs no slot.
+    let skipsQueue: Bool
 
     init(
         source: ImageSource, path: String?, deliversBytes: Bool, admission: DownloadRequest.Admission? = nil,
         fileVersion: FileVersion? = nil, retry: RetryPolicy? = nil,
-        renewal: (@Sendable () async throws -> HTTPRequest)? = nil, isShareable: Bool = true
+        renewal: (@Sendable () async throws -> HTTPRequest)? = nil, isShareable: Bool = true,
+        skipsQueue: Bool = false
     ) {
         (self.source, self.path, self.deliversBytes, self.admission) = (source, path, deliversBytes, admission)
         (self.fileVersion, self.retry, self.renewal) = (fileVersion, retry, renewal)
-        self.isShareable = isShareable
+        (self.isShareable, self.skipsQueue) = (isShareable, skipsQueue)
     }
 }
 
@@ -76,8 +79,12 @@ enum TransferQueue: Sendable {
     /// No queue: the transfer needs no slot.
     case unlimited
 
-    init(_ source: ImageSource) {
-        switch source {
+    init(_ transfer: TransferRequest) {
+        guard !transfer.skipsQueue else {
+            self = .unlimited
+            return
+        }
+        switch transfer.source {
         case .http(let request): self = .server(request.url.origin)
         case .file: self = .files
         case .dataURL, .bytes, .provider, .image, .imageProvider, .url: self = .unlimited

@@ -167,7 +167,8 @@ struct TransferTable<Key: Hashable & Sendable, Request: Sendable, Waiter: Sendab
 
     /// Puts a transfer that backs off into the queue again, with the highest priority of its waiters.
     mutating func requeue(_ id: Int) {
-        if let priority = transfers[id]?.priorities.highest { schedule.requeue(id, priority: priority) }
+        guard let priority = transfers[id]?.priorities.highest else { return }
+        if schedule.contains(id) { schedule.requeue(id, priority: priority) } else { unlimited.append(id) }
     }
 
     /// Returns the waiters of a transfer that satisfy a condition: the one that created the transfer, then the others
