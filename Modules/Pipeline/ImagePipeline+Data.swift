@@ -88,7 +88,7 @@ extension ImagePipeline {
         let request = resolver.varyingNow(sending)
         let original: Original
         do {
-            original = try await download.load(request, priority) { _ in }
+            original = try await download.load(request, priority, isCancelable: true) { _ in }
         } catch let marker as VaryMarker {
             return try await self.original(
                 for: resolver.learning(marker, request), isRepeated: isRepeated, priority)

@@ -56,6 +56,8 @@ public final class ImagePipeline: ImageLoading {
     let versions: FileVersions
     let resolver: RequestResolver
     private let loads: Coalescer<LoadKey, LoadUpdate, ImageResponse>
+    /// The tasks of ``imageTask(with:onUpdate:onResult:)`` that have not ended.
+    private let tasks = Locked<[ImageTask.ID: ImageTask]>([:])
     private let shutDownFlag = Atomic(false)
 
     /// Creates a pipeline. Starts no work.
@@ -194,11 +196,44 @@ public final class ImagePipeline: ImageLoading {
         onEvent: (@Sendable (ImageTask.Event) -> Void)?
     ) -> ImageTask {
         let task = ImageTask(request, on: executor, onEvent: onEvent)
-        task.start(on: configuration.taskExecutor) { try await self.load(request, priority: $0, onUpdate: $1) }
+        tasks.withLock { $0[task.id] = task }
+        task.start(on: configuration.taskExecutor) { priority, update in
+            defer { self.tasks.withLock { _ = $0.removeValue(forKey: task.id) } }
+            return try await self.load(request, priority: priority, onUpdate: update)
+        }
         return task
     }
 
     // MARK: Ending
+
+    /// Cancels all loads of the image at a URL, at every size and with every processor.
+    ///
+    /// ```swift
+    /// pipeline.cancelLoads(of: url)
+    /// ```
+    ///
+    /// Cancels every ``ImageTask`` whose request has the URL. Also cancels the calls of `load`, `data(for:)` and their
+    /// conveniences that wait for the URL, including those of views and prefetchers. The callers receive
+    /// `CancellationError`.
+    ///
+    /// Later loads are not affected, nor are these:
+    ///
+    /// - requests for another URL with the same ``/AlcedoCore/ImageRequest/resource``, which continue to share the load
+    /// - calls whose interceptor or modifier still runs, unless they belong to an ``ImageTask``
+    /// - requests that a prefetcher has not begun
+    ///
+    /// The fragment of the URL and the header fields of requests do not count. If a modifier has changed the URL of a
+    /// call, the changed URL counts.
+    public func cancelLoads(of url: URL) {
+        let source = ImageSource(url)
+        let canceled = tasks.withLock { $0.values.filter { $0.request.source.hasSameURL(as: source) } }
+        for task in canceled { task.cancel() }
+        loads.cancel(source)
+        download.cancel(source)
+    }
+
+    /// The number of calls that wait and that ``cancelLoads(of:)`` can cancel.
+    package var cancelableCount: Int { loads.cancelableCount + download.cancelableCount }
 
     /// Waits for all pending writes to the disk cache, each for at most ``Configuration/writeTimeout``.
     public func flush() async { await disk.flush() }
@@ -248,8 +283,9 @@ public final class ImagePipeline: ImageLoading {
         let wait = try waits.begin(request)
         defer { wait?.end() }
         let loadKey = LoadKey(request, key: key, phase: phase)
-        return try await loads.value(for: loadKey, from: request, priority: priority, onUpdate: update) {
-            update, priority in
+        return try await loads.value(
+            for: loadKey, from: request, isCancelable: true, priority: priority, onUpdate: update
+        ) { update, priority in
             try await self.reporting(key, phase) { try await self.run(request, priority, update) }
         }
     }
@@ -354,8 +390,8 @@ public final class ImagePipeline: ImageLoading {
             let wait = try waits.begin(sourceRequest)
             defer { wait?.end() }
             return try await loads.value(
-                for: LoadKey(sourceRequest, key: key, phase: .refresh), from: sourceRequest, priority: priority,
-                onUpdate: update
+                for: LoadKey(sourceRequest, key: key, phase: .refresh), from: sourceRequest, isCancelable: true,
+                priority: priority, onUpdate: update
             ) { [sourceRequest, cached] update, priority in
                 try await self.reporting(key, .refresh) {
                     try await self.renew(cached, madeOf: digest, sourceRequest, priority, update)

@@ -29,12 +29,14 @@ struct CoalescerSourceTests {
     /// Joins the work "k" before it returns.
     private func join(
         _ name: String, _ source: ImageSource? = nil, _ priority: LoadPriority = .normal,
-        throwing error: (any Error)? = nil
+        isCancelable: Bool = false, throwing error: (any Error)? = nil
     ) throws -> Task<String, any Error> {
         let source = try source ?? self.source(name)
         return Task.immediate { [coalescer, runs, priorities, clock] in
-            try await coalescer.value(for: "k", from: ImageRequest(source: source), priority: PriorityHandle(priority))
-            { _, priority in
+            try await coalescer.value(
+                for: "k", from: ImageRequest(source: source), isCancelable: isCancelable,
+                priority: PriorityHandle(priority)
+            ) { _, priority in
                 runs.update { $0.append(name) }
                 try await clock.sleep(for: .seconds(1))
                 priorities.update { $0.append(priority.value) }
@@ -42,6 +44,34 @@ struct CoalescerSourceTests {
                 return name
             }
         }
+    }
+
+    @Test func `a cancellation by URL ends cancelable waiters with that URL, whatever their fields`() async throws {
+        let others = [try join("a"), try join("b", isCancelable: true)]
+        let canceled = [
+            try join("a", isCancelable: true),
+            try join("a", source("a", ["Accept": "image/png"]), isCancelable: true),
+        ]
+        #expect(coalescer.cancelableCount == 3)
+
+        coalescer.cancel(try source("a"))
+
+        for waiter in canceled { await #expect(throws: CancellationError.self) { try await waiter.value } }
+        #expect(coalescer.cancelableCount == 1)
+        try await endRun()
+        for waiter in others { #expect(try await waiter.value == "a") }
+        #expect(runs.value == ["a"])
+    }
+
+    @Test func `a cancellation by URL of all waiters cancels the work`() async throws {
+        let waiters = [try join("a", isCancelable: true), try join("a", isCancelable: true)]
+        try await clock.waitForSleepers(count: 1)
+
+        coalescer.cancel(try source("a"))
+
+        for waiter in waiters { await #expect(throws: CancellationError.self) { try await waiter.value } }
+        try await eventually { coalescer.runningCount == 0 }
+        #expect(priorities.value.isEmpty)
     }
 
     /// Ends the run in progress.

@@ -123,6 +123,19 @@ public enum ImageSource: Sendable {
     }
 }
 
+extension ImageSource {
+    /// Returns whether sources have the same URL, whatever else distinguishes their requests. A fragment does not
+    /// count. Sources without a URL are compared by their identities.
+    package func hasSameURL(as other: ImageSource) -> Bool { identity.hasSameURL(as: other.identity) }
+}
+
+extension ImageSource.Identity {
+    fileprivate func hasSameURL(as other: Self) -> Bool {
+        guard case .request(let request) = self, case .request(let otherRequest) = other else { return self == other }
+        return ResourceKey(request.url) == ResourceKey(otherRequest.url)
+    }
+}
+
 /// The source of shared work: requests with equal values fail alike. A modifier that runs for each download is part of
 /// it.
 private struct WorkSource: Hashable {
@@ -132,7 +145,8 @@ private struct WorkSource: Hashable {
 
 extension Coalescer {
     package func value(
-        for key: Key, from request: ImageRequest? = nil, priority: PriorityHandle, onUpdate: Report? = nil,
+        for key: Key, from request: ImageRequest? = nil, isCancelable: Bool = false, priority: PriorityHandle,
+        onUpdate: Report? = nil,
         _ body: @escaping @Sendable (_ report: @escaping Report, _ priority: PriorityHandle) async throws -> Value
     ) async throws -> Value {
         try await value(
@@ -140,9 +154,15 @@ extension Coalescer {
             from: request.map {
                 CoalescerSource(
                     WorkSource(source: $0.source.identity, modifier: $0.modifierToken), owner: $0.renewal?.modifier)
-            }, priority: priority.level, onUpdate: onUpdate
+            }, isCancelable: isCancelable, priority: priority.level, onUpdate: onUpdate
         ) { report, level in
             try await body(report, PriorityHandle(level: level))
         }
+    }
+
+    /// Cancels the cancelable waiters whose requests have the URL of a source.
+    package func cancel(_ source: ImageSource) {
+        let identity = source.identity
+        cancel { ($0.identity.value as? WorkSource)?.source.hasSameURL(as: identity) == true }
     }
 }

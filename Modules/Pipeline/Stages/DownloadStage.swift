@@ -41,13 +41,16 @@ struct DownloadStage: Sendable {
     /// - Parameters:
     ///   - request: The request.
     ///   - priority: The priority of the load.
+    ///   - isCancelable: Whether ``cancel(_:)`` cancels this wait. False for a wait of a load, which the pipeline
+    ///     cancels itself if no caller is left. Default: false.
     ///   - update: A closure that receives the progress, and the bytes if the request that starts the load enables
     ///     previews.
     func load(
-        _ request: ImageRequest, _ priority: PriorityHandle, update: @escaping @Sendable (OriginalUpdate) -> Void
+        _ request: ImageRequest, _ priority: PriorityHandle, isCancelable: Bool = false,
+        update: @escaping @Sendable (OriginalUpdate) -> Void
     ) async throws -> Original {
         return try await loads.value(
-            for: DownloadKey(request), from: request, priority: priority, onUpdate: update
+            for: DownloadKey(request), from: request, isCancelable: isCancelable, priority: priority, onUpdate: update
         ) { update, priority in
             let generation = self.generations.current(request.originalKey.resource)
             var original: Original
@@ -121,6 +124,11 @@ struct DownloadStage: Sendable {
         guard original.layer == .network else { return }
         unusable.remove(request.originalKey, request.varying(by: original.varyingFields).originalKey)
     }
+
+    /// Cancels the cancelable waits for the bytes at the URL of a source.
+    func cancel(_ source: ImageSource) { loads.cancel(source) }
+
+    var cancelableCount: Int { loads.cancelableCount }
 
     func shutDown() async { await loads.shutDown(throwing: PipelineError.shutDown) }
 

@@ -56,20 +56,21 @@ package final class Coalescer<Key: Hashable & Sendable, Update: Sendable, Value:
     /// - Parameters:
     ///   - key: The key that equal work shares.
     ///   - source: The source that `body` uses. Default: nil, no source.
+    ///   - isCancelable: Whether ``cancel(where:)`` finds this waiter. Default: false.
     ///   - priority: The priority of the work for this waiter.
     ///   - onUpdate: Called with each update of the work. Default: nil.
     ///   - body: The work. It runs if no equal work is in progress, or if the work in progress fails because of another
     ///     source or has an outcome for another owner.
     /// - Throws: The error of the work, `CancellationError` if the task is canceled, or the error of a shutdown.
     package func value(
-        for key: Key, from source: CoalescerSource? = nil, priority: AdjustablePriority, onUpdate: Report? = nil,
-        _ body: @escaping PrioritizedBody
+        for key: Key, from source: CoalescerSource? = nil, isCancelable: Bool = false, priority: AdjustablePriority,
+        onUpdate: Report? = nil, _ body: @escaping PrioritizedBody
     ) async throws -> Value {
         let id = state.withLock { $0.makeID() }
         return try await priority.observing {
             self.state.withLock { $0.reprioritize(key, id: id) { priority.value } }?.make()
         } _: {
-            try await wait(for: key, id, source, { priority.value }, onUpdate, body)
+            try await wait(for: key, id, source, isCancelable: isCancelable, { priority.value }, onUpdate, body)
         }
     }
 
@@ -78,6 +79,9 @@ package final class Coalescer<Key: Hashable & Sendable, Update: Sendable, Value:
 
     /// The number of callers that wait for a key.
     package func waiterCount(for key: Key) -> Int { state.withLock { $0.waiterCount(key) } }
+
+    /// The number of callers that ``cancel(where:)`` can cancel.
+    package var cancelableCount: Int { state.withLock { $0.cancelableWaiters { _ in true }.count } }
 
     /// Cancels all work. Present and future waiters receive `error`. Returns when the work has ended.
     package func shutDown(throwing error: any Error) async {
@@ -92,8 +96,8 @@ package final class Coalescer<Key: Hashable & Sendable, Update: Sendable, Value:
     }
 
     private func wait(
-        for key: Key, _ id: Int, _ source: CoalescerSource?, _ priority: @Sendable () -> Int,
-        _ onUpdate: Report?, _ body: @escaping PrioritizedBody
+        for key: Key, _ id: Int, _ source: CoalescerSource?, isCancelable: Bool = false,
+        _ priority: @Sendable () -> Int, _ onUpdate: Report?, _ body: @escaping PrioritizedBody
     ) async throws -> Value {
         try Task.checkCancellation()
         defer { order.didResume() }
@@ -101,7 +105,9 @@ package final class Coalescer<Key: Hashable & Sendable, Update: Sendable, Value:
             try await withCheckedThrowingContinuation { continuation in
                 join(
                     key, id,
-                    State.Waiter(continuation: continuation, onUpdate: onUpdate, source: source, body: body), priority)
+                    State.Waiter(
+                        continuation: continuation, onUpdate: onUpdate, source: source, isCancelable: isCancelable,
+                        body: body), priority)
                 // A cancellation before the join found no waiter to remove.
                 if Task.isCancelled { leave(key, id) }
             }
@@ -148,6 +154,13 @@ package final class Coalescer<Key: Hashable & Sendable, Update: Sendable, Value:
         }
         let isAbandoned = state.withLock { $0.started(key, flight: flight, task: task) }
         if isAbandoned { task.cancel() }
+    }
+
+    /// Cancels the cancelable waiters with a source that satisfies a condition. They receive `CancellationError`.
+    ///
+    /// - Parameter isIncluded: The condition, which is evaluated under the lock.
+    package func cancel(where isIncluded: (CoalescerSource) -> Bool) {
+        for (key, id) in state.withLock({ $0.cancelableWaiters(where: isIncluded) }) { leave(key, id) }
     }
 
     private func leave(_ key: Key, _ id: Int) {

@@ -9,6 +9,8 @@ struct CoalescerState<Key: Hashable & Sendable, Update: Sendable, Value: Sendabl
         var onUpdate: (@Sendable (Update) -> Void)?
         /// The source that the waiter's own work uses; nil if it uses none.
         var source: CoalescerSource?
+        /// Whether the waiter can be canceled by its source.
+        var isCancelable = false
         var body: Body
         var priority = 0
     }
@@ -121,6 +123,14 @@ struct CoalescerState<Key: Hashable & Sendable, Update: Sendable, Value: Sendabl
     private var observersOfEnd: [CheckedContinuation<Void, Never>] = []
 
     var runningCount: Int { running.count }
+
+    /// Returns the keys and numbers of the waiters that can be canceled by a source that satisfies a condition.
+    func cancelableWaiters(where isIncluded: (CoalescerSource) -> Bool) -> [(key: Key, id: Int)] {
+        flights.flatMap { key, flight in
+            flight.waiters.filter { $0.value.isCancelable && $0.value.source.map(isIncluded) == true }
+                .map { (key, $0.key) }
+        }
+    }
 
     func waiterCount(_ key: Key) -> Int { flights[key]?.waiters.count ?? 0 }
 
@@ -246,14 +256,14 @@ struct CoalescerState<Key: Hashable & Sendable, Update: Sendable, Value: Sendabl
 package struct CoalescerSource: Equatable, Sendable {
     /// A value of any type, compared with others.
     package struct Identity: Equatable, Sendable {
-        private let value: any Hashable & Sendable
+        package let value: any Hashable & Sendable
 
         init(_ value: some Hashable & Sendable) { self.value = value }
 
         package static func == (a: Self, b: Self) -> Bool { AnyHashable(a.value) == AnyHashable(b.value) }
     }
 
-    let identity: Identity
+    package let identity: Identity
     private let owner: Identity?
 
     /// Creates a source.

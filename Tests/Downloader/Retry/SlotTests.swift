@@ -106,7 +106,7 @@ struct SlotTests {
         // The request of the first, and the delay of the urgent one, whose first response is a 503.
         try await clock.waitForSleepers(count: 2)
         #expect(paths(transport) == ["/a", "/flaky"])
-        // Neither has a slot more than the limit.
+        // The transfer without a slot is not counted.
         #expect(downloader.transferCounts == (1, 1))
         clock.advance(by: .seconds(1))
         try await outcomes.waitFor(1)
