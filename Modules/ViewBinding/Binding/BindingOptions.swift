@@ -17,10 +17,12 @@ public struct BindingOptions: Sendable {
     /// keep the low-resolution image if it is shown, and otherwise to show the placeholder, or nothing if there is no
     /// placeholder. See also ``keepsCurrentImage``.
     public var failureImage: DecodedImage?
-    /// Whether the view keeps the image of an earlier request until a preview, the low-resolution image or the image of
-    /// the new request is available, and after a failure unless there is a failure image. The placeholder is then shown
-    /// only if the view shows no image. The image is removed for a nil URL. Default: false, so that no view shows the
-    /// image of another request.
+    /// Whether the view keeps its content until a preview, the low-resolution image or the image of the new request is
+    /// available, and after a failure unless there is a failure image. Default: false, so that no view shows the image
+    /// of another request.
+    ///
+    /// The view keeps what an earlier request has left: its image, its placeholder or its failure image. The
+    /// placeholder of the new request is then shown only in an empty view. The content is removed for a nil URL.
     public var keepsCurrentImage: Bool
     /// A second request, whose image is shown as ``DisplayContent/preview(_:)`` until the main image is available.
     /// Default: nil.

@@ -89,8 +89,8 @@ struct BindingState: Sendable {
 
     private var load: Load?
     private var lastNumber = 0
-    /// Whether the view shows an image of any request, and not nothing, a placeholder or a failure image.
-    private var showsImage = false
+    /// Whether the view shows nothing: no image of any request, no placeholder and no failure image.
+    private var isEmpty = true
 
     /// The receipt of the active load; nil if no load is active.
     var activeReceipt: Receipt? { load?.receipt }
@@ -179,23 +179,19 @@ struct BindingState: Sendable {
         return load?.receipt
     }
 
-    /// Handles that the binder has removed the image from the view.
-    mutating func clear() { showsImage = false }
+    /// Handles that the binder has removed the image from the view, and shows the placeholder if there is one.
+    mutating func clear(_ placeholders: Placeholders) { isEmpty = !placeholders.hasPlaceholder }
 
     private mutating func showStandIn() -> [Action] {
         guard let placeholders = load?.placeholders, load?.shown == .another,
-            !placeholders.keepsCurrentImage || placeholders.hasPlaceholder && !showsImage
+            !placeholders.keepsCurrentImage || placeholders.hasPlaceholder && isEmpty
         else { return [] }
         load?.shown = .standIn
         return [show(placeholders.standIn)]
     }
 
     private mutating func show(_ slot: Slot) -> Action {
-        showsImage =
-            switch slot {
-            case .image, .preview, .lowResolution: true
-            case .nothing, .placeholder, .failureImage: false
-            }
+        isEmpty = slot == .nothing
         return .show(slot)
     }
 
@@ -203,7 +199,7 @@ struct BindingState: Sendable {
     private func contentAfterFailure(of load: Load) -> Slot? {
         switch load.shown {
         case .image: nil
-        case .another where load.placeholders.keepsCurrentImage && showsImage && !load.placeholders.hasFailureImage: nil
+        case .another where load.placeholders.keepsCurrentImage && !isEmpty && !load.placeholders.hasFailureImage: nil
         case .standIn, .lowResolution: load.placeholders.hasFailureImage ? .failureImage : nil
         // A preview that will never be complete must not stay on screen, nor an image of another request unless the
         // caller asked for it.

@@ -84,8 +84,8 @@ public import FoundationEssentials
     ///
     /// If memory serves the request, and the load does not wait for the view's size, the image is shown before this
     /// method returns, without a placeholder. Otherwise the view shows the low-resolution image if that is in memory,
-    /// or else the placeholder, or nothing. If `keepsCurrentImage` of the ``BindingOptions`` is true, the view keeps
-    /// the image of an earlier request instead.
+    /// or else the placeholder, or nothing. If `keepsCurrentImage` of the ``BindingOptions`` is true, a view that is
+    /// not empty keeps its content instead of the placeholder.
     ///
     /// A load of another request is canceled. If the binder is already loading an equal request, the call joins that
     /// load, and the options of the first call apply. Equal requests have the same source, the same cache policy, the
@@ -184,7 +184,7 @@ public import FoundationEssentials
         }
         failed = nil
         let abandoned = takeAbandoned()
-        state.clear()
+        state.clear(options.placeholders)
         view.display(options.placeholder.map { .placeholder($0) } ?? .nothing)
         updateActivity()
         abandoned?.report(.failure(CancellationError()))

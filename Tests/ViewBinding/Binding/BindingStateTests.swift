@@ -106,9 +106,28 @@ import Testing
         _ = state.bind(a, placeholders: full)
         let third = Receipt(number: 3)
         #expect(state.finish(third, .failure) == [.show(.failureImage), .report(third)])
-        _ = state.bind(b, placeholders: options)
-        #expect(
-            state.lookedUp(Receipt(number: 4), .nothing) == [.show(.placeholder), .startLoad(Receipt(number: 4))])
+    }
+
+    @Test(arguments: [BindingState.Slot.nothing, .placeholder, .failureImage, .image])
+    mutating func `with a kept image, a placeholder appears only in an empty view`(content: BindingState.Slot) {
+        let options = BindingState.Placeholders(hasPlaceholder: true, keepsCurrentImage: true)
+        switch content {
+        case .placeholder: state.clear(full)
+        case .failureImage, .image:
+            _ = state.bind(a, placeholders: full)
+            _ = state.finish(first, content == .image ? .image(isNew: true) : .failure)
+        case .nothing, .preview, .lowResolution: state.clear(plain)
+        }
+        guard case .begin(let receipt, abandoned: nil) = state.bind(b, placeholders: options) else {
+            Issue.record("the load did not begin")
+            return
+        }
+
+        let beginning = state.lookedUp(receipt, .nothing)
+        let end = state.finish(receipt, .failure)
+
+        #expect(beginning == (content == .nothing ? [.show(.placeholder)] : []) + [.startLoad(receipt)])
+        #expect(end == [.report(receipt)])
     }
 
     @Test mutating func `a failure image replaces an image that was kept, and a preview is not kept`() {

@@ -164,6 +164,24 @@ import Testing
         #expect(view.shown == .nothing)
     }
 
+    @Test(arguments: [false, true])
+    func `with a placeholder or a kept image, a failure changes nothing`(hasPlaceholder: Bool) async {
+        loader.setMemory(.gray(7), for: ImageRequest(image: 1, serial: 0))
+        _ = bind(1, serial: 1)
+        let placeholder = hasPlaceholder ? DecodedImage.gray(200) : nil
+        // The options for the behavior of AFNetworking.
+        let options = BindingOptions(placeholder: placeholder, keepsCurrentImage: placeholder == nil)
+        binder.load(ImageRequest(image: 2, serial: 2), options: options)
+        let shown = view.shown
+        #expect(shown == (hasPlaceholder ? .placeholder(200) : .image(7, .memory)))
+        let task = binder.task
+
+        loader.finish(2, .failure(LoadFailure()))
+        await task?.value
+
+        #expect(view.shown == shown)
+    }
+
     @Test func `a failure displays the failure image and returns the error`() async {
         var failure: (any Error)?
         binder.load(ImageRequest(image: 1, serial: 1), options: options) { result in

@@ -41,7 +41,7 @@ struct ReuseModel {
     private var requested: Requested?
     private(set) var failed: Draw?
     /// Whether the content is an image of any request, for options that keep the current image.
-    private var hasImage = false
+    private var isEmpty = true
 
     var isLoading: Bool { requested != nil }
     var isWaitingForSize: Bool { requested?.isWaiting == true }
@@ -59,7 +59,7 @@ struct ReuseModel {
         return true
     }
 
-    mutating func bindNothing() { (requested, failed, shown, hasImage) = (nil, nil, .nothing, false) }
+    mutating func bindNothing() { (requested, failed, shown, isEmpty) = (nil, nil, .nothing, true) }
 
     mutating func cancel() { requested = nil }
 
@@ -95,11 +95,12 @@ struct ReuseModel {
         guard let requested = current(serial) else { return }
         (self.requested, failed) = (nil, requested.draw)
         if requested.rank == .image { return }
-        let keeps = requested.draw.keepsCurrentImage && requested.rank == .another && hasImage
+        let keeps = requested.draw.keepsCurrentImage && requested.rank == .another && !isEmpty
         if requested.draw.hasFailureImage {
-            (shown, hasImage) = (.failure(Self.failure), false)
+            (shown, isEmpty) = (.failure(Self.failure), false)
         } else if requested.rank != .low, !keeps {
-            (shown, hasImage) = (requested.draw.hasPlaceholder ? .placeholder(Self.placeholder) : .nothing, false)
+            shown = requested.draw.hasPlaceholder ? .placeholder(Self.placeholder) : .nothing
+            isEmpty = !requested.draw.hasPlaceholder
         }
     }
 
@@ -135,7 +136,7 @@ struct ReuseModel {
 
     private mutating func showStandIn() {
         guard let requested, requested.rank == .another else { return }
-        if requested.draw.hasPlaceholder, !requested.draw.keepsCurrentImage || !hasImage {
+        if requested.draw.hasPlaceholder, !requested.draw.keepsCurrentImage || isEmpty {
             show(.placeholder(Self.placeholder), .standIn)
         } else if !requested.draw.keepsCurrentImage {
             show(.nothing, .standIn)
@@ -145,13 +146,13 @@ struct ReuseModel {
     private mutating func show(_ value: UInt8, _ layer: ImageResponse.Layer) {
         guard requested?.draw.isTaken == true else { return show(.image(value, layer), .image) }
         requested?.rank = .image
-        hasImage = true
+        isEmpty = false
         taken = .image(value, layer)
     }
 
     private mutating func show(_ content: FakeView.Shown, _ rank: Rank) {
         shown = content
-        hasImage = rank.rawValue > Rank.standIn.rawValue
+        isEmpty = content == .nothing
         requested?.rank = rank
     }
 }
