@@ -3,8 +3,8 @@ import AlcedoCore
 // The requests are resolved: their modifiers have run, and `sent` is set for requests to servers.
 
 /// The key of a load. Requests with equal keys share a load. They need the same image, decoding and phase, send the
-/// same request, and have the same cache policies, times to live, codecs and closures. Either all or none of them accept
-/// a larger cached image.
+/// same request, and have the same cache policies, times to live, codecs and closures. Either all or none of them
+/// accept a larger cached image.
 struct LoadKey: Hashable, Sendable {
     /// The phase of a load.
     enum Phase: Hashable, Sendable {

@@ -74,7 +74,8 @@ struct DownloadStage: Sendable {
         // The closure captures the bytes without their reservation. They no longer wait for a decoder, and the write
         // queue counts them.
         await disk.write(
-            for: request.originalKey, since: generation, timeToLive: request.diskTimeToLive, byteCount: original.data.count
+            for: request.originalKey, since: generation, timeToLive: request.diskTimeToLive,
+            byteCount: original.data.count
         ) { [data = original.data] in data }
         await disk.mark(request, since: generation)
     }

@@ -76,7 +76,8 @@ struct ProcessedImageStore: Sendable {
         var loaded = loaded
         // The bytes no longer wait for a decoder; the write queue counts them.
         loaded.original?.reservation = nil
-        await disk.write(for: request.key, since: generation, timeToLive: request.diskTimeToLive, byteCount: byteCount) {
+        await disk.write(for: request.key, since: generation, timeToLive: request.diskTimeToLive, byteCount: byteCount)
+        {
             [loaded] in
             guard await mayKeep(loaded, request) else { return nil }
             let serialized = try await threads.run(priority: PriorityHandle(.low)) {
