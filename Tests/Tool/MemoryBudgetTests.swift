@@ -105,7 +105,7 @@ struct MemoryBudgetTests {
     private static let files: [String] = {
         var names = [
             "png", "png rows", "jpeg", "jpeg rows", "progressive jpeg", "rotated jpeg", "gif", "gif frames", "webp",
-            "lossless webp", "webp frames", "bmp", "bmp rows", "apng", "ico", "ico rows", "ico bitmap",
+            "lossless webp", "webp codes", "webp frames", "bmp", "bmp rows", "apng", "ico", "ico rows", "ico bitmap",
             "wide bmp rows", "wide png rows", "wide bmp averaged", "wide png averaged",
         ]
         #if AVIF
@@ -191,6 +191,7 @@ struct MemoryBudgetTests {
     private static func bomb(_ name: String) throws -> Data {
         switch name {
         case "apng": return try animatedPNG()
+        case "webp codes": return PrefixCodeBomb.file(side: 512)
         case "bmp": return bitmap(PixelSize(width: 1500, height: 1500))
         case "wide bmp": return bitmap(wide)
         case "wide png": return try ImageEncoder.png().encode(flat(wide))

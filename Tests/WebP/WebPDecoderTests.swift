@@ -1,5 +1,6 @@
 import TestSupport
 import AlcedoCore
+import AlcedoTesting
 import AlcedoWebP
 import Foundation
 import Testing
@@ -98,6 +99,45 @@ import Testing
         #expect(try count("lossy.webp", DecodingOptions(alphaMode: .premultiplied)) == count("lossy.webp") + output)
         #expect(try count("animated.webp") > 4 * output)
         #expect(try count("lossy.webp", DecodingOptions(target: TargetSize(size))) == count("lossy.webp"))
+    }
+
+    @Test func `the prefix codes of lossless pixels are part of the reported memory, and have a limit`() throws {
+        // 4,096 groups of codes, for which libwebp holds 23 MB.
+        let data = PrefixCodeBomb.file(side: 256)
+        let count = try decoder.decodingByteCount(data, options: DecodingOptions())
+        #expect(count >= 4096 * 5120 && count <= 4096 * 12_288 + (4 << 20))
+        #expect(try decoder.decode(data).size == PixelSize(width: 256, height: 256))
+        try DecoderChecks(decoder).checkPieces(data)
+
+        let limits = DecodingLimits(maximumByteCount: 20 << 20)
+        let error = #expect(throws: ImageDecodingError.self) {
+            try decoder.decode(data, options: DecodingOptions(limits: limits))
+        }
+        #expect(error?.code == .exceedsLimit)
+        let incremental = decoder.makeIncrementalDecoder(options: DecodingOptions(limits: limits))
+        let refused = #expect(throws: ImageDecodingError.self) {
+            try incremental.append(data)
+            _ = try incremental.finish()
+        }
+        #expect(refused?.code == .exceedsLimit)
+    }
+
+    @Test func `the memory of a lossless image is known before its pixels are complete`() throws {
+        let data = PrefixCodeBomb.file(side: 256)
+        let incremental = decoder.makeIncrementalDecoder(options: DecodingOptions())
+        var known: Int?
+        // The image with the numbers of the groups takes 8 KiB, and their codes 10 KiB.
+        for start in stride(from: 0, to: 14 << 10, by: 512) where known == nil {
+            try incremental.append(data.subdata(in: start..<start + 512))
+            known = incremental.decodingByteCount
+        }
+        #expect(try #require(known) >= 4096 * 5120)
+    }
+
+    @Test func `an ordinary lossless image has few prefix codes`() throws {
+        let image = DecodedImage.coordinates(PixelSize(width: 300, height: 200))
+        let data = try WebPEncoder(compression: .lossless).encode(image)
+        #expect(try decoder.decodingByteCount(data, options: DecodingOptions()) < 12 * 300 * 200 + (2 << 20))
     }
 
     @Test func `a file is recognized by content, and nothing else is`() throws {

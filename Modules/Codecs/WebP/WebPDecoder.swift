@@ -43,6 +43,8 @@ final class OpenedWebP: FileReading {
     let file: OpenedFile<WebPContainer>
     private let settings: WebPSettings
     private let properties: ImageInfo
+    /// The results of ``tableByteCount(_:)``, for options with and without all frames.
+    private var tableByteCounts: [Bool: Int] = [:]
 
     init(_ data: Data, limits: DecodingLimits, _ settings: WebPSettings) throws(ImageDecodingError) {
         self.settings = settings
@@ -64,14 +66,28 @@ final class OpenedWebP: FileReading {
 
     func info() throws(ImageDecodingError) -> ImageInfo { properties }
 
-    /// Returns the estimated maximum number of bytes for decoding the image or the first frame, without the file, the
-    /// metadata and the Huffman tables of libwebp.
+    /// Returns the estimated maximum number of bytes for decoding the image, or the frame that needs most, without the
+    /// file and the metadata.
     func decodingByteCount(_ options: DecodingOptions) throws(ImageDecodingError) -> Int {
-        try container(options).byteCount(options, isIncremental: false) ?? 0
+        let tables = try tableByteCount(options)
+        return try container(options).byteCount(options, tables: tables, isIncremental: false) ?? 0
+    }
+
+    /// Returns the maximum number of bytes of the prefix codes of a frame that the options include.
+    private func tableByteCount(_ options: DecodingOptions) throws(ImageDecodingError) -> Int {
+        if let known = tableByteCounts[options.includesAnimation] { return known }
+        let count = try file.withFile(options.limits) { container, bytes throws(ImageDecodingError) in
+            let first = container.firstFrame.map { [$0] } ?? []
+            let frames = options.includesAnimation ? first + container.frames.dropFirst() : first
+            return frames.compactMap { $0.tableByteCount(in: bytes) }.max() ?? 0
+        }
+        tableByteCounts[options.includesAnimation] = count
+        return count
     }
 
     func decode(_ options: DecodingOptions) throws(ImageDecodingError) -> DecodedImage {
-        try WebPDecodingState(file.data, container(options), options: options, settings).finish()
+        try WebPFrame.check(tables: tableByteCount(options), options.limits)
+        return try WebPDecodingState(file.data, container(options), options: options, settings).finish()
     }
 
     private func container(_ options: DecodingOptions) throws(ImageDecodingError) -> WebPContainer {

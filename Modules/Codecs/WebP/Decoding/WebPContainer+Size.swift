@@ -1,4 +1,5 @@
 import AlcedoCore
+import AlcedoRuntime
 
 extension WebPContainer {
     /// Returns the size, in stored orientation, to which a still image is decoded for a target. EXIF that arrives later
@@ -12,15 +13,16 @@ extension WebPContainer {
     }
 
     /// Returns the estimated maximum number of bytes for decoding the still image or the first frame, or `nil` before
-    /// ``firstFrame`` is known. The file, the metadata and the Huffman tables of libwebp are not included.
+    /// ``firstFrame`` is known. The file and the metadata are not included.
     ///
     /// - Parameters:
     ///   - options: The decoding options.
+    ///   - tables: The number of bytes of the prefix codes of a frame: see ``WebPFrame/tableByteCount(in:)``.
     ///   - isIncremental: Whether bytes are still arriving. In this case, the output of libwebp is copied, as for a
     ///     partial image, and an orientation that has not arrived may swap the sides.
-    func byteCount(_ options: DecodingOptions, isIncremental: Bool) -> Int? {
+    func byteCount(_ options: DecodingOptions, tables: Int, isIncremental: Bool) -> Int? {
         guard let canvas, let first = firstFrame else { return nil }
-        let workingByteCount = ([first] + frames).map(\.workingByteCount).max() ?? 0
+        let workingByteCount = (([first] + frames).map(\.workingByteCount).max() ?? 0) + tables
         let mayReorient = options.appliesOrientation && (orientation != .up || isIncremental && !isOrientationKnown)
         if isAnimated {
             // Rows are padded, so an image with swapped sides can need more bytes.
@@ -46,8 +48,32 @@ extension WebPContainer {
 }
 
 extension WebPFrame {
-    /// The estimated maximum number of bytes that libwebp allocates to decode the frame, without Huffman tables, whose
-    /// number the bitstream determines.
+    /// Returns the maximum number of bytes of the tables that libwebp makes of the prefix codes of the frame, whose
+    /// pixels or alpha are lossless, or nil when more bytes are needed. 0 for other frames.
+    func tableByteCount(in bytes: UnsafeBufferPointer<UInt8>) -> Int? {
+        // The header of the chunk, and then the signature and the size of pixels, or the method of alpha.
+        let start = bitstream.lowerBound + 8
+        let pixels = start + (isLossless ? 5 : 1)
+        let end = min(bitstream.upperBound, bytes.count)
+        guard isLossless || opaqueBitstream != nil else { return 0 }
+        guard pixels <= end else { return nil }
+        guard isLossless || bytes[start] & 3 == 1 else { return 0 }
+        return LosslessCodeGroups.count(of: area.size, in: UnsafeBufferPointer(rebasing: bytes[pixels..<end]))
+            .map { $0 * LosslessCodeGroups.byteCount }
+    }
+
+    /// Throws `exceedsLimit` when the tables alone hold more bytes than the limit, and more than those of ordinary
+    /// images do.
+    static func check(tables byteCount: Int, _ limits: DecodingLimits) throws(ImageDecodingError) {
+        guard byteCount > max(limits.maximumByteCount, 1 << 20) else { return }
+        throw ImageDecodingError(
+            .exceedsLimit,
+            "WebP: the prefix codes need \(byteCount.byteCountText); the limit is "
+                + "\(limits.maximumByteCount.byteCountText) (DecodingLimits.maximumByteCount)")
+    }
+
+    /// The estimated maximum number of bytes that libwebp allocates to decode the frame, without the tables of prefix
+    /// codes, whose number the bitstream determines.
     var workingByteCount: Int {
         let pixels = area.size.pixelCount
         // Rows of macroblocks with their state, for two threads. Measured and rounded up.

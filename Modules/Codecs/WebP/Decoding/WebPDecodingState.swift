@@ -17,6 +17,10 @@ final class WebPDecodingState: IncrementalDecodingState {
     /// Whether incremental decoding of the still image is skipped because libwebp has rejected its bytes. A complete
     /// image can still be decoded, because libwebp is more lenient with all bytes in one call.
     private var isStuck = false
+    /// The maximum number of bytes of the prefix codes of the first frame, or nil before it is known.
+    private var tableByteCount: Int?
+    /// The number of received bytes when the prefix codes were last looked for.
+    private var searchedByteCount = 0
 
     private static let pieceByteCount = 32 << 10
 
@@ -26,20 +30,25 @@ final class WebPDecodingState: IncrementalDecodingState {
         container = WebPContainer(limits: options.limits)
     }
 
-    /// Creates the state of a complete file whose chunks have been read with the limits of the options.
+    /// Creates the state of a complete file whose chunks have been read with the limits of the options, and whose
+    /// prefix codes have been checked.
     init(_ data: Data, _ container: WebPContainer, options: DecodingOptions, _ settings: WebPSettings) {
         (self.data, self.container, self.options, self.settings) = (data, container, options, settings)
+        tableByteCount = 0
     }
 
     var info: ImageInfo? { container.info }
 
-    var decodingByteCount: Int? { container.byteCount(options, isIncremental: true) }
+    var decodingByteCount: Int? {
+        tableByteCount.flatMap { container.byteCount(options, tables: $0, isIncremental: true) }
+    }
 
     func append(_ bytes: Data) throws(ImageDecodingError) {
         let isKnown = container.firstFrame != nil
         if data.isEmpty { data = bytes } else { data.append(bytes) }
         guard !data.isEmpty else { return }
         try data.withDecoderInput(of: "WebP") { bytes throws(ImageDecodingError) in try container.advance(bytes) }
+        try findTables(isWhole: container.arriving == nil)
         // An image that is complete before its decoding starts is not decoded here, because libwebp is faster with all
         // bytes in one call. Each piece makes libwebp decode some rows again, so small pieces are collected.
         guard isKnown, partialImage != nil || container.arriving != nil,
@@ -48,9 +57,26 @@ final class WebPDecodingState: IncrementalDecodingState {
         try advance()
     }
 
-    /// Decodes the still image as far as bytes are available.
+    /// Determines the memory of the prefix codes of the first frame, before libwebp reads them. Throws `exceedsLimit`.
+    ///
+    /// - Parameter isWhole: Whether no more bytes of the frame arrive.
+    private func findTables(isWhole: Bool) throws(ImageDecodingError) {
+        // Each search begins at the start of the frame, so the next one waits for a quarter more bytes.
+        guard tableByteCount == nil, let frame = container.firstFrame,
+            isWhole || data.count - searchedByteCount >= searchedByteCount / 4
+        else { return }
+        searchedByteCount = data.count
+        let count = try data.withDecoderInput(of: "WebP") { bytes throws(ImageDecodingError) in
+            frame.tableByteCount(in: bytes)
+        }
+        guard let count = count ?? (isWhole ? 0 : nil) else { return }
+        try WebPFrame.check(tables: count, options.limits)
+        tableByteCount = count
+    }
+
+    /// Decodes the still image as far as bytes are available, if the memory of its prefix codes is known.
     private func advance() throws(ImageDecodingError) {
-        guard !isStuck, !container.isAnimated, let frame = container.firstFrame else { return }
+        guard !isStuck, !container.isAnimated, tableByteCount != nil, let frame = container.firstFrame else { return }
         // An orientation stored after the pixels can change the size for a target once.
         if partialImage?.size != size {
             // The old memory is released before the new memory is allocated.
@@ -93,6 +119,7 @@ final class WebPDecodingState: IncrementalDecodingState {
     func finish() throws(ImageDecodingError) -> DecodedImage {
         guard !data.isEmpty else { throw ImageDecodingError(.empty, "WebP: the data is empty") }
         try container.finish()
+        try findTables(isWhole: true)
         do throws(ImageDecodingError) {
             guard let frame = container.frames.first else {
                 throw ImageDecodingError(.truncated, "WebP: the data ends within the image")
