@@ -107,7 +107,7 @@ import Testing
         let count = try decoder.decodingByteCount(data, options: DecodingOptions())
         #expect(count >= 4096 * 5120 && count <= 4096 * 12_288 + (4 << 20))
         #expect(try decoder.decode(data).size == PixelSize(width: 256, height: 256))
-        try DecoderChecks(decoder).checkPieces(data)
+        try DecoderChecks(decoder).checkPieces(PrefixCodeBomb.file(side: 64))
 
         let limits = DecodingLimits(maximumByteCount: 20 << 20)
         let error = #expect(throws: ImageDecodingError.self) {
