@@ -122,6 +122,21 @@ import Testing
         #expect(refused?.code == .exceedsLimit)
     }
 
+    @Test func `the prefix codes of lossless alpha are part of the reported memory`() throws {
+        let size = PixelSize(width: 256, height: 256)
+        let color = try WebPEncoder(method: 0).encode(.coordinates(size))
+        let header = RIFFWriter.extendedHeader(flags: 0x10, width: size.width, height: size.height)
+        // After the method, the stream has neither a signature nor a size.
+        let alpha = RIFFWriter.chunk("ALPH", [1] + PrefixCodeBomb.file(side: size.width).dropFirst(25))
+        let data = RIFFWriter.file([header, alpha, RIFFWriter.image(of: color)])
+
+        #expect(try decoder.decodingByteCount(data, options: DecodingOptions()) >= 4096 * 5120)
+        let image = try decoder.decode(data)
+        #expect(image.damage == nil && image.pixels.tightBytes.allSatisfy { $0 == 0 } == false)
+        let limits = DecodingLimits(maximumByteCount: 20 << 20)
+        #expect(errorCode(data, limits: limits) == .exceedsLimit)
+    }
+
     @Test func `the memory of a lossless image is known before its pixels are complete`() throws {
         let data = PrefixCodeBomb.file(side: 256)
         let incremental = decoder.makeIncrementalDecoder(options: DecodingOptions())
