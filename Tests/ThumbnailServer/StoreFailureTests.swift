@@ -138,7 +138,8 @@ struct StoreFailureTests {
         try await eventually {
             count += 1
             clock.advance(by: .seconds(60))
-            #expect(try await statuses(stack, origin, count: count).allSatisfy { $0 == 200 })
+            let found = try await statuses(stack, origin, count: count)
+            #expect(found.allSatisfy { $0 == 200 })
             return lines.value.count == 2
         }
         await stack.shutDown()

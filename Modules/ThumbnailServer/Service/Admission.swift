@@ -7,10 +7,11 @@ import AlcedoRuntime
 /// machine may have as many requests as are free. So one machine alone has at most half, two machines have a third
 /// each, and requests of another machine are still admitted.
 ///
-/// A machine is an address to which the server has connected, with all host names that led to it. Requests for host
-/// names whose address is not known count together, as one more machine, until they end. As soon as the address is
-/// known, they count for its machine as well. Requests for one name try several addresses; those in progress at the
-/// same time count for the first one.
+/// A machine is an address to which the server connects, with all host names that lead to it. Requests for host names
+/// whose address is not known count together, as one more machine, until they end. As soon as the address is known,
+/// they count for its machine as well: otherwise, the names of a wildcard domain would take slot after slot from the
+/// unknown names. Requests for one name try several addresses; those in progress at the same time count for the first
+/// one.
 final class Admission: Sendable {
     /// The admission of one request. Deinitialization releases it if `release()` was never called, because the work for
     /// the request may not run.
