@@ -16,7 +16,7 @@ struct AdmissionTests {
     private func fill(_ admission: Admission, _ hosts: [String]) throws -> [Permit] {
         var permits: [Permit] = []
         while true {
-            let (name, host) = ("\(hosts[0])-\(permits.count)", hosts[permits.count % hosts.count])
+            let (name, host) = ("\(hosts.count)-\(permits.count)", hosts[permits.count % hosts.count])
             guard let permit = admission.acquire(try key(name), of: host) else { return permits }
             permits.append(permit)
         }
@@ -44,12 +44,9 @@ struct AdmissionTests {
         #expect(admission.current == 0 && admission.acquire(keys[2], of: "c") != nil)
     }
 
-    @Test(arguments: [true, false]) func `a host has at most half of the slots, and gets them back`(
-        isKnown: Bool
-    ) throws {
+    @Test func `a host has at most half of the slots, and gets them back`() throws {
         let keys = try ["a", "b", "c"].map(key)
-        let admission = admission(limit: 3, known: "b")
-        if isKnown { admission.recordAddress("1", of: "a") }
+        let admission = admission(limit: 3, known: "a", "b")
         let first = try #require(admission.acquire(keys[0], of: "a"))
         let again = try #require(admission.acquire(keys[0], of: "a"))
         let second = try #require(admission.acquire(keys[1], of: "a"))
@@ -79,7 +76,6 @@ struct AdmissionTests {
 
     @Test func `new names take half of the slots together, also after their address is known`() throws {
         let admission = admission(limit: 512, known: "known")
-        // The names of a wildcard domain.
         let names = (0..<1_024).map { "\($0).example" }
         var permits = try fill(admission, names)
         #expect(permits.count == 256)
@@ -95,6 +91,20 @@ struct AdmissionTests {
         permits.removeAll()
         #expect(admission.current == 0)
         #expect(try fill(admission, names).count == 256)
+    }
+
+    @Test(arguments: [
+        (["%.example.test", "a.%.example.test"], "other.test"), (["%.example.co.uk"], "other.co.uk"),
+        (["10.0.0.%", "[2001:db8::%]"], "other.test"), (["%.example.test"], "10.0.0.1"),
+    ])
+    func `the names of one domain leave slots to other new names`(patterns: [String], other: String) throws {
+        let admission = Admission(limit: 512)
+        let names = (0..<256).flatMap { number in patterns.map { $0.replacing("%", with: "\(number)") } }
+        let permits = try fill(admission, names)
+        #expect(permits.count == 171)
+
+        #expect(admission.acquire(try key("other"), of: other) != nil)
+        #expect(admission.acquire(try key("another"), of: "another.test") != nil)
     }
 
     @Test func `equal requests have the same rule, with a limit of their own`() throws {

@@ -10,8 +10,9 @@ import AlcedoRuntime
 /// A machine is an address to which the server connects, with all host names that lead to it. Requests for host names
 /// whose address is not known count together, as one more machine, until they end. As soon as the address is known,
 /// they count for its machine as well: otherwise, the names of a wildcard domain would take slot after slot from the
-/// unknown names. Requests for one name try several addresses; those in progress at the same time count for the first
-/// one.
+/// unknown names. Among the unknown names, the rule applies to domains: one may have as many requests as the unknown
+/// names have left. So the names of one domain have at most a third of all requests, and leave some to other new names.
+/// Requests for one name try several addresses; those in progress at the same time count for the first one.
 final class Admission: Sendable {
     /// The admission of one request. Deinitialization releases it if `release()` was never called, because the work for
     /// the request may not run.
@@ -37,29 +38,39 @@ final class Admission: Sendable {
         }
     }
 
-    /// A limit, and the numbers of requests of each machine and of unknown machines. A request may count for both.
+    /// A limit, and the numbers of requests of each machine and of unknown names. A request may count for both.
     private struct Shares: Sendable {
         let limit: Int
         var total = 0
         var unknown = 0
+        /// The numbers of requests of unknown names by domain.
+        var domains: [String: Int] = [:]
         var machines: [String: Int] = [:]
 
         init(limit: Int) { self.limit = limit }
 
-        /// Whether a machine, or the unknown ones for nil, may have a further request.
-        func isOpen(to machine: String?) -> Bool {
-            (machine.map { machines[$0, default: 0] } ?? unknown) < limit - total
+        /// Whether a machine, or a host whose machine is not known, may have a further request.
+        func isOpen(to machine: String?, _ host: String) -> Bool {
+            let free = limit - total
+            if let machine { return machines[machine, default: 0] < free }
+            return domains[Admission.domain(of: host), default: 0] < free - unknown
         }
 
-        mutating func add(_ count: Int, isUnknown: Bool, machine: String?) {
+        /// Adds requests of a host, or subtracts them.
+        mutating func add(_ count: Int, of host: String, isUnknown: Bool, machine: String?) {
             total += count
-            if isUnknown { unknown += count }
+            if isUnknown {
+                unknown += count
+                Self.add(count, to: Admission.domain(of: host), in: &domains)
+            }
             if let machine { add(count, to: machine) }
         }
 
-        mutating func add(_ count: Int, to machine: String) {
-            let sum = machines[machine, default: 0] + count
-            machines[machine] = sum > 0 ? sum : nil
+        mutating func add(_ count: Int, to machine: String) { Self.add(count, to: machine, in: &machines) }
+
+        private static func add(_ count: Int, to name: String, in counts: inout [String: Int]) {
+            let sum = counts[name, default: 0] + count
+            counts[name] = sum > 0 ? sum : nil
         }
     }
 
@@ -139,9 +150,11 @@ final class Admission: Sendable {
         state.withLock { state -> Permit? in
             let machine = state.machine(of: host)
             let (isUnknown, isFirst) = (machine == nil, state.requests[key] == nil)
-            guard state.all.isOpen(to: machine), !isFirst || state.distinct.isOpen(to: machine) else { return nil }
-            state.all.add(1, isUnknown: isUnknown, machine: machine)
-            if isFirst { state.distinct.add(1, isUnknown: isUnknown, machine: machine) }
+            guard state.all.isOpen(to: machine, host), !isFirst || state.distinct.isOpen(to: machine, host) else {
+                return nil
+            }
+            state.all.add(1, of: host, isUnknown: isUnknown, machine: machine)
+            if isFirst { state.distinct.add(1, of: host, isUnknown: isUnknown, machine: machine) }
             state.requests[key, default: Request(host: host, isUnknown: isUnknown)].count += 1
             var known = state.hosts[host] ?? Host(machine: machine)
             known.count += 1
@@ -151,12 +164,23 @@ final class Admission: Sendable {
         }
     }
 
+    /// Returns the domain of a host name: its last two labels, or three if the second of them from the end is short, as
+    /// in `example.co.uk`. All numeric addresses have one domain.
+    private static func domain(of host: String) -> String {
+        let labels = host.split(separator: ".")
+        guard let last = labels.last, !host.contains(":"), !last.allSatisfy(\.isNumber) else { return "" }
+        let hasShortLabel = labels.count > 2 && labels[labels.count - 2].count <= 3
+        return labels.suffix(hasShortLabel ? 3 : 2).joined(separator: ".")
+    }
+
     private func release(_ key: ImageKey, isUnknown: Bool) {
         state.withLock { state in
             guard let request = state.requests[key], var known = state.hosts[request.host] else { return }
             let isLast = request.count == 1
-            state.all.add(-1, isUnknown: isUnknown, machine: known.machine)
-            if isLast { state.distinct.add(-1, isUnknown: request.isUnknown, machine: known.machine) }
+            state.all.add(-1, of: request.host, isUnknown: isUnknown, machine: known.machine)
+            if isLast {
+                state.distinct.add(-1, of: request.host, isUnknown: request.isUnknown, machine: known.machine)
+            }
             known.count -= 1
             known.distinctCount -= isLast ? 1 : 0
             state.hosts[request.host] = known.count > 0 ? known : nil
