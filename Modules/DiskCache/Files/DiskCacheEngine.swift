@@ -191,7 +191,8 @@ final class DiskCacheEngine: Sendable {
         defer { end(id) }
         let count = await perform { store in
             let written = self.keysWritten(after: id)
-            let stagedOnlyCount = staged.count { written.contains($0) || !store.files.contains(EntryName($0)) }
+            let (files, paths) = (store.files, store.files.paths)
+            let stagedOnlyCount = staged.count { written.contains($0) || !files.contains(paths.name(of: $0)) }
             return stagedOnlyCount + store.removeAll(of: resource) { self.keysWritten(after: id) }
         }
         return count ?? 0

@@ -48,6 +48,12 @@ public final class FileDiskCache: MaintainableDataCache {
     ///     value counts as no extension. An entry's file begins with its data, so image viewers can open it. Caches
     ///     that share a directory should use the same extension, because each cache changes the extensions of all files
     ///     to its own. The default is no extension.
+    ///   - keepsPathExtensions: Whether the file of a resource whose URL ends with the path extension of an image
+    ///     format, such as `photo.JPG?width=80`, has that extension, in lower case: avif, bmp, gif, heic, heif, ico,
+    ///     jpeg, jpg, jxl, png, svg, tif, tiff or webp. All other files have `pathExtension`. The extension says
+    ///     nothing about the data: a server may send another format, and a processed variant, which has the extension
+    ///     of its original, may be encoded in another one. Caches that share a directory should use the same value. A
+    ///     cache with another value than the last one reads the end of every file once. The default is false.
     ///   - durability: The data that survives a power failure. The default is ``/AlcedoCore/Durability/none``.
     ///   - sweepInterval: The time between two periodic trims, which remove expired entries and apply the limits. The
     ///     first trim runs one interval after the first hit or store. With zero or less, no periodic trims run. The
@@ -64,6 +70,7 @@ public final class FileDiskCache: MaintainableDataCache {
         directory: URL,
         limits: DataCacheLimits = DataCacheLimits(),
         pathExtension: String? = nil,
+        keepsPathExtensions: Bool = false,
         durability: Durability = .none,
         sweepInterval: Duration = .seconds(600),
         lockTimeout: Duration = .seconds(10),
@@ -74,7 +81,8 @@ public final class FileDiskCache: MaintainableDataCache {
         self.limits = limits
         let trims = TrimObservers(onTrim)
         self.trims = trims
-        engine = EntryPaths(directory, pathExtension: pathExtension).map { paths in
+        let paths = EntryPaths(directory, pathExtension: pathExtension, keepsPathExtensions: keepsPathExtensions)
+        engine = paths.map { paths in
             DiskCacheEngine(
                 EntryStore(paths, limits: limits, durability: durability, lockTimeout: lockTimeout, clock: clock),
                 sweepInterval: sweepInterval,
@@ -214,7 +222,7 @@ public final class FileDiskCache: MaintainableDataCache {
     /// Returns the location of an entry's file, whether or not the file exists. Returns nil if the cache's directory is
     /// not a file URL with a usable path.
     public func path(for key: ImageKey) -> URL? {
-        engine.map { URL(filePath: $0.store.files.paths.file(EntryName(key))) }
+        engine.map { URL(filePath: $0.store.files.paths.file($0.store.files.paths.name(of: key))) }
     }
 
     /// Returns the reason why ``count``, ``totalSize`` and ``items()`` may not include all entries, or nil if they do.

@@ -16,7 +16,7 @@ struct IndexRecordTests {
             storedAt: Timestamp(milliseconds: 0), lastUse: Timestamp(milliseconds: -1), expiry: nil,
             useNumber: IndexEntry.neverUsed),
         IndexEntry(
-            name: EntryName(words: SIMD4(repeating: .max)), resourceHash: 0,
+            name: EntryName(words: SIMD4(repeating: .max), suffixNumber: 63), resourceHash: 0,
             file: FileSize(length: 1 << 42 - 1, occupied: 1 << 42 + (1 << 24 - 1) * 512),
             storedAt: Timestamp(milliseconds: .max), lastUse: Timestamp(milliseconds: .min),
             expiry: Timestamp(milliseconds: 0), useNumber: .max),
@@ -48,6 +48,8 @@ struct IndexRecordTests {
         }
         #expect(read == entry)
     }
+
+    @Test func `an entry in memory has the documented size`() { #expect(MemoryLayout<IndexEntry>.stride == 96) }
 
     @Test func `a removal's record identifies its entry`() throws {
         let name = EntryName(key("a"))
@@ -92,7 +94,7 @@ struct IndexRecordTests {
 
     @Test func `a header is decoded as it was encoded, and every changed byte is detected`() throws {
         let header = IndexHeader(
-            entryCount: 12, replacing: (generation: 34, size: 56), suffix: ".png",
+            entryCount: 12, replacing: (generation: 34, size: 56), suffixRule: ".png",
             bootHashes: (1...40 as ClosedRange<UInt64>).map { $0 })
         let bytes = header.encoded
         #expect(bytes.count == IndexHeader.size)

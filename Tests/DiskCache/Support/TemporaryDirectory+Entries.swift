@@ -6,9 +6,10 @@ import TestSupport
 
 extension TemporaryDirectory {
     /// Returns the path of an entry's file.
-    func file(_ key: String) -> String { "\(path)/\(name(key).prefix(2))/\(name(key).dropFirst(2))" }
+    func file(_ name: String) -> String { file(key(name)) }
 
-    private func name(_ text: String) -> String { key(text).fileName }
+    /// Returns the path of an entry's file without its path extension.
+    func file(_ key: ImageKey) -> String { "\(path)/\(key.fileName.prefix(2))/\(key.fileName.dropFirst(2))" }
 
     /// Paths of all regular files below the directory except the index, sorted. Files may be removed meanwhile, such as
     /// one that a cache is writing.

@@ -194,15 +194,21 @@ extension EntryDirectory {
     /// Returns a summary of an entry's file, or nil if the file is absent or not an entry. Reads only the trailer and
     /// the resource's name, and does not verify the checksum.
     ///
+    /// - Parameters:
+    ///   - name: The name of the entry.
+    ///   - suffix: The path extension of the file if it differs from that of the name.
     /// - Throws: The reason why the file cannot be read now.
-    func summary(_ name: EntryName) throws(SystemError) -> Summary? {
-        guard let file = try open(name).file() else { return nil }
+    func summary(_ name: EntryName, suffix: [UInt8]? = nil) throws(SystemError) -> Summary? {
+        guard let file = try open(name, suffix: suffix).file() else { return nil }
         let size = file.size
         let end = try file.descriptor.read(EntryTrailer.size, at: size.length - EntryTrailer.size)
         guard let trailer = end?.withBytes({ EntryTrailer($0, fileSize: size.length) }) else { return nil }
         let resource = try file.descriptor.read(trailer.resourceCount, at: trailer.dataCount)
-        guard let hash = resource?.withBytes({ XXH64.hash($0) }) else { return nil }
-        return Summary(trailer: trailer, size: size, resourceHash: hash)
+        let found = resource?.withBytes { bytes in
+            (hash: XXH64.hash(bytes), number: bytes.withUnsafeBytes { paths.suffixNumber(ofResource: $0) })
+        }
+        guard let found else { return nil }
+        return Summary(trailer: trailer, size: size, resourceHash: found.hash, suffixNumber: found.number)
     }
 
     /// Returns the length of an entry's file and its modification date in seconds since 1970. Returns nil if there is

@@ -17,11 +17,13 @@ struct EntryDirectory: Sendable {
         case unavailable
     }
 
-    /// The trailer of a file, the size of the file, and the hash of its resource. The checksum has not been verified.
+    /// The trailer of a file, the size of the file, the hash of its resource, and the number of the path extension that
+    /// the file should have. The checksum has not been verified.
     struct Summary {
         var trailer: EntryTrailer
         var size: FileSize
         var resourceHash: UInt64
+        var suffixNumber: UInt8
     }
 
     struct VerifiedEntry {
@@ -77,13 +79,12 @@ extension EntryDirectory {
     }
 
     /// Calls `body` for every file that has an entry's name, with or without an extension. The first argument is the
-    /// entry's name. The second is the file's extension with its dot, or nil if the extension equals the cache's. A
-    /// name may occur with several extensions. Reads no file. Does nothing if there is no directory at the cache's
-    /// path.
+    /// entry's name. The second is the file's extension with its dot, or nil if the extension equals the cache's, or is
+    /// one that the cache keeps and that the name contains. A name may occur with several extensions. Reads no file.
+    /// Does nothing if there is no directory at the cache's path.
     ///
     /// - Throws: The reason why a directory cannot be listed. That directory may contain entries.
     func forEachName(_ body: (EntryName, _ otherSuffix: [UInt8]?) -> Void) throws(SystemError) {
-        let suffix = paths.suffixBytes
         guard let directory = try openIfThere() else { return }
         // Other files are skipped. They do not belong to the cache: the user may have passed the wrong directory.
         var shards: [String] = []
@@ -95,8 +96,8 @@ extension EntryDirectory {
                 guard rest.count >= 62, let name = EntryName(digits: Array(shard.utf8) + rest[..<62]),
                     rest.count == 62 || rest[62] == UInt8(ascii: ".")
                 else { return }
-                let isUsual = rest[62...].elementsEqual(suffix)
-                body(name, isUsual ? nil : Array(rest[62...]))
+                let usual = paths.name(name, listedWith: rest[62...])
+                body(usual ?? name, usual == nil ? Array(rest[62...]) : nil)
             }
         }
         if number != 0 { throw SystemError(number: number) }

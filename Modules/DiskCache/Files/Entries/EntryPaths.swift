@@ -4,9 +4,19 @@ import FoundationEssentials
 /// The paths of a cache's entries and of its directory of temporary files. The entries are in 256 directories. The name
 /// of each directory is the first two digits of its entries' names.
 struct EntryPaths: Sendable {
+    /// The path extensions of image formats, with their dots. An ``EntryName`` contains the position of one of them,
+    /// which has six bits in an ``IndexRecord``. A change of the list makes every index incomplete.
+    private static let imageSuffixes = [
+        ".avif", ".bmp", ".gif", ".heic", ".heif", ".ico", ".jpeg", ".jpg", ".jxl", ".png", ".svg", ".tif", ".tiff",
+        ".webp",
+    ].map { Array($0.utf8) }
+
     let directory: String
-    /// The path extension of the entries' files with its dot, or empty for none.
+    /// The path extension of the entries' files with its dot, or empty for none. With ``keepsPathExtensions``, other
+    /// files have the extensions of their resources.
     let suffix: String
+    /// Whether the file of a resource whose name ends with the path extension of an image format has that extension.
+    let keepsPathExtensions: Bool
 
     private let prefixBytes: [UInt8]
     let suffixBytes: [UInt8]
@@ -17,7 +27,8 @@ struct EntryPaths: Sendable {
     ///   - directory: The cache's directory.
     ///   - pathExtension: The path extension of the entries' files: 1 to 16 ASCII letters and digits. Any other value
     ///     counts as none.
-    init?(_ directory: URL, pathExtension: String?) {
+    ///   - keepsPathExtensions: Whether files have the path extensions of their resources. The default is false.
+    init?(_ directory: URL, pathExtension: String?, keepsPathExtensions: Bool = false) {
         let path = directory.path(percentEncoded: false)
         guard directory.isFileURL, !path.isEmpty, !path.utf8.contains(0) else { return nil }
         // Only the path is kept. An open directory would still be the old one after a new directory has taken the path.
@@ -28,29 +39,83 @@ struct EntryPaths: Sendable {
                     && text.utf8.allSatisfy { UInt8(ascii: "a")...UInt8(ascii: "z") ~= $0 | 0x20 || 0x30...0x39 ~= $0 }
             } ?? false
         suffix = isUsable ? "." + (pathExtension ?? "") : ""
+        self.keepsPathExtensions = keepsPathExtensions
         prefixBytes = Array((self.directory + "/").utf8)
         suffixBytes = Array(suffix.utf8)
     }
 
     var unfinished: String { directory + "/unfinished" }
 
+    /// The rule by which the files have their path extensions. An index is valid only for one rule.
+    var suffixRule: String {
+        guard keepsPathExtensions else { return suffix }
+        return suffix + "/" + Self.imageSuffixes.map { String(decoding: $0, as: UTF8.self) }.joined()
+    }
+
+    /// Returns the name of a key's entry.
+    func name(of key: ImageKey) -> EntryName {
+        EntryName(key, suffixNumber: suffixNumber(ofResource: key.resource.description.utf8))
+    }
+
+    /// Returns the number of the path extension of a resource's file: that of an image format if the URL ends with one,
+    /// in upper or lower case, before its query. Zero for the extension of the cache.
+    func suffixNumber(ofResource name: some BidirectionalCollection<UInt8>) -> UInt8 {
+        guard keepsPathExtensions else { return 0 }
+        // A digest of credentials or of a request's fields follows a space.
+        let end = name.prefix { !"?# ".utf8.contains($0) }.suffix(5)
+        guard let dot = end.lastIndex(of: UInt8(ascii: ".")) else { return 0 }
+        return Self.number(of: end[dot...].map { UInt8(ascii: "A")...UInt8(ascii: "Z") ~= $0 ? $0 | 0x20 : $0 }) ?? 0
+    }
+
+    /// Returns a listed name with the number of its file's path extension, or nil if a file of this cache cannot have
+    /// the extension.
+    func name(_ name: EntryName, listedWith suffix: some Collection<UInt8>) -> EntryName? {
+        var name = name
+        if keepsPathExtensions, let number = Self.number(of: suffix) {
+            name.suffixNumber = number
+        } else if !suffix.elementsEqual(suffixBytes) {
+            return nil
+        }
+        return name
+    }
+
+    /// Returns a name with each path extension that its file may have.
+    func possibleNames(of name: EntryName) -> [EntryName] {
+        (0...(keepsPathExtensions ? Self.imageSuffixes.count : 0)).map { number in
+            var name = name
+            name.suffixNumber = UInt8(number)
+            return name
+        }
+    }
+
+    private static func number(of suffix: some Collection<UInt8>) -> UInt8? {
+        imageSuffixes.firstIndex { $0.elementsEqual(suffix) }.map { UInt8($0 + 1) }
+    }
+
+    /// Returns the path extension of an entry's file, with its dot.
+    func suffix(of name: EntryName) -> [UInt8] {
+        let position = Int(name.suffixNumber) - 1
+        guard keepsPathExtensions, Self.imageSuffixes.indices.contains(position) else { return suffixBytes }
+        return Self.imageSuffixes[position]
+    }
+
     /// Returns the path of an entry's directory, relative to the cache's directory.
     func shard(of name: EntryName) -> String { String(decoding: [name.digit(0), name.digit(1)], as: UTF8.self) }
 
     func file(_ name: EntryName) -> String {
-        withFile(name, behind: prefixBytes, suffixBytes) { String(cString: $0) }
+        withFile(name, behind: prefixBytes, suffix(of: name)) { String(cString: $0) }
     }
 
     /// Calls `body` with the path of an entry's file, relative to the cache's directory.
     ///
     /// - Parameters:
     ///   - name: The name of the entry.
-    ///   - suffix: The path extension with its dot. The default is that of the cache.
+    ///   - suffix: The path extension with its dot. The default is that of the name.
     ///   - body: A closure that uses the path. It must not keep the pointer.
     func withFile<Result: ~Copyable>(
         _ name: EntryName, _ suffix: [UInt8]? = nil, _ body: (UnsafePointer<CChar>) -> Result
     ) -> Result {
-        withFile(name, behind: [], suffix ?? suffixBytes, body)
+        withFile(name, behind: [], suffix ?? self.suffix(of: name), body)
     }
 
     /// Calls `body` with the name of an entry's file in the entry's directory.
@@ -92,10 +157,17 @@ struct EntryPaths: Sendable {
 /// directory. The other digits, with the path extension, name the entry's file.
 struct EntryName: Hashable, Sendable {
     private(set) var words: SIMD4<UInt64>
+    /// The number of the path extension of the entry's file; zero for that of the cache. ``EntryPaths`` defines the
+    /// numbers. Names are equal whatever their extensions.
+    var suffixNumber: UInt8 = 0
 
-    init(words: SIMD4<UInt64>) { self.words = words }
+    init(words: SIMD4<UInt64>, suffixNumber: UInt8 = 0) {
+        self.words = words
+        self.suffixNumber = suffixNumber
+    }
 
-    init(_ key: ImageKey) {
+    init(_ key: ImageKey, suffixNumber: UInt8 = 0) {
+        self.suffixNumber = suffixNumber
         let digest = key.digestWords
         words = SIMD4()
         for index in 0..<4 { words[index] = UInt64(digest[2 * index]) << 32 | UInt64(digest[2 * index + 1]) }
@@ -122,6 +194,8 @@ struct EntryName: Hashable, Sendable {
         default: nil
         }
     }
+
+    static func == (a: EntryName, b: EntryName) -> Bool { a.words == b.words }
 
     /// The first word of the digest, which serves as a hash.
     var hash: UInt64 { words[0] }

@@ -36,7 +36,7 @@ final class DiskIndex: Sendable {
         self.lockTimeout = lockTimeout
         self.onEviction = onEviction
         state = Locked(
-            IndexState(suffixHash: XXH64.hash(files.paths.suffix.utf8Span.span.bytes), bootHash: bootHash))
+            IndexState(suffixHash: XXH64.hash(files.paths.suffixRule.utf8Span.span.bytes), bootHash: bootHash))
     }
 
     private var path: String { files.paths.directory }
@@ -254,36 +254,53 @@ final class DiskIndex: Sendable {
     /// lacks or may describe incorrectly. Writes a new index file.
     ///
     /// Removes abandoned temporary files. If a file whose trailer was read is not an entry, removes the file. Changes
-    /// other path extensions to the cache's where possible.
+    /// other path extensions to the cache's where possible. If the files have the extensions of their resources, reads
+    /// the trailer of each file that has another extension than the table says, or whose extension another rule gave.
     ///
     /// - Parameter trustsTable: Whether an entry of the table counts as correct if its file exists. Pass false for a
     ///   damaged index, which may have lost changes. The trailer of a file is then also read if the file's length or
     ///   date differs from its entry.
     private func reconcile(trustsTable: Bool) throws(DataCacheError) {
         files.removeAbandonedFiles()
-        let bootHashes = state.withLock { $0.bootHashes }
+        let (bootHashes, hasSuffixes) = state.withLock { ($0.bootHashes, $0.hasSuffixes) }
+        let paths = files.paths
         var table = trustsTable ? copy() : state.withLock { $0 }.salvaged()
         var hasFile = [Bool](repeating: false, count: table.count)
-        var found: [EntryName] = []
+        var found: [(name: EntryName, otherSuffix: [UInt8]?)] = []
         do throws(SystemError) {
             try files.forEachName { name, otherSuffix in
-                if let otherSuffix, !files.rename(name, from: otherSuffix) { return }
+                var otherSuffix = otherSuffix
+                if let other = otherSuffix, !paths.keepsPathExtensions {
+                    guard files.rename(name, from: other) else { return }
+                    otherSuffix = nil
+                }
                 let position = table.position(of: name)
                 if let position { hasFile[position] = true }
-                guard let position, trustsTable || isUnchanged(table[position]) else { return found.append(name) }
+                guard let position, otherSuffix == nil, hasSuffixes || !paths.keepsPathExtensions,
+                    paths.suffix(of: table[position].name) == paths.suffix(of: name),
+                    trustsTable || isUnchanged(table[position])
+                else { return found.append((name, otherSuffix)) }
             }
         } catch {
             throw error.cacheError("list", path)
         }
         let missing = hasFile.indices.filter { !hasFile[$0] }.map { table[$0].name }
         for name in missing { table.remove(name) }
-        for name in found {
-            let known = table.position(of: name).map { table[$0] }
-            guard let entry = try adopted(name) else {
+        for (name, otherSuffix) in found {
+            var known = table.position(of: name).map { table[$0] }
+            guard let entry = try adopted(name, otherSuffix) else {
                 table.remove(name)
                 continue
             }
-            if known?.storedAt != entry.storedAt || known?.file != entry.file { table.put(entry) }
+            let suffix = otherSuffix ?? paths.suffix(of: name)
+            if suffix != paths.suffix(of: entry.name), !files.rename(entry.name, from: suffix) {
+                // The right name may be taken by another file of the entry, which is listed, too.
+                if !files.contains(entry.name) { table.remove(name) }
+                continue
+            }
+            if known?.name.suffixNumber != entry.name.suffixNumber { known?.name = entry.name }
+            if known?.storedAt != entry.storedAt || known?.file != entry.file { known = entry }
+            if let known { table.put(known) }
         }
         try makeRoom(for: table, bootHashes)
     }
@@ -307,7 +324,7 @@ final class DiskIndex: Sendable {
             let failure: DataCacheError
             do throws(DataCacheError) {
                 return try write(
-                    IndexHeader(entryCount: table.count, suffix: files.paths.suffix, bootHashes: bootHashes))
+                    IndexHeader(entryCount: table.count, suffixRule: files.paths.suffixRule, bootHashes: bootHashes))
             } catch {
                 guard error.code == .noSpace else { throw error }
                 failure = error
@@ -330,29 +347,35 @@ final class DiskIndex: Sendable {
         let header = state.withLock { state in
             IndexHeader(
                 entryCount: state.table.count, replacing: (state.file?.header?.generation ?? 0, state.end),
-                suffix: files.paths.suffix, bootHashes: state.bootHashes)
+                suffixRule: files.paths.suffixRule, bootHashes: state.bootHashes)
         }
         try write(header)
     }
 
-    /// Returns an index entry made from the trailer of a file. If the file is not an entry, removes the file and
-    /// returns nil. Also returns nil if the file cannot be read for a reason that may concern only this file.
-    private func adopted(_ name: EntryName) throws(DataCacheError) -> IndexEntry? {
+    /// Returns an index entry made from the trailer of a file, with the path extension that the file should have. If
+    /// the file is not an entry, removes the file and returns nil. Also returns nil if the file cannot be read for a
+    /// reason that may concern only this file.
+    ///
+    /// - Parameters:
+    ///   - name: The name of the entry.
+    ///   - suffix: The path extension of the file if it differs from that of the name.
+    private func adopted(_ name: EntryName, _ suffix: [UInt8]?) throws(DataCacheError) -> IndexEntry? {
         let summary: EntryDirectory.Summary?
         do throws(SystemError) {
-            summary = try files.summary(name)
+            summary = try files.summary(name, suffix: suffix)
         } catch {
             // Other files may still be readable.
             if error.isOfOneFile { return nil }
             throw error.cacheError("list", path)
         }
         guard let summary else {
-            files.remove(name)
+            files.remove(name, suffix: suffix)
             return nil
         }
         return IndexEntry(
-            name: name, resourceHash: summary.resourceHash, file: summary.size, storedAt: summary.trailer.storedAt,
-            lastUse: summary.trailer.storedAt, expiry: summary.trailer.expiry, useNumber: IndexEntry.neverUsed)
+            name: EntryName(words: name.words, suffixNumber: summary.suffixNumber), resourceHash: summary.resourceHash,
+            file: summary.size, storedAt: summary.trailer.storedAt, lastUse: summary.trailer.storedAt,
+            expiry: summary.trailer.expiry, useNumber: IndexEntry.neverUsed)
     }
 
     /// Writes a new index file, and replaces the old one with it. Only uses may change the table meanwhile.

@@ -5,16 +5,36 @@ struct IndexEntry: Sendable, Equatable {
     /// The use number of an entry without a recorded use. It is lower than all others.
     static let neverUsed: Int64 = 0
 
-    var name: EntryName
+    private var words: SIMD4<UInt64>
     /// The XXH64 of the resource's name, which all variants of an image share.
     var resourceHash: UInt64
     var file: FileSize
     var storedAt: Timestamp
     var lastUse: Timestamp
     var expiry: Timestamp?
+    /// Part of ``name``. It is stored here, in padding, so that an entry takes 96 bytes.
+    private var suffixNumber: UInt8
     /// The number of the last use. Later uses by the same cache object have greater numbers, independently of the
     /// clock.
     var useNumber: Int64
+
+    init(
+        name: EntryName, resourceHash: UInt64, file: FileSize, storedAt: Timestamp, lastUse: Timestamp,
+        expiry: Timestamp?, useNumber: Int64
+    ) {
+        (words, suffixNumber) = (name.words, name.suffixNumber)
+        self.resourceHash = resourceHash
+        self.file = file
+        self.storedAt = storedAt
+        self.lastUse = lastUse
+        self.expiry = expiry
+        self.useNumber = useNumber
+    }
+
+    var name: EntryName {
+        get { EntryName(words: words, suffixNumber: suffixNumber) }
+        set { (words, suffixNumber) = (newValue.words, newValue.suffixNumber) }
+    }
 
     /// The number of bytes that the entry counts for in the limits.
     var size: Int { file.occupied }

@@ -79,7 +79,7 @@ final class IndexFile: Sendable {
 ///     8   8  generation: a random number that identifies the file
 ///     16  8  generation of the file that this one replaced; zero for none
 ///     24  8  number of bytes of the replaced file that this one covers
-///     32  8  hash of the entries' path extension
+///     32  8  hash of the rule by which the entries' files have their path extensions
 ///     40  8  number of initial records, each of a different entry
 ///     48  8  minimum number of written records; the only field that changes
 ///     56 288 hashes of the boots in which the index is known to be complete, the writer's first; zero for none
@@ -116,10 +116,10 @@ struct IndexHeader: Sendable {
     ///   - entryCount: The number of initial records.
     ///   - replaced: The generation of the replaced file, and the number of its bytes that the new file covers. The
     ///     default is none.
-    ///   - suffix: The path extension of the entries' files, with its dot.
+    ///   - suffixRule: The rule by which the entries' files have their path extensions.
     ///   - bootHashes: The hashes of the boots. Hashes beyond ``maximumBootCount`` are dropped.
     init(
-        entryCount: Int, replacing replaced: (generation: UInt64, size: Int) = (0, 0), suffix: String,
+        entryCount: Int, replacing replaced: (generation: UInt64, size: Int) = (0, 0), suffixRule: String,
         bootHashes: [UInt64]
     ) {
         generation = UInt64.random(in: 1 ... .max)
@@ -127,7 +127,7 @@ struct IndexHeader: Sendable {
         self.entryCount = entryCount
         writtenCount = entryCount
         self.bootHashes = Array(bootHashes.prefix(Self.maximumBootCount))
-        suffixHash = XXH64.hash(suffix.utf8Span.span.bytes)
+        suffixHash = XXH64.hash(suffixRule.utf8Span.span.bytes)
     }
 
     /// Decodes a header. Returns nil if the bytes are not a valid header.
@@ -196,7 +196,7 @@ struct IndexHeader: Sendable {
 ///     56  8  date of the last use, in milliseconds since 1970
 ///     64  8  expiration date, in milliseconds since 1970; the minimum value for none
 ///     72  8  number of the last use
-///     80  1  kind of the record
+///     80  1  kind of the record in the low two bits, and the number of the file's path extension
 ///     81  3  number of 512-byte blocks that the file occupies beyond those that its length fills, 0 to 2^24 - 1
 ///     84  4  low half of the XXH64 of the preceding bytes, seeded with the generation of the file
 enum IndexRecord {
@@ -230,12 +230,13 @@ enum IndexRecord {
     init?(_ bytes: RawSpan, generation: UInt64) {
         let checksum = XXH64.hash(bytes.extracting(first: 84), seed: generation)
         guard bytes.number(at: 84, as: UInt32.self) == UInt32(truncatingIfNeeded: checksum),
-            let kind = Kind(rawValue: bytes.number(at: 80, as: UInt32.self) & 0xFF)
+            let kind = Kind(rawValue: bytes.number(at: 80, as: UInt32.self) & 3)
         else { return nil }
+        let suffixNumber = UInt8(truncatingIfNeeded: bytes.number(at: 80, as: UInt32.self) >> 2) & 63
         let furtherBlocks = Int(bytes.number(at: 80, as: UInt32.self) >> 8)
         var words = SIMD4<UInt64>()
         for index in 0..<4 { words[index] = bytes.number(at: 8 * index, as: UInt64.self).byteSwapped }
-        let name = EntryName(words: words)
+        let name = EntryName(words: words, suffixNumber: suffixNumber)
         switch kind {
         case .removed: self = .removed(name)
         case .removedAll: self = .removedAll
@@ -279,7 +280,8 @@ enum IndexRecord {
         bytes.append(number: entry.expiry?.milliseconds ?? .min)
         bytes.append(number: entry.useNumber)
         let further = entry.file.occupied / blockSize - blocks(of: entry.file.length)
-        bytes.append(number: kind.rawValue | UInt32(min(max(0, further), maximumFurtherBlocks)) << 8)
+        let furtherBlocks = UInt32(min(max(0, further), maximumFurtherBlocks))
+        bytes.append(number: kind.rawValue | UInt32(entry.name.suffixNumber & 63) << 2 | furtherBlocks << 8)
     }
 
     /// Returns the number of blocks that `length` bytes fill, including a partly filled one.

@@ -21,7 +21,7 @@ struct IndexState: Sendable {
     private(set) var table = IndexTable()
     /// Whether the table contained all records of the file when the file was last read or written.
     private(set) var isIntact = false
-    /// The hash of the entries' path extension.
+    /// The hash of the rule by which the entries' files have their path extensions.
     private let suffixHash: UInt64
     private let bootHash: UInt64
     private(set) var file: IndexFile?
@@ -43,11 +43,14 @@ struct IndexState: Sendable {
     }
 
     /// Whether the table contains every entry of the directory. This is certain only if the file is intact, was written
-    /// for the present path extension, and is known to be complete in the current boot.
+    /// for the present path extensions, and is known to be complete in the current boot.
     var isComplete: Bool {
-        guard isIntact, let header = file?.header else { return false }
-        return header.suffixHash == suffixHash && header.bootHashes.contains(bootHash)
+        guard isIntact, hasSuffixes, let header = file?.header else { return false }
+        return header.bootHashes.contains(bootHash)
     }
+
+    /// Whether the file was written for the present path extensions.
+    var hasSuffixes: Bool { file?.header?.suffixHash == suffixHash }
 
     /// The hashes of the boots for the header of a new file: the current boot, and the boots of the present file.
     var bootHashes: [UInt64] { [bootHash] + (file?.header?.bootHashes ?? []).filter { $0 != bootHash } }

@@ -183,8 +183,8 @@ extension EntryStore {
             let encoded = EntryFile.encode(found.entry, key: found.key, storedAt: found.storedAt)
         else { return false }
         let entry = IndexEntry(
-            name: name, resourceHash: Self.hash(found.key.resource), file: encoded.estimatedSize,
-            storedAt: found.storedAt,
+            name: files.paths.name(of: found.key), resourceHash: Self.hash(found.key.resource),
+            file: encoded.estimatedSize, storedAt: found.storedAt,
             lastUse: max(found.storedAt, known?.lastUse ?? found.storedAt),
             expiry: known.map(\.expiry) ?? encoded.trailer.expiry, useNumber: IndexEntry.neverUsed)
         guard !entry.isExpired(limits, at: now), !contains(found.key) else { return false }

@@ -22,7 +22,7 @@ extension EntryStore {
     /// Reads and verifies an entry. Records a use if the index has the entry and the entry has not expired, even if the
     /// file then proves damaged.
     func read(_ key: ImageKey, isMapped: Bool) -> CountedReading {
-        let name = EntryName(key)
+        let name = files.paths.name(of: key)
         let (admission, uses) = admit(name)
         let reading: Reading
         switch admission {
@@ -47,7 +47,7 @@ extension EntryStore {
     /// an entry. Returns nil in all other cases, and while another thread accesses the index. ``read(_:isMapped:)`` can
     /// follow, because recording a use twice has no further effect.
     func readAtOnce(_ key: ImageKey) -> CountedReading? {
-        let name = EntryName(key)
+        let name = files.paths.name(of: key)
         guard let (lookup, uses) = index.useAtOnce(name, at: now, limits: limits) else { return nil }
         let isDue = uses >= IndexState.maximumUnwrittenUseCount
         guard case .present(let known, let indexFile) = lookup else {
@@ -83,7 +83,7 @@ extension EntryStore {
     /// Opens an entry for reading in chunks, and verifies the whole entry. Records a use in the same cases as
     /// ``read(_:isMapped:)``. If there is no reader, `reading` is the reason.
     func openChunks(_ key: ImageKey, chunkSize: Int) -> (reader: EntryReader?, reading: Reading) {
-        let name = EntryName(key)
+        let name = files.paths.name(of: key)
         switch admit(name).0 {
         case .rejected(let rejection): return (nil, rejection)
         case .admitted(let expiry, let known):
@@ -127,7 +127,7 @@ extension EntryStore {
     }
 
     func contains(_ key: ImageKey) -> Bool {
-        let name = EntryName(key)
+        let name = files.paths.name(of: key)
         switch index.find(name, at: now, limits: limits) {
         case .present: return true
         case .absent, .expired: return false
@@ -141,7 +141,9 @@ extension EntryStore {
     /// Returns the key of the entry that is named `name`, or nil if the entry is absent, expired, damaged or
     /// unreadable. Reads the whole file, and records no use.
     func key(named name: EntryName) -> ImageKey? {
-        guard let found = try? files.verifiedEntry(name) else { return nil }
+        let known = index.read { table in table.position(of: name).map { [table[$0].name] } }
+        let names = known ?? files.paths.possibleNames(of: name)
+        guard let found = names.lazy.compactMap({ [files] in try? files.verifiedEntry($0) }).first else { return nil }
         switch index.find(name, at: now, limits: limits) {
         case .present: return found.key
         case .expired: return nil
@@ -159,7 +161,7 @@ extension EntryStore {
     /// Returns the entry, or nil if it is absent, expired, damaged or unreadable, or if the index cannot be changed.
     /// Removes an expired or damaged entry.
     func confirm(_ key: ImageKey) -> CachedData? {
-        let name = EntryName(key)
+        let name = files.paths.name(of: key)
         let found = try? index.change { change throws(DataCacheError) -> CachedData? in
             // An entry that exceeds this cache's limits is not damaged. Another process with other limits may have
             // stored it.
@@ -183,7 +185,7 @@ extension EntryStore {
 
     /// Removes an entry if it has expired.
     func removeExpired(_ key: ImageKey) {
-        let name = EntryName(key)
+        let name = files.paths.name(of: key)
         _ = try? index.change { change throws(DataCacheError) in
             let expired = change.read { table in
                 table.position(of: name).map { table[$0] }.flatMap { $0.isExpired(limits, at: now) ? $0 : nil }

@@ -80,7 +80,7 @@ final class EntryStore: Sendable {
     private func storeUncounted(
         _ entry: CachedData, for key: ImageKey, in order: StoreOrder
     ) throws(DataCacheError) {
-        let (name, now) = (EntryName(key), now)
+        let (name, now) = (files.paths.name(of: key), now)
         if let expiry = entry.expiry, Timestamp(expiry) <= now {
             remove(name, in: order)
             return
@@ -133,7 +133,7 @@ final class EntryStore: Sendable {
     /// Removes the entry of a key. Does nothing if a later store of the key is done. Returns whether the entry's file
     /// was removed.
     @discardableResult
-    func remove(_ key: ImageKey, in order: StoreOrder) -> Bool { remove(EntryName(key), in: order) }
+    func remove(_ key: ImageKey, in order: StoreOrder) -> Bool { remove(files.paths.name(of: key), in: order) }
 
     @discardableResult
     private func remove(_ name: EntryName, in order: StoreOrder) -> Bool {
