@@ -4,6 +4,8 @@ private import CFileSystemShim
 /// A file descriptor, which is closed when the value is destroyed.
 package struct Descriptor: ~Copyable {
     private let number: Int32
+    /// The hook for the calls of this descriptor, and the path of the file. Nil without a hook.
+    private let hook: (call: FileHook, path: String)?
     /// The flags for opening a directory only to look up names in it. The value is that of Linux on the architectures
     /// that Swift supports.
     package static let onlyPath = ALCEDO_O_PATH | O_DIRECTORY
@@ -13,10 +15,21 @@ package struct Descriptor: ~Copyable {
 
     /// Opens a file. If `flags` contains `O_CREAT`, a new file is readable and writable only by its owner. Throws the
     /// error number if the file cannot be opened.
-    package init(opening path: UnsafePointer<CChar>, _ flags: Int32) throws(SystemError) {
+    ///
+    /// - Parameters:
+    ///   - path: The path of the file.
+    ///   - flags: The flags of `open`.
+    ///   - hook: A closure that may let calls fail, also those of descriptors that are opened below this one. The
+    ///     default is nil.
+    package init(
+        opening path: UnsafePointer<CChar>, _ flags: Int32, hook: FileHook? = nil
+    ) throws(SystemError) {
+        let hooked = Self.hooked(hook, path)
+        try Self.announce(flags & (O_WRONLY | O_RDWR | O_CREAT) == 0 ? .open : .openForWriting, hooked)
         let opened = open(path, flags | O_CLOEXEC, 0o600)
         guard opened >= 0 else { throw SystemError(number: errno) }
         number = opened
+        self.hook = hooked
     }
 
     /// Opens a file below a directory. A symbolic link anywhere in the path fails with `ELOOP`.
@@ -28,9 +41,12 @@ package struct Descriptor: ~Copyable {
     package init(
         opening path: UnsafePointer<CChar>, beneath directory: borrowing Descriptor, _ flags: Int32
     ) throws(SystemError) {
+        let hooked = Self.hooked(directory.hook?.call, path)
+        try Self.announce(flags & (O_WRONLY | O_RDWR | O_CREAT) == 0 ? .open : .openForWriting, hooked)
         let opened = alcedo_open_beneath(directory.number, path, flags, 0o600)
         guard opened >= 0 else { throw SystemError(number: errno) }
         number = opened
+        hook = hooked
     }
 
     /// Opens a file below a directory for reading, without waiting for a disk. Throws `EAGAIN` or another error number
@@ -38,12 +54,55 @@ package struct Descriptor: ~Copyable {
     package init(
         openingCached path: UnsafePointer<CChar>, beneath directory: borrowing Descriptor
     ) throws(SystemError) {
+        let hooked = Self.hooked(directory.hook?.call, path)
+        try Self.announce(.open, hooked)
         let opened = alcedo_open_cached(directory.number, path)
         guard opened >= 0 else { throw SystemError(number: errno) }
         number = opened
+        hook = hooked
     }
 
     deinit { close(number) }
+
+    // MARK: Hook
+
+    private static func hooked(_ hook: FileHook?, _ path: UnsafePointer<CChar>) -> (call: FileHook, path: String)? {
+        hook.map { ($0, String(cString: path)) }
+    }
+
+    /// Calls the hook. Returns the number of bytes that the call may handle. Throws the error of the hook.
+    @discardableResult
+    private static func announce(
+        _ action: FileCall.Action, _ hook: (call: FileHook, path: String)?, _ byteCount: Int = 0
+    ) throws(SystemError) -> Int {
+        guard let hook else { return byteCount }
+        switch hook.call(FileCall(action, hook.path, byteCount: byteCount)) {
+        case nil: return byteCount
+        case .error(let number): throw SystemError(number: number)
+        case .shortened(let count): return min(byteCount, max(1, count))
+        }
+    }
+
+    /// Calls the hook for a call on this file. Returns the number of bytes that the call may handle, or nil with the
+    /// hook's error in `errno`.
+    private func announced(_ action: FileCall.Action, _ byteCount: Int = 0) -> Int? {
+        do throws(SystemError) {
+            return try Self.announce(action, hook, byteCount)
+        } catch {
+            errno = error.number
+            return nil
+        }
+    }
+
+    /// Calls the hook for a call on a name in this directory. Returns zero, or the error number of the hook.
+    private func announced(_ action: FileCall.Action, _ name: UnsafePointer<CChar>) -> Int32 {
+        do throws(SystemError) {
+            try Self.announce(action, Self.hooked(hook?.call, name))
+            return 0
+        } catch {
+            return error.number
+        }
+    }
 
     /// The status of the file, or nil if the system reports an error.
     package var status: stat? {
@@ -63,7 +122,8 @@ package struct Descriptor: ~Copyable {
     package func read(into memory: UnsafeMutableRawBufferPointer, at offset: Int) throws(SystemError) -> Int {
         var done = 0
         while done < memory.count, let base = memory.baseAddress {
-            let read = pread(number, base + done, memory.count - done, off_t(offset + done))
+            let wanted = try Self.announce(.read, hook, memory.count - done)
+            let read = pread(number, base + done, wanted, off_t(offset + done))
             if read < 0, errno == EINTR { continue }
             guard read >= 0 else { throw SystemError(number: errno) }
             guard read > 0 else { break }
@@ -99,7 +159,7 @@ package struct Descriptor: ~Copyable {
             // The last read asks for one more byte than the file should have. If it gets that byte, the file is longer.
             // If it does not, it has reached the end of the file, so no further read is necessary.
             let rest = count + 1 - done
-            let wanted = rest - 1 <= blockSize ? rest : blockSize
+            let wanted = try Self.announce(.read, hook, rest - 1 <= blockSize ? rest : blockSize)
             let read =
                 waits
                 ? pread(number, base + done, wanted, off_t(done))
@@ -122,9 +182,12 @@ package struct Descriptor: ~Copyable {
                 let total = first.count + second.count
                 while done < total {
                     let inFirst = min(done, first.count)
-                    let pieces = [
+                    var pieces = [
                         iovec(rest: first, from: inFirst), iovec(rest: second, from: done - inFirst),
                     ]
+                    guard let permitted = announced(.write, total - done) else { return false }
+                    pieces[0].iov_len = min(pieces[0].iov_len, permitted)
+                    pieces[1].iov_len = min(pieces[1].iov_len, permitted - pieces[0].iov_len)
                     let written = writev(number, pieces, 2)
                     if written < 0, errno == EINTR { continue }
                     guard written > 0 else { return false }
@@ -141,7 +204,8 @@ package struct Descriptor: ~Copyable {
         bytes.withUnsafeBytes { bytes in
             var done = 0
             while done < bytes.count, let base = bytes.baseAddress {
-                let written = pwrite(number, base + done, bytes.count - done, off_t(offset + done))
+                guard let permitted = announced(.write, bytes.count - done) else { return false }
+                let written = pwrite(number, base + done, permitted, off_t(offset + done))
                 if written < 0, errno == EINTR { continue }
                 guard written > 0 else { return false }
                 done += written
@@ -154,7 +218,7 @@ package struct Descriptor: ~Copyable {
 
     /// Waits until the bytes are on the storage medium. Returns false if the system refuses, with the reason in
     /// `errno`.
-    package func synchronize() -> Bool { fdatasync(number) == 0 }
+    package func synchronize() -> Bool { announced(.synchronize) != nil && fdatasync(number) == 0 }
 
     /// Locks the file until ``unlock()`` is called, the descriptor is closed or the process ends. Does not wait:
     /// returns false if another descriptor has the lock, or if the system refuses.
@@ -165,6 +229,7 @@ package struct Descriptor: ~Copyable {
     /// Maps the first `count` bytes of the file into memory for reading. The caller must unmap them. Throws the error
     /// number if the system refuses.
     package func map(_ count: Int) throws(SystemError) -> UnsafeMutableRawPointer {
+        try Self.announce(.read, hook, count)
         guard let memory = mmap(nil, count, PROT_READ, MAP_PRIVATE, number, 0), memory != MAP_FAILED else {
             throw SystemError(number: errno)
         }
@@ -178,7 +243,8 @@ package struct Descriptor: ~Copyable {
 
     /// Calls `body` with each name in a directory. Returns zero, or the error number if not all names can be listed.
     package func forEachName(in directory: String = ".", _ body: (UnsafeBufferPointer<UInt8>) -> Void) -> Int32 {
-        DirectoryListing.forEachName(in: directory, of: number, body)
+        let refused = directory.withCString { announced(.list, $0) }
+        return refused != 0 ? refused : DirectoryListing.forEachName(in: directory, of: number, body)
     }
 
     /// Returns the kind of the file with a name, or nil if there is none or the system reports an error. Does not
@@ -195,6 +261,8 @@ package struct Descriptor: ~Copyable {
     /// Creates a directory that only its owner can access. Does nothing if the name is taken, even by a file. Throws
     /// the error number if the system refuses.
     package func makeDirectory(_ name: UnsafePointer<CChar>) throws(SystemError) {
+        let refused = announced(.makeDirectory, name)
+        guard refused == 0 else { throw SystemError(number: refused) }
         guard mkdirat(number, name, 0o700) == 0 || errno == EEXIST else { throw SystemError(number: errno) }
     }
 
@@ -204,7 +272,10 @@ package struct Descriptor: ~Copyable {
     }
 
     /// Removes a file that is not a directory. Returns zero, or the error number.
-    package func unlink(_ name: UnsafePointer<CChar>) -> Int32 { unlinkat(number, name, 0) == 0 ? 0 : errno }
+    package func unlink(_ name: UnsafePointer<CChar>) -> Int32 {
+        let refused = announced(.remove, name)
+        return refused != 0 ? refused : unlinkat(number, name, 0) == 0 ? 0 : errno
+    }
 
     /// Removes a file, or a directory with its content. Ignores errors.
     package func clear(_ name: UnsafePointer<CChar>) { DirectoryRemoval.remove(name, in: number) }
@@ -213,17 +284,20 @@ package struct Descriptor: ~Copyable {
     package func rename(
         _ name: UnsafePointer<CChar>, to directory: borrowing Descriptor, _ newName: UnsafePointer<CChar>
     ) -> Int32 {
-        renameat(number, name, directory.number, newName) == 0 ? 0 : errno
+        let refused = announced(.rename, newName)
+        return refused != 0 ? refused : renameat(number, name, directory.number, newName) == 0 ? 0 : errno
     }
 
     /// Renames a file to a path, replacing an existing one. Returns zero, or the error number.
     package func rename(_ name: UnsafePointer<CChar>, toPath path: UnsafePointer<CChar>) -> Int32 {
-        renameat(number, name, AT_FDCWD, path) == 0 ? 0 : errno
+        let refused = announced(.rename, path)
+        return refused != 0 ? refused : renameat(number, name, AT_FDCWD, path) == 0 ? 0 : errno
     }
 
     /// Renames a file, or removes it if the new name is taken. After any other failure, the file keeps its name.
     /// Returns whether the file was renamed.
     package func renameOrRemove(_ name: UnsafePointer<CChar>, _ newName: UnsafePointer<CChar>) -> Bool {
+        guard announced(.rename, newName) == 0 else { return false }
         let isMoved = linkat(number, name, number, newName, 0) == 0
         // On a file system without hard links, the file keeps its name.
         if isMoved || errno == EEXIST { unlinkat(number, name, 0) }
