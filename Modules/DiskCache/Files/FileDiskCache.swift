@@ -66,6 +66,10 @@ public final class FileDiskCache: MaintainableDataCache {
     ///   - onTrim: A closure that receives a report after a trim has removed entries, and after entries were removed
     ///     because the disk was full. Other removals are not reported, for example the removal of an expired entry
     ///     after a read. The cache calls the closure outside its locks, on any thread. The default is nil.
+    ///   - onFileOperation: A closure that receives each operation on the cache's files before it is performed, and
+    ///     returns nil to perform it, or the fault with which it ends. For tests of errors, such as a full disk, and
+    ///     for hosts that count operations. The cache calls the closure under its locks, on any thread, so it must not
+    ///     call the cache. The default is nil.
     public init(
         directory: URL,
         limits: DataCacheLimits = DataCacheLimits(),
@@ -75,13 +79,15 @@ public final class FileDiskCache: MaintainableDataCache {
         sweepInterval: Duration = .seconds(600),
         lockTimeout: Duration = .seconds(10),
         clock: any TimeSource = SystemClock(),
-        onTrim: (@Sendable (DataCacheTrimReport) -> Void)? = nil
+        onTrim: (@Sendable (DataCacheTrimReport) -> Void)? = nil,
+        onFileOperation: (@Sendable (DiskFileOperation) -> DiskFileFault?)? = nil
     ) {
         self.directory = directory
         self.limits = limits
         let trims = TrimObservers(onTrim)
         self.trims = trims
-        let paths = EntryPaths(directory, pathExtension: pathExtension, keepsPathExtensions: keepsPathExtensions)
+        var paths = EntryPaths(directory, pathExtension: pathExtension, keepsPathExtensions: keepsPathExtensions)
+        if let onFileOperation { paths?.hook = { onFileOperation(DiskFileOperation($0))?.fileFault } }
         engine = paths.map { paths in
             DiskCacheEngine(
                 EntryStore(paths, limits: limits, durability: durability, lockTimeout: lockTimeout, clock: clock),

@@ -11,46 +11,6 @@ import Testing
 /// System errors for some of the cache's files.
 @Suite(.spawnsProcesses, .timeLimit(.minutes(10)))
 struct SystemErrorTests {
-    @Test func `an entry that cannot be removed stays and is counted`() async throws {
-        await #expect(processExitsWith: .success) {
-            await Child.tellTrouble {
-                let directory = try TemporaryDirectory()
-                Child.becomeNobody(owning: directory.path)
-                let cache = FileDiskCache(directory: directory.url)
-                for number in 0..<40 { try await cache.store(bytes(number), for: key("\(number)")) }
-                try await cache.store(CachedData(bytes(9), expiry: Date() + 3600), for: key("expiring"))
-                let kept = ["3", "5", "8"]
-                let shards = Set(kept.map { String(directory.file($0).dropLast(63)) })
-                for shard in shards { chmod(shard, 0o500) }
-                let files = directory.files.filter { file in shards.contains { file.hasPrefix($0 + "/") } }
-
-                func expect(_ isTrue: Bool, _ what: String) {
-                    if !isTrue {
-                        Child.say(what)
-                        exit(3)
-                    }
-                }
-                expect(await !cache.remove(key("3")), "it says that it is removed")
-                expect(await cache.contains(key("3")), "it is not found any more")
-                expect(await cache.removeAll(of: ResourceKey("5")) == 0, "it says that a resource is removed")
-                expect(await cache.count == 41, "the remaining entries are not counted")
-                let report = await cache.trim(toSize: 0)
-                expect(report.removals.count == 41 - files.count, "the trim reports entries that remain")
-                expect(report.error?.code == .notWritable, "the trim does not report that entries remain")
-                expect(await cache.count == files.count, "after a trim the remaining entries are not counted")
-                expect(await cache.totalSize == directory.fileSizes, "after a trim the total size is wrong")
-                await cache.removeAll()
-                expect(await cache.count == files.count, "after removeAll the remaining entries are not counted")
-                let second = FileDiskCache(directory: directory.url)
-                expect(await second.count == files.count, "a second cache has another count")
-                for shard in shards { chmod(shard, 0o700) }
-                await cache.removeAll()
-                expect(await cache.count == 0, "it is still counted")
-                expect(directory.files.isEmpty, "it is still there")
-            }
-        }
-    }
-
     @Test func `an unreadable entry is not verified, and an unreadable directory is reported`() async throws {
         await #expect(processExitsWith: .success) {
             await Child.tellTrouble {

@@ -144,6 +144,11 @@ extension EntryDirectory {
         var created = ""
         for part in path.split(separator: "/", omittingEmptySubsequences: true) {
             created += path.hasPrefix("/") || !created.isEmpty ? "/\(part)" : "\(part)"
+            if let hook = paths.hook, access(created, F_OK) != 0,
+                case .error(let number) = hook(FileCall(.makeDirectory, created))
+            {
+                throw SystemError(number: number).cacheError("create", paths.directory)
+            }
             guard mkdir(created, 0o700) == 0 || errno == EEXIST else {
                 throw lastError.cacheError("create", paths.directory)
             }

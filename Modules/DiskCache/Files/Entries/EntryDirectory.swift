@@ -38,13 +38,13 @@ struct EntryDirectory: Sendable {
 
     init(paths: EntryPaths) {
         self.paths = paths
-        unfinished = UnfinishedDirectory(paths.unfinished)
+        unfinished = UnfinishedDirectory(paths.unfinished, hook: paths.hook)
     }
 
     /// Opens the cache's directory to look up names. The path is looked up each time, because the directory may have
     /// been replaced.
     func openDirectory() throws(SystemError) -> Descriptor {
-        try Descriptor(opening: paths.directory, Descriptor.onlyPath)
+        try Descriptor(opening: paths.directory, Descriptor.onlyPath, hook: paths.hook)
     }
 
     /// Opens the directory of an entry to look up names.
@@ -131,7 +131,8 @@ extension EntryDirectory {
     @discardableResult
     func removeAbandonedFiles() -> Bool {
         do throws(SystemError) {
-            let directory = try Descriptor(opening: paths.unfinished, Descriptor.onlyPath | O_NOFOLLOW)
+            let flags = Descriptor.onlyPath | O_NOFOLLOW
+            let directory = try Descriptor(opening: paths.unfinished, flags, hook: paths.hook)
             var names: [String] = []
             let number = directory.forEachName { names.append(String(decoding: $0, as: UTF8.self)) }
             guard number == 0 else { return false }

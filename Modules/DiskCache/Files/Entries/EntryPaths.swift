@@ -1,4 +1,5 @@
 import AlcedoCore
+import AlcedoRuntime
 import FoundationEssentials
 
 /// The paths of a cache's entries and of its directory of temporary files. The entries are in 256 directories. The name
@@ -17,6 +18,9 @@ struct EntryPaths: Sendable {
     let suffix: String
     /// Whether the file of a resource whose name ends with the path extension of an image format has that extension.
     let keepsPathExtensions: Bool
+
+    /// A closure that may let operations on the files fail. The default is nil.
+    var hook: FileHook?
 
     private let prefixBytes: [UInt8]
     let suffixBytes: [UInt8]

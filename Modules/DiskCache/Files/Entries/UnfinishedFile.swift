@@ -59,9 +59,16 @@ final class UnfinishedFile {
 /// The directory of temporary files. It stays open between stores, to save the time of opening it.
 final class UnfinishedDirectory: Sendable {
     private let path: String
+    private let hook: FileHook?
     private let opened = Locked<OpenDirectory?>(nil)
 
-    init(_ path: String) { self.path = path }
+    /// - Parameters:
+    ///   - path: The path of the directory.
+    ///   - hook: A closure that may let operations on the files fail.
+    init(_ path: String, hook: FileHook?) {
+        self.path = path
+        self.hook = hook
+    }
 
     /// Creates an empty file.
     func makeFile() throws(SystemError) -> UnfinishedFile {
@@ -74,7 +81,7 @@ final class UnfinishedDirectory: Sendable {
             }
         }
         forget()
-        let directory = try OpenDirectory(path)
+        let directory = try OpenDirectory(path, hook: hook)
         opened.withLock { $0 = directory }
         return try UnfinishedFile(in: directory)
     }
@@ -89,7 +96,7 @@ final class OpenDirectory: Sendable {
     let descriptor: Descriptor
 
     /// Opens a directory. A symbolic link fails with `ENOTDIR`.
-    init(_ path: String) throws(SystemError) {
-        descriptor = try Descriptor(opening: path, Descriptor.onlyPath | O_NOFOLLOW)
+    init(_ path: String, hook: FileHook?) throws(SystemError) {
+        descriptor = try Descriptor(opening: path, Descriptor.onlyPath | O_NOFOLLOW, hook: hook)
     }
 }

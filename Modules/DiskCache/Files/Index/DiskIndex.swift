@@ -36,7 +36,9 @@ final class DiskIndex: Sendable {
         self.lockTimeout = lockTimeout
         self.onEviction = onEviction
         state = Locked(
-            IndexState(suffixHash: XXH64.hash(files.paths.suffixRule.utf8Span.span.bytes), bootHash: bootHash))
+            IndexState(
+                suffixHash: XXH64.hash(files.paths.suffixRule.utf8Span.span.bytes), bootHash: bootHash,
+                hook: files.paths.hook))
     }
 
     private var path: String { files.paths.directory }
@@ -234,7 +236,7 @@ final class DiskIndex: Sendable {
         for _ in 0..<3 {
             if let file = state.withLock({ $0.file }), file.isWritable, file.isAt(filePath) { return file }
             do throws(SystemError) {
-                let opened = try IndexFile(in: path, makesFile: true)
+                let opened = try IndexFile(in: path, makesFile: true, hook: files.paths.hook)
                 state.withLock { $0.install(opened) }
                 return opened
             } catch {

@@ -23,10 +23,11 @@ final class IndexFile: Sendable {
     ///   - path: The path of the directory.
     ///   - makesFile: Whether to create an empty file if there is none. If true, the call throws an error for a file
     ///     that cannot be written to. If false, the call opens such a file only for reading.
+    ///   - hook: A closure that may let operations on the file fail, and on files in the directory. The default is nil.
     /// - Throws: The error of the system, or `EISDIR` if the opened file is not a regular file.
-    init(in path: String, makesFile: Bool) throws(SystemError) {
+    init(in path: String, makesFile: Bool, hook: FileHook? = nil) throws(SystemError) {
         let flags = O_NONBLOCK
-        directory = try Descriptor(opening: path, O_RDONLY | O_DIRECTORY)
+        directory = try Descriptor(opening: path, O_RDONLY | O_DIRECTORY, hook: hook)
         do {
             descriptor = try Descriptor(
                 opening: Self.name, beneath: directory, flags | O_RDWR | (makesFile ? O_CREAT : 0))

@@ -24,6 +24,8 @@ struct IndexState: Sendable {
     /// The hash of the rule by which the entries' files have their path extensions.
     private let suffixHash: UInt64
     private let bootHash: UInt64
+    /// A closure that may let operations on the file fail.
+    private let hook: FileHook?
     private(set) var file: IndexFile?
     /// The number of bytes of the file that the table covers.
     private(set) var end = 0
@@ -37,9 +39,10 @@ struct IndexState: Sendable {
     /// Whether the file has so many outdated records that it should be replaced.
     var isWasteful: Bool { recordCount > 2 * table.count + 8192 }
 
-    init(suffixHash: UInt64, bootHash: UInt64 = IndexHeader.bootHash) {
+    init(suffixHash: UInt64, bootHash: UInt64 = IndexHeader.bootHash, hook: FileHook? = nil) {
         self.suffixHash = suffixHash
         self.bootHash = bootHash
+        self.hook = hook
     }
 
     /// Whether the table contains every entry of the directory. This is certain only if the file is intact, was written
@@ -122,7 +125,7 @@ struct IndexState: Sendable {
     }
 
     private mutating func open(_ path: String) {
-        guard let opened = try? IndexFile(in: path, makesFile: false) else { return forget() }
+        guard let opened = try? IndexFile(in: path, makesFile: false, hook: hook) else { return forget() }
         install(opened)
     }
 
@@ -171,7 +174,7 @@ struct IndexState: Sendable {
     /// table.
     mutating func follow(_ path: String, generation: UInt64) {
         isReplacing = false
-        guard let opened = try? IndexFile(in: path, makesFile: false), let header = opened.header,
+        guard let opened = try? IndexFile(in: path, makesFile: false, hook: hook), let header = opened.header,
             header.generation == generation, header.entryCount == table.count
         else { return forget() }
         begin(opened, table.count)
