@@ -74,6 +74,31 @@
             window.run { shown(view) != paused }
         }
 
+        @Test func `an animation plays in reverse, stops at the rate zero, and jumps to a frame`() throws {
+            let view = ImageView(frames: FramePool())
+            let window = TestWindow(view.widget)
+            window.run { gtk_widget_get_mapped(UnsafeMutablePointer(view.widget)) != 0 }
+            view.playbackMode = .reverse
+            view.rate = 0
+            view.display(try animation(Frames(playCount: 1)))
+            #expect(view.frameIndex == 4)
+            window.run { shown(view) == 4 }
+            view.rate = 1
+            window.run { shown(view) == 0 }
+
+            view.rate = 0
+            view.frameIndex = 3
+            window.run { shown(view) == 3 }
+            for _ in 0..<20 { window.drawFrame() }
+            #expect(shown(view) == 3)
+
+            view.isPlaying = false
+            view.frameIndex = 1
+            window.run { shown(view) == 1 }
+            view.display(.nothing)
+            #expect(view.frameIndex == nil)
+        }
+
         @Test func `the frame clock is idle between the frames of an animation`() throws {
             let view = ImageView(frames: FramePool())
             let window = TestWindow(view.widget)

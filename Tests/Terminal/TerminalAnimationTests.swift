@@ -94,6 +94,30 @@ import Testing
         #expect(screen.output.last == up + "@\n")
     }
 
+    @Test func `an animation plays in reverse, jumps to a frame, and stops at the rate zero`() async throws {
+        view.playbackMode = .reverse
+        view.display(.image(animation, from: .memory))
+        // The image itself, then the last frame, and then the one before it.
+        await screen.wait(for: 2)
+        #expect(screen.output.last == up + "@\n")
+        try await nextFrame()
+        #expect(screen.output.last == up + "+\n")
+        #expect(view.frameIndex == 1)
+
+        view.rate = 0
+        await view.finish()
+        view.frameIndex = 2
+        await screen.wait(for: 4)
+        #expect(screen.output.last == up + "@\n")
+        await view.finish()
+
+        view.rate = 1
+        try await nextFrame()
+        #expect(screen.output.last == up + "+\n")
+        view.stop()
+        #expect(view.frameIndex == nil)
+    }
+
     @Test func `a last frame that is decoded after its time is shown`() async throws {
         let frames = HeldFrames()
         view.display(.image(DecodedImage(pixels: .grays([0], width: 1), frames: frames), from: .memory))

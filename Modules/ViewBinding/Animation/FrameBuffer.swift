@@ -86,15 +86,15 @@ final class FrameBuffer: Sendable {
     /// it and after `limit`, or nil if there is no such frame or the viewer already shows the frame that it needs.
     ///
     /// Records the viewer's position, which makes a hidden viewer visible again. Starts decoding the missing frames:
-    /// first `frame`, unless the viewer already shows it, then the frames after it.
+    /// first that of `step`, unless the viewer already shows it, then the frames after it in the order of the mode.
     func frame(
-        _ frame: Int, isShown: Bool, after limit: Int, remaining: Int, viewer: Int
-    ) -> (index: Int, pixels: PixelBuffer)? {
+        _ step: Int, of mode: PlaybackMode, isShown: Bool, after limit: Int, remaining: Int, viewer: Int
+    ) -> (step: Int, pixels: PixelBuffer)? {
         let found = state.withLock { state in
-            count(in: &state) { $0.request(frame, isShown: isShown, remaining: remaining, viewer: viewer) }.map {
-                (frame, $0)
-            }
-                ?? (isShown ? nil : state.buffer.latest(before: frame, after: limit))
+            count(in: &state) {
+                $0.request(step, of: mode, isShown: isShown, remaining: remaining, viewer: viewer)
+            }.map { (step, $0) }
+                ?? (isShown ? nil : state.buffer.latest(before: step, of: mode, after: limit))
         }
         decodeNext()
         return found
@@ -150,10 +150,11 @@ struct FrameBufferState: Sendable {
     static let ahead = 4
 
     private struct Viewer: Sendable {
-        var frame: Int
-        /// The number of frames that follow before the animation ends.
+        var step: Int
+        var mode: PlaybackMode
+        /// The number of steps that follow before the animation ends.
         var remaining: Int
-        /// Whether the viewer already shows `frame`.
+        /// Whether the viewer already shows the frame of `step`.
         var isShown: Bool
         var isWaiting: Bool
     }
@@ -193,8 +194,10 @@ struct FrameBufferState: Sendable {
         guard count > 0, count < frameCount else { return }
         frameCount = count
         frames = frames.filter { $0.key < count }
-        // They return to the first frame when they advance.
-        for (viewer, position) in viewers where position.frame >= count { viewers[viewer]?.frame = 0 }
+        // They find their frame again when they advance.
+        for (viewer, position) in viewers where position.step >= order(position.mode).stepCount {
+            viewers[viewer]?.step = 0
+        }
     }
 
     mutating func makeViewer() -> Int {
@@ -202,24 +205,33 @@ struct FrameBufferState: Sendable {
         return lastViewer
     }
 
-    /// Records that a viewer is to show `frame`, and returns the frame; nil if it is not available. In that case, the
-    /// viewer waits, unless it already shows the frame or the frame could not be decoded.
-    mutating func request(_ frame: Int, isShown: Bool, remaining: Int, viewer: Int) -> PixelBuffer? {
+    /// Records that a viewer is to show the frame of a step, and returns the frame; nil if it is not available. In that
+    /// case, the viewer waits, unless it already shows the frame or the frame could not be decoded.
+    mutating func request(
+        _ step: Int, of mode: PlaybackMode = .forward, isShown: Bool, remaining: Int, viewer: Int
+    ) -> PixelBuffer? {
+        let order = order(mode)
+        // The animation may have become shorter since the viewer advanced.
+        let step = min(step, order.stepCount - 1)
+        let frame = order.frame(at: step)
         let found = pixels(frame)
         viewers[viewer] = Viewer(
-            frame: frame, remaining: remaining, isShown: isShown,
+            step: step, mode: mode, remaining: remaining, isShown: isShown,
             isWaiting: !isShown && found == nil && failures[frame] == nil)
         return found
     }
 
-    /// Returns the last available frame after `limit` and before `requested`, to show instead of a frame that is late;
-    /// nil if there is none. The order is cyclic: the first frame follows the last one.
-    func latest(before requested: Int, after limit: Int) -> (index: Int, pixels: PixelBuffer)? {
-        var index = requested
-        for _ in 0..<frameCount {
-            index = (index + frameCount - 1) % frameCount
-            guard index != limit else { return nil }
-            if let pixels = pixels(index) { return (index, pixels) }
+    /// Returns the last available frame after the step `limit` and before the step `requested`, to show instead of a
+    /// frame that is late; nil if there is none. The order is cyclic: the first step follows the last one.
+    func latest(
+        before requested: Int, of mode: PlaybackMode = .forward, after limit: Int
+    ) -> (step: Int, pixels: PixelBuffer)? {
+        let order = order(mode)
+        var step = requested
+        for _ in 0..<order.stepCount {
+            step = (step + order.stepCount - 1) % order.stepCount
+            guard step != limit else { return nil }
+            if let pixels = pixels(order.frame(at: step)) { return (step, pixels) }
         }
         return nil
     }
@@ -271,10 +283,13 @@ struct FrameBufferState: Sendable {
 
     mutating func removeAll() { frames = [:] }
 
+    private func order(_ mode: PlaybackMode) -> FrameOrder { FrameOrder(frameCount: frameCount, mode: mode) }
+
     private func pixels(_ frame: Int) -> PixelBuffer? { frame == 0 ? first : frames[frame] }
 
     private func room(_ capacity: Int) -> Int {
-        max(1, capacity, Set(viewers.values.filter { !$0.isShown && $0.frame != 0 }.map(\.frame)).count)
+        let due = viewers.values.lazy.filter { !$0.isShown }.map { order($0.mode).frame(at: $0.step) }
+        return max(1, capacity, Set(due.filter { $0 != 0 }).count)
     }
 
     /// Returns the frames that are about to be shown, nearest first, at most `room`. Excludes the first frame of the
@@ -285,7 +300,8 @@ struct FrameBufferState: Sendable {
         var seen: Set<Int> = []
         for distance in 0...Self.ahead {
             for viewer in viewers where distance <= viewer.remaining && !(distance == 0 && viewer.isShown) {
-                let frame = (viewer.frame + distance) % frameCount
+                let order = order(viewer.mode)
+                let frame = order.frame(at: (viewer.step + distance) % order.stepCount)
                 guard frame != 0, failures[frame] == nil, seen.insert(frame).inserted else { continue }
                 guard needed.count < room else { return needed }
                 needed.append(frame)
@@ -296,6 +312,6 @@ struct FrameBufferState: Sendable {
 
     /// Returns the number of frames that the nearest viewer has to play to reach a frame.
     private func distance(to frame: Int) -> Int {
-        viewers.values.map { (frame + frameCount - $0.frame) % frameCount }.min() ?? frameCount
+        viewers.values.map { order($0.mode).distance(from: $0.step, to: frame) }.min() ?? frameCount
     }
 }

@@ -26,7 +26,7 @@ public import AlcedoCore
     private var viewer = 0
     private var playback: PlaybackState
     private var shown = 0
-    /// The index that a replacement for a late frame must follow.
+    /// The step that a replacement for a late frame must follow.
     private var limit = 0
 
     /// A closure that is called when a late frame may be available, as described for ``init(_:pool:onLateFrame:)``.
@@ -74,6 +74,19 @@ public import AlcedoCore
         set { playback.setRate(newValue) }
     }
 
+    /// The order in which the frames are played. Default: ``PlaybackMode/forward``.
+    ///
+    /// After a change, the animation continues from the due frame in the new order. The delay of that frame begins at
+    /// the next call of ``advance(to:)``. Before the first call, and after ``restart()``, the animation begins with the
+    /// first frame of the order.
+    public var playbackMode: PlaybackMode {
+        get { playback.timeline.order.mode }
+        set {
+            playback.setMode(newValue)
+            limitLateFrames()
+        }
+    }
+
     /// Whether the animation plays while it is not hidden. Default: true.
     ///
     /// A paused animation needs no calls of ``advance(to:)``, except to show a late frame or the frame after a jump. It
@@ -104,9 +117,9 @@ public import AlcedoCore
     ///
     /// Set it to jump to the start of another frame of the current play. The frame's delay begins at the next call of
     /// ``advance(to:)`` or, during a pause, at the first call after it. An index out of range is treated as the nearest
-    /// valid index.
+    /// valid index. A play that returns keeps its direction.
     public var frameIndex: Int {
-        get { playback.playhead.frame }
+        get { playback.frame }
         set {
             playback.seek(to: newValue)
             limitLateFrames()
@@ -137,7 +150,7 @@ public import AlcedoCore
     /// Whether the due frame is not shown yet and has not failed to decode. After a call of ``advance(to:)``, the
     /// closure `onLateFrame` reports when to call that method again.
     package var isLate: Bool {
-        let due = playback.playhead.frame
+        let due = playback.frame
         return due != shown && !buffer.hasFailed(due)
     }
 
@@ -160,23 +173,26 @@ public import AlcedoCore
         playback.advance(to: time)
         endAtDamage()
         guard !playback.isHidden else { return nil }
-        var frame = frameOfPlayhead()
+        var found = frameOfPlayhead()
         // A frame may turn out to be damaged before the request.
-        while endAtDamage() { frame = frameOfPlayhead() }
-        guard let frame, frame.index != shown else { return nil }
-        (shown, limit) = (frame.index, frame.index)
+        while endAtDamage() { found = frameOfPlayhead() }
+        guard let found else { return nil }
+        limit = found.step
+        let frame = playback.timeline.order.frame(at: found.step)
+        guard frame != shown else { return nil }
+        shown = frame
         var shownImage = image
-        shownImage.pixels = frame.pixels
+        shownImage.pixels = found.pixels
         shownImage.frames = nil
         return shownImage
     }
 
     /// Requests the frame of the playhead, and returns it or, if it is late, an earlier one.
-    private func frameOfPlayhead() -> (index: Int, pixels: PixelBuffer)? {
+    private func frameOfPlayhead() -> (step: Int, pixels: PixelBuffer)? {
         let playhead = playback.playhead
         return buffer.frame(
-            playhead.frame, isShown: playhead.frame == shown, after: limit, remaining: remaining(from: playhead),
-            viewer: viewer)
+            playhead.step, of: playbackMode, isShown: playback.frame == shown, after: limit,
+            remaining: remaining(from: playhead), viewer: viewer)
     }
 
     /// Ends each play before a frame that turned out to be damaged. Returns whether there is such a frame.
@@ -185,20 +201,23 @@ public import AlcedoCore
         let count = buffer.frameCount
         guard count < playback.timeline.frameCount else { return false }
         playback.end(before: count)
-        (shown, limit) = (min(shown, count), min(limit, count - 1))
+        shown = min(shown, count)
+        if playbackMode == .forward { limit = min(limit, count - 1) } else { limitLateFrames() }
         return true
     }
 
     /// Excludes the frames before the new position as replacements for a late frame.
     private func limitLateFrames() {
-        let count = playback.timeline.frameCount
-        limit = (playback.playhead.frame + count - 1) % count
+        let count = playback.timeline.order.stepCount
+        limit = (playback.playhead.step + count - 1) % count
     }
 
-    /// Returns the number of frames that follow before the animation ends, at most the number of frames in one play.
+    /// Returns the number of steps that follow before the animation ends, at most the number of steps in one play.
     private func remaining(from playhead: AnimationTimeline.Playhead) -> Int {
-        let left = playback.timeline.frameCount - 1 - playhead.frame
-        guard let playCount, playhead.play + 1 >= playCount else { return playback.timeline.frameCount }
-        return left
+        let order = playback.timeline.order
+        guard let playCount, playhead.play + 1 >= playCount else { return order.stepCount }
+        if playhead.next == nil { return 0 }
+        // A play that returns ends with its first frame.
+        return order.stepCount - 1 - playhead.step + (order.returns ? 1 : 0)
     }
 }

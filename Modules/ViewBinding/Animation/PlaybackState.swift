@@ -40,6 +40,9 @@ struct PlaybackState: Sendable {
 
     var playhead: AnimationTimeline.Playhead { timeline.playhead(at: currentPosition, playCount: playCount) }
 
+    /// The index of the frame that is due.
+    var frame: Int { timeline.order.frame(at: playhead.step) }
+
     /// Whether the delay of the last frame of the last play had passed at the latest tick.
     var isFinished: Bool {
         guard let playCount else { return false }
@@ -82,14 +85,32 @@ struct PlaybackState: Sendable {
         change { $0.rate = isMoving ? min(max(rate, Self.rates.lowerBound), Self.rates.upperBound) : 0 }
     }
 
-    /// Jumps to the start of a frame of the current play. An index out of range is treated as the nearest valid index.
-    mutating func seek(to frame: Int) { jump(to: timeline.start(of: frame, play: playhead.play)) }
+    /// Changes the order of the frames. The due frame stays due, and its delay begins at the next tick. At the start,
+    /// the animation begins with the first frame of the mode.
+    mutating func setMode(_ mode: PlaybackMode) {
+        guard mode != timeline.order.mode else { return }
+        let isAtStart = anchor == nil && position == .zero
+        let (play, frame) = (playhead.play, frame)
+        timeline = timeline.ordered(by: mode)
+        if !isAtStart { jump(to: timeline.start(of: timeline.order.step(of: frame), play: play)) }
+    }
 
-    /// Ends each play before a frame. A position at or after that frame becomes the end of the play.
+    /// Jumps to the start of a frame of the current play. An index out of range is treated as the nearest valid index.
+    /// In a play that returns, the direction stays the same.
+    mutating func seek(to frame: Int) {
+        let (order, playhead) = (timeline.order, playhead)
+        let step = order.step(
+            of: min(max(0, frame), order.frameCount - 1), isReturning: order.isReturning(playhead.step))
+        jump(to: timeline.start(of: step, play: playhead.play))
+    }
+
+    /// Removes the frames from an index on. A position in them becomes the end of the play if it plays forward, and
+    /// otherwise the start of the last remaining frame.
     mutating func end(before frameCount: Int) {
         let (play, moment) = timeline.parts(of: currentPosition)
         let shorter = timeline.prefix(frameCount)
-        position = min(shorter.length * play + min(moment, shorter.length), AnimationTimeline.lastMoment)
+        position = min(
+            shorter.length * play + shorter.moment(replacing: moment, of: timeline), AnimationTimeline.lastMoment)
         timeline = shorter
         if let rate = anchor?.rate { anchor = Anchor(time: now, position: position, rate: rate) }
     }
@@ -132,12 +153,13 @@ struct PlaybackState: Sendable {
 
 /// The exact times of the frames of an animation, from its start, in whole attoseconds.
 struct AnimationTimeline: Sendable {
-    /// The frame at a position.
+    /// The step at a position.
     struct Playhead: Equatable, Sendable {
-        /// The index of the play that contains the frame, beginning with 0. After the end, the last play.
+        /// The index of the play that contains the step, beginning with 0. After the end, the last play.
         var play: Int
-        var frame: Int
-        /// The start of the next frame; nil for the last frame of the last play.
+        /// The index of the step in the play, which is that of its frame if the animation plays forward.
+        var step: Int
+        /// The start of the next step; nil for the last step of the last play.
         var next: Duration?
     }
 
@@ -150,32 +172,51 @@ struct AnimationTimeline: Sendable {
     /// limit do not overflow.
     static let lastMoment = Duration.seconds(1 << 52)
 
-    /// The end of each frame in the first play. Contains at least one element.
+    /// The delay of each frame. Contains at least one element.
+    private let delays: [Duration]
+    let order: FrameOrder
+    /// The end of each step in the first play.
     private let ends: [Duration]
     /// The duration of one play.
     let length: Duration
 
     /// Creates a timeline.
     ///
-    /// - Parameter delays: The delay of each frame. An empty array is treated as one frame.
-    init(delays: [Duration]) {
+    /// - Parameters:
+    ///   - delays: The delay of each frame. An empty array is treated as one frame.
+    ///   - mode: The order of the frames. Default: forward.
+    init(delays: [Duration], mode: PlaybackMode = .forward) {
+        let delays = delays.isEmpty ? [Self.shortestDelay] : delays
+        self.delays = delays.map { min(max(Self.shortestDelay, $0), Self.longestDelay) }
+        order = FrameOrder(frameCount: delays.count, mode: mode)
         var ends: [Duration] = []
         var end = Duration.zero
-        for delay in delays.isEmpty ? [Self.shortestDelay] : delays {
-            end += min(max(Self.shortestDelay, delay), Self.longestDelay)
+        for step in 0..<order.stepCount {
+            end += self.delays[order.frame(at: step)]
             ends.append(end)
         }
         (self.ends, length) = (ends, end)
     }
 
-    var frameCount: Int { ends.count }
+    var frameCount: Int { delays.count }
 
-    /// Returns the timeline of the first frames, at least one.
+    /// Returns the timeline of the first frames, at least one, in the same order.
     func prefix(_ frameCount: Int) -> AnimationTimeline {
-        AnimationTimeline(ends: Array(ends.prefix(max(1, frameCount))))
+        AnimationTimeline(delays: Array(delays.prefix(max(1, frameCount))), mode: order.mode)
     }
 
-    private init(ends: [Duration]) { (self.ends, length) = (ends, ends.last ?? Self.shortestDelay) }
+    /// Returns the timeline with another order of the frames.
+    func ordered(by mode: PlaybackMode) -> AnimationTimeline { AnimationTimeline(delays: delays, mode: mode) }
+
+    /// Returns the time since the start of a play that corresponds to a moment of a longer timeline.
+    func moment(replacing moment: Duration, of longer: AnimationTimeline) -> Duration {
+        guard order.mode != .forward else { return min(moment, length) }
+        let step = longer.firstEnding(after: moment)
+        let frame = longer.order.frame(at: step)
+        let start = start(
+            of: order.step(of: min(frame, frameCount - 1), isReturning: longer.order.isReturning(step)))
+        return frame < frameCount ? start + (moment - longer.start(of: step)) : start
+    }
 
     /// Returns the number of complete plays before a position, and the time since the start of the current one.
     func parts(of position: Duration) -> (play: Int, moment: Duration) {
@@ -183,11 +224,11 @@ struct AnimationTimeline: Sendable {
         return (play, position - length * play)
     }
 
-    /// Returns the start of `frame` after `play` completed plays. A frame out of range is treated as the nearest valid
+    /// Returns the start of `step` after `play` completed plays. A step out of range is treated as the nearest valid
     /// one, and a negative `play` as zero. Traps if the result overflows.
-    func start(of frame: Int, play: Int = 0) -> Duration {
-        let frame = min(max(0, frame), frameCount - 1)
-        return length * max(0, play) + (frame == 0 ? .zero : ends[frame - 1])
+    func start(of step: Int, play: Int = 0) -> Duration {
+        let step = min(max(0, step), order.stepCount - 1)
+        return length * max(0, play) + (step == 0 ? .zero : ends[step - 1])
     }
 
     /// Returns the position at which the given number of plays ends, at most ``lastMoment``. Counts below one are
@@ -197,7 +238,8 @@ struct AnimationTimeline: Sendable {
         return end.overflow ? Self.lastMoment : min(Duration(attoseconds: end.partialValue), Self.lastMoment)
     }
 
-    /// Returns the frame that is due at `position`; after the end, the last frame. O(log *frames*).
+    /// Returns the step that is due at `position`; after the end, the last step, or the first one of a play that
+    /// returns. O(log *frames*).
     ///
     /// - Parameters:
     ///   - position: The position from the start of the animation.
@@ -207,17 +249,18 @@ struct AnimationTimeline: Sendable {
         let position = min(max(.zero, position), Self.lastMoment)
         let (play, moment) = parts(of: position)
         if let playCount, play >= max(1, playCount) {
-            return Playhead(play: max(1, playCount) - 1, frame: frameCount - 1, next: nil)
+            return Playhead(play: max(1, playCount) - 1, step: order.returns ? 0 : ends.count - 1, next: nil)
         }
         let start = length * play
-        let frame = firstEnding(after: moment)
-        let isLast = frameCount == 1 || frame == frameCount - 1 && playCount.map { play + 1 >= $0 } == true
+        let step = firstEnding(after: moment)
+        let isFinal = step == ends.count - 1 && playCount.map { play + 1 >= $0 } == true
         // The end of the very last frame, and of an only frame, causes no visible change, so it is not reported.
-        return Playhead(play: play, frame: frame, next: isLast ? nil : start + ends[frame])
+        let isLast = ends.count == 1 || isFinal && !order.returns
+        return Playhead(play: play, step: step, next: isLast ? nil : start + ends[step])
     }
 
     private func firstEnding(after moment: Duration) -> Int {
-        var (low, high) = (0, frameCount - 1)
+        var (low, high) = (0, ends.count - 1)
         while low < high {
             let middle = (low + high) / 2
             if ends[middle] > moment { high = middle } else { low = middle + 1 }

@@ -33,6 +33,7 @@ public import AlcedoViewBinding
     private let write: @MainActor (String) -> Void
     private var image: DecodedImage?
     private var visible: Visible?
+    private var animator: ImageAnimator?
     private var playback: Task<Void, Never>?
 
     /// Creates a view that shows nothing.
@@ -95,10 +96,40 @@ public import AlcedoViewBinding
 
     // MARK: Animations
 
+    /// The order in which the frames of animations are played. Default: forward.
+    public var playbackMode = PlaybackMode.forward {
+        didSet {
+            animator?.playbackMode = playbackMode
+            resume()
+        }
+    }
+
+    /// The speed of animations, as that of an ``/AlcedoViewBinding/ImageAnimator``. Zero and negative values stop them,
+    /// and ``finish()`` then returns. Default: 1.
+    public var rate = 1.0 {
+        didSet {
+            animator?.rate = rate
+            resume()
+        }
+    }
+
+    /// The zero-based index of the due frame of the shown animation; nil if no animation is shown.
+    ///
+    /// Set it to jump to another frame. An index out of range is treated as the nearest valid index. Setting it has no
+    /// effect without an animation.
+    public var frameIndex: Int? {
+        get { animator?.frameIndex }
+        set {
+            guard let animator, let newValue else { return }
+            animator.frameIndex = newValue
+            resume()
+        }
+    }
+
     /// Stops the animation. The current frame stays.
     package func stop() {
         playback?.cancel()
-        playback = nil
+        (animator, playback) = (nil, nil)
     }
 
     /// Waits until the animation has finished its plays and its last frame is shown, or content without an animation
@@ -121,12 +152,25 @@ public import AlcedoViewBinding
     private func play(_ image: DecodedImage) {
         guard let frames, let animator = ImageAnimator(image, pool: frames) else { return }
         if let playCount { animator.playCount = playCount }
+        animator.playbackMode = playbackMode
+        animator.rate = rate
+        self.animator = animator
+        resume()
+    }
+
+    /// Plays the animation from its position. The playback may have ended, or may sleep until a frame is due that has
+    /// changed since.
+    private func resume() {
+        guard let animator else { return }
+        playback?.cancel()
         playback = Task { [weak self, clock] in await Self.play(animator, by: clock) { self?.show($0) } }
     }
 
     private static func play(
         _ animator: ImageAnimator, by clock: any TimeSource, _ show: @MainActor (DecodedImage) -> Void
     ) async {
+        // A task that another one has replaced leaves the animator alone.
+        guard !Task.isCancelled else { return }
         var pause: Task<Void, any Error>?
         animator.onLateFrame = { pause?.cancel() }
         while !Task.isCancelled {

@@ -12,7 +12,7 @@ import Testing
     func `each time maps to one frame of the animation`(position: Int, play: Int, frame: Int, next: Int) {
         let playhead = timeline.playhead(at: .ms(position), playCount: nil)
 
-        #expect(playhead == AnimationTimeline.Playhead(play: play, frame: frame, next: .ms(next)))
+        #expect(playhead == AnimationTimeline.Playhead(play: play, step: frame, next: .ms(next)))
     }
 
     @Test(arguments: [
@@ -21,7 +21,7 @@ import Testing
     func `after its loops an animation stays at its last frame`(position: Int, play: Int, frame: Int, next: Int?) {
         let playhead = timeline.playhead(at: .ms(position), playCount: 2)
 
-        #expect(playhead == AnimationTimeline.Playhead(play: play, frame: frame, next: next.map { .ms($0) }))
+        #expect(playhead == AnimationTimeline.Playhead(play: play, step: frame, next: next.map { .ms($0) }))
     }
 
     @Test func `the frame is exact after a year of playback`() {
@@ -30,7 +30,7 @@ import Testing
 
         let playhead = timeline.playhead(at: timeline.length * plays + .ms(30), playCount: nil)
 
-        #expect(playhead == AnimationTimeline.Playhead(play: plays, frame: 1, next: timeline.length * plays + .ms(80)))
+        #expect(playhead == AnimationTimeline.Playhead(play: plays, step: 1, next: timeline.length * plays + .ms(80)))
     }
 
     @Test func `a frame begins where the one before it ends`() {

@@ -33,6 +33,23 @@ import Testing
         #expect(decodeAll(capacity: 100) == [5])
     }
 
+    @Test(arguments: [
+        (PlaybackMode.reverse, 0, [9, 8, 7, 6, 5]), (.bounce, 7, [7, 8, 9]), (.reversedBounce, 8, [1, 2, 3]),
+    ])
+    mutating func `frames are decoded in the order of the mode`(mode: PlaybackMode, step: Int, expected: [Int]) {
+        _ = state.request(step, of: mode, isShown: false, remaining: 20, viewer: 1)
+        #expect(decodeAll(capacity: 100) == expected)
+    }
+
+    @Test mutating func `a late frame of a bounce is replaced by one before it in the same order`() {
+        _ = request(0, isShown: true)
+        _ = decodeAll(capacity: 100)
+        // Steps 14, 15 and 16 show the frames 4, 3 and 2.
+        #expect(state.latest(before: 16, of: .bounce, after: 12)?.step == 15)
+        #expect(state.latest(before: 15, of: .bounce, after: 12)?.step == 14)
+        #expect(state.latest(before: 14, of: .bounce, after: 12) == nil)
+    }
+
     @Test mutating func `one frame is decoded at a time`() {
         _ = request(5)
         #expect(state.beginDecoding(capacity: 9) == 5)
@@ -83,9 +100,9 @@ import Testing
         _ = request(1)
         _ = decodeAll(capacity: 3)
 
-        #expect(state.latest(before: 6, after: 1)?.index == 3)
+        #expect(state.latest(before: 6, after: 1)?.step == 3)
         #expect(state.latest(before: 6, after: 3) == nil)
-        #expect(state.latest(before: 2, after: 7)?.index == 1)
+        #expect(state.latest(before: 2, after: 7)?.step == 1)
     }
 
     @Test mutating func `waiting viewers are notified once`() {

@@ -115,6 +115,50 @@ import Testing
         #expect(shown(by: animator, after: 100) == 1)
     }
 
+    @Test(arguments: [
+        (PlaybackMode.reverse, [4, 3, 2, 1, 0, 4, 3] as [UInt8]), (.bounce, [1, 2, 3, 4, 3, 2, 1, 0, 1]),
+        (.reversedBounce, [4, 3, 2, 1, 0, 1, 2, 3, 4, 3]),
+    ])
+    func `frames are shown in the order of the mode, each decoded once and in time`(
+        mode: PlaybackMode, expected: [UInt8]
+    ) async throws {
+        let frames = FakeFrames(count: 5)
+        let animator = try animator(frames)
+        animator.playbackMode = mode
+        #expect(animator.frameIndex == (mode == .bounce ? 0 : 4))
+        var values: [UInt8] = []
+        if let value = shown(by: animator, after: 0) { values.append(value) }
+        await animator.decodingEnds()
+        // The first frame of a reverse play is late, because the image itself is the first frame of the file.
+        if let value = shown(by: animator, after: 0) { values.append(value) }
+        await animator.decodingEnds()
+        while values.count < expected.count {
+            values.append(try #require(shown(by: animator, after: 100)))
+            await animator.decodingEnds()
+        }
+
+        #expect(values == expected)
+        #expect(frames.decoded.sorted() == [1, 2, 3, 4])
+    }
+
+    @Test func `an animation turns around at once, and ends where it began`() async throws {
+        let animator = try animator(FakeFrames(count: 5, playCount: 1))
+        _ = shown(by: animator, after: 0)
+        await animator.decodingEnds()
+        #expect(shown(by: animator, after: 250) == 2)
+
+        animator.playbackMode = .reverse
+
+        #expect(shown(by: animator, after: 0) == nil)
+        #expect(shown(by: animator, after: 100) == 1)
+        #expect(shown(by: animator, after: 100) == 0)
+        #expect(animator.nextDeadline == nil)
+        #expect(shown(by: animator, after: 100) == nil)
+        #expect(animator.isFinished)
+        animator.restart()
+        #expect(animator.frameIndex == 4)
+    }
+
     @Test func `a late frame is skipped`() async throws {
         let frames = FakeFrames(count: 6, isHeld: true)
         let animator = try animator(frames)

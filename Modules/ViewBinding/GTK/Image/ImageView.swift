@@ -29,6 +29,8 @@
         private let frames: FramePool?
         private var animator: ImageAnimator?
         private var styleClass = "empty"
+        /// Whether a paused animation has to show the frame of a jump.
+        private var seeks = false
 
         private let fadeDuration: Duration
 
@@ -66,6 +68,37 @@
         public var isPlaying = true {
             didSet {
                 animator?.isPlaying = isPlaying
+                updateTicking()
+            }
+        }
+
+        /// The order in which the frames of animations are played. Default: forward.
+        public var playbackMode = PlaybackMode.forward {
+            didSet {
+                animator?.playbackMode = playbackMode
+                updateTicking()
+            }
+        }
+
+        /// The speed of animations, as that of an ``/AlcedoViewBinding/ImageAnimator``. Zero and negative values stop
+        /// them. Default: 1.
+        public var rate = 1.0 {
+            didSet {
+                animator?.rate = rate
+                updateTicking()
+            }
+        }
+
+        /// The zero-based index of the due frame of the shown animation; nil if no animation is shown.
+        ///
+        /// Set it to jump to another frame, also while the animation is paused. An index out of range is treated as the
+        /// nearest valid index. Setting it has no effect without an animation.
+        public var frameIndex: Int? {
+            get { animator?.frameIndex }
+            set {
+                guard let animator, let newValue else { return }
+                animator.frameIndex = newValue
+                seeks = true
                 updateTicking()
             }
         }
@@ -118,11 +151,13 @@
         }
 
         private func animate(_ content: DisplayContent?) {
-            animator = nil
+            (animator, seeks) = (nil, false)
             canvas.visibility.stopWaiting()
             guard let frames, case .image(let image, from: _)? = content else { return }
             animator = ImageAnimator(image, pool: frames) { [weak self] in self?.updateTicking() }
             animator?.isPlaying = isPlaying
+            animator?.playbackMode = playbackMode
+            animator?.rate = rate
             visibilityDidChange()
         }
 
@@ -141,7 +176,7 @@
             }
         }
 
-        private var plays: Bool { isPlaying && animator.map { !$0.isHidden } == true }
+        private var plays: Bool { (isPlaying || seeks) && animator.map { !$0.isHidden } == true }
 
         private func updateTicking() {
             if plays { canvas.startTicking() } else { canvas.stopTicking() }
@@ -161,6 +196,8 @@
             {
                 canvas.showNext(texture)
             }
+            // A late frame of a paused animation arrives with a further tick.
+            if seeks { seeks = animator.isLate }
             return animator.nextDeadline
         }
 
