@@ -109,6 +109,9 @@ final class FrameBuffer: Sendable {
         }
     }
 
+    /// Drops all frames.
+    func removeAll() { state.withLock { $0.buffer.removeAll() } }
+
     private func decodeNext() {
         let capacity = capacity
         state.withLock { state in

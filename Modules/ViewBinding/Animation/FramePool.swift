@@ -55,6 +55,16 @@ public final class FramePool: Sendable {
     /// The number of decoded frames of all animations, without their first frames.
     package var frameCount: Int { buffers.reduce(0) { $0 + $1.storedCount } }
 
+    /// Drops the decoded frames of one animation, except for its first frame and those that views hold themselves.
+    ///
+    /// Views that show the animation continue: the frames that they need next are decoded again. The frames of a hidden
+    /// view need no call, because ``ImageAnimator/isHidden`` drops them if no other view shows the animation. Has no
+    /// effect on an image without frames in this pool.
+    public func removeFrames(of image: DecodedImage) {
+        guard let source = image.frames as? any ImageFrameSource & AnyObject else { return }
+        state.withLock { $0.entries[ObjectIdentifier(source)]?.buffer }?.removeAll()
+    }
+
     /// Returns the frame buffer of an animation. If the source is an object whose buffer is still in use, returns that
     /// buffer. Otherwise creates a buffer. The pool holds buffers weakly.
     ///

@@ -362,6 +362,29 @@ import Testing
         #expect(pool.frameCount == 0)
     }
 
+    @Test func `the frames of one animation can be removed, and it continues`() async throws {
+        let (removed, kept) = (FakeFrames(count: 6), FakeFrames(count: 6))
+        let animators = [try animator(removed), try animator(kept)]
+        for animator in animators {
+            _ = animator.advance(to: clock.uptime)
+            await animator.decodingEnds()
+        }
+        #expect(pool.frameCount == 8)
+
+        pool.removeFrames(of: removed.image)
+        pool.removeFrames(of: FakeFrames(count: 6).image)
+        pool.removeFrames(of: .gray(1))
+
+        #expect(pool.frameCount == 4)
+        clock.advance(by: .ms(100))
+        #expect(animators[0].shows(at: clock.uptime) == nil)
+        #expect(animators[1].shows(at: clock.uptime) == 1)
+        await animators[0].decodingEnds()
+        #expect(animators[0].shows(at: clock.uptime) == 1)
+        #expect(removed.decoded.filter { $0 == 1 }.count == 2)
+        #expect(kept.decoded.filter { $0 == 1 }.count == 1)
+    }
+
     @Test func `frames are released under memory pressure, and the animation continues`() async throws {
         let frames = FakeFrames(count: 6)
         let animator = try animator(frames)
