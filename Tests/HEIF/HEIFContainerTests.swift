@@ -137,27 +137,52 @@
             #expect(try decode(builder.data).pixels == decode(SampleFile.half.data()).pixels)
         }
 
+        /// Returns a box `moov` with a track of two pictures, the first at an offset in the file.
+        private func movie(_ picture: CodedPicture, at offset: Int, hasLargeOffsets: Bool = false) -> [UInt8] {
+            func table(_ name: String, _ fields: [UInt8]) -> [UInt8] { HEIFBuilder.box(name, [0, 0, 0, 0] + fields) }
+            let number = HEIFBuilder.number
+            let offsets = table(
+                hasLargeOffsets ? "co64" : "stco", number(1, 4) + number(offset, hasLargeOffsets ? 8 : 4))
+            let entry = HEIFBuilder.box("hvc1", [UInt8](repeating: 0, count: 78) + picture.configuration)
+            let sizes = table("stsz", number(0, 4) + number(2, 4) + number(picture.payload.count, 4) + number(1, 4))
+            let samples = HEIFBuilder.box("stbl", table("stsd", number(1, 4) + entry) + sizes + offsets)
+            let media = HEIFBuilder.box("mdia", HEIFBuilder.box("minf", samples))
+            return HEIFBuilder.box("moov", HEIFBuilder.box("trak", media))
+        }
+
         @Test(arguments: [false, true])
         func `the first frame of a sequence is shown`(hasLargeOffsets: Bool) throws {
             let picture = try CodedPicture("half.heic")
             let brands = HEIFBuilder.box("ftyp", Array("hevc\0\0\0\0msf1hevc".utf8))
             let data = HEIFBuilder.box("mdat", picture.payload + [0xFF])
-            func table(_ name: String, _ fields: [UInt8]) -> [UInt8] { HEIFBuilder.box(name, [0, 0, 0, 0] + fields) }
-            let number = HEIFBuilder.number
-            let offset = table(
-                hasLargeOffsets ? "co64" : "stco", number(1, 4) + number(brands.count + 8, hasLargeOffsets ? 8 : 4))
-            let entry = HEIFBuilder.box("hvc1", [UInt8](repeating: 0, count: 78) + picture.configuration)
-            let sizes = table("stsz", number(0, 4) + number(2, 4) + number(picture.payload.count, 4) + number(1, 4))
-            let samples = HEIFBuilder.box("stbl", table("stsd", number(1, 4) + entry) + sizes + offset)
-            let media = HEIFBuilder.box("mdia", HEIFBuilder.box("minf", samples))
-            let movie = HEIFBuilder.box("moov", HEIFBuilder.box("trak", media))
-            let file = Data(brands + data + movie)
+            let file = Data(
+                brands + data + movie(picture, at: brands.count + 8, hasLargeOffsets: hasLargeOffsets))
+
+            let image = try decode(file)
+            let info = try decoder.inspect(file, limits: DecodingLimits())
+
+            #expect(try image.pixels == decode(SampleFile.half.data()).pixels && image.frames == nil)
+            #expect(!image.isAnimated)
+            #expect(info.frameCount == 1)
+            #expect(info.delays.isEmpty)
+            #expect(try decode(file, DecodingOptions(includesAnimation: false)).pixels == image.pixels)
+            #expect(decoder.errorCode(Data(file.dropLast(20))) == .truncated)
+        }
+
+        @Test func `of a file with an image and a sequence, the image is shown`() throws {
+            var builder = HEIFBuilder()
+            builder.brands = ["heic", "mif1", "msf1", "hevc"]
+            builder.add(try CodedPicture("gray.heic"))
+            let still = builder.data
+            let picture = try CodedPicture("half.heic")
+            let frames = HEIFBuilder.box("mdat", picture.payload + [0xFF])
+            let file = still + Data(frames + movie(picture, at: still.count + 8))
 
             let image = try decode(file)
 
-            #expect(try image.pixels == decode(SampleFile.half.data()).pixels && image.frames == nil)
+            #expect(try image.pixels == decode(SampleFile.gray.data()).pixels)
+            #expect(image.frames == nil)
             #expect(try decoder.inspect(file, limits: DecodingLimits()).frameCount == 1)
-            #expect(decoder.errorCode(Data(file.dropLast(20))) == .truncated)
         }
 
         @Test func `a file is recognized by its brands, and nothing else is`() throws {
