@@ -6,9 +6,9 @@ import FoundationEssentials
 
 extension DatabaseFile {
     static func writer(_ directory: URL) -> Self {
-        Self(directory: directory, role: .writer, lockTimeout: .seconds(300)) { (connection) throws(SQLiteFailure) in
-            try EntryTable(connection, values: ValueDirectory(directory: directory))
-        }
+        Self(
+            directory: directory, values: ValueDirectory(directory: directory), isWriter: true,
+            lockTimeout: .seconds(300))
     }
 
     mutating func store(_ entry: CachedData, for key: ImageKey) throws {

@@ -6,10 +6,7 @@ extension TemporaryDirectory {
     var valueFiles: [String] { Self.valueFiles(in: path) }
 
     static func valueFiles(in directory: String) -> [String] {
-        let shards = (try? FileManager.default.contentsOfDirectory(atPath: directory + "/values")) ?? []
-        return shards.flatMap { shard in
-            let names = (try? FileManager.default.contentsOfDirectory(atPath: "\(directory)/values/\(shard)")) ?? []
-            return names.map { "\(directory)/values/\(shard)/\($0)" }
-        }
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: directory + "/values")) ?? []
+        return names.map { "\(directory)/values/\($0)" }
     }
 }

@@ -138,12 +138,12 @@ struct VerifyingTests {
         try await fill()
         let precious = directory.path + "/precious"
         try Data("precious".utf8).write(to: URL(filePath: precious))
-        let shard = URL(filePath: try #require(directory.valueFiles.first)).deletingLastPathComponent().path
-        let name = String(shard.suffix(2)) + String(repeating: "a", count: 62)
+        // Names that values could have.
+        let (one, two) = ("\(directory.path)/values/0000000000000001", "\(directory.path)/values/0000000000000002")
         try FileManager.default.createDirectory(
-            atPath: "\(shard)/\(name)-1" + String(repeating: "/deep", count: 50), withIntermediateDirectories: true)
-        #expect(symlink(precious, "\(shard)/\(name)-2") == 0)
-        #expect(symlink(precious, "\(shard)/\(name)-1/link") == 0)
+            atPath: one + String(repeating: "/deep", count: 50), withIntermediateDirectories: true)
+        #expect(symlink(precious, two) == 0)
+        #expect(symlink(precious, one + "/link") == 0)
 
         #expect(await cache.verify().damagedNames.isEmpty)
 

@@ -1,46 +1,86 @@
 import AlcedoCore
 import AlcedoRuntime
 
+/// The work that removes entries: trims, and verifications.
 extension EntryStorage {
     /// The number of entries that one step of a verification checks. Other work runs between the steps.
     private static let checkedCount = 16
 
-    /// Performs a batch of background work, and reports the removed entries.
+    /// Performs a batch of background work.
     func maintain(_ work: Work) async {
-        await writeUses(priority: .low)
-        guard work != .uses else { return }
-        var trimmed = DataCacheTrimReport()
-        try? await applyLimits(removingExpired: work == .all, into: &trimmed, priority: .low)
+        if work == .uses { return await writeUses() }
+        _ = await trim(removingExpired: work == .all)
         if work == .all { await removeLeftovers() }
-        report()
     }
 
-    /// Removes expired entries, and applies the limits of the cache. Then removes the least recently used entries until
-    /// `goal` is reached, if it is not nil. Returns a report of the removed entries.
-    func trim(to goal: TrimGoal? = nil) async -> DataCacheTrimReport {
+    /// Applies the limits of the cache. Then removes the least recently used entries until `goal` is reached, if it is
+    /// not nil. Returns a report of the removed entries, and reports them to the observers.
+    ///
+    /// - Parameters:
+    ///   - goal: The goal. The default is nil, for the limits of the cache alone.
+    ///   - removingExpired: Whether to search for expired entries even if no limit is exceeded. The default is true.
+    func trim(to goal: TrimGoal? = nil, removingExpired: Bool = true) async -> DataCacheTrimReport {
         await Self.uncancelled { [self] in
             await writeUses()
             var trimmed = DataCacheTrimReport()
             do {
-                if let goal {
-                    try await removeExpired(into: &trimmed)
-                    // The cache's limits are applied first, so that the report names a limit as the reason of these
-                    // removals.
-                    var strictLimits = limits
-                    strictLimits.trimTarget = 1
-                    try await trim(into: &trimmed) { TrimGoal($0, exceeding: strictLimits) }
-                    try await trim(into: &trimmed) { _ in goal }
-                    await shrink(to: 0)
-                } else {
-                    try await applyLimits(removingExpired: true, into: &trimmed)
-                }
-            } catch let failure as SQLiteFailure {
-                trimmed.error = failure.cacheError
+                try await trim(to: goal, removingExpired: removingExpired, &trimmed.removals)
             } catch {
-                // Only `CancellationError` is left, which work that cannot be canceled does not throw.
+                // Work that cannot be canceled throws only errors of the database.
+                trimmed.error = (error as? SQLiteFailure)?.cacheError
             }
             report()
             return trimmed
+        }
+    }
+
+    // The following methods find out on a reader's thread whether there is something to change. So nothing fails in a
+    // directory that cannot be written to if there is nothing to change. Between their steps, other work can run. They
+    // add the removed entries to `removals`.
+
+    private func trim(
+        to goal: TrimGoal?, removingExpired: Bool, _ removals: inout [DataCacheItem]
+    ) async throws {
+        guard let totals = try await read({ try $0.totals() }) else { return }
+        var (limits, size) = (limits, limits.sizeLimit)
+        // The limits are applied before a requested goal, so that the report names a limit as the reason.
+        if goal != nil { (limits.trimTarget, size) = (1, 0) }
+        let limitGoal = TrimGoal(totals, exceeding: limits)
+        if removingExpired || limitGoal != nil { try await removeExpired(&removals) }
+        for goal in [limitGoal, goal].compactMap({ $0 }) { try await remove(until: goal, &removals) }
+        // Later stores may leave the free pages unused, because large values are stored in files.
+        guard goal != nil || limitGoal != nil || totals.hasSpareFile(beyond: size) else { return }
+        let isShorter = { [self, size] in
+            try? await change { try $0.totals().hasSpareFile(beyond: size) && $0.shrink() }
+        }
+        while await isShorter() == true {}
+    }
+
+    /// Removes the least recently used entries until a goal is reached. The goal does not change between the steps.
+    private func remove(until goal: TrimGoal, _ removals: inout [DataCacheItem]) async throws {
+        let totals = try await read { try $0.totals() }
+        guard let totals, goal.reason(for: totals) != nil else { return }
+        while let slice = try await change({ [self] in try trimSlice(to: goal, in: $0) }) {
+            removals += slice.removals
+            if slice.isDone { return }
+        }
+    }
+
+    private func removeExpired(_ removals: inout [DataCacheItem]) async throws {
+        let (limits, now) = (self.limits, self.now)
+        var last: Int64? = .min
+        while let id = last {
+            let found = try await read { try $0.findExpired(after: id, limits: limits, at: now) }
+            if found?.ids.isEmpty == false {
+                let removed = try await change { [self] table in
+                    let rows = try table.removeExpired(after: id, limits: limits, at: now)
+                    let removed = rows.map { $0.item(removedFor: .expired) }
+                    record(removed)
+                    return removed
+                }
+                removals += removed ?? []
+            }
+            last = found?.next
         }
     }
 
@@ -53,10 +93,10 @@ extension EntryStorage {
         trims.tell(DataCacheTrimReport(removals: removals))
     }
 
-    func writeUses(priority: LoadPriority = .normal) async {
+    func writeUses() async {
         guard !uses.isEmpty else { return }
         do {
-            _ = try await change(priority: priority) { [self] in writeUses(in: $0) }
+            _ = try await change { [self] in writeUses(in: $0) }
         } catch let failure as SQLiteFailure where failure.kind == .notWritable {
             // Otherwise, up to one use of each entry would stay in memory.
             _ = uses.takeAll()
@@ -65,91 +105,8 @@ extension EntryStorage {
         }
     }
 
-    /// Writes the unwritten uses. Drops uses that cannot be written.
-    private func writeUses(in table: EntryTable) { try? table.write(uses.takeAll()) }
-
-    /// Performs one step of a trim on the writer's thread, and records its removals.
-    func trimSlice(to goal: TrimGoal, in table: EntryTable) throws(SQLiteFailure) -> TrimSlice {
-        // The uses are written first. Otherwise, an entry that was just read could count as least recently used.
-        writeUses(in: table)
-        return record(try table.trim(to: goal))
-    }
-
-    @discardableResult
-    func record(_ slice: TrimSlice) -> TrimSlice {
-        counts.change { $0.recordEvictions(slice.removals) }
-        unreported.withLock { $0 += slice.removals }
-        return slice
-    }
-
-    // The following methods find out on a reader's thread whether there is something to change. So nothing fails in a
-    // directory that cannot be written to if there is nothing to change.
-
-    /// Applies the limits of size and count. Removes expired entries on request, and otherwise only if a limit is
-    /// exceeded.
-    private func applyLimits(
-        removingExpired: Bool, into report: inout DataCacheTrimReport, priority: LoadPriority = .normal
-    ) async throws {
-        guard let totals = try await read(priority: priority, { try $0.totals() }) else { return }
-        let goal = TrimGoal(totals, exceeding: limits)
-        if removingExpired || goal != nil { try await removeExpired(into: &report, priority: priority) }
-        if let goal { try await trim(into: &report, priority: priority) { _ in goal } }
-        // Later stores may leave the free pages unused, because large values are stored in files.
-        if goal != nil || totals.hasSpareFile(beyond: limits.sizeLimit) {
-            await shrink(to: limits.sizeLimit, priority: priority)
-        }
-    }
-
-    /// Returns free pages of the database to the file system while ``EntryTotals/hasSpareFile(beyond:)`` is true for
-    /// `size`.
-    private func shrink(to size: Int, priority: LoadPriority = .normal) async {
-        var isShorter = true
-        while isShorter {
-            let change = try? await change(priority: priority) { table in
-                try table.totals().hasSpareFile(beyond: size) && table.shrink()
-            }
-            isShorter = change ?? false
-        }
-    }
-
-    /// Trims in slices, so that other work can run in between. The goal does not change between the slices.
-    private func trim(
-        into report: inout DataCacheTrimReport, priority: LoadPriority = .normal,
-        goal makeGoal: (EntryTotals) -> TrimGoal?
-    ) async throws {
-        let totals = try await read(priority: priority) { try $0.totals() }
-        guard let totals, let goal = makeGoal(totals), goal.reason(for: totals) != nil else { return }
-        while let slice = try await change(priority: priority, { [self] in try trimSlice(to: goal, in: $0) }) {
-            report.removals += slice.removals
-            if slice.isDone { return }
-        }
-    }
-
-    private func removeExpired(
-        into report: inout DataCacheTrimReport, priority: LoadPriority = .normal
-    ) async throws {
-        let (limits, now) = (self.limits, self.now)
-        var last: Int64? = .min
-        while let id = last {
-            let found = try await read(priority: priority) { try $0.findExpired(after: id, limits: limits, at: now) }
-            if found?.areFound == true {
-                let slice = try await change(priority: priority) { [self] table in
-                    let removed = try table.removeExpired(after: id, limits: limits, at: now)
-                    return record(TrimSlice(removals: removed.map { $0.removed(for: .expired) }))
-                }
-                report.removals += slice?.removals ?? []
-            }
-            last = found?.next
-        }
-    }
-
     /// Removes the files of large values that belong to no entry. A crash may have left such files.
-    func removeLeftovers() async {
-        // Each directory is a step of its own, so that other work runs in between.
-        for shard in ValueDirectory.shards {
-            _ = try? await change(priority: .low) { try $0.removeLeftovers(in: shard) }
-        }
-    }
+    func removeLeftovers() async { _ = try? await change { try $0.removeLeftovers() } }
 
     // MARK: Verifying
 
@@ -163,10 +120,8 @@ extension EntryStorage {
             do {
                 try await verifyStructure(&verification)
                 try await verifyEntries(&verification)
-            } catch let failure as SQLiteFailure {
-                verification.error = verification.error ?? failure.cacheError
             } catch {
-                // Only `CancellationError` is left, which work that cannot be canceled does not throw.
+                verification.error = verification.error ?? (error as? SQLiteFailure)?.cacheError
             }
             _ = try? await change { try $0.repair() }
             await removeLeftovers()
@@ -177,7 +132,7 @@ extension EntryStorage {
     private func verifyEntries(_ verification: inout DataCacheVerification) async throws {
         var first = Int64.min
         while true {
-            let page = try await read(priority: .low) { [first] in
+            let page = try await read { [first] in
                 try $0.check(from: first, count: Self.checkedCount)
             }
             guard let page, let last = page.last?.id else { return }
@@ -202,10 +157,10 @@ extension EntryStorage {
 
     /// Removes the database if its structure is damaged. All entries that the database still lists count as damaged.
     private func verifyStructure(_ verification: inout DataCacheVerification) async throws {
-        guard try await read(priority: .low, { try $0.isSound() }) == false else { return }
+        guard try await read({ try $0.isSound() }) == false else { return }
         // A damaged B-tree may list a row twice.
-        let items = try? await read(priority: .low) { try $0.items { _ in false } }
-        let names = Set((items ?? []).map(\.name)).sorted()
+        let rows = try? await read { try $0.rows() }
+        let names = Set((rows ?? []).map(\.name)).sorted()
         _ = try? await change { table in
             guard try !table.isSound() else { return }
             throw SQLiteFailure(.damaged, "the database structure is damaged")

@@ -98,32 +98,39 @@ public final class SQLiteDiskCache: MaintainableDataCache {
 
     /// Stores `entry` under `key`, replacing an existing entry.
     ///
-    /// ``entry(for:)`` and ``contains(_:)`` of this cache find the entry as soon as this call begins. After it returns,
-    /// all processes find the entry, and the end of this process does not undo the store. If the disk is full, the
-    /// cache halves its size by removing the least recently used entries, and tries once more. If even the removal
-    /// needs more space than the disk has, the cache removes all entries. If the expiry of `entry` has passed, the call
-    /// only removes the existing entry.
+    /// After the call returns, all processes find the entry, and the end of this process does not undo the store. If
+    /// the disk is full, the cache halves its size by removing the least recently used entries, and tries once more. If
+    /// even the removal needs more space than the disk has, the cache removes all entries. If the expiry of `entry` has
+    /// passed, the call only removes the existing entry.
     ///
     /// - Throws: `DataCacheError` with the code `tooLarge` if the entry exceeds the limits of the cache or of SQLite.
     ///   The existing entry then stays. `DataCacheError` with the code `notWritable`, `noSpace` or `failed` if the
-    ///   entry cannot be written. `CancellationError` if the task is canceled before the write begins. Rarely,
-    ///   `CancellationError` is also thrown when another call has begun the write. In this case, the entry is stored.
+    ///   entry cannot be written. `CancellationError` if the task is canceled before the write begins.
     public func store(_ entry: CachedData, for key: ImageKey) async throws {
         try await storage.store(entry, for: key)
     }
 
     /// Removes the entry of `key`. Returns whether an entry was removed.
     @discardableResult
-    public func remove(_ key: ImageKey) async -> Bool { await storage.remove(.remove(key)) > 0 }
+    public func remove(_ key: ImageKey) async -> Bool {
+        await storage.remove { try $0.remove(key.fileName) ? 1 : 0 } > 0
+    }
 
     /// Removes the original and every variant of a resource. Returns the number of removed entries.
     ///
     /// - Complexity: O(*n* log *m*) for *n* variants of the resource and *m* entries in the cache.
     @discardableResult
-    public func removeAll(of resource: ResourceKey) async -> Int { await storage.remove(.removeResource(resource)) }
+    public func removeAll(of resource: ResourceKey) async -> Int {
+        await storage.remove { try $0.removeAll(of: resource) }
+    }
 
     /// Removes all entries.
-    public func removeAll() async { await storage.remove(.removeAll) }
+    public func removeAll() async {
+        await storage.remove {
+            try $0.removeAll()
+            return 0
+        }
+    }
 
     /// Waits until all writes that have begun are done, the uses of entries are in the database, and the limits of size
     /// and count are applied. Failures are ignored.
@@ -156,7 +163,7 @@ extension SQLiteDiskCache {
         await storage.writeUses()
         return await storage.query { [storage] table in
             let now = storage.now
-            return try table.items { $0.areExpired(storage.limits, at: now) }
+            return try table.rows().filter { !$0.times.areExpired(storage.limits, at: now) }.map { $0.item() }
         } ?? []
     }
 

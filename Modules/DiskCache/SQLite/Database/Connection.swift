@@ -51,15 +51,15 @@ final class Connection {
     /// The statements by their text. Each is compiled when it is first needed.
     private var statements: [String: OpaquePointer] = [:]
 
-    /// Opens the file.
-    ///
-    /// - Parameters:
-    ///   - path: The path of the file. The path must not contain a zero byte.
-    ///   - busyTimeout: The maximum time to wait for another connection, in milliseconds.
-    ///   - access: The permitted access. The default creates a missing file.
+    /// Opens the file at a path, which must not contain a zero byte. Operations wait at most `busyTimeout` milliseconds
+    /// for another connection.
     init(path: String, busyTimeout: Int32, access: Access = .making) throws(SQLiteFailure) {
         var opened: OpaquePointer?
-        let location = access == .readingUnchanged ? Self.unchangedURI(path) : path
+        var location = path
+        if access == .readingUnchanged {
+            let escaped = path.utf8.percentEncoded { $0.isUnreserved || $0 == UInt8(ascii: "/") }
+            location = "file:\(escaped)?immutable=1"
+        }
         // SQLite needs no mutex, because one thread at a time uses the connection.
         let flags = access.flags | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE
         let status = sqlite3_open_v2(location, &opened, flags, nil)
@@ -79,12 +79,6 @@ final class Connection {
         sqlite3_close_v2(handle)
     }
 
-    /// Returns the URI by which SQLite opens a file without locking it or creating files beside it.
-    private static func unchangedURI(_ path: String) -> String {
-        let escaped = path.utf8.percentEncoded { $0.isUnreserved || $0 == UInt8(ascii: "/") }
-        return "file:\(escaped)?immutable=1"
-    }
-
     /// Runs statements whose results are not needed, without keeping them compiled.
     func execute(_ sql: String) throws(SQLiteFailure) { try check(sqlite3_exec(handle, sql, nil, nil, nil)) }
 
@@ -100,13 +94,7 @@ final class Connection {
         try rows(sql, values, limit: 1, read: read).first
     }
 
-    /// Runs a statement, and returns the results of `read` for its rows.
-    ///
-    /// - Parameters:
-    ///   - sql: The statement.
-    ///   - values: The values of the statement's parameters.
-    ///   - limit: The maximum number of rows. The default is no limit.
-    ///   - read: A closure that reads one row.
+    /// Runs a statement with the values of its parameters. Returns the results of `read` for its first `limit` rows.
     func rows<Result>(
         _ sql: String, _ values: [(any SQLValue)?] = [], limit: Int = .max,
         read: (Row) throws(SQLiteFailure) -> Result
@@ -117,9 +105,7 @@ final class Connection {
             // This releases SQLite's copies of the values, and sets all parameters to NULL.
             sqlite3_clear_bindings(statement)
         }
-        for (index, value) in values.enumerated() {
-            if let value { try check(value.bind(to: statement, at: Int32(index + 1))) }
-        }
+        for (index, value) in values.enumerated() { try check(bind(value, to: statement, at: Int32(index + 1))) }
         var results: [Result] = []
         while results.count < limit {
             let status = sqlite3_step(statement)
@@ -160,50 +146,39 @@ final class Connection {
         return compiled
     }
 
+    private func bind(_ value: (any SQLValue)?, to statement: OpaquePointer, at index: Int32) -> Int32 {
+        // SQLITE_TRANSIENT, a macro with a cast, which Swift does not import. It makes SQLite copy the bytes.
+        let copied = unsafeBitCast(-1, to: sqlite3_destructor_type.self)
+        switch value {
+        case let value as Int: return sqlite3_bind_int64(statement, index, Int64(value))
+        case let value as Int64: return sqlite3_bind_int64(statement, index, value)
+        case var value as String:
+            return value.withUTF8 { bytes in
+                bytes.withMemoryRebound(to: CChar.self) {
+                    sqlite3_bind_text64(
+                        statement, index, $0.baseAddress, UInt64($0.count), copied, UInt8(SQLITE_UTF8))
+                }
+            }
+        // A null pointer would bind NULL instead of an empty blob.
+        case let value as Data where value.isEmpty: return sqlite3_bind_zeroblob(statement, index, 0)
+        case let value as Data:
+            return value.withUnsafeBytes {
+                sqlite3_bind_blob64(statement, index, $0.baseAddress, UInt64($0.count), copied)
+            }
+        default: return sqlite3_bind_null(statement, index)
+        }
+    }
+
     private func check(_ status: Int32) throws(SQLiteFailure) {
         guard status != SQLITE_OK, status != SQLITE_ROW, status != SQLITE_DONE else { return }
         throw SQLiteFailure(status: status, of: handle)
     }
 }
 
-/// A value for a parameter of a statement.
-protocol SQLValue {
-    /// Binds the value to a parameter of a compiled statement. Returns a result code of SQLite.
-    func bind(to statement: OpaquePointer, at index: Int32) -> Int32
-}
+/// A value for a parameter of a statement: `Int`, `Int64`, `String` or `Data`.
+protocol SQLValue {}
 
-extension Int64: SQLValue {
-    func bind(to statement: OpaquePointer, at index: Int32) -> Int32 { sqlite3_bind_int64(statement, index, self) }
-}
-
-extension Int: SQLValue {
-    func bind(to statement: OpaquePointer, at index: Int32) -> Int32 { Int64(self).bind(to: statement, at: index) }
-}
-
-extension String: SQLValue {
-    func bind(to statement: OpaquePointer, at index: Int32) -> Int32 {
-        var text = self
-        return text.withUTF8 { bytes in
-            bytes.withMemoryRebound(to: CChar.self) {
-                sqlite3_bind_text64(
-                    statement, index, $0.baseAddress, UInt64($0.count), copied, UInt8(SQLITE_UTF8))
-            }
-        }
-    }
-}
-
-extension Data: SQLValue {
-    func bind(to statement: OpaquePointer, at index: Int32) -> Int32 {
-        withUnsafeBytes { bytes in
-            // A null pointer would bind NULL instead of an empty blob.
-            guard let start = bytes.baseAddress, !bytes.isEmpty else {
-                return sqlite3_bind_zeroblob(statement, index, 0)
-            }
-            return sqlite3_bind_blob64(statement, index, start, UInt64(bytes.count), copied)
-        }
-    }
-}
-
-/// SQLITE_TRANSIENT, a macro with a cast, which Swift does not import. It makes SQLite copy the bytes before the call
-/// returns.
-private var copied: sqlite3_destructor_type { unsafeBitCast(-1, to: sqlite3_destructor_type.self) }
+extension Int: SQLValue {}
+extension Int64: SQLValue {}
+extension String: SQLValue {}
+extension Data: SQLValue {}

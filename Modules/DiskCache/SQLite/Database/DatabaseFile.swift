@@ -6,15 +6,6 @@ import FoundationEssentials
 /// The database file of a cache, with at most one connection to it. It opens the file when necessary. All calls block.
 /// Only one thread at a time may use it.
 struct DatabaseFile {
-    /// The role of a connection, which determines whether it may create and remove the file.
-    enum Role {
-        case reader
-        /// Creates a missing file on request, and removes a file that has to be replaced.
-        case writer
-    }
-
-    typealias Preparation = @Sendable (Connection) throws(SQLiteFailure) -> EntryTable
-
     private struct Opened {
         let table: EntryTable
         let file: PinnedFile
@@ -27,26 +18,29 @@ struct DatabaseFile {
     }
 
     private let directory: URL
-    private let role: Role
+    private let values: ValueDirectory
+    /// Whether the file may be created and removed.
+    private let isWriter: Bool
     /// The maximum time of one wait for another connection.
     private let lockTimeout: Duration
+    /// A closure that is called with the highest recency in a file that was opened.
+    private let onOpen: @Sendable (Int64) -> Void
     /// A closure that is called after damage to the cache's files was removed.
     private let onDamage: @Sendable () -> Void
-    /// A closure that prepares a new connection for use.
-    private let prepare: Preparation
     private var opened: Opened?
     /// The file that was opened last, even if it turned out to be unusable.
     private var tried: PinnedFile?
 
     init(
-        directory: URL, role: Role, lockTimeout: Duration, onDamage: @escaping @Sendable () -> Void = {},
-        prepare: @escaping Preparation
+        directory: URL, values: ValueDirectory, isWriter: Bool, lockTimeout: Duration,
+        onOpen: @escaping @Sendable (Int64) -> Void = { _ in }, onDamage: @escaping @Sendable () -> Void = {}
     ) {
         self.directory = directory
-        self.role = role
+        self.values = values
+        self.isWriter = isWriter
         self.lockTimeout = lockTimeout
+        self.onOpen = onOpen
         self.onDamage = onDamage
-        self.prepare = prepare
     }
 
     /// Runs `work` on the file. Returns nil if there is no file and `makesFile` is false. A reader also returns nil if
@@ -57,7 +51,7 @@ struct DatabaseFile {
     mutating func perform<Value>(makesFile: Bool, _ work: (EntryTable) throws -> Value) throws -> Value? {
         do {
             return try open(makesFile: makesFile).map(work)
-        } catch let failure as SQLiteFailure where failure.needsNewFile && role == .writer {
+        } catch let failure as SQLiteFailure where failure.needsNewFile && isWriter {
             try discard(isDamaged: failure.kind == .damaged)
             return try open(makesFile: makesFile).map(work)
         }
@@ -79,15 +73,15 @@ struct DatabaseFile {
         // lost.
         opened = nil
         guard makesFile || FileIdentity(linkAt: path) != nil else { return nil }
-        if role == .writer { try makeDirectory() }
+        if isWriter { try makeDirectory() }
         // If the directory can be written to, SQLite may create files beside the database, even to read.
-        let isReading = role == .reader && access(directory.path, W_OK | X_OK) != 0
+        let isReading = !isWriter && access(directory.path, W_OK | X_OK) != 0
         let lock = try self.lock(path + ".lock", isReading: isReading)
         defer { extendLifetime(lock) }
         // The removal happens under the lock, so that it does not remove a file that another connection has just
         // created.
         for suffix in ["", "-wal", "-shm"] where FileState(path + suffix)?.isRegular == false {
-            guard role == .writer else { return nil }
+            guard isWriter else { return nil }
             guard DirectoryRemoval.remove(path + suffix) else {
                 throw SQLiteFailure(.notWritable, "cannot remove \(path)\(suffix): it is not a regular file")
             }
@@ -96,22 +90,21 @@ struct DatabaseFile {
 
         let unchanged = isReading && !hasLog(path) ? FileState(path) : nil
         let permitted: Connection.Access =
-            isReading ? unchanged == nil ? .reading : .readingUnchanged : role == .writer ? .making : .changing
+            isReading ? unchanged == nil ? .reading : .readingUnchanged : isWriter ? .making : .changing
+        let busyTimeout = Int32(max(0, min(Double(Int32.max), lockTimeout / .milliseconds(1))))
         let connection = try Connection(path: path, busyTimeout: busyTimeout, access: permitted)
         tried = PinnedFile(path)
         // Preparing the connection opens the log, which must also happen under the lock.
-        let table = try prepare(connection)
+        let table = try EntryTable(connection, values: values, isWriter: isWriter)
+        onOpen(try table.lastRecency())
         guard let tried else { throw SQLiteFailure(.other, "the database file was removed while it was opened") }
-        let companions = role == .writer ? ["-wal", "-shm"].compactMap { PinnedFile(path + $0) } : []
+        let companions = isWriter ? ["-wal", "-shm"].compactMap { PinnedFile(path + $0) } : []
         opened = Opened(table: table, file: tried, companions: companions, unchanged: unchanged)
         return table
     }
 
     /// Returns whether the database has a log that is not empty. Such a log may contain the last changes.
     private func hasLog(_ path: String) -> Bool { FileState(path + "-wal").map { $0.size > 0 } ?? false }
-
-    /// The maximum time to wait for another connection, in milliseconds.
-    private var busyTimeout: Int32 { Int32(max(0, min(Double(Int32.max), lockTimeout / .milliseconds(1)))) }
 
     /// Removes the file, unless it has already been removed or replaced.
     private mutating func discard(isDamaged: Bool) throws(SQLiteFailure) {
@@ -143,12 +136,8 @@ struct DatabaseFile {
     /// Takes the lock between connections, in any process, that open or replace the database file. Blocks while another
     /// connection has it.
     ///
-    /// The lock is on a file beside the database. The kernel releases it if the process ends.
-    ///
-    /// - Parameters:
-    ///   - path: The path of the lock file.
-    ///   - isReading: Whether the directory is read-only. If true, and the lock file cannot be opened, no lock is
-    ///     taken. The default is false.
+    /// The lock is on a file beside the database. The kernel releases it if the process ends. If `isReading` is true
+    /// and the file cannot be opened, because the directory is read-only, no lock is taken.
     private func lock(_ path: String, isReading: Bool = false) throws(SQLiteFailure) -> Descriptor? {
         let flags = (isReading ? O_RDONLY : O_RDWR | O_CREAT) | O_NOFOLLOW | O_NONBLOCK
         // Something other than a regular file, such as a symbolic link, may have the name of the lock file.

@@ -1,4 +1,3 @@
-import AlcedoCore
 import AlcedoRuntime
 import Synchronization
 
@@ -28,16 +27,18 @@ final class DatabasePool: Sendable {
         idle = Locked(files)
     }
 
+    /// The number of calls of ``run(makesFile:_:)`` that wait for a thread.
+    var waitingCount: Int { executor.waitingCount }
+
     /// Runs `work` on a connection, as ``DatabaseFile/perform(makesFile:_:)`` does. If a damaged or abandoned file is
     /// replaced, `work` may run twice.
     ///
     /// - Throws: The errors of `work`, ``SQLiteFailure``, or `CancellationError` if the task is canceled before the
     ///   work begins.
     func run<Value: Sendable>(
-        makesFile: Bool = false, priority: LoadPriority = .normal,
-        _ work: @escaping @Sendable (EntryTable) throws -> Value
+        makesFile: Bool = false, _ work: @escaping @Sendable (EntryTable) throws -> Value
     ) async throws -> Value? {
-        try await executor.run(priority: priority) { [self] in
+        try await executor.run { [self] in
             // There are as many files as threads, so one is idle.
             guard let taken = idle.withLock({ $0.popLast() }) else { return nil }
             defer { idle.withLock { $0.append(taken) } }

@@ -24,12 +24,7 @@ struct SQLiteFailure: Error {
         self.message = message
     }
 
-    /// Creates an error from a result code of SQLite.
-    ///
-    /// - Parameters:
-    ///   - status: A result code, extended or not.
-    ///   - systemError: The `errno` that SQLite reports. The default is zero.
-    ///   - message: The text of the error.
+    /// Creates an error from a result code of SQLite, and the `errno` that SQLite reports.
     init(status: Int32, systemError: Int32 = 0, message: String) {
         self.init(Self.kind(status: status, systemError: systemError), message)
     }

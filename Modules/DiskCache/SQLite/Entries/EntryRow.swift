@@ -2,10 +2,11 @@ import AlcedoCore
 import AlcedoRuntime
 import FoundationEssentials
 
-/// The columns of an entry in the database.
-struct EntryRow {
-    /// The columns that ``init(_:)`` reads, from a join of the tables `entry` and `content`.
-    static let columns = "id, name, size, stored, used, expiry, checksum, length, file, blocks, metadata, data"
+/// A row of the table `entry`, with its content if the query has read it.
+struct EntryRow: Sendable {
+    /// The columns that ``init(_:)`` reads, and those that ``init(withContent:)`` reads in addition.
+    static let columns = "id, name, size, stored, used, expiry, checksum, length, file, blocks"
+    static let contentColumns = "metadata, data"
 
     var id: Int64
     var name: String
@@ -15,12 +16,12 @@ struct EntryRow {
     var checksum: Int64
     /// The length of the data in bytes.
     var byteCount: Int
-    /// The file that contains the data. Nil if the data is in the row, or if the name in the row is damaged.
-    var file: ValueName?
+    /// The token of the file that contains the data. Nil if the data is in the database.
+    var file: Int64?
     /// The number of bytes that the file occupies; zero without a file.
     var fileSize: Int
-    var metadata: Data
-    var data: Data
+    var metadata = Data()
+    var data = Data()
 
     init(_ row: Connection.Row) {
         id = row.integer(0)
@@ -29,10 +30,21 @@ struct EntryRow {
         times = EntryTimes(row, from: 3)
         checksum = row.integer(6)
         byteCount = Int(row.integer(7))
-        file = row.file(8, of: name)
+        file = row.optionalInteger(8)
         fileSize = row.size(9)
+    }
+
+    init(withContent row: Connection.Row) {
+        self.init(row)
         metadata = row.bytes(10)
         data = row.bytes(11)
+    }
+
+    /// Returns the description of the entry, with the reason of its removal if it was removed.
+    func item(removedFor reason: EvictionReason? = nil) -> DataCacheItem {
+        DataCacheItem(
+            name: name, size: size, storedAt: times.stored.date, lastUse: times.used.date, expiry: times.expiry?.date,
+            evictionReason: reason)
     }
 
     /// Returns the entry and its checksum if its data, metadata and dates are intact and belong to `key`; otherwise,
@@ -52,13 +64,9 @@ struct EntryRow {
         return (found, expected)
     }
 
-    /// Returns whether the key, bytes and dates of the entry match its name, hash, sizes and checksum. Does not check
-    /// whether the entry has expired. Reads the file of a large value.
+    /// Returns whether the entry is intact, expired or not, and has the name, the hash and the sizes of its key and
+    /// content.
     ///
-    /// - Parameters:
-    ///   - key: The key in the database, which may be damaged.
-    ///   - resourceHash: The hash by which the entry is found when its resource is removed.
-    ///   - values: The directory of the files.
     /// - Throws: The reason why the file cannot be read now.
     func isIntact(
         _ key: ImageKey, resourceHash: Int64, values: ValueDirectory
@@ -71,12 +79,7 @@ struct EntryRow {
     }
 
     /// Returns the size of an entry in bytes: its share of the database's pages, and the blocks of the file of its
-    /// data.
-    ///
-    /// - Parameters:
-    ///   - entry: The entry.
-    ///   - key: The key of the entry.
-    ///   - fileSize: The number of bytes that the file of the data occupies; zero if the data is in the row.
+    /// data, `fileSize`, which is zero if the data is in the database.
     static func size(of entry: CachedData, for key: ImageKey, fileSize: Int) -> Int {
         let keyCount = key.resource.description.utf8.count + key.variant.utf8.count
         return fileSize
@@ -89,44 +92,10 @@ struct EntryRow {
     }
 }
 
-/// The properties of an entry that are needed to remove it.
-struct StoredItem: Sendable {
-    /// The columns of the table `entry` that ``init(_:)`` reads.
-    static let columns = "id, name, size, stored, used, expiry, file, blocks"
-
-    var id: Int64
-    /// The description of the entry for a report.
-    var entry: DataCacheItem
-    var file: ValueName?
-    /// The number of bytes that the file occupies; zero without a file.
-    var fileSize: Int
-
-    init(_ row: Connection.Row) {
-        let times = EntryTimes(row, from: 3)
-        id = row.integer(0)
-        entry = DataCacheItem(
-            name: row.text(1), size: row.size(2), storedAt: times.stored.date, lastUse: times.used.date,
-            expiry: times.expiry?.date)
-        file = row.file(6, of: entry.name)
-        fileSize = row.size(7)
-    }
-
-    /// Returns the description of the entry after its removal.
-    func removed(for reason: EvictionReason) -> DataCacheItem {
-        var removed = entry
-        removed.evictionReason = reason
-        return removed
-    }
-}
-
 extension Connection.Row {
     /// Returns a number of bytes. A negative or immense number is damaged. It counts as the nearest one that is
     /// possible, so that sums do not overflow.
     func size(_ column: Int32) -> Int { Int(min(max(0, integer(column)), 1 << 50)) }
-
-    fileprivate func file(_ column: Int32, of name: String) -> ValueName? {
-        optionalInteger(column).flatMap { ValueName(entry: name, token: $0) }
-    }
 }
 
 /// The checksum of an entry. It covers the data, the metadata, the key, so that a row with a wrong name is detected,
@@ -150,14 +119,13 @@ struct EntryChecksum: Sendable {
     }
 }
 
-/// The dates of storing, last use and expiration of an entry.
+/// The dates of storing, last use and expiration of an entry. Without its own expiration date, only the cache's age
+/// limit applies.
 struct EntryTimes: Equatable, Sendable {
     var stored: Timestamp
     var used: Timestamp
-    /// The entry's own expiration date, or nil if only the cache's age limit applies.
     var expiry: Timestamp?
 
-    /// Returns whether the entry has expired.
     func areExpired(_ limits: DataCacheLimits, at now: Timestamp) -> Bool {
         limits.isOver(storedAt: stored, lastUse: used, expiry: expiry, now: now)
     }

@@ -32,25 +32,23 @@ extension EntryTable {
     func store(
         _ entry: CachedData, for key: ImageKey, recency: Int64, at now: Timestamp, limit: Int
     ) throws(SQLiteFailure) -> EntryTotals {
-        let name = key.fileName
         let times = EntryTimes(stored: now, used: now, expiry: entry.expiry.map(Timestamp.init))
         let checksum = EntryChecksum(of: entry, for: key).value(with: times)
-        var file: ValueName?
+        var file: Int64?
         do throws(SQLiteFailure) {
-            let (replaced, totals) = try connection.transaction {
-                () throws(SQLiteFailure) -> ([StoredItem], EntryTotals) in
+            var totals = EntryTotals(size: 0, count: 0)
+            try remove { () throws(SQLiteFailure) in
                 var fileSize = 0
                 if entry.data.count > Self.maximumInlineByteCount {
-                    let value = try values.write(entry.data, for: key)
-                    file = value.name
-                    fileSize = value.occupiedSize
+                    let value = try values.write(entry.data)
+                    (file, fileSize) = (value.token, value.occupiedSize)
                 }
                 let size = EntryRow.size(of: entry, for: key, fileSize: fileSize)
                 guard size <= limit else {
                     throw SQLiteFailure(
                         .tooLarge, "an entry that occupies \(size) bytes exceeds the limit of \(limit) bytes")
                 }
-                let replaced = try deleteRows("name = ?", [name])
+                let replaced = try deleteRows("name = ?", [key.fileName])
                 try connection.run(
                     """
                     INSERT INTO entry \
@@ -58,8 +56,8 @@ extension EntryTable {
                     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
                     """,
                     [
-                        name, EntryRow.hash(of: key.resource), size, recency, now.milliseconds, now.milliseconds,
-                        times.expiry?.milliseconds, checksum, entry.data.count, file?.token, fileSize,
+                        key.fileName, EntryRow.hash(of: key.resource), size, recency, now.milliseconds,
+                        now.milliseconds, times.expiry?.milliseconds, checksum, entry.data.count, file, fileSize,
                     ])
                 try connection.run(
                     "INSERT INTO content (id, resource, variant, metadata, data) VALUES (?, ?, ?, ?, ?)",
@@ -68,9 +66,9 @@ extension EntryTable {
                         file == nil ? entry.data : Data(),
                     ])
                 try addToTotals(size: size, count: 1, files: fileSize)
-                return (replaced, try self.totals())
+                totals = try self.totals()
+                return replaced
             }
-            removeFiles(of: replaced)
             return totals
         } catch {
             if let file { values.remove(file) }
@@ -78,19 +76,14 @@ extension EntryTable {
         }
     }
 
-    /// Removes an entry. Returns whether there was one.
-    func remove(_ name: String) throws(SQLiteFailure) -> Bool {
-        try remove(where: "name = ?", [name]).count > 0
-    }
-
-    /// Removes an entry if `isKept` returns false. During the call, no other connection changes the entry's rows. An
-    /// entry without a row of content is kept. Returns whether the entry was removed.
+    /// Removes an entry, unless `isKept` returns true for it. During the call, no other connection changes the entry's
+    /// rows. Returns whether the entry was removed.
     func remove(
-        _ name: String, unless isKept: (EntryRow) throws(SQLiteFailure) -> Bool
+        _ name: String, unless isKept: ((EntryRow) throws(SQLiteFailure) -> Bool)? = nil
     ) throws(SQLiteFailure) -> Bool {
         try remove { () throws(SQLiteFailure) in
-            guard let row = try self.row(named: name), try !isKept(row) else { return [] }
-            return try deleteRows("id = ?", [row.id])
+            if let isKept, let row = try self.row(named: name), try isKept(row) { return [] }
+            return try deleteRows("name = ?", [name])
         }.count > 0
     }
 
@@ -109,87 +102,88 @@ extension EntryTable {
 
     /// Removes all entries of a resource. Returns the number of removed entries.
     func removeAll(of resource: ResourceKey) throws(SQLiteFailure) -> Int {
-        try remove(
-            where: """
-                id IN (SELECT id FROM entry JOIN content USING (id) WHERE entry.resource = ? AND content.resource = ?)
-                """, [EntryRow.hash(of: resource), resource.description]
-        ).count
+        let condition = """
+            id IN (SELECT id FROM entry JOIN content USING (id) WHERE entry.resource = ? AND content.resource = ?)
+            """
+        return try remove { () throws(SQLiteFailure) in
+            try deleteRows(condition, [EntryRow.hash(of: resource), resource.description])
+        }.count
     }
 
     /// Removes all entries, and returns the space to the file system. If another connection is using the log, a part of
     /// the space may be returned later.
     func removeAll() throws(SQLiteFailure) {
-        let files = try connection.transaction { () throws(SQLiteFailure) in
-            let files = try self.files(prefix: "")
+        try remove { () throws(SQLiteFailure) in
+            let rows = try self.rows()
             try connection.execute("DELETE FROM content; DELETE FROM entry")
             try connection.execute("UPDATE total SET size = 0, count = 0, files = 0")
-            return files
+            return rows
         }
-        for file in files { values.remove(file) }
         try connection.execute("PRAGMA incremental_vacuum")
         try truncateLog()
     }
 
-    /// Removes the expired entries that ``findExpired(after:limits:at:)`` has found, and returns them.
+    /// Removes the expired entries among those that ``findExpired(after:limits:at:)`` searches, and returns them.
     func removeExpired(
         after id: Int64, limits: DataCacheLimits, at now: Timestamp
-    ) throws(SQLiteFailure) -> [StoredItem] {
-        try remove(
-            where: "id IN (SELECT id FROM \(Self.scanned) WHERE \(Self.isExpired))",
-            Self.scan(after: id, limits: limits, at: now))
+    ) throws(SQLiteFailure) -> [EntryRow] {
+        try remove { () throws(SQLiteFailure) in
+            var removed: [EntryRow] = []
+            for id in try findExpired(after: id, limits: limits, at: now).ids {
+                removed += try deleteRows("id = ?", [id])
+            }
+            return removed
+        }
     }
 
     /// Performs one step of a trim: removes the least recently used entries until the goal is reached, but at most
-    /// ``sliceCount`` entries.
-    func trim(to goal: TrimGoal) throws(SQLiteFailure) -> TrimSlice {
-        var slice = TrimSlice()
-        _ = try remove { () throws(SQLiteFailure) in
+    /// ``sliceCount`` entries. Returns the removed entries, and whether the trim is known to be complete.
+    func trim(to goal: TrimGoal) throws(SQLiteFailure) -> (removals: [DataCacheItem], isDone: Bool) {
+        var removals: [DataCacheItem] = []
+        try remove { () throws(SQLiteFailure) in
             let victims = try self.victims(of: goal, count: Self.sliceCount)
-            slice = TrimSlice(removals: victims.map(\.removal), isDone: victims.count < Self.sliceCount)
+            removals = victims.map { $0.row.item(removedFor: $0.reason) }
             let removed = try deleteRows(
                 "id IN (SELECT id FROM entry ORDER BY recency, id LIMIT ?)", [victims.count])
             // When all rows are removed, totals that still count entries are damaged.
-            if slice.isDone, try integer("SELECT EXISTS (SELECT * FROM entry)") == 0 { try recount() }
+            if victims.count < Self.sliceCount, try integer("SELECT EXISTS (SELECT * FROM entry)") == 0 {
+                try recount()
+            }
             return removed
         }
-        return slice
+        return (removals, removals.count < Self.sliceCount)
     }
 
     /// Removes the files of the entries that a trim would remove, and keeps their rows. Returns these entries.
     func removeFiles(beyond goal: TrimGoal) throws(SQLiteFailure) -> [DataCacheItem] {
         let victims = try self.victims(of: goal, count: -1)
-        removeFiles(of: victims.map(\.item))
-        return victims.map(\.removal)
+        removeFiles(of: victims.map(\.row))
+        return victims.map { $0.row.item(removedFor: $0.reason) }
     }
 
-    /// Returns the least recently used entries that have to be removed to reach a goal.
-    ///
-    /// - Parameters:
-    ///   - goal: The goal.
-    ///   - count: The maximum number of entries, or -1 for no limit.
+    /// Returns the least recently used entries that have to be removed to reach a goal, at most `count` unless it is
+    /// -1.
     private func victims(
         of goal: TrimGoal, count: Int
-    ) throws(SQLiteFailure) -> [(item: StoredItem, removal: DataCacheItem)] {
+    ) throws(SQLiteFailure) -> [(row: EntryRow, reason: EvictionReason)] {
         var totals = try self.totals()
-        var victims: [(item: StoredItem, removal: DataCacheItem)] = []
+        var victims: [(row: EntryRow, reason: EvictionReason)] = []
         guard goal.reason(for: totals) != nil else { return [] }
-        let oldest = try connection.rows(
-            "SELECT \(StoredItem.columns) FROM entry ORDER BY recency, id LIMIT ?", [count], read: StoredItem.init)
-        for item in oldest {
+        for row in try rows(count: count) {
             guard let reason = goal.reason(for: totals) else { break }
-            totals.remove(item)
-            victims.append((item, item.removed(for: reason)))
+            totals.remove(row)
+            victims.append((row, reason))
         }
         return victims
     }
 
-    /// Removes the values in `shard` that no row names and that no process is writing.
-    func removeLeftovers(in shard: Substring) throws(SQLiteFailure) {
-        let named = try files(prefix: String(shard))
-        let unnamed = try values.values(in: shard).filter { !named.contains($0) }
-        guard !unnamed.isEmpty else { return }
+    /// Removes the files that belong to no entry and that no process is writing.
+    func removeLeftovers() throws(SQLiteFailure) {
+        let leftovers = try values.tokens().subtracting(try files())
+        guard !leftovers.isEmpty else { return }
+        // During a transaction, no other process has written a file whose row is not in the table yet.
         try connection.transaction { () throws(SQLiteFailure) in
-            for value in unnamed where try files(prefix: value.entry).first != value { values.remove(value) }
+            for file in leftovers.subtracting(try files()) { values.remove(file) }
         }
     }
 
@@ -240,15 +234,9 @@ extension EntryTable {
             """)
     }
 
-    /// Removes the entries that meet a condition, and returns them.
-    private func remove(
-        where condition: String, _ parameters: [(any SQLValue)?]
-    ) throws(SQLiteFailure) -> [StoredItem] {
-        try remove { () throws(SQLiteFailure) in try deleteRows(condition, parameters) }
-    }
-
     /// Runs `delete` in a transaction, and then removes the files of the entries that it returns.
-    private func remove(_ delete: () throws(SQLiteFailure) -> [StoredItem]) throws(SQLiteFailure) -> [StoredItem] {
+    @discardableResult
+    private func remove(_ delete: () throws(SQLiteFailure) -> [EntryRow]) throws(SQLiteFailure) -> [EntryRow] {
         let removed = try connection.transaction(delete)
         removeFiles(of: removed)
         return removed
@@ -257,13 +245,14 @@ extension EntryTable {
     /// Deletes the rows of the entries that meet a condition, inside a transaction.
     private func deleteRows(
         _ condition: String, _ parameters: [(any SQLValue)?]
-    ) throws(SQLiteFailure) -> [StoredItem] {
+    ) throws(SQLiteFailure) -> [EntryRow] {
         let deleted = try connection.rows(
-            "DELETE FROM entry WHERE \(condition) RETURNING \(StoredItem.columns)", parameters, read: StoredItem.init)
+            "DELETE FROM entry WHERE \(condition) RETURNING \(EntryRow.columns)", parameters
+        ) { EntryRow($0) }
         guard !deleted.isEmpty else { return [] }
-        for item in deleted { try connection.run("DELETE FROM content WHERE id = ?", [item.id]) }
+        for row in deleted { try connection.run("DELETE FROM content WHERE id = ?", [row.id]) }
         try addToTotals(
-            size: -deleted.reduce(0) { $0 + $1.entry.size }, count: -deleted.count,
+            size: -deleted.reduce(0) { $0 + $1.size }, count: -deleted.count,
             files: -deleted.reduce(0) { $0 + $1.fileSize })
         return deleted
     }
@@ -276,7 +265,7 @@ extension EntryTable {
             """, [size, count, files])
     }
 
-    private func removeFiles(of items: [StoredItem]) {
-        for item in items { if let file = item.file { values.remove(file) } }
+    private func removeFiles(of rows: [EntryRow]) {
+        for row in rows { if let file = row.file { values.remove(file) } }
     }
 }

@@ -9,28 +9,23 @@ final class EntryTable {
     /// Whether the connection is still unused.
     var isFresh = true
 
-    /// Prepares a connection. Creates the tables in an empty file.
-    init(_ connection: Connection, values: ValueDirectory) throws(SQLiteFailure) {
+    /// Prepares a connection. A writer creates the tables in an empty file.
+    init(_ connection: Connection, values: ValueDirectory, isWriter: Bool = true) throws(SQLiteFailure) {
         (self.connection, self.values) = (connection, values)
-        try Schema.configure(connection, values.durability)
-        try Schema.prepare(connection, makesTables: true)
-    }
-
-    /// Prepares a connection that only reads.
-    init(reading connection: Connection, values: ValueDirectory) throws(SQLiteFailure) {
-        (self.connection, self.values) = (connection, values)
-        try Schema.configureReader(connection)
-        try Schema.prepare(connection, makesTables: false)
+        try Schema.configure(connection, values.durability, isWriter: isWriter)
+        try Schema.prepare(connection, makesTables: isWriter)
     }
 
     // Each lookup runs this statement, so its text is composed only once.
-    private static let findRow = "SELECT \(EntryRow.columns) FROM entry JOIN content USING (id) WHERE name = ?"
+    private static let findRow = """
+        SELECT \(EntryRow.columns), \(EntryRow.contentColumns) FROM entry JOIN content USING (id) WHERE name = ?
+        """
 
     func row(named name: String) throws(SQLiteFailure) -> EntryRow? {
-        try connection.firstRow(Self.findRow, [name], read: EntryRow.init)
+        try connection.firstRow(Self.findRow, [name], read: EntryRow.init(withContent:))
     }
 
-    /// Returns the times of an entry, including uses that are not written yet. Returns nil if the entry is absent.
+    /// Returns the times of an entry, including a use that is not written yet. Returns nil if the entry is absent.
     func times(named name: String, uses: UseLog) throws(SQLiteFailure) -> EntryTimes? {
         try connection.firstRow("SELECT id, checksum, stored, used, expiry FROM entry WHERE name = ?", [name]) { row in
             uses.times(of: row.integer(0), checksum: row.integer(1), times: EntryTimes(row, from: 2))
@@ -67,52 +62,34 @@ final class EntryTable {
 
     func freePageCount() throws(SQLiteFailure) -> Int64 { try integer("PRAGMA freelist_count") }
 
-    /// Returns all entries for which `isExpired` returns false, the least recently used first. Unwritten uses have no
-    /// effect.
-    func items(isExpired: (EntryTimes) -> Bool) throws(SQLiteFailure) -> [DataCacheItem] {
-        try connection.rows("SELECT \(StoredItem.columns) FROM entry ORDER BY recency, id") { row in
-            isExpired(EntryTimes(row, from: 3)) ? nil : StoredItem(row).entry
-        }.compactMap { $0 }
-    }
-
-    /// Returns the files of the entries whose names begin with `prefix`.
-    func files(prefix: String) throws(SQLiteFailure) -> Set<ValueName> {
-        // The tilde comes after all hexadecimal digits, so it ends the range.
-        let found = try connection.rows(
-            "SELECT name, file FROM entry WHERE name >= ? AND name < ? AND file IS NOT NULL", [prefix, prefix + "~"]
-        ) {
-            ValueName(entry: $0.text(0), token: $0.integer(1))
-        }
-        return Set(found.compactMap { $0 })
-    }
-
-    /// Searches the first entries whose row identifiers are greater than `id` for expired ones.
+    /// Returns the least recently used entries, without their content.
     ///
-    /// - Returns: Whether there are expired ones, and the row identifier after which the next search continues. The
-    ///   identifier is nil if there are no more entries.
+    /// - Parameter count: The maximum number of entries. The default is -1, for no limit.
+    func rows(count: Int = -1) throws(SQLiteFailure) -> [EntryRow] {
+        try connection.rows(
+            "SELECT \(EntryRow.columns) FROM entry ORDER BY recency, id LIMIT ?", [count]
+        ) { EntryRow($0) }
+    }
+
+    /// Searches at most 512 entries whose row identifiers are greater than `id` for expired ones. The number is small,
+    /// because other work waits for the search.
+    ///
+    /// - Returns: The expired entries, and the row identifier after which the next search continues. The identifier is
+    ///   nil if there are no more entries.
     func findExpired(
         after id: Int64, limits: DataCacheLimits, at now: Timestamp
-    ) throws(SQLiteFailure) -> (areFound: Bool, next: Int64?) {
-        let found = try connection.firstRow(
-            "SELECT max(id), sum(\(Self.isExpired)) FROM \(Self.scanned)", Self.scan(after: id, limits: limits, at: now)
+    ) throws(SQLiteFailure) -> (ids: [Int64], next: Int64?) {
+        let found = try connection.rows(
+            "SELECT id, stored, used, expiry FROM entry WHERE id > ? ORDER BY id LIMIT 512", [id]
         ) {
-            (areFound: $0.integer(1) > 0, next: $0.optionalInteger(0))
+            (id: $0.integer(0), times: EntryTimes($0, from: 1))
         }
-        return found ?? (false, nil)
+        return (found.filter { $0.times.areExpired(limits, at: now) }.map(\.id), found.last?.id)
     }
 
-    /// The entries of one search for expired ones: at most 512, because other work waits for it.
-    static let scanned = "(SELECT * FROM entry WHERE id > ?1 ORDER BY id LIMIT 512)"
-    /// The condition that ``DataCacheLimits/isOver(storedAt:lastUse:expiry:now:)`` states, in SQL.
-    static let isExpired = """
-        iif(expiry IS NULL, 0.0 + ?2 - iif(stored > ?2, used, iif(?3, max(used, stored), stored)) >= ?4, \
-        expiry <= ?2 OR iif(?5, used, stored) - ?2 >= expiry - iif(?5, used, stored))
-        """
-
-    /// Returns the parameters of ``scanned`` and ``isExpired``.
-    static func scan(after id: Int64, limits: DataCacheLimits, at now: Timestamp) -> [(any SQLValue)?] {
-        let (countsFromUse, extendsExpiry) = (limits.ageBasis == .lastUse ? 1 : 0, limits.extendsExpiryOnUse ? 1 : 0)
-        return [id, now.milliseconds, countsFromUse, limits.maximumAge?.milliseconds, extendsExpiry]
+    /// Returns the tokens of the files of all entries.
+    func files() throws(SQLiteFailure) -> Set<Int64> {
+        Set(try connection.rows("SELECT file FROM entry WHERE file IS NOT NULL") { $0.integer(0) })
     }
 
     /// An entry whose row, and whose file if it has one, were checked.
@@ -124,20 +101,16 @@ final class EntryTable {
         var isIntact: Result<Bool, SQLiteFailure>
     }
 
-    /// Checks entries in the order of their row identifiers.
-    ///
-    /// - Parameters:
-    ///   - id: The smallest row identifier.
-    ///   - count: The maximum number of entries.
+    /// Checks at most `count` entries in the order of their row identifiers, from `id` on.
     func check(from id: Int64, count: Int) throws(SQLiteFailure) -> [CheckedEntry] {
         try connection.rows(
             """
-            SELECT \(EntryRow.columns), content.resource, variant, entry.resource, \
+            SELECT \(EntryRow.columns), \(EntryRow.contentColumns), content.resource, variant, entry.resource, \
             typeof(name) = 'text' AND content.id NOT NULL \
             FROM entry LEFT JOIN content USING (id) WHERE id >= ? ORDER BY id LIMIT ?
             """, [id, count]
         ) { columns in
-            let row = EntryRow(columns)
+            let row = EntryRow(withContent: columns)
             let key = ImageKey(ResourceKey(columns.text(12)), variant: columns.text(13))
             let isIntact: Result<Bool, SQLiteFailure> = Result { () throws(SQLiteFailure) in
                 // The entry has a name by which it can be found, and a row of content.

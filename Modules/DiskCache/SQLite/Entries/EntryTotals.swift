@@ -13,9 +13,9 @@ struct EntryTotals: Equatable, Sendable {
     var freeSize = 0
 
     /// Subtracts the size of an entry. The results are estimates, because an entry may share pages with other entries.
-    mutating func remove(_ item: StoredItem) {
-        size -= item.entry.size
-        usedSize = max(0, usedSize - item.entry.size)
+    mutating func remove(_ row: EntryRow) {
+        size -= row.size
+        usedSize = max(0, usedSize - row.size)
         count -= 1
     }
 
@@ -102,11 +102,4 @@ struct TrimGoal: Sendable {
         }
         return reason == .costLimit && !isTooLarge ? .countLimit : reason
     }
-}
-
-/// The result of one step of a trim.
-struct TrimSlice: Sendable {
-    var removals: [DataCacheItem] = []
-    /// Whether the trim is known to be complete. If false, another step may be necessary.
-    var isDone = true
 }

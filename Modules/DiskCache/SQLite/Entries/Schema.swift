@@ -6,41 +6,33 @@ import AlcedoCore
 /// entries from small rows. Another table keeps the totals, so that a store does not have to sum the sizes of all
 /// entries.
 enum Schema {
-    /// The version of the layout. A file with another version is replaced. Versions 3 and 4 had the same layout. The
-    /// checksums of version 4 did not cover the dates, and the images of version 3 may belong to users whom their keys
-    /// do not name.
-    static let version: Int64 = 5
+    /// The version of the layout. A file with another version is replaced.
+    static let version: Int64 = 6
 
-    /// Configures the connection that writes.
+    /// Configures a new connection.
+    ///
+    /// Memory mapping is off, because another process that truncates a mapped file could end this process.
     ///
     /// Without durability, a store rarely waits for the disk (`synchronous = NORMAL`): a power failure may lose the
     /// last stores, but the database stays valid. To keep the database valid, SQLite waits for the log before it
     /// changes the database, usually once in a thousand pages. With `OFF`, it would not wait at all, and a power
     /// failure could destroy the whole cache. The time saved is not worth that risk.
-    static func configure(_ connection: Connection, _ durability: Durability = .none) throws(SQLiteFailure) {
-        try connection.execute(
-            """
+    static func configure(
+        _ connection: Connection, _ durability: Durability, isWriter: Bool
+    ) throws(SQLiteFailure) {
+        let role =
+            isWriter
+            ? """
             PRAGMA page_size = 4096; PRAGMA auto_vacuum = INCREMENTAL; PRAGMA journal_mode = WAL; \
-            PRAGMA synchronous = \(durability == .none ? "NORMAL" : "FULL"); PRAGMA journal_size_limit = 4194304; \
-            \(protection)
-            """)
+            PRAGMA synchronous = \(durability == .none ? "NORMAL" : "FULL"); PRAGMA journal_size_limit = 4194304
+            """ : "PRAGMA query_only = ON"
+        try connection.execute(
+            "\(role); PRAGMA mmap_size = 0; PRAGMA cell_size_check = ON; PRAGMA trusted_schema = OFF")
     }
 
-    /// Configures a connection that only reads.
-    static func configureReader(_ connection: Connection) throws(SQLiteFailure) {
-        try connection.execute("PRAGMA query_only = ON; \(protection)")
-    }
-
-    /// Protects a connection from damaged files. Memory mapping is off, because another process that truncates a mapped
-    /// file could end this process.
-    private static let protection =
-        "PRAGMA mmap_size = 0; PRAGMA cell_size_check = ON; PRAGMA trusted_schema = OFF"
-
-    /// Checks that the file has these tables in this version.
+    /// Checks that the file has these tables in this version. Creates the tables in an empty file if `makesTables` is
+    /// true.
     ///
-    /// - Parameters:
-    ///   - connection: A connection to the file.
-    ///   - makesTables: Whether to create the tables in an empty file.
     /// - Throws: ``SQLiteFailure`` with the kind `damaged` if the tables or the version of the file differ from those
     ///   of this schema.
     static func prepare(_ connection: Connection, makesTables: Bool) throws(SQLiteFailure) {

@@ -42,12 +42,8 @@ final class UseLog: Sendable {
     /// Returns the recency of an entry that is used now.
     func nextRecency(at now: Timestamp) -> Int64 { state.withLock { $0.nextRecency(at: now) } }
 
-    /// Records a use of the entry in a row. Returns whether the uses should be written now.
-    ///
-    /// - Parameters:
-    ///   - row: The row that was read.
-    ///   - times: The times of the entry after the use.
-    ///   - checksum: The checksum of the entry.
+    /// Records a use of the entry in a row, with its times after the use. Returns whether the uses should be written
+    /// now.
     func use(_ row: EntryRow, times: EntryTimes, _ checksum: EntryChecksum) -> Bool {
         state.withLock { state in
             let recency = state.nextRecency(at: times.used)
