@@ -57,8 +57,8 @@ public final class AutoPurgingImageCache: Sendable {
     ///   - preferredMemoryUsageAfterPurge: The maximum usage after a purge, in bytes. Values above the capacity count
     ///     as the capacity. Default: 60 MiB.
     ///   - pressureSource: Reports memory pressure. The cache removes all images at warning and above. With nil, it
-    ///     does not respond to memory pressure. Default: ``SystemMemoryPressureSource/shared``, which uses one thread
-    ///     for all caches of the process.
+    ///     does not respond to memory pressure. Default: ``SystemMemoryPressureSource/shared``, whose readings all
+    ///     caches of the process share.
     ///   - shouldCache: Decides whether an image is stored for a request. A pipeline calls it under a lock, so it must
     ///     be fast and must not call the pipeline. Default: accepts every image.
     public init(

@@ -5,10 +5,8 @@ import Testing
 @testable import AlcedoMemoryCache
 
 @Suite struct MemoryReaderTests {
-    private func read(_ system: FakeSystem, includesAvailable: Bool = true) -> MemoryReadings {
-        let files = SystemFiles(root: system.root)
-        return MemoryReader(files: files, groups: ControlGroups(files: files)).read(
-            includesAvailable: includesAvailable)
+    private func read(_ system: FakeSystem) -> MemoryReadings {
+        MemoryReader(files: SystemFiles(root: system.root)).read()
     }
 
     @Test func `a machine without any figures yields empty readings`() throws {
@@ -60,11 +58,31 @@ import Testing
         #expect(read(system).level == .normal)
     }
 
-    @Test func `available memory is read only on request`() throws {
+    @Test func `available memory is read only where stall times are not counted`() throws {
         let system = try FakeSystem(["/proc/meminfo": "MemTotal: 100 kB\nMemFree: 90 kB\nMemAvailable: 9 kB\n"])
 
         #expect(read(system).level == .warning)
-        #expect(read(system, includesAvailable: false).level == .normal)
+        try system.write("some total=5\nfull total=3\n", to: "/proc/pressure/memory")
+        #expect(read(system) == MemoryReadings(stalls: StallCount(some: 5, full: 3)))
+    }
+
+    @Test func `the stall times are those of the own group, or of the machine`() throws {
+        let system = try FakeSystem(FakeSystem.unified)
+        try system.write("some total=5\nfull total=3\n", to: "/proc/pressure/memory")
+        #expect(read(system).stalls == StallCount(some: 5, full: 3))
+
+        try system.write(
+            "some avg10=1.00 avg60=0.50 avg300=0.10 total=70\nfull avg10=0.00 avg60=0.00 avg300=0.00 total=60\n",
+            to: FakeSystem.group + "/memory.pressure")
+        #expect(read(system).stalls == StallCount(some: 70, full: 60))
+
+        try system.write("some total=5\n", to: FakeSystem.group + "/memory.pressure")
+        #expect(read(system).stalls == StallCount(some: 5, full: 3))
+    }
+
+    @Test(.enabled(if: FileManager.default.isReadableFile(atPath: "/proc/pressure/memory")))
+    func `stall times are read where this machine counts them`() {
+        #expect(MemoryReader(files: SystemFiles()).read().stalls != nil)
     }
 
     @Test(arguments: ["MemTotal: 100 kB\nMemFree: 1 kB\n", "MemAvailable: 1 kB\n"])

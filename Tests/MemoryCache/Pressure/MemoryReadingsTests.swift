@@ -28,6 +28,20 @@ import Testing
 
     @Test(
         arguments: [
+            (99_999, 0, 2, .normal), (100_000, 0, 2, .warning), (149_999, 149_999, 2, .warning),
+            (150_000, 150_000, 2, .critical), (249_999, 0, 5, .normal), (250_000, 0, 5, .warning),
+            (99_999, 0, 1, .normal), (100_000, 0, 0, .warning), (-5, -5, 2, .normal),
+        ] as [(Int, Int, Int, MemoryPressure)])
+    func `the share of stalls in the time between two readings raises the level`(
+        some: Int, full: Int, seconds: Int, level: MemoryPressure
+    ) {
+        let before = StallCount(some: 7, full: 7)
+        let count = StallCount(some: 7 + some, full: 7 + full)
+        #expect(count.level(since: before, within: .seconds(seconds)) == level)
+    }
+
+    @Test(
+        arguments: [
             (899, nil, 1000, .normal), (900, nil, 1000, .warning), (969, nil, 1000, .warning),
             (970, nil, 1000, .critical),
             (899, 1000, nil, .normal), (900, 1000, nil, .warning), (5000, 1000, nil, .warning),

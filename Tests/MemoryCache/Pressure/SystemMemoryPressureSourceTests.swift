@@ -53,9 +53,9 @@ struct SystemMemoryPressureSourceTests {
         observation.end()
     }
 
-    @Test func `without observers no thread runs, and a new observer starts from normal`() async throws {
+    @Test func `without observers no task runs, and a new observer starts from normal`() async throws {
         let system = WatchedSystem()
-        #expect(system.figures.value.threadsMade == 0)
+        #expect(system.figures.value.tasksMade == 0)
 
         for round in 1...3 {
             system.setUse(.normal)
@@ -64,13 +64,13 @@ struct SystemMemoryPressureSourceTests {
             try await system.pass(seconds: 2)
             // Both observers are called.
             try await system.seen.waitUntil { $0.count == round * 2 }
-            #expect(system.figures.value.threadCount == 1)
+            #expect(system.figures.value.taskCount == 1)
             first.end()
             try await system.pass(seconds: 1)
-            #expect(system.figures.value.threadCount == 1)
+            #expect(system.figures.value.taskCount == 1)
             second.end()
-            try await system.figures.waitUntil { $0.threadCount == 0 }
-            #expect(system.figures.value.threadsMade == round)
+            try await system.figures.waitUntil { $0.taskCount == 0 }
+            #expect(system.figures.value.tasksMade == round)
         }
         #expect(system.seen.value.allSatisfy { $0 == .critical })
     }
@@ -100,7 +100,7 @@ struct SystemMemoryPressureSourceTests {
 
         try await seen.waitUntil { $0 == [.warning] }
         observation?.end()
-        try await figures.waitUntil { $0.threadCount == 0 }
+        try await figures.waitUntil { $0.taskCount == 0 }
     }
 
     @Test func `a handler may end its own and other observations and begin new ones`() async throws {
@@ -130,9 +130,9 @@ struct SystemMemoryPressureSourceTests {
         try await late.waitUntil { $0 == [.critical] }
         #expect(calls.value == 1)
         #expect(system.seen.value.isEmpty)
-        #expect(system.figures.value.threadsMade == 1)
+        #expect(system.figures.value.tasksMade == 1)
         all.end()
-        try await system.figures.waitUntil { $0.threadCount == 0 }
+        try await system.figures.waitUntil { $0.taskCount == 0 }
     }
 
     @Test func `a handler that releases an observation while it is released finds no lock`() async throws {
@@ -147,10 +147,10 @@ struct SystemMemoryPressureSourceTests {
 
         outer.end()
 
-        try await system.figures.waitUntil { $0.threadCount == 0 }
+        try await system.figures.waitUntil { $0.taskCount == 0 }
     }
 
-    @Test func `observers added and removed on many threads leave no thread behind`() async throws {
+    @Test func `observers added and removed on many threads leave no task behind`() async throws {
         let system = WatchedSystem()
         system.setUse(.warning)
         try await withThrowingTaskGroup(of: Void.self) { group in
@@ -158,15 +158,15 @@ struct SystemMemoryPressureSourceTests {
                 group.addTask {
                     for round in 0..<50 {
                         let observation = system.observe()
-                        // Some stop before their thread has begun, some while it watches.
-                        if round.isMultiple(of: 2) { try await system.figures.waitUntil { $0.threadCount > 0 } }
+                        // Some stop before their task has begun, some while it watches.
+                        if round.isMultiple(of: 2) { try await system.figures.waitUntil { $0.taskCount > 0 } }
                         observation.end()
                     }
                 }
             }
             try await group.waitForAll()
         }
-        try await system.figures.waitUntil { $0.threadCount == 0 }
+        try await system.figures.waitUntil { $0.taskCount == 0 }
         #expect(system.seen.value.allSatisfy { $0 == .warning })
 
         let count = system.seen.value.count
@@ -201,9 +201,4 @@ struct SystemMemoryPressureSourceTests {
         try await seen.waitUntil { $0 == [.critical] }
         observation.end()
     }
-}
-
-extension WatchedSystem {
-    /// Returns once the thread has taken a reading.
-    func eventuallyReads() async throws { try await figures.waitUntil { $0.readCount > 0 } }
 }

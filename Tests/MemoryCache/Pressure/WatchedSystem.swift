@@ -4,28 +4,26 @@ import AlcedoTesting
 import TestSupport
 import Testing
 
-/// A source with readings, triggers and a clock that a test controls.
+/// A source with readings and a clock that a test controls.
 final class WatchedSystem: Sendable {
     struct Figures {
         var readings = MemoryReadings()
-        var readCount = 0
-        var includesAvailable: [Bool] = []
-        /// The number of running threads.
-        var threadCount = 0
-        var threadsMade = 0
+        /// The number of running tasks that take readings.
+        var taskCount = 0
+        var tasksMade = 0
     }
 
-    /// Released with the thread whose sensors hold it.
+    /// Released with the task whose reader holds it.
     private final class Presence: Sendable {
         private let figures: Watched<Figures>
 
         init(_ figures: Watched<Figures>) {
             self.figures = figures
-            figures.update { $0.threadCount += 1 }
-            figures.update { $0.threadsMade += 1 }
+            figures.update { $0.taskCount += 1 }
+            figures.update { $0.tasksMade += 1 }
         }
 
-        deinit { figures.update { $0.threadCount -= 1 } }
+        deinit { figures.update { $0.taskCount -= 1 } }
     }
 
     let clock: ManualClock
@@ -33,29 +31,16 @@ final class WatchedSystem: Sendable {
     let seen = Watched<[MemoryPressure]>([])
     let source: SystemMemoryPressureSource
 
-    static let holdDuration = Duration.seconds(10)
-
-    init(
-        interval: Duration = .milliseconds(2), clock: (any TimeSource)? = nil,
-        triggers: [@Sendable () -> StallTriggers] = []
-    ) {
-        let manualClock = ManualClock()
-        self.clock = manualClock
+    init() {
+        clock = ManualClock()
         source = SystemMemoryPressureSource(
-            interval: interval, holdDuration: Self.holdDuration, clock: clock ?? manualClock
+            interval: .seconds(1), holdDuration: .seconds(10), clock: clock
         ) { [figures] in
             let presence = Presence(figures)
-            var sensors = MemoryPressureSensors()
-            sensors.triggers = triggers
-            sensors.read = { includesAvailable in
+            return {
                 withExtendedLifetime(presence) {}
-                return figures.update { figures in
-                    figures.readCount += 1
-                    figures.includesAvailable.append(includesAvailable)
-                    return figures.readings
-                }
+                return figures.value.readings
             }
-            return sensors
         }
     }
 
@@ -69,12 +54,15 @@ final class WatchedSystem: Sendable {
     /// Sets the level of the next readings.
     func setUse(_ level: MemoryPressure) { figures.update { $0.readings.level = level } }
 
-    /// Advances the clock in steps of a second, and returns once the thread has taken a reading after each.
+    /// Returns once a reading was taken and its level reported.
+    func eventuallyReads() async throws { try await clock.waitForSleepers(count: 1) }
+
+    /// Advances the clock in steps of a second, and returns once the source has taken a reading after each.
     func pass(seconds: Int) async throws {
         for _ in 0..<seconds {
-            let before = figures.value.readCount
+            try await eventuallyReads()
             clock.advance(by: .seconds(1))
-            try await figures.waitUntil { $0.readCount > before }
         }
+        try await eventuallyReads()
     }
 }

@@ -17,7 +17,6 @@ struct MonotoneQueue: Sendable {
     private(set) var floor: UInt64 = 0
     private(set) var count = 0
 
-    /// Returns the number of a slot in the queue.
     func number(of slot: Int) -> UInt64 { numbers[slot] }
 
     /// Adds a slot with the number ``floor`` plus `value`. `value` must be at most 2^62.

@@ -7,19 +7,24 @@ struct MemoryReadings: Sendable, Equatable {
     var level = MemoryPressure.normal
     /// The counters of the process's own control group; nil if the system does not provide them.
     var events: MemoryEvents?
+    /// The stall times of the process's own control group or, if the system does not count these, of the machine.
+    var stalls: StallCount?
 }
 
 /// A reader of the memory figures of this process's control groups and of the machine.
 ///
 /// The groups are determined once. The reader does not follow a process that is moved to another group.
 struct MemoryReader: Sendable {
-    let files: SystemFiles
-    let groups: ControlGroups
+    private let files: SystemFiles
+    private let groups: ControlGroups
 
-    /// Reads the figures: up to five small files per control group, and one for the machine.
-    ///
-    /// - Parameter includesAvailable: Whether to read the memory available on the machine.
-    func read(includesAvailable: Bool) -> MemoryReadings {
+    init(files: SystemFiles) {
+        self.files = files
+        groups = ControlGroups(files: files)
+    }
+
+    /// Reads the figures: up to six small files per control group, and one or two for the machine.
+    @Sendable func read() -> MemoryReadings {
         var levels = groups.unified.compactMap {
             level(of: $0, usage: "memory.current", inactive: "inactive_file", max: "memory.max", high: "memory.high")
         }
@@ -29,15 +34,20 @@ struct MemoryReader: Sendable {
                 of: $0, usage: "memory.usage_in_bytes", inactive: "total_inactive_file", max: "memory.limit_in_bytes")
         }
         if let legacy { levels.append(legacy) }
-        // Kernels before 3.14 do not report `MemAvailable`.
-        if includesAvailable, let text = files.contents("/proc/meminfo"),
+        let own = groups.unified.first
+        let stalls =
+            own.flatMap { files.contents($0 + "/memory.pressure") }.flatMap(StallCount.init)
+            ?? files.contents("/proc/pressure/memory").flatMap(StallCount.init)
+        // Stall times are more reliable than the available memory, which is low on many healthy machines. Kernels
+        // before 3.14 do not report `MemAvailable`.
+        if stalls == nil, let text = files.contents("/proc/meminfo"),
             let available = KernelText.byteCount(after: "MemAvailable:", in: text),
             let total = KernelText.byteCount(after: "MemTotal:", in: text)
         {
             levels.append(MemoryPressure(available: available, of: total))
         }
-        let events = groups.unified.first.flatMap { files.contents($0 + "/memory.events") }
-        return MemoryReadings(level: levels.max() ?? .normal, events: events.map(MemoryEvents.init(_:)))
+        let events = own.flatMap { files.contents($0 + "/memory.events") }.map(MemoryEvents.init(_:))
+        return MemoryReadings(level: levels.max() ?? .normal, events: events, stalls: stalls)
     }
 
     /// Returns the level of a group. Returns nil if the group has no limit or does not report its usage.
@@ -53,6 +63,34 @@ struct MemoryReader: Sendable {
         // The kernel can reclaim inactive file pages.
         let reclaimable = files.contents(group + "/memory.stat").flatMap { KernelText.number(after: inactive, in: $0) }
         return MemoryPressure(used: current - (reclaimable ?? 0), high: limits[0], max: limits[1])
+    }
+}
+
+/// The total time for which tasks have been stalled because memory was short, in microseconds. It only rises.
+///
+/// Source: accounting/psi.rst, "Pressure interface".
+struct StallCount: Sendable, Equatable {
+    /// The time for which some tasks were stalled.
+    var some: Int
+    /// The time for which all tasks were stalled at once.
+    var full: Int
+
+    /// Returns the level that corresponds to the share of stalls in the time since an earlier count. The kernel updates
+    /// the counts every two seconds, so a shorter time counts as two seconds.
+    func level(since earlier: StallCount, within time: Duration) -> MemoryPressure {
+        let microseconds = max(time, .seconds(2)) / .microseconds(1)
+        if Double(full - earlier.full) >= 0.075 * microseconds { return .critical }
+        return Double(some - earlier.some) >= 0.05 * microseconds ? .warning : .normal
+    }
+}
+
+extension StallCount {
+    /// Parses the figures `total` in the text of a pressure file. Returns nil if one is missing.
+    init?(_ text: [UInt8]) {
+        guard let some = KernelText.number(of: "total", after: "some", in: text),
+            let full = KernelText.number(of: "total", after: "full", in: text)
+        else { return nil }
+        self.init(some: some, full: full)
     }
 }
 

@@ -1,4 +1,5 @@
 import AlcedoLibc
+import AlcedoRuntime
 
 /// A reader of the kernel's small files, below a directory that stands for `/`.
 struct SystemFiles: Sendable {
@@ -15,32 +16,18 @@ struct SystemFiles: Sendable {
         self.root = root.utf8.last == UInt8(ascii: "/") ? String(root.dropLast()) : root
     }
 
-    /// Returns the path under which the system knows a file.
-    ///
-    /// - Parameter path: A path that begins with a slash.
-    func path(_ path: String) -> String { root + path }
-
-    /// Returns the bytes of a file; nil if the file does not exist or cannot be read.
-    ///
-    /// Never waits: a FIFO without a writer counts as empty. O(length of the file), at most ``byteLimit``.
+    /// Returns the bytes of a file, whose path begins with a slash; nil if the file does not exist or cannot be read.
+    /// Never waits.
     func contents(_ path: String) -> [UInt8]? {
-        let file = open(self.path(path), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
-        guard file >= 0 else { return nil }
-        defer { close(file) }
-        var hasFailed = false
-        let limit = Self.byteLimit
-        var bytes = [UInt8](unsafeUninitializedCapacity: limit) { memory, count in
-            while count < limit {
-                let step = read(file, memory.baseAddress.map { $0 + count }, limit - count)
-                if step < 0, errno == EINTR { continue }
-                hasFailed = step < 0
-                guard step > 0 else { return }
-                count += step
-            }
+        guard let file = try? Descriptor(opening: root + path, O_RDONLY | O_NONBLOCK | O_NOCTTY) else { return nil }
+        var length: Int?
+        var bytes = [UInt8](unsafeUninitializedCapacity: Self.byteLimit) { memory, count in
+            length = try? file.read(into: UnsafeMutableRawBufferPointer(memory), at: 0)
+            count = length ?? 0
         }
-        guard !hasFailed else { return nil }
+        guard length != nil else { return nil }
         // A truncated number would be a wrong one.
-        if bytes.count == limit { bytes.removeSubrange(((bytes.lastIndex(of: 0x0A) ?? -1) + 1)...) }
+        if length == Self.byteLimit { bytes.removeSubrange(((bytes.lastIndex(of: 0x0A) ?? -1) + 1)...) }
         return bytes
     }
 }
