@@ -37,7 +37,6 @@
         let file: OpenedFile<AVIFFile>
         private let limits: DecodingLimits
         private let threadCount: Int
-        /// The properties of the file.
         let properties: AVIFHeader
         let header: ImageHeader
 

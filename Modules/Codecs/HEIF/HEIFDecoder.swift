@@ -38,7 +38,6 @@
         let file: OpenedFile<HEIFFile>
         private let limits: DecodingLimits
         private let timeLimit: Duration
-        /// The properties of the file.
         let properties: HEIFHeader
         let header: ImageHeader
 

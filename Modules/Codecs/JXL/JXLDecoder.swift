@@ -35,7 +35,6 @@
     final class OpenedJXL: FileReading {
         let file: OpenedFile<JXLFile>
         private let limits: DecodingLimits
-        /// The properties of the file.
         let properties: JXLHeader
         let header: ImageHeader
 

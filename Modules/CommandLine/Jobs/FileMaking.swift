@@ -22,7 +22,6 @@ protocol FileMaking: Sendable {
 
 /// The result of writing the files of an image.
 struct WrittenImage: Sendable {
-    /// The size of the written images, in pixels.
     var size: PixelSize
     var layer: ImageResponse.Layer
     /// The number of encoded bytes read.

@@ -365,7 +365,6 @@ package final class RequestToken: Sendable, Hashable {
     package func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
 }
 
-/// The keys of a request.
 private final class RequestKeys: Sendable {
     /// The key of the finished image.
     let image: ImageKey

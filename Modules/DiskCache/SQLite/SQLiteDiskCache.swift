@@ -27,7 +27,6 @@ public import FoundationEssentials
 public final class SQLiteDiskCache: MaintainableDataCache {
     /// The directory that contains the database `alcedo.sqlite` and the directory `values`.
     package let directory: URL
-    /// The limits of the cache.
     package let limits: DataCacheLimits
 
     let storage: EntryStorage

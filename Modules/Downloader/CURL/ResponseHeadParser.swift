@@ -104,7 +104,6 @@ struct ResponseHeadParser: Sendable {
     private static func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 || byte == 0x0D }
 }
 
-/// The heads of one response.
 struct ResponseHeads: Sendable {
     var final: HTTPResponseHead
     /// The heads of the first interim responses, in the order of their arrival.

@@ -47,7 +47,6 @@ struct TransferClock: Sendable {
     }
 }
 
-/// The timeouts of a transfer.
 struct CURLTimeouts: Sendable {
     let idle: Duration
     let firstByte: Duration?

@@ -18,7 +18,6 @@ public struct ResponseVariants: Sendable, Hashable {
         /// The entity tag as the server wrote it.
         package var entityTag: String
 
-        /// Creates a variant with an entity tag.
         package init(variant: String, entityTag: String) {
             self.variant = variant
             self.entityTag = entityTag

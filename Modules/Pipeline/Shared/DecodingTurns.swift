@@ -28,7 +28,6 @@ package struct DecodingTurns: Sendable {
     }
 }
 
-/// The waits of one decode for its turn.
 final class DecodingWait: Sendable {
     /// The group whose decodes take turns with those of others; nil for none.
     let group: String?

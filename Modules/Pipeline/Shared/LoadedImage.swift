@@ -16,7 +16,6 @@ extension Original: ModifierOutcome {}
 extension PipelineError: ModifierOutcome {}
 
 extension Coalescer where Value: ModifierOutcome {
-    /// Creates a coalescer of loads.
     convenience init(taskExecutor: (any TaskExecutor)?) {
         self.init(taskExecutor: taskExecutor, isOfSource: PipelineError.isOfSource) { outcome in
             switch outcome {
@@ -90,7 +89,6 @@ struct Original: Sendable {
 final class WriteToken: Sendable {
     private let wasUsed = Atomic<Bool>(false)
 
-    /// Whether a load has used the token.
     var isUsed: Bool { wasUsed.load(ordering: .relaxed) }
 
     /// Uses the token. Returns true for the first call only.

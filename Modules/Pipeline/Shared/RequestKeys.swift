@@ -6,7 +6,6 @@ import AlcedoCore
 /// same request, and have the same cache policies, times to live, codecs and closures. Either all or none of them
 /// accept a larger cached image.
 struct LoadKey: Hashable, Sendable {
-    /// The phase of a load.
     enum Phase: Hashable, Sendable {
         /// The whole load of a request, when the cached image is not looked up separately.
         case single

@@ -365,7 +365,6 @@ extension ImageSource {
     }
 }
 
-/// An update of a download.
 enum OriginalUpdate: Sendable {
     case progress(DownloadProgress)
     /// Received bytes and their offset. A restarted transfer begins again at offset zero.

@@ -153,7 +153,6 @@ final class StoredSizes: Sendable {
 
     private let table = Locked(RecentTable<ImageKey, [Size]>(limit: 4_096))
 
-    /// Records that an image was stored at a size.
     func record(_ key: ImageKey, _ target: TargetSize, of full: ImageKey) {
         table.withLock { table in
             var sizes = table[full] ?? []

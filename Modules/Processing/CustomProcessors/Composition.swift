@@ -33,7 +33,6 @@ extension ImageProcessors {
 
         package var components: [any ImageProcessing] { processors }
 
-        /// The decoding target of the first processor.
         package var decodingTarget: TargetSize? { processors.first?.decodingTarget }
 
         /// Applies the processors in order.

@@ -9,12 +9,6 @@ enum Lanes {
         unsafeBitCast(values | 0x4B00_0000, to: SIMD4<Float>.self) - 8_388_608
     }
 
-    /// Converts any values: exactly below 2²⁴, rounded above.
-    @inline(__always)
-    static func wideFloats(_ values: SIMD4<UInt32>) -> SIMD4<Float> {
-        floats(values &>> 16) * 65_536 + floats(values & 0xFFFF)
-    }
-
     /// Returns the nearest integers to values from 0 to 65,535. Halves round to even.
     @inline(__always)
     static func rounded(_ values: SIMD4<Float>) -> SIMD4<UInt32> {

@@ -147,7 +147,6 @@ struct SampleRegion: Hashable {
     var width: Double
     var height: Double
 
-    /// Creates the region of all samples.
     init(of size: PixelSize) {
         (x, y, width, height) = (0, 0, Double(size.width), Double(size.height))
     }

@@ -313,7 +313,6 @@ extension iovec {
     }
 }
 
-/// The size of a file.
 package struct FileSize: Equatable, Sendable {
     /// The length of the file in bytes.
     package var length: Int

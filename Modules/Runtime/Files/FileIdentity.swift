@@ -22,7 +22,6 @@ package struct FileIdentity: Hashable, Sendable {
         self.init(status)
     }
 
-    /// Creates an identity from the status of a file.
     package init(_ status: stat) {
         device = UInt64(status.st_dev)
         node = UInt64(status.st_ino)

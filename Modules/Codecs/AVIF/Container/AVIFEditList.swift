@@ -39,7 +39,6 @@
             return result
         }
 
-        /// Returns the boxes of a list with one edit.
         private static func boxes(_ duration: UInt64) -> [UInt8] {
             var boxes = [UInt8](repeating: 0, count: byteCount)
             boxes.write(UInt64(byteCount), at: 0, 4)

@@ -46,7 +46,6 @@
 
         var damage: ImageDamage? { found.worst }
 
-        /// The size of the frames in the file.
         var storedSize: PixelSize { file.header.codedSize }
 
         /// The number of plays. A file that does not state it plays forever, as in browsers.

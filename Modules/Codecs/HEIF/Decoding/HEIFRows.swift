@@ -30,7 +30,6 @@
             format = header.format(for: options.pixelFormat)
         }
 
-        /// Returns the pixels of the image.
         func pixels() throws(ImageDecodingError) -> PixelBuffer {
             let isWhole = reduction.factor == 1 && header.crop.covers(header.codedSize)
             guard isWhole else { return try collected { consumer in try send(to: consumer) } }

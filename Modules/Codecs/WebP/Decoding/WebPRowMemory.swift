@@ -5,7 +5,6 @@ import AlcedoLibc
 /// system.
 final class WebPRowMemory {
     let bytes: UnsafeMutableRawBufferPointer
-    /// The memory as samples.
     let samples: UnsafeMutablePointer<UInt8>
     private let isMapped: Bool
     private var releasedByteCount = 0
