@@ -137,7 +137,7 @@
                 case .rgba16: ALCEDO_AVIF_RGBA16
                 case .rgba8, .rgbx8: ALCEDO_AVIF_RGBA8
                 }
-            settings.has_alpha = pixels.alphaMode == .opaque || !pixels.format.hasAlpha ? 0 : 1
+            settings.has_alpha = pixels.hasAlphaSamples ? 1 : 0
             settings.is_gray = isGray ? 1 : 0
             switch compression {
             case .lossless:
@@ -242,11 +242,7 @@
         /// Adds a frame, whose size must be that of the settings. The duration is rounded down to milliseconds and
         /// clamped to 24 bits.
         func add(_ pixels: PixelBuffer, duration: Duration) throws(ImageEncodingError) {
-            let isOpaque = pixels.alphaMode == .opaque || !pixels.format.hasAlpha
-            guard isOpaque || hasAlpha else {
-                throw ImageEncodingError(.unsupportedImage, "AVIF: a frame has alpha, but the first one has none")
-            }
-            let rows = try converted(pixels)
+            let rows = try pixels.frame(in: format, hasAlpha: hasAlpha, of: "AVIF")
             let status = rows.withUnsafeBytes { memory in
                 memory.baseAddress.map {
                     alcedo_avif_encoder_add(encoder, $0, rows.bytesPerRow, Self.milliseconds(duration))
@@ -263,17 +259,6 @@
             return Data(
                 bytesNoCopy: bytes, count: count,
                 deallocator: .custom { pointer, _ in alcedo_avif_free(pointer.assumingMemoryBound(to: UInt8.self)) })
-        }
-
-        /// Returns straight pixels in the format of the file.
-        private func converted(_ pixels: PixelBuffer) throws(ImageEncodingError) -> PixelBuffer {
-            if pixels.format == format || format == .rgba8 && pixels.format == .rgbx8 {
-                return pixels.converted(to: .straight)
-            }
-            guard format == .rgba8, let copy = pixels.straightRGBA(rowCount: pixels.height) else {
-                throw ImageEncodingError(.unsupportedImage, "AVIF: the frames have different pixel formats")
-            }
-            return copy
         }
 
         private static func milliseconds(_ delay: Duration) -> UInt64 {

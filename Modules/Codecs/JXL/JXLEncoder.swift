@@ -205,11 +205,6 @@
         }
     }
 
-    extension PixelBuffer {
-        /// Whether the alpha samples can be below their maximum.
-        fileprivate var hasAlphaSamples: Bool { alphaMode != .opaque && format.hasAlpha }
-    }
-
     /// An encoder of libjxl to which frames are added.
     final class JXLWriter {
         private let encoder: OpaquePointer
@@ -245,10 +240,7 @@
         /// Adds a frame, whose size must be that of the settings. The duration is rounded down to milliseconds. At
         /// least one is written, because a frame without duration would be a layer of the next one.
         func add(_ pixels: PixelBuffer, duration: Duration, isLast: Bool) throws(ImageEncodingError) {
-            guard hasAlpha || !pixels.hasAlphaSamples else {
-                throw ImageEncodingError(.unsupportedImage, "JPEG XL: a frame has alpha, but the first one has none")
-            }
-            let rows = try converted(pixels)
+            let rows = try pixels.frame(in: format, hasAlpha: hasAlpha, of: "JPEG XL")
             let status = rows.withUnsafeBytes { memory in
                 memory.baseAddress.map {
                     alcedo_jxl_encoder_add(encoder, $0, memory.count, Self.milliseconds(duration), isLast ? 1 : 0)
@@ -272,17 +264,6 @@
             return Data(
                 bytesNoCopy: bytes, count: count,
                 deallocator: .custom { pointer, _ in alcedo_jxl_free(pointer.assumingMemoryBound(to: UInt8.self)) })
-        }
-
-        /// Returns straight pixels in the format of the file.
-        private func converted(_ pixels: PixelBuffer) throws(ImageEncodingError) -> PixelBuffer {
-            if pixels.format == format || format == .rgba8 && pixels.format == .rgbx8 {
-                return pixels.converted(to: .straight)
-            }
-            guard format == .rgba8, let copy = pixels.straightRGBA(rowCount: pixels.height) else {
-                throw ImageEncodingError(.unsupportedImage, "JPEG XL: the frames have different pixel formats")
-            }
-            return copy
         }
 
         private static func milliseconds(_ delay: Duration) -> UInt32 {

@@ -50,3 +50,28 @@ package struct FrameSequence {
         }
     }
 }
+
+extension PixelBuffer {
+    /// Whether the alpha samples can be below their maximum.
+    package var hasAlphaSamples: Bool { alphaMode != .opaque && format.hasAlpha }
+
+    /// Returns straight pixels in the format of a file whose frames all have this format.
+    ///
+    /// - Parameters:
+    ///   - fileFormat: The format of the file. RGBA takes any pixels.
+    ///   - hasAlpha: Whether the file has alpha.
+    ///   - name: The name of the file format, for errors.
+    /// - Throws: ``ImageEncodingError`` `unsupportedImage`.
+    package func frame(
+        in fileFormat: PixelFormat, hasAlpha: Bool, of name: String
+    ) throws(ImageEncodingError) -> PixelBuffer {
+        guard hasAlpha || !hasAlphaSamples else {
+            throw ImageEncodingError(.unsupportedImage, "\(name): a frame has alpha, but the first one has none")
+        }
+        if format == fileFormat || fileFormat == .rgba8 && format == .rgbx8 { return converted(to: .straight) }
+        guard fileFormat == .rgba8, let copy = straightRGBA(rowCount: height) else {
+            throw ImageEncodingError(.unsupportedImage, "\(name): the frames have different pixel formats")
+        }
+        return copy
+    }
+}

@@ -4,7 +4,7 @@ extension DecodedImage {
     ///
     /// - Complexity: O(*w* × *h*) for such an image; the first pixel with a color ends the search.
     package var isGrayWithAlpha: Bool {
-        guard pixels.format.hasAlpha, pixels.alphaMode != .opaque, !isAnimated else { return false }
+        guard pixels.hasAlphaSamples, !isAnimated else { return false }
         guard colorProfile.map({ ICCProfile.describes(gray: true, $0) }) ?? true else { return false }
         return (0..<pixels.height).allSatisfy { y in
             let row = pixels.row(y)

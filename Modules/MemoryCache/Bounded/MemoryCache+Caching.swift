@@ -90,7 +90,7 @@ where Key == ImageKey, Value == CachedData {
     ///
     /// - Throws: ``/AlcedoCore/DataCacheError`` with the code `tooLarge` if the entry exceeds the limits, or if the
     ///   policy rejects it. A rejected entry may already have evicted others.
-    public func store(_ entry: CachedData, for key: ImageKey) throws {
+    public func store(_ entry: CachedData, for key: ImageKey) throws(DataCacheError) {
         var entry = entry
         // A slice would keep its whole base buffer in memory.
         if entry.data.startIndex != 0 { entry.data = Data(entry.data) }

@@ -1,6 +1,5 @@
 #if AVIF
     import AlcedoCore
-    import AlcedoLibc
     import AlcedoRuntime
 
     /// The frames of a sequence, decoded on demand.
@@ -14,7 +13,7 @@
         private let lock = Locked(())
         // Properties are released in the order of their declarations, so the bytes outlive the decoder that reads them.
         private let file: AVIFFile
-        private let bytes: AVIFBytes
+        private let bytes: CopiedBytes
         private let options: DecodingOptions
         private let delays: [Duration]
         private let found: FrameDamage
@@ -28,7 +27,7 @@
         init(
             _ data: UnsafeBufferPointer<UInt8>, options: DecodingOptions, threadCount: Int, readsAlpha: Bool
         ) throws(ImageDecodingError) {
-            bytes = try AVIFBytes(data)
+            bytes = try CopiedBytes(data, of: "AVIF")
             file = try AVIFFile(
                 bytes.bytes, limits: options.limits, threadCount: threadCount, readsAlpha: readsAlpha)
             self.options = options
@@ -111,27 +110,5 @@
         private var tilePlaneCount: Int { (isMonochrome ? 1 : 3) * tiles.colorCount + tiles.alphaCount }
 
         private var sampleByteCount: Int { bitDepth > 8 ? 2 : 1 }
-    }
-
-    /// A copy of the bytes of a file at a fixed address, which libavif needs for as long as frames are decoded.
-    ///
-    /// `@unchecked` because of the pointer. No lock is needed, because the bytes never change.
-    final class AVIFBytes: @unchecked Sendable {
-        let bytes: UnsafeBufferPointer<UInt8>
-        private let memory: UnsafeMutableRawPointer
-
-        /// Copies the bytes.
-        ///
-        /// - Throws: `outOfMemory`.
-        init(_ source: UnsafeBufferPointer<UInt8>) throws(ImageDecodingError) {
-            guard let base = source.baseAddress, let memory = malloc(source.count) else {
-                throw ImageDecodingError(.outOfMemory, "AVIF: cannot copy \(source.count) bytes: out of memory")
-            }
-            memory.copyMemory(from: base, byteCount: source.count)
-            self.memory = memory
-            bytes = UnsafeBufferPointer(start: memory.assumingMemoryBound(to: UInt8.self), count: source.count)
-        }
-
-        deinit { free(memory) }
     }
 #endif

@@ -1,6 +1,5 @@
 #if JXL
     import AlcedoCore
-    import AlcedoLibc
     import AlcedoRuntime
     import CJXLShim
 
@@ -14,7 +13,7 @@
     /// while a frame is decoded, because calls run one at a time.
     final class JXLAnimation: ImageFrameSource, @unchecked Sendable {
         private let lock = Locked(())
-        private let bytes: JXLBytes
+        private let bytes: CopiedBytes
         private let file: JXLFile
         private let options: DecodingOptions
         private let delays: [Duration]
@@ -31,7 +30,7 @@
         ///
         /// - Throws: ``/AlcedoCore/ImageDecodingError``, for exceeded limits, and `truncated` when no frame is present.
         init(_ opened: JXLFile, options: DecodingOptions) throws(ImageDecodingError) {
-            bytes = try JXLBytes(opened.bytes)
+            bytes = try CopiedBytes(opened.bytes, of: "JPEG XL")
             var file = opened
             file.bytes = bytes.bytes
             self.file = file
@@ -60,7 +59,7 @@
         /// libjxl does not report where a frame ends. When it skips all frames, it consumes the byte after the file
         /// only if the last frame needs it.
         private static func missingEnd(
-            _ bytes: JXLBytes, frameCount: Int, limits: DecodingLimits
+            _ bytes: CopiedBytes, frameCount: Int, limits: DecodingLimits
         ) throws(ImageDecodingError) -> ImageDecodingError? {
             let reader = try JXLReader(ALCEDO_JXL_LAYERS, limits: limits)
             reader.feed(bytes.paddedBytes)
@@ -125,32 +124,5 @@
             image.damage = imageDamage
             return image
         }
-    }
-
-    /// A copy of the bytes of a file at a fixed address, which libjxl needs for as long as frames are decoded.
-    ///
-    /// `@unchecked` because of the pointer. No lock is needed, because the bytes never change.
-    final class JXLBytes: @unchecked Sendable {
-        let bytes: UnsafeBufferPointer<UInt8>
-        /// The bytes, followed by a zero byte.
-        let paddedBytes: UnsafeBufferPointer<UInt8>
-        private let memory: UnsafeMutableRawPointer
-
-        /// Copies the bytes.
-        ///
-        /// - Throws: `outOfMemory`.
-        init(_ source: UnsafeBufferPointer<UInt8>) throws(ImageDecodingError) {
-            guard let base = source.baseAddress, let memory = malloc(source.count + 1) else {
-                throw ImageDecodingError(.outOfMemory, "JPEG XL: cannot copy \(source.count) bytes: out of memory")
-            }
-            memory.copyMemory(from: base, byteCount: source.count)
-            memory.storeBytes(of: 0, toByteOffset: source.count, as: UInt8.self)
-            self.memory = memory
-            let start = memory.assumingMemoryBound(to: UInt8.self)
-            bytes = UnsafeBufferPointer(start: start, count: source.count)
-            paddedBytes = UnsafeBufferPointer(start: start, count: source.count + 1)
-        }
-
-        deinit { free(memory) }
     }
 #endif
