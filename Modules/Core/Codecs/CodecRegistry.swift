@@ -11,7 +11,7 @@ public import FoundationEssentials
 ///
 /// A registry is an immutable value. To add a format or to replace a codec, use ``adding(_:)``, which returns a new
 /// registry.
-public struct CodecRegistry: Sendable {
+public struct CodecRegistry: ImageDecoding {
     /// A format with its recognition rule, its decoder and, if the format can be written, its encoder.
     public struct Entry: Sendable {
         /// The format's name.
@@ -109,46 +109,16 @@ public struct CodecRegistry: Sendable {
     /// print(reader.header.size)
     /// ```
     ///
-    /// Throws ``ImageDecodingError`` when the data is empty, no codec recognizes it, or its codec cannot open it.
+    /// Throws ``ImageDecodingError`` when the data is empty, no codec recognizes it, or its codec cannot open it. So do
+    /// `inspect`, `decode` and `decodeRows`, which open the image.
     public func open(
         _ data: Data, limits: DecodingLimits = DecodingLimits()
     ) throws(ImageDecodingError) -> any ImageReading {
         try requireEntry(for: data).decoder.open(data, limits: limits)
     }
 
-    /// Returns the properties of an image in any of the formats, without decoding pixels.
-    ///
-    /// Throws ``ImageDecodingError`` when the data is empty, no codec recognizes it, or its codec cannot read the
-    /// properties.
-    public func inspect(
-        _ data: Data, limits: DecodingLimits = DecodingLimits()
-    ) throws(ImageDecodingError) -> ImageInfo {
-        try open(data, limits: limits).info()
-    }
-
-    /// Decodes an image in any of the formats. Blocks while it works.
-    ///
-    /// Throws ``ImageDecodingError`` when the data is empty, no codec recognizes it, or its codec cannot decode it.
-    public func decode(
-        _ data: Data, options: DecodingOptions = DecodingOptions()
-    ) throws(ImageDecodingError) -> DecodedImage {
-        try open(data, limits: options.limits).decode(options)
-    }
-
-    /// Decodes an image in any of the formats and passes its rows to `consumer`. Blocks while it works. Returns the
-    /// damage that was tolerated: see ``ImageReading/decodeRows(_:into:)``.
-    ///
-    /// Throws ``ImageDecodingError`` when the data is empty, no codec recognizes it, or its codec cannot decode it.
-    /// Also throws the error that the consumer throws.
-    @discardableResult
-    public func decodeRows(
-        _ data: Data, options: DecodingOptions = DecodingOptions(), into consumer: any PixelRowConsumer
-    ) throws -> ImageDamage? {
-        try open(data, limits: options.limits).decodeRows(options, into: consumer)
-    }
-
     /// Returns a decoder that detects the format from the first bytes that are appended.
-    package func makeIncrementalDecoder(options: DecodingOptions = DecodingOptions()) -> any IncrementalImageDecoding {
+    public func makeIncrementalDecoder(options: DecodingOptions = DecodingOptions()) -> any IncrementalImageDecoding {
         IncrementalDecoder(
             SniffingState { (head, isEnd) throws(ImageDecodingError) in
                 if let entry = settledEntry(for: head) { return entry.decoder.makeIncrementalDecoder(options: options) }

@@ -1,6 +1,6 @@
 public import FoundationEssentials
 
-/// A decoder of one image format.
+/// A decoder of one image format, or of those of a ``CodecRegistry``.
 ///
 /// ```swift
 /// let image = try MyDecoder().decode(data)
