@@ -104,9 +104,9 @@ struct MemoryBudgetTests {
     /// The names of files, of which the options `rows` and `averaged` are variants.
     private static let files: [String] = {
         var names = [
-            "png", "png rows", "jpeg", "jpeg rows", "progressive jpeg", "rotated jpeg", "gif", "gif frames", "webp",
-            "lossless webp", "webp codes", "webp frames", "bmp", "bmp rows", "apng", "ico", "ico rows", "ico bitmap",
-            "wide bmp rows", "wide png rows", "wide bmp averaged", "wide png averaged",
+            "png", "png rows", "jpeg", "jpeg rows", "progressive jpeg", "rotated jpeg", "gif", "gif frames",
+            "gif of a pixel", "webp", "lossless webp", "webp codes", "webp frames", "bmp", "bmp rows", "apng", "ico",
+            "ico rows", "ico bitmap", "wide bmp rows", "wide png rows", "wide bmp averaged", "wide png averaged",
         ]
         #if AVIF
             names += ["avif", "avif frames", "deep avif"]

@@ -11,6 +11,9 @@ static const uint64_t MAXIMUM_SCANNED_PIXELS = UINT64_C(1) << 30;
 // The approximate size of the caches of one core.
 enum { MAXIMUM_CACHED_BYTES = 1 << 22 };
 
+// As many rows as are passed on at once.
+enum { REPEATED_ROWS = 16 };
+
 static void check_scans(j_common_ptr cinfo) {
     alcedo_jpeg_decoder *d = cinfo->client_data;
     // libjpeg calls this function before it reads from the first of several scans.
@@ -22,6 +25,14 @@ static void check_scans(j_common_ptr cinfo) {
     strcpy(d->message, "the image has too many scans");
     d->too_many_scans = 1;
     longjmp(d->escape, 1);
+}
+
+/// Whether the scans that were read can be read again within the limits.
+static int may_repeat_scans(const alcedo_jpeg_decoder *d) {
+    const uint64_t pixels = (uint64_t)d->cinfo.image_width * d->cinfo.image_height;
+    // The scans that were left out are read, too.
+    const int scans = d->cinfo.input_scan_number + (d->pieces.count ? ALCEDO_JPEG_MAXIMUM_CUTS : 0);
+    return scans <= ALWAYS_ALLOWED_SCANS / 2 || pixels * 2 * (uint64_t)scans <= MAXIMUM_SCANNED_PIXELS;
 }
 
 alcedo_jpeg_decoder *alcedo_jpeg_create(const uint8_t *bytes, size_t count) {
@@ -40,6 +51,21 @@ alcedo_jpeg_decoder *alcedo_jpeg_create(const uint8_t *bytes, size_t count) {
     alcedo_jpeg_init_source(d, bytes, count);
     alcedo_jpeg_init_markers(d);
     return d;
+}
+
+void alcedo_jpeg_rewind(alcedo_jpeg_decoder *d) {
+    jpeg_abort_decompress(&d->cinfo);
+    d->source.next_input_byte = d->base;
+    d->source.bytes_in_buffer = d->size;
+    memset(&d->pieces, 0, sizeof d->pieces);
+    memset(d->edges, 0, sizeof d->edges);
+    memset(d->read_bytes, 0, sizeof d->read_bytes);
+    d->row = NULL;
+    d->is_started = d->ran_out = d->gave_up = 0;
+    d->damage = ALCEDO_JPEG_INTACT;
+    d->damage_status = ALCEDO_JPEG_OK;
+    d->damage_message[0] = 0;
+    d->real_rows = JPEG_MAX_DIMENSION;
 }
 
 alcedo_jpeg_decoder *alcedo_jpeg_create_stream(void) {
@@ -125,22 +151,23 @@ alcedo_jpeg_status alcedo_jpeg_set_scale(
     return ALCEDO_JPEG_OK;
 }
 
-/// Converts one row of C, M, Y, K in place to R, G, B, 255. Of each ink, 255 means none. Adobe stores inks in this way,
+/// Converts a row of C, M, Y, K in place to R, G, B, 255. Of each ink, 255 means none. Adobe stores inks in this way,
 /// and browsers assume it also for files without Adobe's marker.
-static void convert_cmyk(uint8_t *row, size_t width) {
-    for (uint8_t *p = row; p < row + width * 4; p += 4) {
+void alcedo_jpeg_convert_row(const alcedo_jpeg_decoder *d, uint8_t *row) {
+    if (!is_cmyk(&d->cinfo) || d->keeps_inks) return;
+    for (uint8_t *p = row; p < row + (size_t)d->cinfo.output_width * 4; p += 4) {
         const unsigned int k = p[3];
         for (int i = 0; i < 3; i++) p[i] = (uint8_t)((p[i] * k + 127) / 255);
         p[3] = 255;
     }
 }
 
-/// Allocates memory for one output row. Its address is an odd multiple of 8 and therefore not aligned to 16 bytes.
-static void make_row(alcedo_jpeg_decoder *d) {
+/// The address of the row is an odd multiple of 8 and therefore not aligned to 16 bytes.
+uint8_t *alcedo_jpeg_make_row(alcedo_jpeg_decoder *d) {
     struct jpeg_decompress_struct *c = &d->cinfo;
     const size_t size = (size_t)c->output_width * (size_t)c->output_components + 32;
     uint8_t *memory = c->mem->alloc_large((j_common_ptr)c, JPOOL_IMAGE, size);
-    d->row = memory + (24 - (uintptr_t)memory % 16) % 16;
+    return memory + (24 - (uintptr_t)memory % 16) % 16;
 }
 
 /// Whether a scan with each component has begun.
@@ -200,6 +227,7 @@ static alcedo_jpeg_status read_scans(alcedo_jpeg_decoder *d) {
 alcedo_jpeg_status alcedo_jpeg_start(alcedo_jpeg_decoder *d, alcedo_jpeg_rows rows) {
     struct jpeg_decompress_struct *c = &d->cinfo;
     const int is_gray = rows == ALCEDO_JPEG_ROWS_GRAY;
+    d->kind = rows;
     d->keeps_inks = rows == ALCEDO_JPEG_ROWS_INKS;
     if (setjmp(d->escape)) return alcedo_jpeg_failure(d);
     d->is_started = 1;
@@ -208,37 +236,44 @@ alcedo_jpeg_status alcedo_jpeg_start(alcedo_jpeg_decoder *d, alcedo_jpeg_rows ro
     c->buffered_image = d->is_stream && jpeg_has_multiple_scans(c);
     jpeg_calc_output_dimensions(c);
     alcedo_jpeg_omit_details(d);
-    if (c->jpeg_color_space == JCS_YCbCr && !is_gray) make_row(d);
+    if (c->jpeg_color_space == JCS_YCbCr && !is_gray) d->row = alcedo_jpeg_make_row(d);
     if (!d->is_stream && jpeg_has_multiple_scans(c)) return read_scans(d);
     if (!jpeg_start_decompress(c)) return ALCEDO_JPEG_SUSPENDED;
     if (!d->is_stream) alcedo_jpeg_count_mcus(d);
     return ALCEDO_JPEG_OK;
 }
 
-/// Returns how many of the rows that libjpeg has just produced were decoded from data.
-static JDIMENSION real_count(const alcedo_jpeg_decoder *d, JDIMENSION count) {
+JDIMENSION alcedo_jpeg_real_count(const alcedo_jpeg_decoder *d, JDIMENSION count) {
     const JDIMENSION first = d->cinfo.output_scanline - count;
     return d->real_rows <= first ? 0 : d->real_rows - first < count ? d->real_rows - first : count;
 }
 
-alcedo_jpeg_status alcedo_jpeg_read_rows(
+/// Whether the rows that follow must be decoded at full size. The bytes of a stream are decoded again by the caller.
+static int needs_full_size(const alcedo_jpeg_decoder *d) {
+    const JDIMENSION row = d->cinfo.output_scanline;
+    const int has_rows = row < d->cinfo.output_height && row <= d->real_rows;
+    return d->details.are_lost && has_rows && !d->is_stream && may_repeat_scans(d);
+}
+
+/// Writes rows at the scale that was set, until details are lost.
+static alcedo_jpeg_status read_scaled_rows(
     alcedo_jpeg_decoder *d, uint8_t *out, size_t stride, size_t capacity, size_t first, size_t end,
     size_t *count) {
     struct jpeg_decompress_struct *c = &d->cinfo;
-    const int converts_inks = is_cmyk(c) && !d->keeps_inks;
-    *count = 0;
     if (setjmp(d->escape)) return alcedo_jpeg_failure(d);
     if ((size_t)c->output_width * (size_t)c->output_components > stride) ERREXIT(c, JERR_IMAGE_TOO_BIG);
     alcedo_jpeg_hide_padding(d);
+    const int is_watched = d->details.is_watched;
     // When rows are aligned, as the caller's are, libjpeg-turbo writes colors past the caches. This is faster only when
     // the output does not fit in the caches. Small output is soon read again, so colors are decoded through an
     // unaligned row.
     const int is_small = capacity * stride <= MAXIMUM_CACHED_BYTES;
-    while (first + *count < end && c->output_scanline < c->output_height) {
+    while (first + *count < end && c->output_scanline < c->output_height && !needs_full_size(d)) {
         if (d->row && is_small) {
             JSAMPROW row = d->row;
             if (jpeg_read_scanlines(c, &row, 1) == 0) return ALCEDO_JPEG_SUSPENDED;
-            if (real_count(d, 1) == 0) break;
+            if (alcedo_jpeg_real_count(d, 1) == 0) break;
+            if (is_watched) alcedo_jpeg_examine(d, row, c->output_scanline - 1);
             memcpy(out + (first + *count) * stride, row, (size_t)c->output_width * 4);
             ++*count;
             continue;
@@ -250,14 +285,33 @@ alcedo_jpeg_status alcedo_jpeg_read_rows(
         for (JDIMENSION i = 0; i < batch; i++) rows[i] = out + (first + *count + i) * stride;
         const JDIMENSION produced = jpeg_read_scanlines(c, rows, batch);
         if (produced == 0) return ALCEDO_JPEG_SUSPENDED;
-        const JDIMENSION row_count = real_count(d, produced);
-        if (converts_inks) {
-            for (JDIMENSION i = 0; i < row_count; i++) convert_cmyk(rows[i], c->output_width);
+        const JDIMENSION row_count = alcedo_jpeg_real_count(d, produced);
+        for (JDIMENSION i = 0; i < row_count; i++) {
+            alcedo_jpeg_convert_row(d, rows[i]);
+            if (is_watched) alcedo_jpeg_examine(d, rows[i], c->output_scanline - produced + i);
         }
         *count += row_count;
         if (row_count < produced) break;
     }
     return alcedo_jpeg_verdict(d);
+}
+
+alcedo_jpeg_status alcedo_jpeg_read_rows(
+    alcedo_jpeg_decoder *d, uint8_t *out, size_t stride, size_t capacity, size_t first, size_t end,
+    size_t *count) {
+    *count = 0;
+    if (d->details.factor == 0) {
+        alcedo_jpeg_status status = read_scaled_rows(d, out, stride, capacity, first, end, count);
+        if (status != ALCEDO_JPEG_OK || !needs_full_size(d)) return status;
+        // The caller does not have the rows of this call yet, so the last of them are made again, too. How many does
+        // not depend on how many rows a call reads, if that is a multiple.
+        const JDIMENSION row = d->cinfo.output_scanline, begin = (row - 1) / REPEATED_ROWS * REPEATED_ROWS;
+        const size_t repeated = row - begin < *count ? row - begin : *count;
+        *count -= repeated;
+        status = alcedo_jpeg_begin_full_size(d, row - (JDIMENSION)repeated);
+        if (status != ALCEDO_JPEG_OK) return status;
+    }
+    return alcedo_jpeg_read_reduced_rows(d, out, stride, first, end, count);
 }
 
 alcedo_jpeg_status alcedo_jpeg_finish(alcedo_jpeg_decoder *d) {
@@ -290,6 +344,8 @@ alcedo_jpeg_status alcedo_jpeg_consume(alcedo_jpeg_decoder *d, uint32_t *complet
 
 alcedo_jpeg_status alcedo_jpeg_begin_output(alcedo_jpeg_decoder *d, uint32_t scan) {
     if (setjmp(d->escape)) return alcedo_jpeg_failure(d);
+    // Only the last output counts.
+    d->details.excess = d->details.block_excess = d->details.are_lost = 0;
     return jpeg_start_output(&d->cinfo, (int)scan) ? ALCEDO_JPEG_OK : ALCEDO_JPEG_SUSPENDED;
 }
 

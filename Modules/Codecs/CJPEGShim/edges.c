@@ -52,21 +52,26 @@ static float wave(int frequency, int index, int count) {
     return (float)(scale * cos((2 * index + 1) * frequency * pi / (2 * count)));
 }
 
-/// Transforms a block of which `width` columns and `height` rows are visible to `side` * `side` samples.
-static void transform(
-    const jpeg_component_info *component, const JCOEF *block, int width, int height, int side, JSAMPARRAY output,
-    JDIMENSION column) {
-    float full[DCTSIZE], half[DCTSIZE][DCTSIZE], samples[DCTSIZE][DCTSIZE], reduced[DCTSIZE][DCTSIZE];
-    float waves[DCTSIZE][DCTSIZE], reduction[DCTSIZE][DCTSIZE] = {{0}};
+/// Sets the factors of ``transform``, which reduces each block to `side` * `side` samples.
+static void prepare(alcedo_jpeg_edge *edge, int side) {
     for (int u = 0; u < DCTSIZE; u++) {
-        for (int x = 0; x < DCTSIZE; x++) waves[u][x] = wave(u, x, DCTSIZE);
+        for (int x = 0; x < DCTSIZE; x++) edge->waves[u][x] = wave(u, x, DCTSIZE);
     }
     for (int s = 0; s < side; s++) {
         for (int x = 0; x < DCTSIZE; x++) {
-            for (int u = 0; u < side; u++) reduction[s][x] += waves[u][x] * wave(u, s, side);
-            reduction[s][x] *= sqrtf((float)side / DCTSIZE);
+            float sum = 0;
+            for (int u = 0; u < side; u++) sum += edge->waves[u][x] * wave(u, s, side);
+            edge->reduction[s][x] = sum * sqrtf((float)side / DCTSIZE);
         }
     }
+}
+
+/// Transforms a block of which `width` columns and `height` rows are visible to `side` * `side` samples.
+static void transform(
+    const alcedo_jpeg_edge *edge, const jpeg_component_info *component, const JCOEF *block, int width, int height,
+    int side, JSAMPARRAY output, JDIMENSION column) {
+    float full[DCTSIZE], half[DCTSIZE][DCTSIZE], samples[DCTSIZE][DCTSIZE], reduced[DCTSIZE][DCTSIZE];
+    const float(*const waves)[DCTSIZE] = edge->waves, (*const reduction)[DCTSIZE] = edge->reduction;
     for (int v = 0; v < DCTSIZE; v++) {
         for (int u = 0; u < DCTSIZE; u++) {
             full[u] = (float)block[v * DCTSIZE + u] * component->quant_table->quantval[v * DCTSIZE + u];
@@ -125,7 +130,7 @@ static void transform_visible(
     } else if (width == DCTSIZE && height == DCTSIZE) {
         edge->transform(cinfo, component, block, output, column);
     } else {
-        transform(component, block, (int)width, (int)height, (int)side, output, column);
+        transform(edge, component, block, (int)width, (int)height, (int)side, output, column);
     }
     if (row + 2 == component->height_in_blocks) memcpy(edge->above + column, output[side - 1] + column, side);
 }
@@ -134,6 +139,7 @@ void alcedo_jpeg_hide_padding(alcedo_jpeg_decoder *d) {
     struct jpeg_decompress_struct *c = &d->cinfo;
     // At full size, pixels outside of the image have samples of their own, which are not shown.
     if (c->scale_num >= c->scale_denom) return;
+    if (c->idct->inverse_DCT[0] == alcedo_jpeg_examine_block) return;
     for (int i = 0; i < c->num_components; i++) {
         const jpeg_component_info *component = &c->comp_info[i];
         if (!component->component_needed || !component->quant_table || !alcedo_jpeg_has_cut_blocks(c, component)) {
@@ -144,9 +150,17 @@ void alcedo_jpeg_hide_padding(alcedo_jpeg_decoder *d) {
         edge->transform = c->idct->inverse_DCT[i];
         edge->rows = NULL;
         if (!edge->above) {
+            prepare(edge, alcedo_jpeg_block_side(component));
             const size_t size = (size_t)component->width_in_blocks * (size_t)alcedo_jpeg_block_side(component);
             edge->above = memset(c->mem->alloc_large((j_common_ptr)c, JPOOL_IMAGE, size), 0, size);
         }
         c->idct->inverse_DCT[i] = transform_visible;
+    }
+    // At an eighth, the other coefficients are not decoded.
+    const jpeg_component_info *first = &c->comp_info[0];
+    if (d->details.is_watched && first->quant_table && alcedo_jpeg_block_side(first) > 1) {
+        d->details.transform = c->idct->inverse_DCT[0];
+        d->details.side = alcedo_jpeg_block_side(first);
+        c->idct->inverse_DCT[0] = alcedo_jpeg_examine_block;
     }
 }

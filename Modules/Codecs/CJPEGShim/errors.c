@@ -231,6 +231,7 @@ void alcedo_jpeg_init_source(alcedo_jpeg_decoder *d, const uint8_t *bytes, size_
     d->source.resync_to_restart = resync;
     d->source.term_source = do_nothing;
     d->base = bytes;
+    d->size = count;
     d->source.next_input_byte = bytes;
     d->source.bytes_in_buffer = count;
     d->cinfo.src = &d->source;

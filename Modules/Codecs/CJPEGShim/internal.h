@@ -36,14 +36,34 @@ typedef struct {
     int count;  // the number of pieces after the first
 } alcedo_jpeg_pieces;
 
-/// The transform that libjpeg has selected for the blocks of a component, the place of the current row of MCUs, and the
-/// samples above the last row of blocks.
+/// The transform that libjpeg has selected for the blocks of a component, the place of the current row of MCUs, the
+/// samples above the last row of blocks, and the factors of the transform for blocks that are not all visible.
 typedef struct {
     void (*transform)(j_decompress_ptr, jpeg_component_info *, JCOEFPTR, JSAMPARRAY, JDIMENSION);
     JSAMPARRAY rows;
     JDIMENSION mcu_row;
     JSAMPROW above;
+    float waves[DCTSIZE][DCTSIZE];
+    float reduction[DCTSIZE][DCTSIZE];
 } alcedo_jpeg_edge;
+
+/// The search for details that a scaled transform loses, and the filter of the full rows of an image that has them.
+typedef struct {
+    int is_watched;
+    int are_lost;
+    int64_t excess;  // the number of details in the last rows beyond what photos can have, in thousandths
+    int64_t block_excess;  // the same of blocks
+    int side;  // the number of samples per side to which the examined blocks are decoded, a power of two
+    void (*transform)(j_decompress_ptr, jpeg_component_info *, JCOEFPTR, JSAMPARRAY, JDIMENSION);
+    uint8_t *above[2];  // the last rows of a group that is being examined
+    int factor;  // the number of pixels per side of a reduced sample, or 0 if the image is not decoded at full size
+    JDIMENSION next, width, height;  // the next reduced row, and the size of the reduced image
+    uint64_t position;  // the number of full rows that were filtered, including those above the first
+    JDIMENSION row_count;  // the number of full rows that were decoded from data
+    int is_at_end;  // whether the other full rows are missing
+    uint8_t *rows[2];  // the last full row, and memory for the next
+    int16_t *sums[3];  // the weighted sums of the full rows of the next reduced rows
+} alcedo_jpeg_details;
 
 struct alcedo_jpeg_decoder {
     struct jpeg_decompress_struct cinfo;
@@ -57,8 +77,11 @@ struct alcedo_jpeg_decoder {
     alcedo_jpeg_profile profile;
     uint8_t *row;  // memory for one output row, or NULL
     int is_stream;  // whether decoding suspends at the end of the bytes
+    alcedo_jpeg_rows kind;
+    alcedo_jpeg_details details;
     int keeps_inks;  // whether rows have inks instead of the colors that a formula makes of them
     const uint8_t *base;  // the bytes that the source reads
+    size_t size;  // the number of bytes, unless they arrive in pieces
     size_t skipped;  // the number of bytes to skip when they arrive
     alcedo_jpeg_pieces pieces;
     alcedo_jpeg_edge edges[MAX_COMPONENTS];
@@ -98,6 +121,24 @@ void alcedo_jpeg_hide_padding(alcedo_jpeg_decoder *d);
 /// Counts the MCUs of each scan from now on. Must be called after libjpeg has selected its entropy decoder, and before
 /// it decodes the first MCU. Later calls have no effect.
 void alcedo_jpeg_count_mcus(alcedo_jpeg_decoder *d);
+/// Makes the decoder ready to read the header again. Frees the memory of decoding. Requires all bytes.
+void alcedo_jpeg_rewind(alcedo_jpeg_decoder *d);
+/// Allocates memory for one output row.
+uint8_t *alcedo_jpeg_make_row(alcedo_jpeg_decoder *d);
+/// Returns how many of the rows that libjpeg has just produced were decoded from data.
+JDIMENSION alcedo_jpeg_real_count(const alcedo_jpeg_decoder *d, JDIMENSION count);
+/// Converts the inks of a row that libjpeg has produced if the output is in colors.
+void alcedo_jpeg_convert_row(const alcedo_jpeg_decoder *d, uint8_t *row);
+/// Examines a row of a scaled image. Must be called for each row from the first to the last.
+void alcedo_jpeg_examine(alcedo_jpeg_decoder *d, const uint8_t *row, JDIMENSION index);
+/// Transforms a block of the first component and examines the coefficients that the scaled transform leaves out.
+void alcedo_jpeg_examine_block(
+    j_decompress_ptr cinfo, jpeg_component_info *component, JCOEFPTR block, JSAMPARRAY output, JDIMENSION column);
+/// Starts decoding again at full size. `row` is the index of the next reduced row.
+alcedo_jpeg_status alcedo_jpeg_begin_full_size(alcedo_jpeg_decoder *d, JDIMENSION row);
+/// Writes rows as alcedo_jpeg_read_rows does, after alcedo_jpeg_begin_full_size. Increases `count`.
+alcedo_jpeg_status alcedo_jpeg_read_reduced_rows(
+    alcedo_jpeg_decoder *d, uint8_t *out, size_t stride, size_t first, size_t end, size_t *count);
 /// Whether a marker can be between two scans.
 int alcedo_jpeg_separates_scans(int marker);
 /// Whether blocks of a component lie partly outside of the image.

@@ -74,7 +74,9 @@ extension CodecRegistry.Entry {
     ///
     /// A complete image is opaque RGBA8, or gray8 for a gray file on request. Decoding uses the accurate integer DCT
     /// and smooth upsampling, which are libjpeg-turbo's defaults. With a target size, the DCT scales to an eighth, a
-    /// quarter or a half if the result still reaches the target. The full-size pixels are then never in memory. All
+    /// quarter or a half if the result still reaches the target. The full-size pixels are then never in memory. For a
+    /// caller that filters the result, text, line art and stripes are reduced from the full size, which takes two to
+    /// three times as long; photos are not. All
     /// coefficients of an image in several scans are in memory, about two bytes per sample.
     ///
     /// The kinds of ``/AlcedoCore/DamageTolerance`` mean:

@@ -4,9 +4,9 @@ import FoundationEssentials
 /// The state of a JPEG that is decoded while its bytes arrive.
 ///
 /// The bytes are kept, because libjpeg reads from them. Unless libjpeg has reached the end of the image without damage,
-/// ``finish()`` decodes them again in one call to find the final error or the image. A preview of an image with one
-/// scan contains the rows decoded so far. With several scans, it contains all rows, at least at the quality of the
-/// complete scans. Arithmetic coding gives no previews.
+/// and without losing details at a reduced size, ``finish()`` decodes them again in one call to find the final error or
+/// the image. A preview of an image with one scan contains the rows decoded so far. With several scans, it contains all
+/// rows, at least at the quality of the complete scans. Arithmetic coding gives no previews.
 final class JPEGDecodingState: IncrementalDecodingState {
     private enum Stage { case header, start, rows, scans, waiting, finished, failed }
 
@@ -97,12 +97,12 @@ final class JPEGDecodingState: IncrementalDecodingState {
         }
     }
 
-    /// Reads to the end of the image. With damage of the pixels, the state waits for ``finish()``, which decodes all
-    /// bytes again.
+    /// Reads to the end of the image. With damage of the pixels, and if the reduced rows lack details, the state waits
+    /// for ``finish()``, which decodes all bytes again.
     private func end(_ reader: JPEGReader) throws(ImageDecodingError) {
         guard try reader.finish() else { return }
         damage = reader.damage
-        stage = reader.pixelDamage == nil ? .finished : .waiting
+        stage = reader.pixelDamage == nil && !reader.hasLostDetails ? .finished : .waiting
     }
 
     /// Reads all rows, at least at the quality of the scans up to `scan`.

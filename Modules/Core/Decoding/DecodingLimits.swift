@@ -32,7 +32,9 @@ public struct DecodingLimits: Sendable, Hashable {
     /// its own, whichever is larger. Default: 4 billion, which is 1,900 frames of 1920 × 1080.
     ///
     /// A small file can have thousands of large frames, which would take hours. The limit is checked before the first
-    /// frame is decoded. It does not apply to a decode without ``DecodingOptions/includesAnimation``.
+    /// frame is decoded. It does not apply to a decode without ``DecodingOptions/includesAnimation``. The pixels of a
+    /// JPEG that is decoded twice, because its reduced size would change text, count twice: beyond the limit, it is
+    /// decoded once.
     public var maximumTotalPixelCount: Int
 
     /// Creates limits.

@@ -105,6 +105,18 @@ alcedo_jpeg_status alcedo_jpeg_set_scale(
 /// libjpeg does not keep the coefficients of a sequential file that are needed to leave that out.
 int alcedo_jpeg_shows_padding(const alcedo_jpeg_decoder *_Nonnull decoder);
 
+/// Examines the rows of a scaled image for details that the scaled transform loses, such as those of text. If there are
+/// many, the last rows of the same call and those that follow are made of the image at full size, which is then decoded
+/// from its beginning. An image whose bytes arrive in pieces continues at the same scale. Must be called after the
+/// scale has been set and before alcedo_jpeg_start. At full size, this has no effect.
+void alcedo_jpeg_watch_details(alcedo_jpeg_decoder *_Nonnull decoder);
+
+/// Whether details are lost in the rows that were read.
+int alcedo_jpeg_lost_details(const alcedo_jpeg_decoder *_Nonnull decoder);
+
+/// How many rows of RGBA at full size decoding at full size holds in addition to those of libjpeg.
+enum { ALCEDO_JPEG_DETAIL_ROWS = 9 };
+
 typedef enum {
     /// One byte per pixel. Requires a gray file.
     ALCEDO_JPEG_ROWS_GRAY = 0,
