@@ -6,25 +6,16 @@
     /// The encoder of `ImageEncoder.avif(quality:lossless:speed:threads:keepsShortDelays:)`, whose comment describes
     /// the behavior.
     package struct AVIFEncoder: MetadataEncoding {
-        /// The compression of the pixels.
         package enum Compression: Sendable, Hashable {
-            /// Lossy compression with a quality from 0 (smallest) to 100 (best). Other values are clamped. Alpha is
-            /// kept exactly.
             case lossy(quality: Double)
-            /// Lossless compression of samples with up to 12 bits.
             case lossless
         }
 
-        /// The compression of the pixels.
         package var compression: Compression
-        /// The speed, from 0 (smallest file) to 10 (fastest). Other values are clamped.
         package var speed: Int
-        /// The maximum number of threads. Values below 1 count as 1.
         package var threads: Int
         /// The metadata to write. The format has no place for IPTC, and stores the resolution in EXIF.
         package var metadata = ImageMetadata()
-
-        /// Whether durations of at most 10 ms in frames from GIF or PNG are written unchanged.
         package var keepsShortDelays: Bool
 
         package init(

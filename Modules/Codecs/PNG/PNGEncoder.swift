@@ -4,12 +4,7 @@ package import FoundationEssentials
 
 /// The encoder of `ImageEncoder.png(compressionLevel:usesPaletteWhenLossless:)`, whose comment describes the behavior.
 package struct PNGEncoder: MetadataEncoding {
-    /// The compression level of libdeflate and zlib, from 0 (no compression) to 9 (smallest file). Values outside this
-    /// range are clamped.
     package var compressionLevel: Int
-    /// Whether an image with at most 256 colors is written as a palette with indices of 1, 2, 4 or 8 bits when this is
-    /// smaller before compression, or when the image comes from a palette. Applies to RGBA8 that is opaque or straight.
-    /// A row encoder writes a palette only for an image from a palette.
     package var usesPaletteWhenLossless: Bool
     /// The metadata to write. Without EXIF, only an orientation other than upright is written as EXIF.
     package var metadata = ImageMetadata()

@@ -5,27 +5,17 @@ package import FoundationEssentials
 /// The encoder of `ImageEncoder.webp(quality:lossless:method:keepsHiddenColor:keepsShortDelays:)`, whose comment
 /// describes the behavior.
 package struct WebPEncoder: MetadataEncoding {
-    /// The compression of the pixels.
     package enum Compression: Sendable, Hashable {
-        /// Lossy compression with a quality from 0 (smallest) to 100 (best). Other values are clamped. Alpha is kept
-        /// exactly.
         case lossy(quality: Double)
-        /// Lossless compression. The color under alpha 0 can change unless `keepsHiddenColor` is `true`.
         case lossless
     }
 
-    /// The compression of the pixels.
     package var compression: Compression
-    /// The effort of libwebp, from 0 (fastest) to 6 (smallest). Other values are clamped.
     package var method: Int
-    /// Whether the color under alpha 0, which is not visible, is kept: exactly by lossless compression, approximately
-    /// by lossy compression. Files with such pixels are usually smaller without it.
     package var keepsHiddenColor: Bool
     /// The metadata to write. EXIF is combined with the orientation, the size and the resolution of the image by
     /// `ImageMetadata.writtenEXIF`. The format has no place for IPTC.
     package var metadata = ImageMetadata()
-
-    /// Whether durations of at most 10 ms in frames from GIF or PNG are written unchanged.
     package var keepsShortDelays: Bool
 
     package init(
