@@ -21,10 +21,10 @@
         public var requestsPerWorker = 1_000
         /// The growth of a worker's private memory, in bytes, after which it is replaced when it is idle. While the app
         /// uses an animation whose frames the worker decodes, growth does not count. Default: 256 MiB.
-        public var growthLimit = 256 << 20
+        public var maximumGrowthByteCount = 256 << 20
         /// The maximum number of bytes that a worker maps in addition to the program itself (`RLIMIT_AS`). A worker
         /// that has mapped more than three quarters of it is replaced when it is idle. Default: 2 GiB.
-        public var memoryLimit = 2 << 30
+        public var maximumMemoryByteCount = 2 << 30
         /// The maximum time that the app waits for all replies to one request. Time that the app itself takes, as to
         /// consume rows, does not count. Before that, a request waits for an idle worker, at most for this limit plus
         /// 20 seconds for itself and for each time that all workers serve requests before it. Default: 30 seconds.

@@ -17,8 +17,8 @@
     /// - `decoderUnavailable`: no worker could be started or became idle in time, or the sandbox is shut down.
     /// - `exceedsLimit`: the image exceeded one of the sizes of ``SandboxConfiguration``.
     /// - `timedOut`: the decoder exceeded ``SandboxConfiguration/timeLimit`` or ``SandboxConfiguration/cpuTimeLimit``.
-    /// - `outOfMemory`: the decoder exceeded ``SandboxConfiguration/memoryLimit``, or the kernel killed the worker
-    ///   because the memory of the system ran out.
+    /// - `outOfMemory`: the decoder exceeded ``SandboxConfiguration/maximumMemoryByteCount``, or the kernel killed the
+    ///   worker because the memory of the system ran out.
     ///
     /// An opened image has a worker until it is decoded or its reader is released, also while a consumer processes its
     /// rows, which arrive in pieces of about 256 KiB. A thread that opens another image of the sandbox meanwhile can

@@ -5,7 +5,7 @@ import Testing
 struct CircuitBreakerTests {
     /// A reference, so that each step can be in an expectation.
     private final class Desk {
-        private var breaker = CircuitBreaker(failureLimit: 2, retryDelay: .seconds(5))
+        private var breaker = CircuitBreaker(maximumFailureCount: 2, retryDelay: .seconds(5))
         func allowsCall(at seconds: Int) -> Bool { breaker.allowsCall(at: .seconds(seconds)) }
         func failed(at seconds: Int) { breaker.failed(at: .seconds(seconds)) }
         func succeeded() { breaker.succeeded() }

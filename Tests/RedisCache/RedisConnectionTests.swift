@@ -20,7 +20,7 @@ struct RedisConnectionTests {
         path = directory.url.appending(path: "s").path
         options = RedisOptions(
             address: .socket(path), connectTimeout: .seconds(60), responseTimeout: .seconds(60),
-            callTimeout: .milliseconds(50), failureLimit: 1)
+            callTimeout: .milliseconds(50), maximumFailureCount: 1)
     }
 
     private func failure(_ commands: [[Data]], _ options: RedisOptions) -> RedisFailure? {

@@ -184,7 +184,7 @@ struct RedisDataCacheTests {
         let cache = RedisDataCache(
             RedisOptions(
                 address: .socket(path), maxConcurrentConnections: 2, connectTimeout: .seconds(120),
-                responseTimeout: .seconds(5), callTimeout: .seconds(120), failureLimit: 100))
+                responseTimeout: .seconds(5), callTimeout: .seconds(120), maximumFailureCount: 100))
         var foundCount = 0
 
         for _ in 0..<100 where await cache.contains(key) { foundCount += 1 }
@@ -411,7 +411,7 @@ struct RedisDataCacheTests {
         let listener = try SilentSocket(path: path)
         var options = RedisOptions(
             address: .socket(path), connectTimeout: .seconds(60), responseTimeout: .milliseconds(1))
-        options.failureLimit = 2
+        options.maximumFailureCount = 2
         let cache = RedisDataCache(options, clock: ManualClock())
         for _ in 0..<50 { #expect(await cache.data(for: key) == nil) }
         // The first two connected, and a socket whose connections are not accepted holds them.

@@ -27,7 +27,7 @@ struct RedisPoolTests {
         options = RedisOptions(
             address: .socket(path), maxConcurrentConnections: 1, connectTimeout: .seconds(60),
             responseTimeout: Self.limit,
-            failureLimit: 1)
+            maximumFailureCount: 1)
         pool = RedisPool(options, clock: clock)
     }
 

@@ -81,7 +81,7 @@
             }
 
             @Test func `a decoder can report that it has no memory`() throws {
-                let sandbox = try Sandbox.testing { $0.growthLimit = 64 << 20 }
+                let sandbox = try Sandbox.testing { $0.maximumGrowthByteCount = 64 << 20 }
                 defer { sandbox.shutDown() }
 
                 let error = sandbox.error(of: "blocks")

@@ -23,7 +23,7 @@
             var configuration = Self()
             configuration.executable = try ChildProcess.path(of: "sandbox-test-worker")
             configuration.workerCount = workers
-            configuration.memoryLimit = 256 << 20
+            configuration.maximumMemoryByteCount = 256 << 20
             configuration.maximumInputByteCount = 16 << 20
             configuration.maximumOutputByteCount = 16 << 20
             change(&configuration)

@@ -86,7 +86,7 @@
             }
 
             @Test func `growth does not replace a worker whose animation is in use`() throws {
-                let sandbox = try Sandbox.testing { $0.growthLimit = 0 }
+                let sandbox = try Sandbox.testing { $0.maximumGrowthByteCount = 0 }
                 defer { sandbox.shutDown() }
                 var frames = try CodecRegistry.standard.sandboxed(in: sandbox).decode(try Self.file()).frames
                 let count = sandbox.statistics.recycledWorkers

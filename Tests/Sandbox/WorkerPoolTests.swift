@@ -34,7 +34,7 @@
             }
 
             @Test func `a worker whose memory has grown is replaced`() throws {
-                let sandbox = try Sandbox.testing { $0.growthLimit = 48 << 20 }
+                let sandbox = try Sandbox.testing { $0.maximumGrowthByteCount = 48 << 20 }
                 defer { sandbox.shutDown() }
 
                 #expect(sandbox.error(of: "leak")?.code == .unsupportedVariant)
@@ -56,7 +56,7 @@
             }
 
             @Test func `a worker whose address space is almost full is replaced`() throws {
-                let sandbox = try Sandbox.testing { $0.memoryLimit = 256 << 20 }
+                let sandbox = try Sandbox.testing { $0.maximumMemoryByteCount = 256 << 20 }
                 defer { sandbox.shutDown() }
 
                 #expect(sandbox.error(of: "reserve")?.code == .unsupportedVariant)

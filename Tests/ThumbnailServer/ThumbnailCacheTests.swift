@@ -85,7 +85,7 @@ struct ThumbnailCacheTests {
     }
 
     @Test func `a Redis that refuses stores is counted and reported once`() async throws {
-        let cache = RedisDataCache(RedisOptions(address: .socket("/nowhere/s"), failureLimit: 1), clock: clock)
+        let cache = RedisDataCache(RedisOptions(address: .socket("/nowhere/s"), maximumFailureCount: 1), clock: clock)
         let lines = Watched<[String]>([])
         let monitor = SharedStoreMonitor(cache) { line in lines.update { $0.append(line) } }
         let thumbnails = ThumbnailCache(memoryLimit: 0, store: cache, maximumAge: .seconds(3_600), clock: clock) {

@@ -133,7 +133,7 @@ struct InputOptions: Sendable {
             configuration.cpuTimeLimit = .seconds(900)
             configuration.maximumOutputByteCount = max(configuration.maximumOutputByteCount, limits.maximumByteCount)
             // A recompression holds several times the bytes of the pixels.
-            configuration.memoryLimit = max(4 << 30, 3 * limits.maximumByteCount)
+            configuration.maximumMemoryByteCount = max(4 << 30, 3 * limits.maximumByteCount)
             // Without worker processes, `--sandbox` makes each image an error.
             guard isolation == nil else { return ProgramSandbox(configuration) }
             return ProgramSandbox(configuration) { error in

@@ -12,7 +12,7 @@
 
         private let configuration: SandboxConfiguration
         /// The maximum number of bytes of memory of a worker.
-        var memoryLimit: Int { configuration.memoryLimit }
+        var memoryLimit: Int { configuration.maximumMemoryByteCount }
         private let onUnsupported: @Sendable (SandboxError) -> Void
         private let started: Locked<Result<Sandbox, SandboxError>?>
 

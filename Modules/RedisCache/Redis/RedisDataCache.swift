@@ -53,7 +53,7 @@ public final class RedisDataCache: MeasurableDataCache {
     /// The statistics of this cache object. Stores that the server did not accept count as failures.
     public var statistics: CacheStatistics { counts.withLock { $0 } }
 
-    /// Whether the server is failing. After `failureLimit` consecutive failures, no calls are sent for the time
+    /// Whether the server is failing. After `maximumFailureCount` consecutive failures, no calls are sent for the time
     /// `retryDelay`. Then one trial call is sent. If it fails, the delay starts again. If it succeeds, all calls are
     /// sent again.
     public var isServerFailing: Bool { pool.isServerFailing }

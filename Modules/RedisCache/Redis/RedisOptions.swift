@@ -45,8 +45,8 @@ public struct RedisOptions: Sendable, Hashable {
     public var maximumEntryByteCount: Int
     /// The number of consecutive failures after which no calls are sent for ``retryDelay``. Values below 1 count as 1.
     /// Default: 3.
-    public var failureLimit: Int
-    /// The time for which no calls are sent after ``failureLimit`` failures. Default: five seconds.
+    public var maximumFailureCount: Int
+    /// The time for which no calls are sent after ``maximumFailureCount`` failures. Default: five seconds.
     public var retryDelay: Duration
 
     /// Creates options; by default for a server on this machine without a password.
@@ -66,15 +66,16 @@ public struct RedisOptions: Sendable, Hashable {
     ///   - bulkOperationTimeout: The maximum time for an operation that needs many calls. Default: one minute.
     ///   - maximumEntryByteCount: The maximum number of bytes of an entry, including its metadata and a header of 36
     ///     bytes. Default: 16 MiB.
-    ///   - failureLimit: The number of consecutive failures after which no calls are sent for `retryDelay`; at least 1.
-    ///     Default: 3.
-    ///   - retryDelay: The time for which no calls are sent after `failureLimit` failures. Default: five seconds.
+    ///   - maximumFailureCount: The number of consecutive failures after which no calls are sent for `retryDelay`; at
+    ///     least 1. Default: 3.
+    ///   - retryDelay: The time for which no calls are sent after `maximumFailureCount` failures. Default: five
+    ///     seconds.
     public init(
         address: Address = .network(host: "127.0.0.1", port: 6379), username: String? = nil, password: String? = nil,
         database: Int = 0, prefix: String = "alcedo:", maxConcurrentConnections: Int = 16,
         connectTimeout: Duration = .milliseconds(500), responseTimeout: Duration = .milliseconds(500),
         callTimeout: Duration = .seconds(2), bulkOperationTimeout: Duration = .seconds(60),
-        maximumEntryByteCount: Int = 16 << 20, failureLimit: Int = 3, retryDelay: Duration = .seconds(5)
+        maximumEntryByteCount: Int = 16 << 20, maximumFailureCount: Int = 3, retryDelay: Duration = .seconds(5)
     ) {
         self.address = address
         self.username = username
@@ -87,7 +88,7 @@ public struct RedisOptions: Sendable, Hashable {
         self.callTimeout = callTimeout
         self.bulkOperationTimeout = bulkOperationTimeout
         self.maximumEntryByteCount = maximumEntryByteCount
-        self.failureLimit = failureLimit
+        self.maximumFailureCount = maximumFailureCount
         self.retryDelay = retryDelay
     }
 }

@@ -18,13 +18,14 @@ final class RedisPool: Sendable {
     init(_ options: RedisOptions, clock: any TimeSource) {
         var options = options
         options.maxConcurrentConnections = max(1, options.maxConcurrentConnections)
-        options.failureLimit = max(1, options.failureLimit)
+        options.maximumFailureCount = max(1, options.maximumFailureCount)
         self.options = options
         self.clock = clock
         threads = BlockingExecutor(name: "alcedo.redis", maxConcurrent: options.maxConcurrentConnections)
         state = Locked(
             State(
-                breaker: CircuitBreaker(failureLimit: options.failureLimit, retryDelay: options.retryDelay),
+                breaker: CircuitBreaker(
+                    maximumFailureCount: options.maximumFailureCount, retryDelay: options.retryDelay),
                 queue: CallQueue(threads: options.maxConcurrentConnections, maximumWait: options.responseTimeout)))
     }
 
@@ -179,14 +180,14 @@ final class RedisPool: Sendable {
 /// After a number of consecutive failures, no call is allowed for the retry delay. Then one trial call is allowed. If
 /// it succeeds, all calls are allowed again. If it fails, the delay starts again.
 struct CircuitBreaker: Sendable {
-    private let failureLimit: Int
+    private let maximumFailureCount: Int
     private let retryDelay: Duration
     private var failures = 0
     private var openUntil: Duration?
     private var isTrying = false
 
-    init(failureLimit: Int, retryDelay: Duration) {
-        self.failureLimit = failureLimit
+    init(maximumFailureCount: Int, retryDelay: Duration) {
+        self.maximumFailureCount = maximumFailureCount
         self.retryDelay = retryDelay
     }
 
@@ -215,7 +216,7 @@ struct CircuitBreaker: Sendable {
     mutating func failed(at now: Duration) {
         failures += 1
         isTrying = false
-        if failures >= failureLimit { openUntil = now + retryDelay }
+        if failures >= maximumFailureCount { openUntil = now + retryDelay }
     }
 }
 

@@ -32,7 +32,7 @@
             case .timedOut: Self.timeout("the decoder did not finish within \(configuration.timeLimit)")
             case .violation(let what): (Self.failed("the worker sent \(what)"), .violation)
             case .fault(let reply) where reply.value >= 0: Self.illegalCall(Int32(truncatingIfNeeded: reply.value))
-            case .fault(let reply) where reply.flags & 1 != 0: Self.overrun(configuration.memoryLimit)
+            case .fault(let reply) where reply.flags & 1 != 0: Self.overrun(configuration.maximumMemoryByteCount)
             case .fault(let reply): Self.crash(Int32(truncatingIfNeeded: reply.code))
             case .lost:
                 (ImageDecodingError(.decoderUnavailable, "sandbox: workers end before they receive the image"), .crash)

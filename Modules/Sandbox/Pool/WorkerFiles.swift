@@ -70,7 +70,8 @@
             var error = alcedo_sandbox_socket_pair(&near, &far) == 0 ? 0 : errno
             if error == 0 {
                 let settings = [
-                    Int(ALCEDO_SANDBOX_VERSION), configuration.memoryLimit, memory.input.count, memory.output.count,
+                    Int(ALCEDO_SANDBOX_VERSION), configuration.maximumMemoryByteCount, memory.input.count,
+                    memory.output.count,
                 ].map { String($0) }.joined(separator: ",")
                 let arguments = [CommandLine.arguments.first ?? "worker", SandboxWorker.marker, settings]
                 // The dynamic linker needs the variable; the worker removes it.

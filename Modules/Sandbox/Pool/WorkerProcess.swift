@@ -84,8 +84,9 @@
         private var hasGrown: Bool {
             let memory = Memory(files.statm)
             // Fonts that stay mapped are not private. Without address space, a library could leave one out.
-            return memory.ownByteCount > baseline.ownByteCount + UInt64(max(0, configuration.growthLimit))
-                || memory.mappedByteCount > baseline.mappedByteCount + UInt64(max(0, configuration.memoryLimit / 4 * 3))
+            return memory.ownByteCount > baseline.ownByteCount + UInt64(max(0, configuration.maximumGrowthByteCount))
+                || memory.mappedByteCount > baseline.mappedByteCount
+                    + UInt64(max(0, configuration.maximumMemoryByteCount / 4 * 3))
         }
 
         /// Counts an animation whose state the worker has (1) or no longer needs (-1).

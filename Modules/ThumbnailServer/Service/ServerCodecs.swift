@@ -130,7 +130,8 @@ struct ServerCodecs: Sendable {
             configuration.timeLimit = timeLimit(settings)
             configuration.maximumInputByteCount = settings.originalLimit
             configuration.maximumOutputByteCount = settings.limits.decoding.maximumByteCount
-            configuration.memoryLimit = max(configuration.memoryLimit, 2 * settings.limits.decoding.maximumByteCount)
+            configuration.maximumMemoryByteCount = max(
+                configuration.maximumMemoryByteCount, 2 * settings.limits.decoding.maximumByteCount)
             return configuration
         }
     #else
