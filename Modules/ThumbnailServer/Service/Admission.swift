@@ -11,7 +11,7 @@ import AlcedoRuntime
 /// whose address is not known count together, as one more machine, until they end. As soon as the address is known,
 /// they count for its machine as well: otherwise, the names of a wildcard domain would take slot after slot from the
 /// unknown names. Among the unknown names, the rule applies to domains: one may have as many requests as the unknown
-/// names have left. So the names of one domain have at most a third of all requests, and leave some to other new names.
+/// names have left. So new names of one domain have at most a third of all requests, and leave some to other new names.
 /// Requests for one name try several addresses; those in progress at the same time count for the first one.
 final class Admission: Sendable {
     /// The admission of one request. Deinitialization releases it if `release()` was never called, because the work for
@@ -131,6 +131,9 @@ final class Admission: Sendable {
     /// Returns the name of the machine of a host: its address if it is known, otherwise the host.
     func machine(of host: String) -> String { state.withLock { $0.machine(of: host) ?? host } }
 
+    /// Whether the address of a host is known.
+    func isKnown(_ host: String) -> Bool { state.withLock { $0.machine(of: host) != nil } }
+
     /// Records the address to which a request for a host connects. The host's admitted requests count for it, unless an
     /// address has been recorded since the first of them was admitted.
     func recordAddress(_ address: String, of host: String) {
@@ -166,7 +169,7 @@ final class Admission: Sendable {
 
     /// Returns the domain of a host name: its last two labels, or three if the second of them from the end is short, as
     /// in `example.co.uk`. All numeric addresses have one domain.
-    private static func domain(of host: String) -> String {
+    static func domain(of host: String) -> String {
         let labels = host.split(separator: ".")
         guard let last = labels.last, !host.contains(":"), !last.allSatisfy(\.isNumber) else { return "" }
         let hasShortLabel = labels.count > 2 && labels[labels.count - 2].count <= 3

@@ -71,8 +71,13 @@ struct ServerStack: Sendable {
         let decoderWaits = DecoderWaits()
         let admission = Admission(
             limit: settings.service.maxConcurrentRequests, waiterLimit: settings.service.maxConcurrentWaiters)
+        let lookups = HostLookups(admission, limit: settings.limits.maxConcurrentOriginals / 2)
+        let downloader = Self.downloader(settings, waits, clock, report) { [admission] address, host in
+            admission.recordAddress(address, of: host)
+            lookups.end(of: host)
+        }
         var configuration = ImagePipeline.Configuration(
-            downloader: Self.downloader(settings, waits, admission, clock, report), codecs: codecs.registry,
+            downloader: downloader, codecs: codecs.registry,
             colorConverter: LittleCMSColorConverter(), observers: [metrics])
         configuration.maxConcurrentDecodes = settings.threadCount
         configuration.decodingTurns = DecodingTurns(maxConcurrentPerGroup: settings.maxConcurrentDecodes) {
@@ -85,8 +90,8 @@ struct ServerStack: Sendable {
         // Originals that arrive slowly count with the mean size of others, and must not use up the budget.
         configuration.maximumEncodedByteCount = max(configuration.maximumEncodedByteCount, 8 * settings.originalLimit)
         generator = ThumbnailGenerator(
-            configuration, cache: cache, limits: settings.limits, waits: waits, decoderWaits: decoderWaits,
-            clock: clock, log: log)
+            configuration, cache: cache, limits: settings.limits, waits: waits, lookups: lookups,
+            decoderWaits: decoderWaits, clock: clock, log: log)
         var serviceSettings = settings.service
         serviceSettings.maximumEncodingByteCount = settings.limits.decoding.maximumByteCount
         service = ThumbnailService(
@@ -124,8 +129,8 @@ struct ServerStack: Sendable {
     }
 
     private static func downloader(
-        _ settings: Settings, _ waits: OriginWaits, _ admission: Admission, _ clock: any TimeSource,
-        _ report: DiskReport
+        _ settings: Settings, _ waits: OriginWaits, _ clock: any TimeSource, _ report: DiskReport,
+        onAddress: @escaping @Sendable (_ address: String, _ host: String) -> Void
     ) -> Downloader {
         var network = CURLOptions()
         network.allowsPrivateAddresses = settings.allowsPrivateAddresses
@@ -141,7 +146,7 @@ struct ServerStack: Sendable {
         network.maxConcurrentTransfersPerAddress = hostLimit
         network.onWait = { waits.set($0, isWaiting: $1) }
         network.onAddress = { url, address in
-            if let host = try? SourceURL(url).host { admission.recordAddress(address, of: host) }
+            if let host = try? SourceURL(url).host { onAddress(address, host) }
         }
         var configuration = DownloaderConfiguration(
             maxConcurrentDownloads: .max, maxConcurrentDownloadsPerHost: hostLimit,
