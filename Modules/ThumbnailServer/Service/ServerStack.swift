@@ -71,13 +71,8 @@ struct ServerStack: Sendable {
         let decoderWaits = DecoderWaits()
         let admission = Admission(
             limit: settings.service.maxConcurrentRequests, waiterLimit: settings.service.maxConcurrentWaiters)
-        let lookups = HostLookups(admission, limit: settings.limits.maxConcurrentOriginals / 2)
-        let downloader = Self.downloader(settings, waits, clock, report) { [admission] address, host in
-            admission.recordAddress(address, of: host)
-            lookups.end(of: host)
-        }
         var configuration = ImagePipeline.Configuration(
-            downloader: downloader, codecs: codecs.registry,
+            downloader: Self.downloader(settings, waits, admission, clock, report), codecs: codecs.registry,
             colorConverter: LittleCMSColorConverter(), observers: [metrics])
         configuration.maxConcurrentDecodes = settings.threadCount
         configuration.decodingTurns = DecodingTurns(maxConcurrentPerGroup: settings.maxConcurrentDecodes) {
@@ -90,8 +85,8 @@ struct ServerStack: Sendable {
         // Originals that arrive slowly count with the mean size of others, and must not use up the budget.
         configuration.maximumEncodedByteCount = max(configuration.maximumEncodedByteCount, 8 * settings.originalLimit)
         generator = ThumbnailGenerator(
-            configuration, cache: cache, limits: settings.limits, waits: waits, lookups: lookups,
-            decoderWaits: decoderWaits, clock: clock, log: log)
+            configuration, cache: cache, limits: settings.limits, waits: waits, decoderWaits: decoderWaits,
+            clock: clock, log: log)
         var serviceSettings = settings.service
         serviceSettings.maximumEncodingByteCount = settings.limits.decoding.maximumByteCount
         service = ThumbnailService(
@@ -129,8 +124,8 @@ struct ServerStack: Sendable {
     }
 
     private static func downloader(
-        _ settings: Settings, _ waits: OriginWaits, _ clock: any TimeSource, _ report: DiskReport,
-        onAddress: @escaping @Sendable (_ address: String, _ host: String) -> Void
+        _ settings: Settings, _ waits: OriginWaits, _ admission: Admission, _ clock: any TimeSource,
+        _ report: DiskReport
     ) -> Downloader {
         var network = CURLOptions()
         network.allowsPrivateAddresses = settings.allowsPrivateAddresses
@@ -145,8 +140,11 @@ struct ServerStack: Sendable {
         network.maxConcurrentTransfers = settings.limits.maxConcurrentOriginals
         network.maxConcurrentTransfersPerAddress = hostLimit
         network.onWait = { waits.set($0, isWaiting: $1) }
+        let lookups = HostLookups(admission, limit: settings.limits.maxConcurrentOriginals / 2)
         network.onAddress = { url, address in
-            if let host = try? SourceURL(url).host { onAddress(address, host) }
+            guard let host = try? SourceURL(url).host else { return }
+            admission.recordAddress(address, of: host)
+            lookups.end(of: host)
         }
         var configuration = DownloaderConfiguration(
             maxConcurrentDownloads: .max, maxConcurrentDownloadsPerHost: hostLimit,
@@ -164,7 +162,7 @@ struct ServerStack: Sendable {
             try allowed.check(target)
             return RedirectPolicyTransport.recording(head, in: next, now: clock.now)
         }
-        let transport = CURLTransport(options: network)
+        let transport = HostLookupTransport(transport: CURLTransport(options: network), lookups: lookups)
         guard let disk = disk("originals", settings, clock, report) else {
             return Downloader(
                 transport: RedirectPolicyTransport(transport), configuration: configuration, clock: clock)

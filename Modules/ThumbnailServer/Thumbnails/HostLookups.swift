@@ -1,14 +1,16 @@
 import Alcedo
+import AlcedoHTTP
 import AlcedoRuntime
 import FoundationEssentials
 
-/// A limit on the downloads from host names whose address is not known, until the server has connected to them.
+/// A limit on the requests to host names whose address is not known, until the server has connected to them. Requests
+/// after redirects count as well.
 ///
 /// A name that is resolved slowly, or whose address does not respond, occupies a transfer until a time limit. With this
 /// limit, such names leave transfers to the known ones. Domains take turns: one with a lookup begins a further one only
 /// if half of the limit stays free.
 final class HostLookups: Sendable {
-    /// The lookup of one download.
+    /// The lookup of one request.
     private final class Lookup: Sendable {
         private enum State {
             case waiting, held, ended
@@ -60,14 +62,11 @@ final class HostLookups: Sendable {
         budget = ByteBudget(limit: limit, groupShare: ByteBudget.GroupShare(spareByteCount: limit / 2))
     }
 
-    /// Runs a download of a source, after a wait if the limit is reached, until the address of its host is known.
+    /// Sends a request for a URL, after a wait if the limit is reached, until the address of its host is known.
     ///
-    /// - Throws: The error of `download`, or `CancellationError` if the task is canceled while it waits.
-    func observing<Value: Sendable>(
-        _ source: ImageSource, _ download: () async throws -> Value
-    ) async throws -> Value {
-        guard case .http(let request) = source, let host = try? SourceURL(request.url).host, !admission.isKnown(host)
-        else { return try await download() }
+    /// - Throws: The error of `send`, or `CancellationError` if the task is canceled while it waits.
+    func observing<Value: Sendable>(_ url: URL, _ send: () async throws -> Value) async throws -> Value {
+        guard let host = try? SourceURL(url).host, !admission.isKnown(host) else { return try await send() }
         let domain = Admission.domain(of: host)
         let lookup = Lookup { [budget] in budget.release(1, group: domain) }
         let wait = Task.immediate { [budget] in
@@ -87,7 +86,7 @@ final class HostLookups: Sendable {
             wait.cancel()
         }
         try Task.checkCancellation()
-        return try await download()
+        return try await send()
     }
 
     /// Ends the lookups of a host, and their waits. Call this method when its address has been recorded in the table.
@@ -110,5 +109,15 @@ final class HostLookups: Sendable {
             return state.ends[host]?.removeValue(forKey: id)
         }
         end?()
+    }
+}
+
+/// A transport whose requests have the limit of ``HostLookups``.
+struct HostLookupTransport: HTTPTransport {
+    let transport: any HTTPTransport
+    let lookups: HostLookups
+
+    func send(_ request: HTTPRequest) async throws -> HTTPResponse {
+        try await lookups.observing(request.url) { try await transport.send(request) }
     }
 }

@@ -44,17 +44,12 @@ final class OriginPolicyTracker: Downloading {
 
     private let downloader: any Downloading
     private let waits: OriginWaits
-    private let lookups: HostLookups?
     private let clock: any TimeSource
     private let records = Locked<[ResourceKey: Record]>([:])
 
-    /// Creates a tracker. By default, downloads from host names whose address is not known have no limit of their own.
-    init(
-        _ downloader: any Downloading, waits: OriginWaits, lookups: HostLookups? = nil, clock: any TimeSource
-    ) {
+    init(_ downloader: any Downloading, waits: OriginWaits, clock: any TimeSource) {
         self.downloader = downloader
         self.waits = waits
-        self.lookups = lookups
         self.clock = clock
     }
 
@@ -62,10 +57,7 @@ final class OriginPolicyTracker: Downloading {
         _ request: DownloadRequest, progress: (@Sendable (DownloadProgress) -> Void)?
     ) async throws -> Download {
         let download = try await waits.observing(request.source) {
-            guard let lookups else { return try await downloader.download(request, progress: progress) }
-            return try await lookups.observing(request.source) {
-                try await downloader.download(request, progress: progress)
-            }
+            try await downloader.download(request, progress: progress)
         }
         let policy = OriginCachePolicy(download, now: clock.now)
         // A resource has a record only while an operation observes it.

@@ -49,17 +49,16 @@ final class ThumbnailGenerator: Sendable {
     ///   - cache: The cache of finished thumbnails.
     ///   - limits: The limits of originals.
     ///   - waits: The originals whose requests wait, which the transport of the pipeline records.
-    ///   - lookups: The limit on downloads from host names whose address is not known.
     ///   - decoderWaits: The requests whose decodes and encodes wait. The pipeline records the decodes.
     ///   - clock: The clock. Default: the system's clock.
     ///   - log: Receives one line for each original whose decoder fails or does not start, and for each thumbnail of a
     ///     damaged original.
     init(
         _ configuration: ImagePipeline.Configuration, cache: ThumbnailCache, limits: Limits,
-        waits: OriginWaits, lookups: HostLookups, decoderWaits: DecoderWaits, clock: any TimeSource = SystemClock(),
+        waits: OriginWaits, decoderWaits: DecoderWaits, clock: any TimeSource = SystemClock(),
         log: @escaping @Sendable (String) -> Void
     ) {
-        tracker = OriginPolicyTracker(configuration.downloader, waits: waits, lookups: lookups, clock: clock)
+        tracker = OriginPolicyTracker(configuration.downloader, waits: waits, clock: clock)
         var configuration = configuration
         configuration.downloader = tracker
         pipeline = ImagePipeline(configuration)
