@@ -139,7 +139,8 @@ struct CoalescingTests {
         let downloader = Downloader(transport: transport, configuration: configuration, clock: clock)
         let urls = ["http://h/a?sign=1", "http://h/a?sign=2", "http://h/a", "http://h/b", "http://h/b"]
         let tasks = urls.map { url in Task.immediate { try await downloader.download(web(url)) } }
-        try await eventually { downloader.waiterCount == urls.count }
+        // Each waits for its modified request, which waits for a transfer.
+        try await eventually { downloader.waiterCount == 2 * urls.count }
         try await clock.waitForSleepers(count: 3)
         #expect(modified.value == urls.count)
         #expect(downloader.transferCounts == (3, 0))

@@ -171,14 +171,22 @@ struct ReceiptTests {
         #expect(transport.requests.count == 1)
     }
 
-    @Test func `waiters of a released downloader receive an error`() throws {
+    @Test func `a released downloader ends its transfers in progress, and its other waiters receive an error`()
+        async throws
+    {
         do {
-            let downloader = downloader(FakeTransport(body: Data("x".utf8)))
+            let downloader = downloader(.waiting(on: clock))
+            try start("runs", on: downloader)
+            try await clock.waitForSleepers(count: 1)
             downloader.isPaused = true
             try start("a", on: downloader)
             try start("b", on: downloader)
         }
+        try await outcomes.waitFor(2)
         #expect(outcomes.texts == ["a": ["cancelled"], "b": ["cancelled"]])
+        clock.advance(by: .seconds(1))
+        try await outcomes.waitFor(3)
+        #expect(outcomes.texts["runs"] == ["1 bytes"])
     }
 
     @Test func `a rate limit spreads starts over time with one timer`() async throws {

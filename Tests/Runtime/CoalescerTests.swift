@@ -70,6 +70,25 @@ struct CoalescerTests {
         #expect(waiters.seen.value == Dictionary(uniqueKeysWithValues: (0..<50).map { ($0, [1]) }))
     }
 
+    @Test func `without an executor, work begins on the thread of its first waiter`() async throws {
+        let relay = Relay(runs: runs)
+        let task = join(relay, as: 0, Waiters())
+        #expect(runs.value == 1)
+
+        relay.finish()
+        #expect(try await task.value == "value")
+    }
+
+    @Test func `with an executor, work begins there`() async throws {
+        let executor = ManualExecutor()
+        let coalescer = Coalescer<String, Int, String>(taskExecutor: executor)
+        let task = Task.immediate { [brief] in try await coalescer.value(for: "a", brief) }
+        #expect(runs.value == 0)
+
+        #expect(try await executor.drain { try await task.value } == "value")
+        #expect(runs.value == 1)
+    }
+
     @Test func `a waiter receives every update after it joined, in order`() async throws {
         let (relay, waiters) = (Relay(runs: runs), Waiters())
         var tasks: [Task<String, any Error>] = []
@@ -171,27 +190,125 @@ struct CoalescerTests {
 
     @Test func `a shutdown waits for work that is starting`() async throws {
         var state = CoalescerState<Int, Int, Int>()
-        var flight: Int?
-        await #expect(throws: CancellationError.self) {
-            try await withCheckedThrowingContinuation { continuation in
-                let waiter = CoalescerState<Int, Int, Int>.Waiter(continuation: continuation, body: { _, _ in 0 })
-                flight = state.join(1, id: 1, waiter: waiter, priority: { 0 }).start?.flight
-                let (waiters, tasks) = state.shutDown(CancellationError())
-                #expect(tasks.isEmpty)
-                for waiter in waiters { waiter.continuation.resume(throwing: CancellationError()) }
-            }
+        let outcome = Watched<[Int: Bool]>([:])
+        let waiter = CoalescerState<Int, Int, Int>.Waiter(body: { _, _ in 0 }) { result in
+            outcome.update { $0[1] = (try? result.get()) != nil }
         }
-        let started = try #require(flight)
+        let started = try #require(state.join(1, id: 1, waiter: waiter, priority: { 0 }).start?.flight)
+        let (waiters, tasks) = state.shutDown(CancellationError())
+        #expect(tasks.isEmpty)
+        for waiter in waiters { waiter.complete(.failure(CancellationError())) }
+        #expect(outcome.value == [1: false])
 
         await withCheckedContinuation { shutdown in
             let waits = state.observeEnd(shutdown)
-            let isAbandoned = state.started(1, flight: started, task: Task {})
+            let isAbandoned = state.started(started, task: Task {})
             #expect(waits)
             #expect(isAbandoned)
-            for observer in state.finish(1, flight: started).ended { observer.resume() }
+            for observer in state.finish(started).ended { observer.resume() }
         }
 
         #expect(state.runningCount == 0)
+    }
+
+    // MARK: Callers outside of a task
+
+    /// The outcomes of completions.
+    private let outcomes = Watched<[String]>([])
+
+    /// Joins the work "a", which returns "value" after the clock has advanced.
+    @discardableResult
+    private func join(
+        _ name: String, priority: Int = 0, priorities: Watched<[Int]>? = nil
+    ) -> CoalescerTicket {
+        let ticket = CoalescerTicket()
+        coalescer.join(
+            "a", ticket: ticket, priority: priority, onUpdate: nil,
+            onBegin: { priority in priorities?.update { $0.append(priority.value) } },
+            { [clock, runs] _, priority in
+                runs.update { $0 += 1 }
+                try await clock.sleep(for: .seconds(1))
+                priorities?.update { $0.append(priority.value) }
+                return "value"
+            },
+            completion: { [outcomes] result in
+                let text = (try? result.get()) ?? "canceled"
+                outcomes.update { $0.append("\(name): \(text)") }
+            })
+        return ticket
+    }
+
+    @Test func `completions are called once, in order of arrival`() async throws {
+        for name in ["first", "second", "third"] { join(name) }
+        try await clock.waitForSleepers(count: 1)
+        clock.advance(by: .seconds(1))
+
+        try await outcomes.waitUntil { $0.count == 3 }
+        await coalescer.shutDown(throwing: CancellationError())
+        #expect(outcomes.value == ["first: value", "second: value", "third: value"])
+        #expect(runs.value == 1)
+    }
+
+    @Test func `a ticket leaves at once, and the last one cancels the work`() async throws {
+        let (first, second) = (join("first"), join("second"))
+        try await clock.waitForSleepers(count: 1)
+
+        coalescer.leave(first)
+        coalescer.leave(first)
+        coalescer.leave(CoalescerTicket())
+        #expect(outcomes.value == ["first: canceled"])
+        #expect(clock.sleeperCount == 1)
+        #expect(coalescer.waiterCount == 1)
+        coalescer.leave(second)
+
+        #expect(outcomes.value == ["first: canceled", "second: canceled"])
+        #expect(coalescer.waiterCount == 0)
+        try await eventually { coalescer.runningCount == 0 }
+        #expect(clock.sleeperCount == 0)
+    }
+
+    @Test func `work has the highest priority of its tickets`() async throws {
+        let priorities = Watched<[Int]>([])
+        let first = join("first", priority: 1, priorities: priorities)
+        // The priority is known on this thread before the work begins.
+        #expect(priorities.value == [1])
+        join("second")
+        let third = join("third", priority: 2)
+        coalescer.setPriority(3, of: first)
+        coalescer.setPriority(-1, of: first)
+        coalescer.setPriority(9, of: CoalescerTicket())
+        try await clock.waitForSleepers(count: 1)
+        coalescer.leave(third)
+        clock.advance(by: .seconds(1))
+
+        try await outcomes.waitUntil { $0.count == 3 }
+        #expect(priorities.value == [1, 0])
+    }
+
+    @Test func `canceling all work ends its waiters at once, and does not affect later work`() async throws {
+        for name in ["first", "second"] { join(name) }
+        let task = Task.immediate { [coalescer, brief] in try await coalescer.value(for: "a", brief) }
+        try await clock.waitForSleepers(count: 1)
+
+        coalescer.cancelAll(throwing: CancellationError())
+
+        #expect(outcomes.value == ["first: canceled", "second: canceled"])
+        await #expect(throws: CancellationError.self) { try await task.value }
+        join("later")
+        try await eventually { coalescer.runningCount == 1 }
+        try await clock.waitForSleepers(count: 1)
+        clock.advance(by: .seconds(1))
+        try await outcomes.waitUntil { $0.last == "later: value" }
+    }
+
+    @Test func `one piece of work may have very many waiters`() async throws {
+        let tickets = (0..<50_000).map { join("\($0)", priority: $0 % 2) }
+        for ticket in tickets.dropLast() { coalescer.leave(ticket) }
+        #expect(coalescer.waiterCount(for: "a") == 1)
+        try await clock.waitForSleepers(count: 1)
+        clock.advance(by: .seconds(1))
+        try await outcomes.waitUntil { $0.count == 50_000 }
+        #expect(runs.value == 1)
     }
 
     @Test func `a canceled caller starts no work`() async throws {

@@ -23,25 +23,15 @@ import FoundationEssentials
 /// waiter has its own progress closure and priority, and can leave independently of the others. A transfer has the
 /// highest priority of its waiters and is canceled when its last waiter leaves.
 ///
-/// Methods throw ``DownloadError`` or `CancellationError`. Running transfers keep the downloader alive. When it is
-/// released, the waiters whose transfers have not begun receive `CancellationError`. The page of the module has the
-/// rules for limits, redirects and files.
+/// Methods throw ``DownloadError`` or `CancellationError`. When the downloader is released, running transfers continue,
+/// and the waiters whose transfers have not begun receive `CancellationError`. The page of the module has the rules for
+/// limits, redirects and files.
 public final class Downloader: Downloading {
-    typealias Table = TransferTable<TransferKey, TransferRequest, DownloadWaiter>
-
     /// The response cache that the transport uses, or nil when it uses none.
     public let responseCache: (any ResponseCacheAccess)?
-    let fetcher: SourceFetcher
-    let clock: any TimeSource
-    let taskExecutor: (any TaskExecutor)?
-    let table: Locked<Table>
-    /// The waiters whose request is still being modified. The table's lock may be acquired while this one is held.
-    private let preparing = Locked<[DownloadReceipt: Preparation]>([:])
-    /// The continuations of transfers that wait for a slot after a pause before a retry. The keys are the numbers of
-    /// the transfers.
-    let requeued = Locked<[Int: CheckedContinuation<Void, any Error>]>([:])
-    private let shutdownWaiters = Locked<[CheckedContinuation<Void, Never>]>([])
-    private let order = ResumptionOrder()
+    private let fetcher: SourceFetcher
+    private let gate: TransferGate
+    private let transfers: Transfers
 
     /// Creates a downloader that sends its requests over a transport.
     ///
@@ -57,19 +47,11 @@ public final class Downloader: Downloading {
     ) {
         self.responseCache = responseCache
         fetcher = SourceFetcher(transport: transport, configuration: configuration, clock: clock)
-        self.clock = clock
-        taskExecutor = configuration.taskExecutor
-        table = Locked(
-            Table(
-                schedule: DownloadSchedule(
-                    limit: configuration.maxConcurrentDownloads,
-                    hostLimit: configuration.maxConcurrentDownloadsPerHost, order: configuration.order,
-                    rate: configuration.rate)))
+        gate = TransferGate(configuration, clock: clock)
+        transfers = Transfers(taskExecutor: configuration.taskExecutor)
     }
 
-    /// Completes the remaining waiters with `CancellationError`. None of them has a running transfer, because a running
-    /// transfer keeps the downloader alive.
-    deinit { endAll(with: CancellationError()) }
+    deinit { gate.close() }
 
     /// Downloads the content of a source into memory, or joins the transfer of an equal request. Returns the whole
     /// content. Canceling the task cancels this caller's download only.
@@ -133,12 +115,7 @@ public final class Downloader: Downloading {
         _ request: DownloadRequest, progress: (@Sendable (DownloadProgress) -> Void)? = nil,
         completion: @escaping @Sendable (Result<Download, any Error>) -> Void
     ) -> DownloadReceipt {
-        let receipt = DownloadReceipt()
-        let waiter = DownloadWaiter(progress: progress, onBytes: request.onBytes) {
-            completion($0.map { Download($0) })
-        }
-        begin(request, to: nil, receipt, waiter)
-        return receipt
+        start(request, to: nil, progress) { completion($0.map { Download($0) }) }
     }
 
     /// Begins a download to a file, or joins the transfer of an equal request, for callers outside of a task. It
@@ -148,211 +125,175 @@ public final class Downloader: Downloading {
         _ request: DownloadRequest, to path: String, progress: (@Sendable (DownloadProgress) -> Void)? = nil,
         completion: @escaping @Sendable (Result<DownloadedFile, any Error>) -> Void
     ) -> DownloadReceipt {
-        let receipt = DownloadReceipt()
-        let waiter = DownloadWaiter(progress: progress) { completion($0.map { DownloadedFile($0, path: path) }) }
-        begin(request, to: path, receipt, waiter)
-        return receipt
+        start(request, to: path, progress) { completion($0.map { DownloadedFile($0, path: path) }) }
     }
 
     /// Cancels one caller's download immediately. The transfer ends if it has no other waiter. Does nothing if the
     /// download has ended or another downloader issued the receipt.
-    public func cancel(_ receipt: DownloadReceipt) {
-        if let early = preparing.withLock({ $0.removeValue(forKey: receipt) }) {
-            early.task?.cancel()
-            early.waiter.complete(.failure(CancellationError()))
-        }
-        guard let removed = table.withLock({ $0.leave(receipt.id) }) else { return }
-        removed.abandonedTask?.cancel()
-        removed.waiter.complete(.failure(CancellationError()))
-        pump()
-    }
+    public func cancel(_ receipt: DownloadReceipt) { transfers.leave(receipt.ticket) }
 
     /// Changes the priority of one caller's download. A running transfer is affected only when it waits for a slot
     /// again, before a retry. Does nothing if the download has ended.
     public func setPriority(_ priority: LoadPriority, of receipt: DownloadReceipt) {
-        preparing.withLock { $0[receipt]?.priority = priority }
-        table.withLock { _ = $0.setPriority(priority, of: receipt.id) }
-        pump()
+        transfers.setPriority(priority.level, of: receipt.ticket)
     }
 
     /// Whether the downloader holds back new transfers from servers. Running transfers continue, but their retries
     /// wait. Other sources are not affected. Default: false.
     public var isPaused: Bool {
-        get { table.withLock { $0.isPaused } }
-        set {
-            table.withLock { $0.isPaused = newValue }
-            pump()
-        }
+        get { gate.isPaused }
+        set { gate.isPaused = newValue }
     }
 
     /// The number of transfers from servers that have a slot, and the number of transfers from servers that wait for a
     /// slot or pause before a retry. Other sources are not counted.
-    package var transferCounts: (running: Int, waiting: Int) {
-        table.withLock { ($0.runningCount, $0.waitingCount) }
-    }
+    package var transferCounts: (running: Int, waiting: Int) { gate.counts }
 
-    /// The number of callers that wait for a transfer. Callers whose request is still being modified are not counted.
-    package var waiterCount: Int { table.withLock { $0.waiterCount } }
+    /// The number of waits for transfers: one for each caller, and one more while its request, which the downloader has
+    /// modified, waits for the transfer.
+    package var waiterCount: Int { transfers.waiterCount }
 
     /// The number of transfers that pause before a retry and do not yet wait for a slot.
-    package var backingOffCount: Int { table.withLock { $0.backingOffCount } }
+    package var backingOffCount: Int { gate.backingOffCount }
 
     /// Ends all downloads with `CancellationError`. The downloader accepts new downloads afterwards.
-    public func cancelAll() { endAll(with: CancellationError()) }
+    public func cancelAll() { transfers.cancelAll(throwing: CancellationError()) }
 
     /// Ends all downloads and rejects later ones, both with ``DownloadError`` `shutDown`. Returns after all transfers
     /// have ended.
     public func shutDown() async {
-        table.withLock { $0.shutDown() }
-        for task in endAll(with: Self.shutDownError) { await task.value }
-        // The table may not know the task of a transfer that has just begun, so the loop above may not have awaited it.
-        await withCheckedContinuation { continuation in
-            shutdownWaiters.withLock { $0.append(continuation) }
-            if table.withLock({ $0.hasEnded }) { resumeShutdownWaiters() }
-        }
+        await transfers.shutDown(throwing: DownloadError(.shutDown, "the downloader has been shut down"))
     }
-
-    func resumeShutdownWaiters() {
-        let waiters = shutdownWaiters.withLock { waiters in
-            defer { waiters = [] }
-            return waiters
-        }
-        for waiter in waiters { waiter.resume() }
-    }
-
-    private static let shutDownError = DownloadError(.shutDown, "the downloader has been shut down")
 
     // MARK: Waiters
 
     private func result(
         of request: DownloadRequest, to path: String?, _ progress: (@Sendable (DownloadProgress) -> Void)?
     ) async throws -> TransferResult {
-        try Task.checkCancellation()
+        try await transfer(of: request, to: path, CoalescerTicket()).result(
+            request.priority, Self.listener(of: request, to: path, progress))
+    }
+
+    private func start(
+        _ request: DownloadRequest, to path: String?, _ progress: (@Sendable (DownloadProgress) -> Void)?,
+        completion: @escaping @Sendable (Result<TransferResult, any Error>) -> Void
+    ) -> DownloadReceipt {
         let receipt = DownloadReceipt()
-        defer { order.didResume() }
-        return try await withTaskCancellationHandler {
-            try await request.priority.observing {
-                self.follow(request.priority, receipt)
-            } _: {
-                // The continuation is resumed exactly once, because each waiter receives exactly one outcome.
-                try await withUnsafeThrowingContinuation { continuation in
-                    let waiter = DownloadWaiter(progress: progress, onBytes: request.onBytes) {
-                        self.order.willResume()
-                        continuation.resume(with: $0)
-                    }
-                    let priority = request.priority.value
-                    begin(request, to: path, receipt, waiter, isInTask: true)
-                    // A priority change or a cancellation that came before `begin` found no waiter.
-                    if request.priority.value != priority { follow(request.priority, receipt) }
-                    if Task.isCancelled { cancel(receipt) }
-                }
+        let transfer = transfer(of: request, to: path, receipt.ticket)
+        transfers.join(
+            transfer.key, ticket: receipt.ticket, priority: request.priority.value.level,
+            onUpdate: Self.listener(of: request, to: path, progress), onBegin: transfer.enqueue, transfer.body,
+            completion: completion)
+        return receipt
+    }
+
+    private static func listener(
+        of request: DownloadRequest, to path: String?, _ progress: (@Sendable (DownloadProgress) -> Void)?
+    ) -> Transfers.Report? {
+        let onBytes = path == nil ? request.onBytes : nil
+        guard progress != nil || onBytes != nil else { return nil }
+        return { update in
+            switch update {
+            case .progress(let step): progress?(step)
+            case .bytes(let offset, let bytes): onBytes?(offset, bytes)
             }
-        } onCancel: {
-            cancel(receipt)
         }
     }
 
-    /// Applies the current priority. The handle is read under each lock, so that the last caller applies the latest
-    /// value.
-    private func follow(_ priority: PriorityHandle, _ receipt: DownloadReceipt) {
-        preparing.withLock { $0[receipt]?.priority = priority.value }
-        table.withLock { _ = $0.setPriority(priority.value, of: receipt.id) }
-        pump()
-    }
-
-    @inline(never)
-    private func begin(
-        _ request: DownloadRequest, to path: String?, _ receipt: DownloadReceipt, _ waiter: DownloadWaiter,
-        isInTask: Bool = false
-    ) {
+    private func transfer(of request: DownloadRequest, to path: String?, _ ticket: CoalescerTicket) -> Transfer {
+        let deliversBytes = path == nil && request.onBytes != nil
         guard case .http(let http) = request.source, modifiesRequests, !request.isModified else {
             let transfer = TransferRequest(
-                source: request.source, path: path, deliversBytes: waiter.onBytes != nil, admission: request.admission,
+                source: request.source, path: path, deliversBytes: deliversBytes, admission: request.admission,
                 fileVersion: request.fileVersion, retry: request.retry, renewal: request.renewal,
                 isShareable: request.renewal == nil, skipsQueue: request.skipsQueue)
-            return join(transfer, request.priority.value, receipt, waiter, isInTask: isInTask)
+            return Transfer(transfer, ticket, in: transfers, gate, by: fetcher)
         }
-        guard !table.withLock({ $0.isShutDown }) else { return waiter.complete(.failure(Self.shutDownError)) }
-        preparing.withLock { $0[receipt] = Preparation(waiter: waiter, priority: request.priority.value) }
-        let task = Task(executorPreference: taskExecutor) { [self] in
+        // Only the modified request tells which transfer is needed, so the request is first modified for itself.
+        let unmodified = TransferRequest(source: request.source, path: path, deliversBytes: false, isShareable: false)
+        return Transfer(unmodified, ticket, in: transfers) { [transfers, gate, fetcher] report, priority in
             do {
                 let modified = try await fetcher.http.prepare(http)
                 let transfer = TransferRequest(
-                    source: .http(modified), path: path, deliversBytes: waiter.onBytes != nil,
-                    admission: request.admission, retry: request.retry,
-                    renewal: { [fetcher] in try await fetcher.http.prepare(try await request.renewal?() ?? http) },
+                    source: .http(modified), path: path, deliversBytes: deliversBytes, admission: request.admission,
+                    retry: request.retry,
+                    renewal: { try await fetcher.http.prepare(try await request.renewal?() ?? http) },
                     isShareable: request.renewal == nil, skipsQueue: request.skipsQueue)
-                // Moves the waiter in one step, so that a concurrent cancellation or priority change finds it in one
-                // place or the other.
-                let isAdmitted = preparing.withLock { preparing in
-                    preparing.removeValue(forKey: receipt).map { enter(transfer, $0.priority, receipt, waiter) }
-                }
-                if let isAdmitted { start(waiter, isAdmitted: isAdmitted) }
+                return try await Transfer(transfer, CoalescerTicket(), in: transfers, gate, by: fetcher).result(
+                    PriorityHandle(level: priority), report)
             } catch {
-                let error = DownloadError.naming(request.source, error)
-                preparing.withLock({ $0.removeValue(forKey: receipt) })?.waiter.complete(.failure(error))
+                throw DownloadError.naming(request.source, error)
             }
         }
-        // A cancellation before this point found no task to cancel.
-        let isPreparing = preparing.withLock { preparing in
-            preparing[receipt]?.task = task
-            return preparing[receipt] != nil
-        }
-        if !isPreparing { task.cancel() }
     }
+}
 
-    private func join(
-        _ transfer: TransferRequest, _ priority: LoadPriority, _ receipt: DownloadReceipt, _ waiter: DownloadWaiter,
-        isInTask: Bool = false
+private typealias Transfers = Coalescer<TransferKey, TransferUpdate, TransferResult>
+
+private enum TransferUpdate: Sendable {
+    case progress(DownloadProgress)
+    /// Received bytes and their offset, if the transfer delivers them.
+    case bytes(offset: Int, Data)
+}
+
+/// A transfer that is to run unless an equal one is in progress.
+private struct Transfer {
+    let key: TransferKey
+    let body: Transfers.PrioritizedBody
+    private let ticket: CoalescerTicket
+    private let transfers: Transfers
+    private let gate: TransferGate?
+    private let queue: TransferQueue
+
+    /// Creates a transfer that waits for its slot.
+    init(
+        _ request: TransferRequest, _ ticket: CoalescerTicket, in transfers: Transfers, _ gate: TransferGate,
+        by fetcher: SourceFetcher
     ) {
-        start(waiter, isAdmitted: enter(transfer, priority, receipt, waiter), isInTask: isInTask)
-    }
-
-    /// Adds a waiter to the table. Returns false if the downloader has been shut down.
-    private func enter(
-        _ transfer: TransferRequest, _ priority: LoadPriority, _ receipt: DownloadReceipt, _ waiter: DownloadWaiter
-    ) -> Bool {
-        table.withLock { table in
-            guard !table.isShutDown else { return false }
-            table.join(
-                TransferKey(transfer), transfer, TransferQueue(transfer), id: receipt.id, priority: priority,
-                waiter)
-            return true
+        (key, queue, self.ticket) = (TransferKey(request), TransferQueue(request), ticket)
+        (self.transfers, self.gate) = (transfers, gate)
+        body = { report, priority in
+            try await Self.run(request, ticket.id, PriorityHandle(level: priority), report, gate, fetcher)
         }
     }
 
-    private func start(_ waiter: DownloadWaiter, isAdmitted: Bool, isInTask: Bool = false) {
-        if isAdmitted { pump(isInTask: isInTask) } else { waiter.complete(.failure(Self.shutDownError)) }
+    /// Creates work that needs no slot.
+    init(
+        _ request: TransferRequest, _ ticket: CoalescerTicket, in transfers: Transfers,
+        _ body: @escaping Transfers.PrioritizedBody
+    ) {
+        (key, self.ticket, self.transfers, self.body) = (TransferKey(request), ticket, transfers, body)
+        (gate, queue) = (nil, .unlimited)
     }
 
-    @discardableResult
-    private func endAll(with error: any Error) -> [Task<Void, Never>] {
-        let early = preparing.withLock { preparing in
-            defer { preparing = [:] }
-            return preparing.values
+    private static func run(
+        _ request: TransferRequest, _ id: Int, _ priority: PriorityHandle, _ report: @escaping Transfers.Report,
+        _ gate: TransferGate, _ fetcher: SourceFetcher
+    ) async throws -> TransferResult {
+        var onBytes: DownloadRequest.BytesHandler?
+        if request.deliversBytes { onBytes = { report(.bytes(offset: $0, $1)) } }
+        do {
+            return try await gate.withSlot(id) { [onBytes] in
+                if let admission = request.admission { try await admission() }
+                return try await fetcher.fetch(
+                    request, pause: { try await gate.backOff(id, for: $0, priority) }, onBytes: onBytes
+                ) { report(.progress($0)) }
+            }
+        } catch {
+            throw DownloadError.naming(request.source, error)
         }
-        let (waiters, tasks) = table.withLock { $0.removeAll() }
-        let all = early.compactMap(\.task) + tasks
-        for task in all { task.cancel() }
-        for waiter in early.map(\.waiter) + waiters { waiter.complete(.failure(error)) }
-        return all
     }
-}
 
-/// A waiter whose request is still being modified.
-private struct Preparation: Sendable {
-    var waiter: DownloadWaiter
-    var priority: LoadPriority
-    /// The task that modifies the request; nil until it has been created.
-    var task: Task<Void, Never>?
-}
+    func enqueue(_ priority: AdjustablePriority) {
+        gate?.add(ticket.id, to: queue, PriorityHandle(level: priority))
+    }
 
-/// A caller that waits for a download.
-struct DownloadWaiter: Sendable {
-    typealias Completion = @Sendable (Result<TransferResult, any Error>) -> Void
-
-    var progress: (@Sendable (DownloadProgress) -> Void)?
-    /// A closure that receives the bytes as they arrive, if the transfer delivers them; nil for none.
-    var onBytes: DownloadRequest.BytesHandler?
-    var complete: Completion
+    /// Waits for the result in a task. Only transfers from servers begin on its thread, because other sources may
+    /// block it.
+    func result(_ priority: PriorityHandle, _ onUpdate: Transfers.Report?) async throws -> TransferResult {
+        let isImmediate = if case .server = queue { true } else { false }
+        return try await transfers.value(
+            for: key, ticket: ticket, priority: priority.level, onUpdate: onUpdate, isImmediate: isImmediate,
+            onBegin: enqueue, body)
+    }
 }

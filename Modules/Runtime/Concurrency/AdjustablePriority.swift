@@ -7,7 +7,7 @@ package final class AdjustablePriority: Sendable {
         var value: Int
         var version = 0
         /// The observers, usually only one.
-        var observers: [(id: Int, notify: @Sendable () -> Void)] = []
+        var observers: [(id: Int, notify: @Sendable (AdjustablePriority) -> Void)] = []
         var lastID = 0
     }
 
@@ -25,19 +25,19 @@ package final class AdjustablePriority: Sendable {
             state.version += 1
             return Self.change(&state, to: value)
         }
-        for observer in observers { observer() }
+        for observer in observers { observer(self) }
     }
 
     /// Changes the priority like ``set(_:)``, unless a change with the same or a higher version was made.
     ///
     /// Use it if changes are determined under a lock and applied outside it.
     package func set(_ value: Int, version: Int) {
-        let observers = state.withLock { state -> [@Sendable () -> Void] in
+        let observers = state.withLock { state -> [@Sendable (AdjustablePriority) -> Void] in
             guard version > state.version else { return [] }
             state.version = version
             return Self.change(&state, to: value)
         }
-        for observer in observers { observer() }
+        for observer in observers { observer(self) }
     }
 
     /// Calls `change` at each change of the priority while `body` runs. Throws the error of `body`.
@@ -47,16 +47,23 @@ package final class AdjustablePriority: Sendable {
     package func observing<Value: Sendable>(
         _ change: @escaping @Sendable () -> Void, _ body: () async throws -> Value
     ) async rethrows -> Value {
-        let id = state.withLock { state in
-            state.lastID += 1
-            state.observers.append((state.lastID, change))
-            return state.lastID
-        }
+        let id = observe { _ in change() }
         defer { state.withLock { $0.observers.removeAll { $0.id == id } } }
         return try await body()
     }
 
-    private static func change(_ state: inout State, to value: Int) -> [@Sendable () -> Void] {
+    /// Calls `change` with this priority at each change, as long as the priority exists. Any thread may call it, and it
+    /// must not block.
+    @discardableResult
+    package func observe(_ change: @escaping @Sendable (AdjustablePriority) -> Void) -> Int {
+        state.withLock { state in
+            state.lastID += 1
+            state.observers.append((state.lastID, change))
+            return state.lastID
+        }
+    }
+
+    private static func change(_ state: inout State, to value: Int) -> [@Sendable (AdjustablePriority) -> Void] {
         guard value != state.value else { return [] }
         state.value = value
         return state.observers.map(\.notify)

@@ -1,3 +1,5 @@
+import Synchronization
+
 /// A coalescer, which runs equal work once for any number of waiters.
 ///
 /// Each waiter receives the outcome and every update after it joined. A canceled waiter leaves at once with
@@ -27,7 +29,9 @@ package final class Coalescer<Key: Hashable & Sendable, Update: Sendable, Value:
     /// Creates a coalescer without work.
     ///
     /// - Parameters:
-    ///   - taskExecutor: The executor that runs the work. Default: nil, Swift's default executor.
+    ///   - taskExecutor: The executor that runs the work. With nil, work begins on the thread of its first waiter if
+    ///     that one permits it, which avoids a switch to another thread, and continues on Swift's default executor
+    ///     after its first suspension. Default: nil.
     ///   - isOfSource: Returns whether a failure is caused by the source, so that a waiter with another source may
     ///     succeed. Default: returns false for every failure.
     ///   - isOfOwner: Returns whether an outcome is only for waiters with the source and the owner of the work.
@@ -47,35 +51,80 @@ package final class Coalescer<Key: Hashable & Sendable, Update: Sendable, Value:
     package func value(
         for key: Key, onUpdate: Report? = nil, _ body: @escaping Body
     ) async throws -> Value {
-        let id = state.withLock { $0.makeID() }
-        return try await wait(for: key, id, nil, { 0 }, onUpdate) { report, _ in try await body(report) }
+        try await wait(for: key, CoalescerTicket(), nil, { 0 }, onUpdate, true, { _ in }) { report, _ in
+            try await body(report)
+        }
     }
 
     /// Returns the outcome of `body`, or of equal work that is in progress.
     ///
     /// - Parameters:
     ///   - key: The key that equal work shares.
+    ///   - ticket: The ticket of this waiter. Default: a new one.
     ///   - source: The source that `body` uses. Default: nil, no source.
     ///   - isCancelable: Whether ``cancel(where:)`` finds this waiter. Default: false.
     ///   - priority: The priority of the work for this waiter.
     ///   - onUpdate: Called with each update of the work. Default: nil.
+    ///   - isImmediate: Whether work without an executor may begin on this thread. This waiter cannot leave before the
+    ///     work has suspended, so the work must not block. Default: true.
+    ///   - onBegin: Called with the priority of the work on this thread if this waiter begins the work, before the
+    ///     work begins. Default: does nothing.
     ///   - body: The work. It runs if no equal work is in progress, or if the work in progress fails because of another
     ///     source or has an outcome for another owner.
     /// - Throws: The error of the work, `CancellationError` if the task is canceled, or the error of a shutdown.
     package func value(
-        for key: Key, from source: CoalescerSource? = nil, isCancelable: Bool = false, priority: AdjustablePriority,
-        onUpdate: Report? = nil, _ body: @escaping PrioritizedBody
+        for key: Key, ticket: CoalescerTicket = CoalescerTicket(), from source: CoalescerSource? = nil,
+        isCancelable: Bool = false, priority: AdjustablePriority, onUpdate: Report? = nil, isImmediate: Bool = true,
+        onBegin: (AdjustablePriority) -> Void = { _ in }, _ body: @escaping PrioritizedBody
     ) async throws -> Value {
-        let id = state.withLock { $0.makeID() }
-        return try await priority.observing {
-            self.state.withLock { $0.reprioritize(key, id: id) { priority.value } }?.make()
+        try await priority.observing {
+            self.state.withLock { $0.reprioritize(id: ticket.id) { priority.value } }?.make()
         } _: {
-            try await wait(for: key, id, source, isCancelable: isCancelable, { priority.value }, onUpdate, body)
+            try await wait(
+                for: key, ticket, source, isCancelable: isCancelable, { priority.value }, onUpdate, isImmediate, onBegin,
+                body)
         }
+    }
+
+    /// Starts `body`, or joins equal work that is in progress, for callers outside of a task.
+    ///
+    /// - Parameters:
+    ///   - key: The key that equal work shares.
+    ///   - ticket: The ticket of this waiter, with which it can leave or change its priority.
+    ///   - priority: The priority of the work for this waiter.
+    ///   - onUpdate: Called with each update of the work; nil for none.
+    ///   - onBegin: Called as for ``value(for:ticket:from:priority:onUpdate:isImmediate:onBegin:_:)``.
+    ///   - body: The work.
+    ///   - completion: Called once with the outcome, from any thread, possibly before this method returns.
+    package func join(
+        _ key: Key, ticket: CoalescerTicket, priority: Int, onUpdate: Report?,
+        onBegin: (AdjustablePriority) -> Void, _ body: @escaping PrioritizedBody,
+        completion: @escaping @Sendable (Result<Value, any Error>) -> Void
+    ) {
+        let waiter = State.Waiter(onUpdate: onUpdate, body: body, complete: completion)
+        join(key, ticket.id, waiter, { priority }, false, onBegin)
+    }
+
+    /// Completes a waiter with `CancellationError`. Does nothing if it has received its outcome, or is unknown.
+    package func leave(_ ticket: CoalescerTicket) { leave(ticket.id) }
+
+    private func leave(_ id: Int) {
+        guard let removal = state.withLock({ $0.leave(id: id) }) else { return }
+        removal.waiter.complete(.failure(CancellationError()))
+        removal.abandonedTask?.cancel()
+        removal.priorityChange?.make()
+    }
+
+    /// Changes the priority of a waiter. Does nothing if it has received its outcome, or is unknown.
+    package func setPriority(_ priority: Int, of ticket: CoalescerTicket) {
+        state.withLock { $0.reprioritize(id: ticket.id) { priority } }?.make()
     }
 
     /// The number of pieces of work that have not ended, including those without waiters.
     package var runningCount: Int { state.withLock { $0.runningCount } }
+
+    /// The number of callers that wait.
+    package var waiterCount: Int { state.withLock { $0.waiterCount } }
 
     /// The number of callers that wait for a key.
     package func waiterCount(for key: Key) -> Int { state.withLock { $0.waiterCount(key) } }
@@ -83,90 +132,108 @@ package final class Coalescer<Key: Hashable & Sendable, Update: Sendable, Value:
     /// The number of callers that ``cancel(where:)`` can cancel.
     package var cancelableCount: Int { state.withLock { $0.cancelableWaiters { _ in true }.count } }
 
+    /// Cancels the cancelable waiters with a source that satisfies a condition. They receive `CancellationError`.
+    ///
+    /// - Parameter isIncluded: The condition, which is evaluated under the lock.
+    package func cancel(where isIncluded: (CoalescerSource) -> Bool) {
+        for id in state.withLock({ $0.cancelableWaiters(where: isIncluded) }) { leave(id) }
+    }
+
+    /// Cancels all work. Present waiters receive `error`.
+    package func cancelAll(throwing error: any Error) { end(state.withLock { $0.removeAll() }, error) }
+
     /// Cancels all work. Present and future waiters receive `error`. Returns when the work has ended.
     package func shutDown(throwing error: any Error) async {
-        let (waiters, tasks) = state.withLock { $0.shutDown(error) }
-        for task in tasks { task.cancel() }
-        for waiter in waiters { waiter.continuation.resume(throwing: error) }
-        for task in tasks { await task.value }
+        let ended = state.withLock { $0.shutDown(error) }
+        end(ended, error)
+        for task in ended.tasks { await task.value }
         // Work that was starting had no task yet. It is canceled when it has one.
         await withCheckedContinuation { continuation in
             if !state.withLock({ $0.observeEnd(continuation) }) { continuation.resume() }
         }
     }
 
+    private func end(_ ended: (waiters: [State.Waiter], tasks: [Task<Void, Never>]), _ error: any Error) {
+        for task in ended.tasks { task.cancel() }
+        for waiter in ended.waiters { waiter.complete(.failure(error)) }
+    }
+
     private func wait(
-        for key: Key, _ id: Int, _ source: CoalescerSource?, isCancelable: Bool = false,
-        _ priority: @Sendable () -> Int, _ onUpdate: Report?, _ body: @escaping PrioritizedBody
+        for key: Key, _ ticket: CoalescerTicket, _ source: CoalescerSource?, isCancelable: Bool = false,
+        _ priority: () -> Int, _ onUpdate: Report?, _ isImmediate: Bool, _ onBegin: (AdjustablePriority) -> Void,
+        _ body: @escaping PrioritizedBody
     ) async throws -> Value {
         try Task.checkCancellation()
         defer { order.didResume() }
         return try await withTaskCancellationHandler {
-            try await withCheckedThrowingContinuation { continuation in
-                join(
-                    key, id,
-                    State.Waiter(
-                        continuation: continuation, onUpdate: onUpdate, source: source, isCancelable: isCancelable,
-                        body: body), priority)
+            // The continuation is resumed exactly once, because each waiter receives exactly one outcome.
+            try await withUnsafeThrowingContinuation { continuation in
+                let waiter = State.Waiter(
+                    onUpdate: onUpdate, source: source, isCancelable: isCancelable, body: body
+                ) {
+                    self.order.willResume()
+                    continuation.resume(with: $0)
+                }
+                join(key, ticket.id, waiter, priority, isImmediate, onBegin)
                 // A cancellation before the join found no waiter to remove.
-                if Task.isCancelled { leave(key, id) }
+                if Task.isCancelled { leave(ticket) }
             }
         } onCancel: {
-            leave(key, id)
+            leave(ticket)
         }
     }
 
-    private func join(_ key: Key, _ id: Int, _ waiter: State.Waiter, _ priority: () -> Int) {
+    private func join(
+        _ key: Key, _ id: Int, _ waiter: State.Waiter, _ priority: () -> Int, _ isImmediate: Bool,
+        _ onBegin: (AdjustablePriority) -> Void
+    ) {
         let (start, change, end) = state.withLock { state in
             if let end = state.end { return (nil as State.Start?, nil as State.PriorityChange?, end as (any Error)?) }
             let (start, change) = state.join(key, id: id, waiter: waiter, priority: priority)
             return (start, change, nil)
         }
-        if let end { return waiter.continuation.resume(throwing: end) }
+        if let end { return waiter.complete(.failure(end)) }
         change?.make()
-        if let start { begin(key, start, waiter.body) }
+        guard let start else { return }
+        onBegin(start.priority)
+        let operation = { @Sendable () async in await self.run(start.flight, start.priority, waiter.body) }
+        let task =
+            isImmediate && taskExecutor == nil
+            ? Task.immediate(operation: operation) : Task(executorPreference: taskExecutor, operation: operation)
+        if state.withLock({ $0.started(start.flight, task: task) }) { task.cancel() }
     }
 
-    private func begin(_ key: Key, _ start: State.Start, _ first: @escaping PrioritizedBody) {
-        let flight = start.flight
-        let task = Task(executorPreference: taskExecutor) {
-            let report: Report = { update in
-                for listener in self.state.withLock({ $0.listeners(key, flight: flight) }) { listener(update) }
-            }
-            var next: PrioritizedBody? = first
-            while let body = next {
-                let outcome: Result<Value, any Error>
-                var audience = State.Audience.everyone
-                do {
-                    outcome = .success(try await body(report, start.priority))
-                } catch {
-                    outcome = .failure(error)
-                    if self.isOfSource(error) { audience = .source }
-                }
-                if self.isOfOwner(outcome) { audience = .owner }
-                self.order.willResume()
-                let completion = self.state.withLock { $0.finish(key, flight: flight, for: audience) }
-                completion.priorityChange?.make()
-                for waiter in completion.waiters { waiter.continuation.resume(with: outcome) }
-                for observer in completion.ended { observer.resume() }
-                next = completion.next
-            }
+    /// Runs the work of a flight: the bodies of its waiters, until an outcome is for all who remain.
+    private func run(_ flight: Int, _ priority: AdjustablePriority, _ first: @escaping PrioritizedBody) async {
+        let report: Report = { update in
+            for listener in self.state.withLock({ $0.listeners(flight) }) { listener(update) }
         }
-        let isAbandoned = state.withLock { $0.started(key, flight: flight, task: task) }
-        if isAbandoned { task.cancel() }
+        var next: PrioritizedBody? = first
+        while let body = next {
+            let outcome: Result<Value, any Error>
+            var audience = State.Audience.everyone
+            do {
+                outcome = .success(try await body(report, priority))
+            } catch {
+                outcome = .failure(error)
+                if isOfSource(error) { audience = .source }
+            }
+            if isOfOwner(outcome) { audience = .owner }
+            let completion = state.withLock { $0.finish(flight, for: audience) }
+            completion.priorityChange?.make()
+            for waiter in completion.waiters { waiter.complete(outcome) }
+            for observer in completion.ended { observer.resume() }
+            next = completion.next
+        }
     }
+}
 
-    /// Cancels the cancelable waiters with a source that satisfies a condition. They receive `CancellationError`.
-    ///
-    /// - Parameter isIncluded: The condition, which is evaluated under the lock.
-    package func cancel(where isIncluded: (CoalescerSource) -> Bool) {
-        for (key, id) in state.withLock({ $0.cancelableWaiters(where: isIncluded) }) { leave(key, id) }
-    }
+/// The number of a waiter of a ``Coalescer``. It is unique in the process, and later ones are greater.
+package struct CoalescerTicket: Hashable, Sendable {
+    private static let lastID = Atomic(0)
 
-    private func leave(_ key: Key, _ id: Int) {
-        guard let removal = state.withLock({ $0.leave(key, id: id) }) else { return }
-        removal.waiter.continuation.resume(throwing: CancellationError())
-        removal.abandonedTask?.cancel()
-        removal.priorityChange?.make()
-    }
+    package let id: Int
+
+    /// Creates a ticket that equals no other.
+    package init() { id = Self.lastID.add(1, ordering: .relaxed).newValue }
 }

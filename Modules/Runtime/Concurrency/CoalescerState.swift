@@ -5,14 +5,16 @@ struct CoalescerState<Key: Hashable & Sendable, Update: Sendable, Value: Sendabl
         @Sendable (_ report: @escaping @Sendable (Update) -> Void, _ priority: AdjustablePriority) async throws -> Value
 
     struct Waiter: Sendable {
-        var continuation: CheckedContinuation<Value, any Error>
         var onUpdate: (@Sendable (Update) -> Void)?
         /// The source that the waiter's own work uses; nil if it uses none.
         var source: CoalescerSource?
         /// Whether the waiter can be canceled by its source.
         var isCancelable = false
         var body: Body
+        /// Receives the outcome, once.
+        var complete: @Sendable (Result<Value, any Error>) -> Void
         var priority = 0
+        var flight = 0
     }
 
     /// Work to start.
@@ -48,44 +50,44 @@ struct CoalescerState<Key: Hashable & Sendable, Update: Sendable, Value: Sendabl
         var priorityChange: PriorityChange?
     }
 
-    /// A piece of shared work that waiters can join: one or more attempts, each with the body of one waiter.
+    /// A piece of shared work that has not ended: one or more attempts, each with the body of one waiter. Waiters can
+    /// join it as long as it has waiters.
     private struct Flight: Sendable {
-        var id: Int
+        let key: Key
         let priority: AdjustablePriority
         /// The source of the attempt in progress.
         var source: CoalescerSource?
-        /// The waiters by their increasing numbers.
-        var waiters: [Int: Waiter] = [:]
-        /// The number of waiters of each priority.
+        /// The number and the priority of the waiter that began the work; nil after it has left. Most work has no other
+        /// waiters.
+        var first: (id: Int, priority: Int)?
+        /// The numbers of the waiters that joined later.
+        var others: Set<Int> = []
+        /// The number of these waiters with each priority.
         var counts: [Int: Int] = [:]
         var version = 0
+        /// The task, which is set shortly after the work starts.
+        var task: Task<Void, Never>?
 
-        init(id: Int, source: CoalescerSource?, priority: Int) {
-            self.id = id
-            self.source = source
-            self.priority = AdjustablePriority(priority)
+        var isAbandoned: Bool { first == nil && others.isEmpty }
+
+        /// The numbers of the waiters in the order of arrival.
+        var waiters: [Int] { (first.map { [$0.id] } ?? []) + (others.isEmpty ? [] : others.sorted()) }
+
+        mutating func add(_ id: Int, priority: Int) {
+            others.insert(id)
+            counts[priority, default: 0] += 1
         }
 
-        mutating func add(_ id: Int, _ waiter: Waiter) {
-            waiters[id] = waiter
-            counts[waiter.priority, default: 0] += 1
-        }
-
-        mutating func remove(_ id: Int) -> Waiter? {
-            guard let waiter = waiters.removeValue(forKey: id) else { return nil }
-            let count = (counts[waiter.priority] ?? 0) - 1
-            counts[waiter.priority] = count > 0 ? count : nil
-            return waiter
-        }
-
-        /// The waiters in the order of arrival. A single waiter, the most frequent case, is not sorted.
-        var waitersInOrder: [(key: Int, value: Waiter)] {
-            waiters.count > 1 ? waiters.sorted { $0.key < $1.key } : Array(waiters)
+        mutating func remove(_ id: Int, priority: Int) {
+            if first?.id == id { return first = nil }
+            guard others.remove(id) != nil else { return }
+            let count = (counts[priority] ?? 0) - 1
+            counts[priority] = count > 0 ? count : nil
         }
 
         /// Returns a change to the highest priority of the waiters; nil if there are none.
         mutating func priorityChange() -> PriorityChange? {
-            guard let highest = counts.keys.max() else { return nil }
+            guard let highest = [first?.priority, counts.keys.max()].compactMap(\.self).max() else { return nil }
             version += 1
             return PriorityChange(priority: priority, value: highest, version: version)
         }
@@ -108,36 +110,25 @@ struct CoalescerState<Key: Hashable & Sendable, Update: Sendable, Value: Sendabl
         }
     }
 
-    /// Work that has not ended, with or without waiters. Its task is set shortly after it starts.
-    private struct Running: Sendable {
-        var task: Task<Void, Never>?
-    }
-
-    private var flights: [Key: Flight] = [:]
-    /// The work that has not ended, by the number of its flight.
-    private var running: [Int: Running] = [:]
-    private var lastID = 0
+    /// The numbers of the flights that waiters can join.
+    private var open: [Key: Int] = [:]
+    private var flights: [Int: Flight] = [:]
+    private var waiters: [Int: Waiter] = [:]
+    private var lastFlight = 0
     /// The error that all waiters receive after a shutdown.
     private(set) var end: (any Error)?
     /// The callers of a shutdown.
     private var observersOfEnd: [CheckedContinuation<Void, Never>] = []
 
-    var runningCount: Int { running.count }
+    var runningCount: Int { flights.count }
+    var waiterCount: Int { waiters.count }
 
-    /// Returns the keys and numbers of the waiters that can be canceled by a source that satisfies a condition.
-    func cancelableWaiters(where isIncluded: (CoalescerSource) -> Bool) -> [(key: Key, id: Int)] {
-        flights.flatMap { key, flight in
-            flight.waiters.filter { $0.value.isCancelable && $0.value.source.map(isIncluded) == true }
-                .map { (key, $0.key) }
-        }
+    /// Returns the numbers of the waiters that can be canceled by a source that satisfies a condition.
+    func cancelableWaiters(where isIncluded: (CoalescerSource) -> Bool) -> [Int] {
+        waiters.filter { $0.value.isCancelable && $0.value.source.map(isIncluded) == true }.map(\.key)
     }
 
-    func waiterCount(_ key: Key) -> Int { flights[key]?.waiters.count ?? 0 }
-
-    mutating func makeID() -> Int {
-        lastID += 1
-        return lastID
-    }
+    func waiterCount(_ key: Key) -> Int { open[key].flatMap { flights[$0] }?.waiters.count ?? 0 }
 
     /// Adds a waiter to the flight of its key, and reads its priority under the lock. Returns a new flight if the
     /// caller must start the work; otherwise returns the change of the work's priority.
@@ -146,105 +137,118 @@ struct CoalescerState<Key: Hashable & Sendable, Update: Sendable, Value: Sendabl
     ) -> (start: Start?, change: PriorityChange?) {
         var waiter = waiter
         waiter.priority = priority()
-        guard flights[key] == nil else {
-            flights[key]?.add(id, waiter)
-            return (nil, flights[key]?.priorityChange())
+        if let known = open[key] {
+            waiter.flight = known
+            waiters[id] = waiter
+            flights[known]?.add(id, priority: waiter.priority)
+            return (nil, flights[known]?.priorityChange())
         }
-        var flight = Flight(id: makeID(), source: waiter.source, priority: waiter.priority)
-        flight.add(id, waiter)
-        flights[key] = flight
-        running[flight.id] = Running()
-        return (Start(flight: flight.id, priority: flight.priority), nil)
+        lastFlight += 1
+        waiter.flight = lastFlight
+        waiters[id] = waiter
+        open[key] = lastFlight
+        let flight = Flight(
+            key: key, priority: AdjustablePriority(waiter.priority), source: waiter.source,
+            first: (id, waiter.priority))
+        flights[lastFlight] = flight
+        return (Start(flight: lastFlight, priority: flight.priority), nil)
     }
 
     /// Records the task of a flight. Returns true if the flight has no waiters left or has ended. The caller must then
     /// cancel the task.
-    mutating func started(_ key: Key, flight: Int, task: Task<Void, Never>) -> Bool {
-        running[flight]?.task = task
-        guard flights[key]?.id == flight else { return true }
-        return false
+    mutating func started(_ flight: Int, task: Task<Void, Never>) -> Bool {
+        flights[flight]?.task = task
+        return flights[flight]?.isAbandoned ?? true
     }
 
     /// Updates the priority of a waiter, and reads it under the lock. Returns nil if the waiter has left.
-    mutating func reprioritize(_ key: Key, id: Int, to priority: () -> Int) -> PriorityChange? {
-        guard var waiter = flights[key]?.remove(id) else { return nil }
-        waiter.priority = priority()
-        flights[key]?.add(id, waiter)
-        return flights[key]?.priorityChange()
+    mutating func reprioritize(id: Int, to priority: () -> Int) -> PriorityChange? {
+        guard let waiter = waiters[id] else { return nil }
+        let new = priority()
+        waiters[id]?.priority = new
+        if flights[waiter.flight]?.first?.id == id {
+            flights[waiter.flight]?.first?.priority = new
+        } else {
+            flights[waiter.flight]?.remove(id, priority: waiter.priority)
+            flights[waiter.flight]?.add(id, priority: new)
+        }
+        return flights[waiter.flight]?.priorityChange()
     }
 
     /// Removes a waiter. Returns nil if it has left or has received its outcome.
-    mutating func leave(_ key: Key, id: Int) -> Removal? {
-        guard let waiter = flights[key]?.remove(id) else { return nil }
-        guard flights[key]?.waiters.isEmpty == true else {
-            return Removal(waiter: waiter, priorityChange: flights[key]?.priorityChange())
+    mutating func leave(id: Int) -> Removal? {
+        guard let waiter = remove(id) else { return nil }
+        guard let flight = flights[waiter.flight], flight.isAbandoned else {
+            return Removal(waiter: waiter, priorityChange: flights[waiter.flight]?.priorityChange())
         }
-        let abandoned = flights.removeValue(forKey: key).flatMap { running[$0.id]?.task }
-        return Removal(waiter: waiter, abandonedTask: abandoned)
+        open[flight.key] = nil
+        return Removal(waiter: waiter, abandonedTask: flight.task)
     }
 
-    func listeners(_ key: Key, flight: Int) -> [@Sendable (Update) -> Void] {
-        guard let found = flights[key], found.id == flight else { return [] }
+    func listeners(_ flight: Int) -> [@Sendable (Update) -> Void] {
         // A key path of a generic type would be created again by each call, which takes longer than all the rest.
-        return found.waiters.values.compactMap { $0.onUpdate }
+        flights[flight]?.waiters.compactMap { waiters[$0]?.onUpdate } ?? []
     }
 
     /// Ends an attempt, and also its flight unless there is a next attempt. Returns an empty completion if the flight
     /// has been abandoned. Waiters that the outcome does not concern remain, and the work of the first of them is the
     /// next attempt.
-    mutating func finish(_ key: Key, flight: Int, for audience: Audience = .everyone) -> Completion {
-        guard let found = flights[key], found.id == flight else {
-            return Completion(ended: remove(flight))
-        }
+    mutating func finish(_ flight: Int, for audience: Audience = .everyone) -> Completion {
         var completion = Completion()
-        guard audience != .everyone else {
-            flights[key] = nil
-            completion.waiters = found.waitersInOrder.map { $0.value }
-            completion.ended = remove(flight)
-            return completion
-        }
+        guard let found = flights[flight] else { return completion }
         var source: CoalescerSource?
-        for (id, waiter) in found.waitersInOrder {
-            if !audience.includes(waiter.source, of: found.source) {
-                guard completion.next == nil else { continue }
-                (completion.next, source) = (waiter.body, waiter.source)
-            } else {
+        for id in found.waiters {
+            guard let waiter = waiters[id] else { continue }
+            if audience.includes(waiter.source, of: found.source) {
                 completion.waiters.append(waiter)
-                _ = flights[key]?.remove(id)
+                _ = remove(id)
+            } else if completion.next == nil {
+                (completion.next, source) = (waiter.body, waiter.source)
             }
         }
         if completion.next != nil {
-            flights[key]?.source = source
-            completion.priorityChange = flights[key]?.priorityChange()
+            flights[flight]?.source = source
+            completion.priorityChange = flights[flight]?.priorityChange()
         } else {
-            flights[key] = nil
-            completion.ended = remove(flight)
+            // The key of abandoned work may be that of other work by now.
+            if !found.isAbandoned { open[found.key] = nil }
+            flights[flight] = nil
+            completion.ended = takeObserversOfEnd()
         }
         return completion
     }
 
-    /// Removes work that has ended. Returns the callers of a shutdown if it was the last.
-    private mutating func remove(_ flight: Int) -> [CheckedContinuation<Void, Never>] {
-        running[flight] = nil
-        guard running.isEmpty else { return [] }
-        defer { observersOfEnd = [] }
-        return observersOfEnd
-    }
-
     /// Adds a caller of a shutdown. Returns false if all work has ended.
     mutating func observeEnd(_ continuation: CheckedContinuation<Void, Never>) -> Bool {
-        guard !running.isEmpty else { return false }
+        guard !flights.isEmpty else { return false }
         observersOfEnd.append(continuation)
         return true
     }
 
-    /// Ends all flights permanently. Returns the waiters and the tasks of all work in progress, including abandoned
-    /// work.
+    /// Removes all waiters. Returns them in the order of arrival, and the tasks of all work in progress, including
+    /// abandoned work.
+    mutating func removeAll() -> (waiters: [Waiter], tasks: [Task<Void, Never>]) {
+        open = [:]
+        return (waiters.keys.sorted().compactMap { remove($0) }, flights.values.compactMap { $0.task })
+    }
+
+    /// Ends all flights permanently, as ``removeAll()`` does. Later waiters receive the error.
     mutating func shutDown(_ error: any Error) -> (waiters: [Waiter], tasks: [Task<Void, Never>]) {
         end = error
-        defer { flights = [:] }
-        let waiters = flights.values.flatMap { Array($0.waiters) }.sorted { $0.key < $1.key }
-        return (waiters.map(\.value), running.values.compactMap(\.task))
+        return removeAll()
+    }
+
+    private mutating func remove(_ id: Int) -> Waiter? {
+        guard let waiter = waiters.removeValue(forKey: id) else { return nil }
+        flights[waiter.flight]?.remove(id, priority: waiter.priority)
+        return waiter
+    }
+
+    /// Returns the callers of a shutdown if no work is left.
+    private mutating func takeObserversOfEnd() -> [CheckedContinuation<Void, Never>] {
+        guard flights.isEmpty else { return [] }
+        defer { observersOfEnd = [] }
+        return observersOfEnd
     }
 }
 
