@@ -284,9 +284,9 @@ public final class ImagePipeline: ImageLoading {
         defer { wait?.end() }
         let loadKey = LoadKey(request, key: key, phase: phase)
         return try await loads.value(
-            for: loadKey, from: request, isCancelable: true, priority: priority, onUpdate: update
-        ) { update, priority in
-            try await self.reporting(key, phase) { try await self.run(request, priority, update) }
+            for: loadKey, from: request.workSource, isCancelable: true, priority: priority.level, onUpdate: update
+        ) { update, level in
+            try await self.reporting(key, phase) { try await self.run(request, PriorityHandle(level: level), update) }
         }
     }
 
@@ -390,11 +390,12 @@ public final class ImagePipeline: ImageLoading {
             let wait = try waits.begin(sourceRequest)
             defer { wait?.end() }
             return try await loads.value(
-                for: LoadKey(sourceRequest, key: key, phase: .refresh), from: sourceRequest, isCancelable: true,
-                priority: priority, onUpdate: update
-            ) { [sourceRequest, cached] update, priority in
+                for: LoadKey(sourceRequest, key: key, phase: .refresh), from: sourceRequest.workSource,
+                isCancelable: true, priority: priority.level, onUpdate: update
+            ) { [sourceRequest, cached] update, level in
                 try await self.reporting(key, .refresh) {
-                    try await self.renew(cached, madeOf: digest, sourceRequest, priority, update)
+                    try await self.renew(
+                        cached, madeOf: digest, sourceRequest, PriorityHandle(level: level), update)
                 }
             }
         } catch let error as PipelineError {

@@ -34,12 +34,12 @@ struct CoalescerSourceTests {
         let source = try source ?? self.source(name)
         return Task.immediate { [coalescer, runs, priorities, clock] in
             try await coalescer.value(
-                for: "k", from: ImageRequest(source: source), isCancelable: isCancelable,
-                priority: PriorityHandle(priority)
-            ) { _, priority in
+                for: "k", from: ImageRequest(source: source).workSource, isCancelable: isCancelable,
+                priority: PriorityHandle(priority).level
+            ) { _, level in
                 runs.update { $0.append(name) }
                 try await clock.sleep(for: .seconds(1))
-                priorities.update { $0.append(priority.value) }
+                priorities.update { $0.append(PriorityHandle(level: level).value) }
                 if let error { throw error }
                 return name
             }

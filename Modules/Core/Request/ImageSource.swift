@@ -143,23 +143,14 @@ private struct WorkSource: Hashable {
     let modifier: RequestToken?
 }
 
-extension Coalescer {
-    package func value(
-        for key: Key, from request: ImageRequest? = nil, isCancelable: Bool = false, priority: PriorityHandle,
-        onUpdate: Report? = nil,
-        _ body: @escaping @Sendable (_ report: @escaping Report, _ priority: PriorityHandle) async throws -> Value
-    ) async throws -> Value {
-        try await value(
-            for: key,
-            from: request.map {
-                CoalescerSource(
-                    WorkSource(source: $0.source.identity, modifier: $0.modifierToken), owner: $0.renewal?.modifier)
-            }, isCancelable: isCancelable, priority: priority.level, onUpdate: onUpdate
-        ) { report, level in
-            try await body(report, PriorityHandle(level: level))
-        }
+extension ImageRequest {
+    /// The source of the shared work that loads the request.
+    package var workSource: CoalescerSource {
+        CoalescerSource(WorkSource(source: source.identity, modifier: modifierToken), owner: renewal?.modifier)
     }
+}
 
+extension Coalescer {
     /// Cancels the cancelable waiters whose requests have the URL of a source.
     package func cancel(_ source: ImageSource) {
         let identity = source.identity

@@ -64,7 +64,8 @@ public final class Downloader: Downloading {
     public func download(_ request: DownloadRequest, progress: (@Sendable (DownloadProgress) -> Void)?) async throws
         -> Download
     {
-        Download(try await result(of: request, to: nil, progress))
+        let transfer = transfer(of: request, to: nil, CoalescerTicket())
+        return Download(try await transfer.result(request.priority, Self.listener(of: request, to: nil, progress)))
     }
 
     /// Returns a copy of the request with the configuration's default fields and idle timeout. Values that the request
@@ -96,7 +97,9 @@ public final class Downloader: Downloading {
     public func download(
         _ request: DownloadRequest, to path: String, progress: (@Sendable (DownloadProgress) -> Void)? = nil
     ) async throws -> DownloadedFile {
-        DownloadedFile(try await result(of: request, to: path, progress), path: path)
+        let transfer = transfer(of: request, to: path, CoalescerTicket())
+        let listener = Self.listener(of: request, to: path, progress)
+        return DownloadedFile(try await transfer.result(request.priority, listener), path: path)
     }
 
     /// Begins a download, or joins the transfer of an equal request, for callers outside of a task.
@@ -166,13 +169,6 @@ public final class Downloader: Downloading {
     }
 
     // MARK: Waiters
-
-    private func result(
-        of request: DownloadRequest, to path: String?, _ progress: (@Sendable (DownloadProgress) -> Void)?
-    ) async throws -> TransferResult {
-        try await transfer(of: request, to: path, CoalescerTicket()).result(
-            request.priority, Self.listener(of: request, to: path, progress))
-    }
 
     private func start(
         _ request: DownloadRequest, to path: String?, _ progress: (@Sendable (DownloadProgress) -> Void)?,

@@ -44,17 +44,11 @@ struct DecodeStage: Sendable {
     /// When the request has a derived target, the first processor receives each row right after it is decoded, and the
     /// result is the image after that processor.
     ///
+    /// `isRepeated` is whether bytes from a response cache were rejected earlier in this load.
+    ///
     /// - Throws: ``PipelineError`` or `CancellationError`.
     func load(
-        _ request: ImageRequest, _ priority: PriorityHandle, _ update: @escaping @Sendable (LoadUpdate) -> Void
-    ) async throws -> LoadedImage {
-        try await load(request, isRepeated: false, priority, update)
-    }
-
-    /// Loads and decodes the bytes of a request. `isRepeated` is whether bytes from a response cache were rejected
-    /// earlier in this load.
-    private func load(
-        _ request: ImageRequest, isRepeated: Bool, _ priority: PriorityHandle,
+        _ request: ImageRequest, isRepeated: Bool = false, _ priority: PriorityHandle,
         _ update: @escaping @Sendable (LoadUpdate) -> Void
     ) async throws -> LoadedImage {
         let previews =

@@ -49,9 +49,11 @@ struct DownloadStage: Sendable {
         _ request: ImageRequest, _ priority: PriorityHandle, isCancelable: Bool = false,
         update: @escaping @Sendable (OriginalUpdate) -> Void
     ) async throws -> Original {
-        return try await loads.value(
-            for: DownloadKey(request), from: request, isCancelable: isCancelable, priority: priority, onUpdate: update
-        ) { update, priority in
+        try await loads.value(
+            for: DownloadKey(request), from: request.workSource, isCancelable: isCancelable, priority: priority.level,
+            onUpdate: update
+        ) { update, level in
+            let priority = PriorityHandle(level: level)
             let generation = self.generations.current(request.originalKey.resource)
             var original: Original
             if let found = try await self.read(request, priority) {

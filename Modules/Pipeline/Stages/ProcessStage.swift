@@ -50,8 +50,8 @@ struct ProcessStage: Sendable {
     {
         let count = request.fusedStepCount
         let key = StepKey(request, stepCount: count, of: original.data.digest)
-        let decoded = try await decodes.value(for: key, priority: priority) { _, priority in
-            try await decode.decode(original, for: request, priority)
+        let decoded = try await decodes.value(for: key, priority: priority.level) { _, level in
+            try await decode.decode(original, for: request, PriorityHandle(level: level))
         }
         return try await process(decoded, after: count, request, priority, since: nil)
     }
@@ -95,8 +95,10 @@ struct ProcessStage: Sendable {
         let count = request.fusedStepCount
         let key = StepKey(request, stepCount: count)
         let isIntermediate = count < request.processors.count
-        return try await decodes.value(for: key, from: request, priority: priority, onUpdate: update) {
-            update, priority in
+        return try await decodes.value(
+            for: key, from: request.workSource, priority: priority.level, onUpdate: update
+        ) { update, level in
+            let priority = PriorityHandle(level: level)
             // An equal decode may have ended after the lookup and before this one began.
             if isIntermediate, let loaded = held(request, steps: count, isRepeated: true) { return loaded }
             let generation = isIntermediate ? recent.generation(request) : nil

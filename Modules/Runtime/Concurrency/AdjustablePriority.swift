@@ -48,12 +48,12 @@ package final class AdjustablePriority: Sendable {
         _ change: @escaping @Sendable () -> Void, _ body: () async throws -> Value
     ) async rethrows -> Value {
         let id = observe { _ in change() }
-        defer { state.withLock { $0.observers.removeAll { $0.id == id } } }
+        defer { removeObserver(id) }
         return try await body()
     }
 
-    /// Calls `change` with this priority at each change, as long as the priority exists. Any thread may call it, and it
-    /// must not block.
+    /// Calls `change` with this priority at each change, until ``removeObserver(_:)`` is called with the returned
+    /// number. Any thread may call it, and it must not block. Calls for changes that were made before may arrive later.
     @discardableResult
     package func observe(_ change: @escaping @Sendable (AdjustablePriority) -> Void) -> Int {
         state.withLock { state in
@@ -62,6 +62,8 @@ package final class AdjustablePriority: Sendable {
             return state.lastID
         }
     }
+
+    package func removeObserver(_ id: Int) { state.withLock { $0.observers.removeAll { $0.id == id } } }
 
     private static func change(_ state: inout State, to value: Int) -> [@Sendable (AdjustablePriority) -> Void] {
         guard value != state.value else { return [] }

@@ -51,7 +51,7 @@ package final class Coalescer<Key: Hashable & Sendable, Update: Sendable, Value:
     package func value(
         for key: Key, onUpdate: Report? = nil, _ body: @escaping Body
     ) async throws -> Value {
-        try await wait(for: key, CoalescerTicket(), nil, { 0 }, onUpdate, true, { _ in }) { report, _ in
+        try await value(for: key, priority: AdjustablePriority(0), onUpdate: onUpdate) { report, _ in
             try await body(report)
         }
     }
@@ -77,12 +77,29 @@ package final class Coalescer<Key: Hashable & Sendable, Update: Sendable, Value:
         isCancelable: Bool = false, priority: AdjustablePriority, onUpdate: Report? = nil, isImmediate: Bool = true,
         onBegin: (AdjustablePriority) -> Void = { _ in }, _ body: @escaping PrioritizedBody
     ) async throws -> Value {
-        try await priority.observing {
+        try Task.checkCancellation()
+        let observer = priority.observe { priority in
             self.state.withLock { $0.reprioritize(id: ticket.id) { priority.value } }?.make()
-        } _: {
-            try await wait(
-                for: key, ticket, source, isCancelable: isCancelable, { priority.value }, onUpdate, isImmediate, onBegin,
-                body)
+        }
+        defer {
+            priority.removeObserver(observer)
+            order.didResume()
+        }
+        return try await withTaskCancellationHandler {
+            // The continuation is resumed exactly once, because each waiter receives exactly one outcome.
+            try await withUnsafeThrowingContinuation { continuation in
+                let waiter = State.Waiter(
+                    onUpdate: onUpdate, source: source, isCancelable: isCancelable, body: body
+                ) {
+                    self.order.willResume()
+                    continuation.resume(with: $0)
+                }
+                join(key, ticket.id, waiter, { priority.value }, isImmediate, onBegin)
+                // A cancellation before the join found no waiter to remove.
+                if Task.isCancelled { leave(ticket) }
+            }
+        } onCancel: {
+            leave(ticket)
         }
     }
 
@@ -156,31 +173,6 @@ package final class Coalescer<Key: Hashable & Sendable, Update: Sendable, Value:
     private func end(_ ended: (waiters: [State.Waiter], tasks: [Task<Void, Never>]), _ error: any Error) {
         for task in ended.tasks { task.cancel() }
         for waiter in ended.waiters { waiter.complete(.failure(error)) }
-    }
-
-    private func wait(
-        for key: Key, _ ticket: CoalescerTicket, _ source: CoalescerSource?, isCancelable: Bool = false,
-        _ priority: () -> Int, _ onUpdate: Report?, _ isImmediate: Bool, _ onBegin: (AdjustablePriority) -> Void,
-        _ body: @escaping PrioritizedBody
-    ) async throws -> Value {
-        try Task.checkCancellation()
-        defer { order.didResume() }
-        return try await withTaskCancellationHandler {
-            // The continuation is resumed exactly once, because each waiter receives exactly one outcome.
-            try await withUnsafeThrowingContinuation { continuation in
-                let waiter = State.Waiter(
-                    onUpdate: onUpdate, source: source, isCancelable: isCancelable, body: body
-                ) {
-                    self.order.willResume()
-                    continuation.resume(with: $0)
-                }
-                join(key, ticket.id, waiter, priority, isImmediate, onBegin)
-                // A cancellation before the join found no waiter to remove.
-                if Task.isCancelled { leave(ticket) }
-            }
-        } onCancel: {
-            leave(ticket)
-        }
     }
 
     private func join(

@@ -58,6 +58,27 @@ struct OneLoadTests {
         #expect(try await executor.drain { try await load.value }.image.level == 100)
     }
 
+    @Test func `a cold load reaches its transport on the thread of its caller`() async throws {
+        let clock = ManualClock()
+        let transport = FakeTransport { request in
+            try await clock.sleep(for: .seconds(1))
+            return HTTPResponse(head: HTTPResponseHead(url: request.url, status: 200), body: HTTPBody(level(100)))
+        }
+        let pipeline = ImagePipeline(
+            ImagePipeline.Configuration(
+                downloader: Downloader(transport: transport), codecs: FakeCodec().registry,
+                memoryCache: DictionaryMemoryCache()))
+        let request = try web("a")
+
+        // An immediate task runs on this thread until it waits for another one.
+        let load = Task.immediate { try await pipeline.load(request) }
+
+        #expect(transport.requests.count == 1)
+        try await clock.waitForSleepers(count: 1)
+        clock.advance(by: .seconds(1))
+        #expect(try await load.value.image.level == 100)
+    }
+
     @Test func `a cold load makes its keys once and opens the bytes once`() async throws {
         let (codec, identifierReads) = (OpeningCodec(), Watched(0))
         let pipeline = ImagePipeline(

@@ -200,10 +200,12 @@ final class TransferGate: Sendable {
         }
         for continuation in begun { continuation.resume() }
         timer?.cancel()
-        guard let delay, state.withLock({ state in
+        guard let delay else { return }
+        let hasTimer = state.withLock { state in
             defer { state.hasTimer = true }
-            return !state.hasTimer
-        }) else { return }
+            return state.hasTimer
+        }
+        guard !hasTimer else { return }
         let task = Task(executorPreference: taskExecutor) { [self] in
             // A timer for which nothing waits is canceled, and `sleep` then throws early.
             try? await clock.sleep(for: delay)
