@@ -89,6 +89,9 @@ extension ImagePipeline {
         let original: Original
         do {
             original = try await download.load(request, priority, isCancelable: true) { _ in }
+        } catch is CancellationError where isShutDown && !Task.isCancelled {
+            // The bytes were loaded in the task of a load that the shutdown has canceled.
+            throw PipelineError.shutDown
         } catch let marker as VaryMarker {
             return try await self.original(
                 for: resolver.learning(marker, request), isRepeated: isRepeated, priority)

@@ -285,8 +285,9 @@ public final class ImagePipeline: ImageLoading {
         let loadKey = LoadKey(request, key: key, phase: phase)
         return try await loads.value(
             for: loadKey, from: request.workSource, isCancelable: true, priority: priority.level, onUpdate: update
-        ) { update, level in
-            try await self.reporting(key, phase) { try await self.run(request, PriorityHandle(level: level), update) }
+        ) { update, level, task in
+            let priority = PriorityHandle(level: level, in: task)
+            return try await self.reporting(key, phase) { try await self.run(request, priority, update) }
         }
     }
 
@@ -392,10 +393,10 @@ public final class ImagePipeline: ImageLoading {
             return try await loads.value(
                 for: LoadKey(sourceRequest, key: key, phase: .refresh), from: sourceRequest.workSource,
                 isCancelable: true, priority: priority.level, onUpdate: update
-            ) { [sourceRequest, cached] update, level in
+            ) { [sourceRequest, cached] update, level, task in
                 try await self.reporting(key, .refresh) {
                     try await self.renew(
-                        cached, madeOf: digest, sourceRequest, PriorityHandle(level: level), update)
+                        cached, madeOf: digest, sourceRequest, PriorityHandle(level: level, in: task), update)
                 }
             }
         } catch let error as PipelineError {

@@ -37,7 +37,7 @@ struct PriorityHandleTests {
         let isDone = Watched(false)
         func join(_ priority: PriorityHandle) -> Task<Int, any Error> {
             Task.immediate {
-                try await coalescer.value(for: "a", priority: priority.level) { _, level in
+                try await coalescer.value(for: "a", priority: priority.level) { _, level, _ in
                     live.update { $0 = PriorityHandle(level: level) }
                     try await isDone.waitUntil { $0 }
                     return 1

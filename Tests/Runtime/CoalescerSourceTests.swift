@@ -36,7 +36,7 @@ struct CoalescerSourceTests {
             try await coalescer.value(
                 for: "k", from: ImageRequest(source: source).workSource, isCancelable: isCancelable,
                 priority: PriorityHandle(priority).level
-            ) { _, level in
+            ) { _, level, _ in
                 runs.update { $0.append(name) }
                 try await clock.sleep(for: .seconds(1))
                 priorities.update { $0.append(PriorityHandle(level: level).value) }

@@ -191,20 +191,18 @@ struct CoalescerTests {
     @Test func `a shutdown waits for work that is starting`() async throws {
         var state = CoalescerState<Int, Int, Int>()
         let outcome = Watched<[Int: Bool]>([:])
-        let waiter = CoalescerState<Int, Int, Int>.Waiter(body: { _, _ in 0 }) { result in
+        let waiter = CoalescerState<Int, Int, Int>.Waiter(body: { _, _, _ in 0 }) { result in
             outcome.update { $0[1] = (try? result.get()) != nil }
         }
         let started = try #require(state.join(1, id: 1, waiter: waiter, priority: { 0 }).start?.flight)
         let (waiters, tasks) = state.shutDown(CancellationError())
-        #expect(tasks.isEmpty)
+        #expect(tasks.count == 1)
         for waiter in waiters { waiter.complete(.failure(CancellationError())) }
         #expect(outcome.value == [1: false])
 
         await withCheckedContinuation { shutdown in
             let waits = state.observeEnd(shutdown)
-            let isAbandoned = state.started(started, task: Task {})
             #expect(waits)
-            #expect(isAbandoned)
             for observer in state.finish(started).ended { observer.resume() }
         }
 
@@ -225,7 +223,7 @@ struct CoalescerTests {
         coalescer.join(
             "a", ticket: ticket, priority: priority, onUpdate: nil,
             onBegin: { priority in priorities?.update { $0.append(priority.value) } },
-            { [clock, runs] _, priority in
+            { [clock, runs] _, priority, _ in
                 runs.update { $0 += 1 }
                 try await clock.sleep(for: .seconds(1))
                 priorities?.update { $0.append(priority.value) }
@@ -309,6 +307,99 @@ struct CoalescerTests {
         clock.advance(by: .seconds(1))
         try await outcomes.waitUntil { $0.count == 50_000 }
         #expect(runs.value == 1)
+    }
+
+    // MARK: Work within other work
+
+    /// Work that waits for the work "inner", which sleeps on the clock if this is the first to need it.
+    private func nested(
+        _ key: String, in outer: Coalescer<String, Int, String>, ended: Watched<[String]>
+    ) -> Task<String, any Error> {
+        Task.immediate { [coalescer, clock, runs] in
+            try await outer.value(for: key, priority: AdjustablePriority(0)) { _, priority, task in
+                defer { ended.update { $0.append(Task.isCancelled ? "\(key) canceled" : key) } }
+                return try await coalescer.value(for: "inner", within: task, priority: priority) { _, _, _ in
+                    runs.update { $0 += 1 }
+                    try await clock.sleep(for: .seconds(1))
+                    return "value"
+                }
+            }
+        }
+    }
+
+    @Test func `inner work runs in the task of the work that begins it`() async throws {
+        let executor = ManualExecutor()
+        let outer = Coalescer<String, Int, String>(taskExecutor: executor)
+        let inner = Coalescer<String, Int, String>(taskExecutor: executor)
+        let value = Task.immediate {
+            try await outer.value(for: "a", priority: AdjustablePriority(0)) { _, priority, task in
+                try await inner.value(for: "b", within: task, priority: priority) { _, _, _ in "value" }
+            }
+        }
+        #expect(executor.drain() == 1)
+        #expect(try await value.value == "value")
+    }
+
+    @Test func `a task without waiters continues until its inner work has none`() async throws {
+        let (outer, ended) = (Coalescer<String, Int, String>(), Watched<[String]>([]))
+        let first = nested("a", in: outer, ended: ended)
+        let second = nested("b", in: outer, ended: ended)
+        #expect(coalescer.waiterCount(for: "inner") == 2)
+
+        first.cancel()
+        await #expect(throws: CancellationError.self) { try await first.value }
+        #expect(coalescer.waiterCount(for: "inner") == 1)
+        #expect(clock.sleeperCount == 1)
+        #expect(ended.value.isEmpty)
+        clock.advance(by: .seconds(1))
+
+        #expect(try await second.value == "value")
+        try await ended.waitUntil { Set($0) == ["a canceled", "b"] }
+        #expect(runs.value == 1)
+    }
+
+    @Test func `the last waiter of inner work cancels the task in which it runs`() async throws {
+        let (outer, ended) = (Coalescer<String, Int, String>(), Watched<[String]>([]))
+        let tasks = ["a", "b"].map { nested($0, in: outer, ended: ended) }
+        for task in tasks {
+            #expect(clock.sleeperCount == 1)
+            task.cancel()
+            await #expect(throws: CancellationError.self) { try await task.value }
+        }
+        #expect(clock.sleeperCount == 0)
+        try await ended.waitUntil { Set($0) == ["a canceled", "b canceled"] }
+        try await eventually { outer.runningCount + coalescer.runningCount == 0 }
+    }
+
+    @Test func `with random cancellations, inner work gives each waiter one outcome`() async throws {
+        let (outer, ended) = (Coalescer<String, Int, String>(), Watched<[String]>([]))
+        for round in 0..<300 {
+            let tasks = (0..<6).map { number in
+                Task { [coalescer] in
+                    try await outer.value(for: "\(number % 3)", priority: AdjustablePriority(number)) {
+                        _, level, task in
+                        defer { ended.update { $0.append("\(number)") } }
+                        return try await coalescer.value(for: "inner", within: task, priority: level) { _, _, _ in
+                            for _ in 0..<round % 5 {
+                                try Task.checkCancellation()
+                                // Yields, because the cancellations come at any instant. Any order must pass.
+                                await Interleaving.giveWay()
+                            }
+                            return "value"
+                        }
+                    }
+                }
+            }
+            for number in [0, 3, 4] where (round + number) % 2 == 0 { tasks[number].cancel() }
+            for (number, task) in tasks.enumerated() {
+                do {
+                    #expect(try await task.value == "value")
+                } catch is CancellationError {
+                    #expect([0, 3, 4].contains(number) && (round + number) % 2 == 0, "canceled without a request")
+                }
+            }
+        }
+        try await eventually { outer.runningCount + coalescer.runningCount == 0 }
     }
 
     @Test func `a canceled caller starts no work`() async throws {

@@ -12,11 +12,13 @@ package import AlcedoRuntime
 /// its own lock, so the last reader sees the latest value regardless of the order of notifications.
 public struct PriorityHandle: Sendable {
     package let level: AdjustablePriority
+    /// The task of the shared work that has the priority; nil for the priority of a caller.
+    package var task: SharedTask?
 
     /// Creates a priority without observers.
     public init(_ value: LoadPriority = .normal) { level = AdjustablePriority(value.level) }
 
-    package init(level: AdjustablePriority) { self.level = level }
+    package init(level: AdjustablePriority, in task: SharedTask? = nil) { (self.level, self.task) = (level, task) }
 
     /// The current priority. Changing it calls the observers on the current thread.
     public var value: LoadPriority {

@@ -207,7 +207,7 @@ public final class Downloader: Downloading {
         }
         // Only the modified request tells which transfer is needed, so the request is first modified for itself.
         let unmodified = TransferRequest(source: request.source, path: path, deliversBytes: false, isShareable: false)
-        return Transfer(unmodified, ticket, in: transfers) { [transfers, gate, fetcher] report, priority in
+        return Transfer(unmodified, ticket, in: transfers) { [transfers, gate, fetcher] report, priority, _ in
             do {
                 let modified = try await fetcher.http.prepare(http)
                 let transfer = TransferRequest(
@@ -248,7 +248,7 @@ private struct Transfer {
     ) {
         (key, queue, self.ticket) = (TransferKey(request), TransferQueue(request), ticket)
         (self.transfers, self.gate) = (transfers, gate)
-        body = { report, priority in
+        body = { report, priority, _ in
             try await Self.run(request, ticket.id, PriorityHandle(level: priority), report, gate, fetcher)
         }
     }

@@ -50,9 +50,9 @@ struct DownloadStage: Sendable {
         update: @escaping @Sendable (OriginalUpdate) -> Void
     ) async throws -> Original {
         try await loads.value(
-            for: DownloadKey(request), from: request.workSource, isCancelable: isCancelable, priority: priority.level,
-            onUpdate: update
-        ) { update, level in
+            for: DownloadKey(request), from: request.workSource, isCancelable: isCancelable, within: priority.task,
+            priority: priority.level, onUpdate: update
+        ) { update, level, _ in
             let priority = PriorityHandle(level: level)
             let generation = self.generations.current(request.originalKey.resource)
             var original: Original

@@ -50,7 +50,8 @@ struct ProcessStage: Sendable {
     {
         let count = request.fusedStepCount
         let key = StepKey(request, stepCount: count, of: original.data.digest)
-        let decoded = try await decodes.value(for: key, priority: priority.level) { _, level in
+        let decoded = try await decodes.value(for: key, within: priority.task, priority: priority.level) {
+            _, level, _ in
             try await decode.decode(original, for: request, PriorityHandle(level: level))
         }
         return try await process(decoded, after: count, request, priority, since: nil)
@@ -96,9 +97,9 @@ struct ProcessStage: Sendable {
         let key = StepKey(request, stepCount: count)
         let isIntermediate = count < request.processors.count
         return try await decodes.value(
-            for: key, from: request.workSource, priority: priority.level, onUpdate: update
-        ) { update, level in
-            let priority = PriorityHandle(level: level)
+            for: key, from: request.workSource, within: priority.task, priority: priority.level, onUpdate: update
+        ) { update, level, task in
+            let priority = PriorityHandle(level: level, in: task)
             // An equal decode may have ended after the lookup and before this one began.
             if isIntermediate, let loaded = held(request, steps: count, isRepeated: true) { return loaded }
             let generation = isIntermediate ? recent.generation(request) : nil

@@ -14,9 +14,9 @@ import Synchronization
 package final class Coalescer<Key: Hashable & Sendable, Update: Sendable, Value: Sendable>: Sendable {
     package typealias Report = @Sendable (Update) -> Void
     package typealias Body = @Sendable (_ report: @escaping Report) async throws -> Value
-    /// A body that also receives the priority of the work.
+    /// A body that also receives the priority of the work and its task.
     package typealias PrioritizedBody =
-        @Sendable (_ report: @escaping Report, _ priority: AdjustablePriority) async throws -> Value
+        @Sendable (_ report: @escaping Report, _ priority: AdjustablePriority, _ task: SharedTask) async throws -> Value
 
     private typealias State = CoalescerState<Key, Update, Value>
 
@@ -51,7 +51,7 @@ package final class Coalescer<Key: Hashable & Sendable, Update: Sendable, Value:
     package func value(
         for key: Key, onUpdate: Report? = nil, _ body: @escaping Body
     ) async throws -> Value {
-        try await value(for: key, priority: AdjustablePriority(0), onUpdate: onUpdate) { report, _ in
+        try await value(for: key, priority: AdjustablePriority(0), onUpdate: onUpdate) { report, _, _ in
             try await body(report)
         }
     }
@@ -63,6 +63,9 @@ package final class Coalescer<Key: Hashable & Sendable, Update: Sendable, Value:
     ///   - ticket: The ticket of this waiter. Default: a new one.
     ///   - source: The source that `body` uses. Default: nil, no source.
     ///   - isCancelable: Whether ``cancel(where:)`` finds this waiter. Default: false.
+    ///   - task: The task of other shared work, in which this method is called. If this waiter begins the work, the work
+    ///     runs in it: it begins at once, and needs no task of its own. Both coalescers must have the same executor.
+    ///     Default: nil.
     ///   - priority: The priority of the work for this waiter.
     ///   - onUpdate: Called with each update of the work. Default: nil.
     ///   - isImmediate: Whether work without an executor may begin on this thread. This waiter cannot leave before the
@@ -74,7 +77,8 @@ package final class Coalescer<Key: Hashable & Sendable, Update: Sendable, Value:
     /// - Throws: The error of the work, `CancellationError` if the task is canceled, or the error of a shutdown.
     package func value(
         for key: Key, ticket: CoalescerTicket = CoalescerTicket(), from source: CoalescerSource? = nil,
-        isCancelable: Bool = false, priority: AdjustablePriority, onUpdate: Report? = nil, isImmediate: Bool = true,
+        isCancelable: Bool = false, within task: SharedTask? = nil, priority: AdjustablePriority,
+        onUpdate: Report? = nil, isImmediate: Bool = true,
         onBegin: (AdjustablePriority) -> Void = { _ in }, _ body: @escaping PrioritizedBody
     ) async throws -> Value {
         try Task.checkCancellation()
@@ -85,6 +89,24 @@ package final class Coalescer<Key: Hashable & Sendable, Update: Sendable, Value:
             priority.removeObserver(observer)
             order.didResume()
         }
+        if let task {
+            let outcome = Outcome<Value>()
+            let waiter = State.Waiter(onUpdate: onUpdate, source: source, body: body, complete: outcome.set)
+            task.beginInner { self.leave(ticket) }
+            if let start = join(key, ticket.id, waiter, within: task, { priority.value }, onBegin) {
+                // The outer work may have lost its last waiter before this one joined.
+                if task.isAbandoned { leave(ticket) }
+                await run(start, body)
+                task.endInner()
+                return try outcome.value()
+            }
+            task.endInner()
+            return try await withTaskCancellationHandler {
+                try await outcome.wait()
+            } onCancel: {
+                leave(ticket)
+            }
+        }
         return try await withTaskCancellationHandler {
             // The continuation is resumed exactly once, because each waiter receives exactly one outcome.
             try await withUnsafeThrowingContinuation { continuation in
@@ -94,7 +116,9 @@ package final class Coalescer<Key: Hashable & Sendable, Update: Sendable, Value:
                     self.order.willResume()
                     continuation.resume(with: $0)
                 }
-                join(key, ticket.id, waiter, { priority.value }, isImmediate, onBegin)
+                if let start = join(key, ticket.id, waiter, { priority.value }, onBegin) {
+                    begin(start, body, isImmediate)
+                }
                 // A cancellation before the join found no waiter to remove.
                 if Task.isCancelled { leave(ticket) }
             }
@@ -119,7 +143,7 @@ package final class Coalescer<Key: Hashable & Sendable, Update: Sendable, Value:
         completion: @escaping @Sendable (Result<Value, any Error>) -> Void
     ) {
         let waiter = State.Waiter(onUpdate: onUpdate, body: body, complete: completion)
-        join(key, ticket.id, waiter, { priority }, false, onBegin)
+        if let start = join(key, ticket.id, waiter, { priority }, onBegin) { begin(start, body, false) }
     }
 
     /// Completes a waiter with `CancellationError`. Does nothing if it has received its outcome, or is unknown.
@@ -128,7 +152,7 @@ package final class Coalescer<Key: Hashable & Sendable, Update: Sendable, Value:
     private func leave(_ id: Int) {
         guard let removal = state.withLock({ $0.leave(id: id) }) else { return }
         removal.waiter.complete(.failure(CancellationError()))
-        removal.abandonedTask?.cancel()
+        removal.abandonedTask?.abandon()
         removal.priorityChange?.make()
     }
 
@@ -163,59 +187,99 @@ package final class Coalescer<Key: Hashable & Sendable, Update: Sendable, Value:
     package func shutDown(throwing error: any Error) async {
         let ended = state.withLock { $0.shutDown(error) }
         end(ended, error)
-        for task in ended.tasks { await task.value }
-        // Work that was starting had no task yet. It is canceled when it has one.
         await withCheckedContinuation { continuation in
             if !state.withLock({ $0.observeEnd(continuation) }) { continuation.resume() }
         }
     }
 
-    private func end(_ ended: (waiters: [State.Waiter], tasks: [Task<Void, Never>]), _ error: any Error) {
+    private func end(_ ended: (waiters: [State.Waiter], tasks: [SharedTask]), _ error: any Error) {
         for task in ended.tasks { task.cancel() }
         for waiter in ended.waiters { waiter.complete(.failure(error)) }
     }
 
+    /// Adds a waiter. Returns the work that it must begin; nil if there is none.
     private func join(
-        _ key: Key, _ id: Int, _ waiter: State.Waiter, _ priority: () -> Int, _ isImmediate: Bool,
+        _ key: Key, _ id: Int, _ waiter: State.Waiter, within task: SharedTask? = nil, _ priority: () -> Int,
         _ onBegin: (AdjustablePriority) -> Void
-    ) {
+    ) -> State.Start? {
         let (start, change, end) = state.withLock { state in
             if let end = state.end { return (nil as State.Start?, nil as State.PriorityChange?, end as (any Error)?) }
-            let (start, change) = state.join(key, id: id, waiter: waiter, priority: priority)
+            let (start, change) = state.join(key, id: id, waiter: waiter, within: task, priority: priority)
             return (start, change, nil)
         }
-        if let end { return waiter.complete(.failure(end)) }
+        if let end { waiter.complete(.failure(end)) }
         change?.make()
-        guard let start else { return }
-        onBegin(start.priority)
-        let operation = { @Sendable () async in await self.run(start.flight, start.priority, waiter.body) }
+        if let start { onBegin(start.priority) }
+        return start
+    }
+
+    /// Begins the work of a flight in a task of its own.
+    private func begin(_ start: State.Start, _ body: @escaping PrioritizedBody, _ isImmediate: Bool) {
+        let operation = { @Sendable () async in await self.run(start, body) }
         let task =
             isImmediate && taskExecutor == nil
             ? Task.immediate(operation: operation) : Task(executorPreference: taskExecutor, operation: operation)
-        if state.withLock({ $0.started(start.flight, task: task) }) { task.cancel() }
+        start.task.begin(task)
     }
 
-    /// Runs the work of a flight: the bodies of its waiters, until an outcome is for all who remain.
-    private func run(_ flight: Int, _ priority: AdjustablePriority, _ first: @escaping PrioritizedBody) async {
+    /// Runs an attempt of a flight, and begins the next one if the outcome is not for all who remain.
+    private func run(_ start: State.Start, _ body: @escaping PrioritizedBody) async {
+        let flight = start.flight
         let report: Report = { update in
             for listener in self.state.withLock({ $0.listeners(flight) }) { listener(update) }
         }
-        var next: PrioritizedBody? = first
-        while let body = next {
-            let outcome: Result<Value, any Error>
-            var audience = State.Audience.everyone
-            do {
-                outcome = .success(try await body(report, priority))
-            } catch {
-                outcome = .failure(error)
-                if isOfSource(error) { audience = .source }
+        let outcome: Result<Value, any Error>
+        var audience = State.Audience.everyone
+        do {
+            outcome = .success(try await body(report, start.priority, start.task))
+        } catch {
+            outcome = .failure(error)
+            if isOfSource(error) { audience = .source }
+        }
+        if isOfOwner(outcome) { audience = .owner }
+        let completion = state.withLock { $0.finish(flight, for: audience) }
+        completion.priorityChange?.make()
+        for waiter in completion.waiters { waiter.complete(outcome) }
+        for observer in completion.ended { observer.resume() }
+        if let next = completion.next, let task = completion.nextTask {
+            begin(State.Start(flight: flight, priority: start.priority, task: task), next, false)
+        }
+    }
+}
+
+/// The outcome of a wait, which one task may receive before or after it arrives.
+private final class Outcome<Value: Sendable>: Sendable {
+    private struct State: Sendable {
+        var outcome: Result<Value, any Error>?
+        var continuation: UnsafeContinuation<Value, any Error>?
+    }
+
+    private let state = Locked(State())
+    private let order = ResumptionOrder()
+
+    func set(_ outcome: Result<Value, any Error>) {
+        order.willResume()
+        let continuation = state.withLock { state in
+            state.outcome = outcome
+            return state.continuation
+        }
+        continuation?.resume(with: outcome)
+    }
+
+    /// Returns the outcome of a wait that has ended.
+    func value() throws -> Value {
+        guard let outcome = state.withLock({ $0.outcome }) else { throw CancellationError() }
+        return try outcome.get()
+    }
+
+    func wait() async throws -> Value {
+        defer { order.didResume() }
+        return try await withUnsafeThrowingContinuation { continuation in
+            let outcome = state.withLock { state in
+                state.continuation = continuation
+                return state.outcome
             }
-            if isOfOwner(outcome) { audience = .owner }
-            let completion = state.withLock { $0.finish(flight, for: audience) }
-            completion.priorityChange?.make()
-            for waiter in completion.waiters { waiter.complete(outcome) }
-            for observer in completion.ended { observer.resume() }
-            next = completion.next
+            if let outcome { continuation.resume(with: outcome) }
         }
     }
 }

@@ -2,7 +2,9 @@
 /// suspends nor calls other components.
 struct CoalescerState<Key: Hashable & Sendable, Update: Sendable, Value: Sendable>: Sendable {
     typealias Body =
-        @Sendable (_ report: @escaping @Sendable (Update) -> Void, _ priority: AdjustablePriority) async throws -> Value
+        @Sendable (
+            _ report: @escaping @Sendable (Update) -> Void, _ priority: AdjustablePriority, _ task: SharedTask
+        ) async throws -> Value
 
     struct Waiter: Sendable {
         var onUpdate: (@Sendable (Update) -> Void)?
@@ -21,6 +23,7 @@ struct CoalescerState<Key: Hashable & Sendable, Update: Sendable, Value: Sendabl
     struct Start: Sendable {
         var flight: Int
         var priority: AdjustablePriority
+        var task: SharedTask
     }
 
     /// The result of ending an attempt, for the coalescer to act on.
@@ -29,6 +32,8 @@ struct CoalescerState<Key: Hashable & Sendable, Update: Sendable, Value: Sendabl
         var waiters: [Waiter] = []
         /// The work of the next attempt, for the remaining waiters; nil if there are none.
         var next: Body?
+        /// The task of the next attempt.
+        var nextTask: SharedTask?
         var priorityChange: PriorityChange?
         /// The callers of a shutdown that waited for this work as the last.
         var ended: [CheckedContinuation<Void, Never>] = []
@@ -46,7 +51,7 @@ struct CoalescerState<Key: Hashable & Sendable, Update: Sendable, Value: Sendabl
     struct Removal: Sendable {
         var waiter: Waiter
         /// The task of the work if no waiter is left.
-        var abandonedTask: Task<Void, Never>?
+        var abandonedTask: SharedTask?
         var priorityChange: PriorityChange?
     }
 
@@ -65,8 +70,8 @@ struct CoalescerState<Key: Hashable & Sendable, Update: Sendable, Value: Sendabl
         /// The number of these waiters with each priority.
         var counts: [Int: Int] = [:]
         var version = 0
-        /// The task, which is set shortly after the work starts.
-        var task: Task<Void, Never>?
+        /// The task of the attempt in progress.
+        var task: SharedTask
 
         var isAbandoned: Bool { first == nil && others.isEmpty }
 
@@ -131,9 +136,9 @@ struct CoalescerState<Key: Hashable & Sendable, Update: Sendable, Value: Sendabl
     func waiterCount(_ key: Key) -> Int { open[key].flatMap { flights[$0] }?.waiters.count ?? 0 }
 
     /// Adds a waiter to the flight of its key, and reads its priority under the lock. Returns a new flight if the
-    /// caller must start the work; otherwise returns the change of the work's priority.
+    /// caller must start the work, in the given task or one of its own; otherwise returns the change of the work's priority.
     mutating func join(
-        _ key: Key, id: Int, waiter: Waiter, priority: () -> Int
+        _ key: Key, id: Int, waiter: Waiter, within task: SharedTask? = nil, priority: () -> Int
     ) -> (start: Start?, change: PriorityChange?) {
         var waiter = waiter
         waiter.priority = priority()
@@ -149,16 +154,9 @@ struct CoalescerState<Key: Hashable & Sendable, Update: Sendable, Value: Sendabl
         open[key] = lastFlight
         let flight = Flight(
             key: key, priority: AdjustablePriority(waiter.priority), source: waiter.source,
-            first: (id, waiter.priority))
+            first: (id, waiter.priority), task: SharedTask(within: task))
         flights[lastFlight] = flight
-        return (Start(flight: lastFlight, priority: flight.priority), nil)
-    }
-
-    /// Records the task of a flight. Returns true if the flight has no waiters left or has ended. The caller must then
-    /// cancel the task.
-    mutating func started(_ flight: Int, task: Task<Void, Never>) -> Bool {
-        flights[flight]?.task = task
-        return flights[flight]?.isAbandoned ?? true
+        return (Start(flight: lastFlight, priority: flight.priority, task: flight.task), nil)
     }
 
     /// Updates the priority of a waiter, and reads it under the lock. Returns nil if the waiter has left.
@@ -207,7 +205,11 @@ struct CoalescerState<Key: Hashable & Sendable, Update: Sendable, Value: Sendabl
             }
         }
         if completion.next != nil {
+            // The first waiter, in whose task an attempt may run, has its outcome.
+            let task = SharedTask()
             flights[flight]?.source = source
+            flights[flight]?.task = task
+            completion.nextTask = task
             completion.priorityChange = flights[flight]?.priorityChange()
         } else {
             // The key of abandoned work may be that of other work by now.
@@ -227,13 +229,13 @@ struct CoalescerState<Key: Hashable & Sendable, Update: Sendable, Value: Sendabl
 
     /// Removes all waiters. Returns them in the order of arrival, and the tasks of all work in progress, including
     /// abandoned work.
-    mutating func removeAll() -> (waiters: [Waiter], tasks: [Task<Void, Never>]) {
+    mutating func removeAll() -> (waiters: [Waiter], tasks: [SharedTask]) {
         open = [:]
-        return (waiters.keys.sorted().compactMap { remove($0) }, flights.values.compactMap { $0.task })
+        return (waiters.keys.sorted().compactMap { remove($0) }, flights.values.map { $0.task })
     }
 
     /// Ends all flights permanently, as ``removeAll()`` does. Later waiters receive the error.
-    mutating func shutDown(_ error: any Error) -> (waiters: [Waiter], tasks: [Task<Void, Never>]) {
+    mutating func shutDown(_ error: any Error) -> (waiters: [Waiter], tasks: [SharedTask]) {
         end = error
         return removeAll()
     }
