@@ -136,7 +136,8 @@ struct CoalescerState<Key: Hashable & Sendable, Update: Sendable, Value: Sendabl
     func waiterCount(_ key: Key) -> Int { open[key].flatMap { flights[$0] }?.waiters.count ?? 0 }
 
     /// Adds a waiter to the flight of its key, and reads its priority under the lock. Returns a new flight if the
-    /// caller must start the work, in the given task or one of its own; otherwise returns the change of the work's priority.
+    /// caller must start the work, in the given task or one of its own; otherwise returns the change of the work's
+    /// priority.
     mutating func join(
         _ key: Key, id: Int, waiter: Waiter, within task: SharedTask? = nil, priority: () -> Int
     ) -> (start: Start?, change: PriorityChange?) {

@@ -50,7 +50,8 @@ package final class SharedTask: Sendable {
     /// Records that the work is about to begin or to join inner work.
     func beginInner(leave: @escaping @Sendable () -> Void) { state.withLock { $0.leaveInner = leave } }
 
-    /// Records that the inner work has ended, or runs in another task. Cancels the task if nobody waits for its own work.
+    /// Records that the inner work has ended, or runs in another task. Cancels the task if nobody waits for its own
+    /// work.
     func endInner() {
         let isAbandoned = state.withLock { state in
             state.leaveInner = nil
