@@ -47,7 +47,7 @@
         /// document.
         var byteCount: Int {
             let image = 4 * Double(size.pixelCount)
-            let tree = 2_000 * Double(document.elementCount) + 12 * Double(document.bytes.count)
+            let tree = DrawingTime.elementByteCount * Double(document.elementCount) + 12 * Double(document.bytes.count)
             return Int(clamping: Double(pixelByteCount) + image + tree + Double(document.inflatedByteCount))
         }
 
@@ -114,6 +114,7 @@
             return time <= min(Double(timeLimit.nanoseconds), 100_000_000) && cost.depth <= 30
                 && cost.segmentCount <= 400 && cost.dashCount <= 1_000
                 && (cost.elementCount + cost.characterCount) * pixelCount <= 100_000_000
+                && cost.gradientCount * pixelCount <= 2_000_000
         }
 
         private func check(_ drawing: OpaquePointer, _ timeLimit: Duration) throws(ImageDecodingError) {

@@ -15,6 +15,11 @@
         private var relativeLengths: [Double]
         /// The number of cells that the lines have visited.
         private(set) var stepCount = 0
+        /// The estimated number of times that a vertical line passes the height of an end of another one.
+        private(set) var cutCount = 0.0
+        /// The heights of ends in increasing order, followed by infinity, and the number of different heights up to
+        /// each.
+        private let heights: (positions: [Double], counts: [Double])
 
         /// The maximum number of columns, and of rows.
         private static let maximumBandCount = 32
@@ -37,6 +42,7 @@
             if width == 0 { columns = [columns[0], columns[0] + max(height, 1)] }
             if height == 0 { rows = [rows[0], rows[0] + max(width, 1)] }
             (self.columns, self.rows) = (columns, rows)
+            heights = Self.heights(ends)
             lengths = Array(repeating: 0, count: (columns.count - 1) * (rows.count - 1))
             relativeLengths = lengths
         }
@@ -69,6 +75,7 @@
                 stepCount = .max
                 return
             }
+            if from.x == to.x { cutCount += abs(heightCount(to.y) - heightCount(from.y)) }
             var (column, row) = (Self.band(of: from.x, columns), Self.band(of: from.y, rows))
             let (lastColumn, lastRow) = (Self.band(of: to.x, columns), Self.band(of: to.y, rows))
             var start = 0.0
@@ -93,6 +100,29 @@
                 }
                 start = end
             }
+        }
+
+        /// Returns the different heights of a sample. A height that occurs once in it stands for others that were not
+        /// sampled, half as many as the ends, because lines share each end.
+        private static func heights(_ ends: PointSample) -> (positions: [Double], counts: [Double]) {
+            let sorted = ends.points.map(\.y).sorted()
+            let unique = max(1, Double(ends.count) / Double(2 * max(1, sorted.count)))
+            var heights: (positions: [Double], counts: [Double]) = ([], [])
+            var index = 0
+            while index < sorted.count {
+                let next = sorted[index...].firstIndex { $0 != sorted[index] } ?? sorted.count
+                heights.positions.append(sorted[index])
+                heights.counts.append((heights.counts.last ?? 0) + (next == index + 1 ? unique : 1))
+                index = max(next, index + 1)
+            }
+            heights.positions.append(.infinity)
+            return heights
+        }
+
+        /// Returns the estimated number of different heights up to a position.
+        private func heightCount(_ position: Double) -> Double {
+            guard let first = heights.positions.first, position >= first else { return 0 }
+            return heights.counts[Self.band(of: position, heights.positions)]
         }
 
         /// Returns the band that contains a position, or the nearest one.
@@ -133,7 +163,8 @@
         /// The smallest and the largest coordinates of all points.
         private(set) var minimum = SIMD2<Double>(repeating: .infinity)
         private(set) var maximum = SIMD2<Double>(repeating: -.infinity)
-        private var count: UInt64 = 0
+        /// The number of all points.
+        private(set) var count: UInt64 = 0
         private var state = seed
 
         private static let maximumCount = 4_096

@@ -25,9 +25,47 @@
         var segmentCount = 0.0
         /// The number of dashes of all outlines.
         var dashCount = 0.0
+        /// The sum of the square roots of the lengths of all curves.
+        var curveRoot = 0.0
+        /// The most of these of one shape.
+        var largest = Outline()
+        /// The number of shapes, counted as often as they are drawn, that a gradient fills or strokes.
+        var gradientCount = 0.0
         /// The number of bytes of text, counted as often as they are drawn.
         var characterCount = 0.0
         var imageByteCount = 0.0
+        /// The bytes of long values of properties, counted for each element that has or inherits them.
+        var propertyByteCount = 0.0
+
+        /// The size of an outline in memory.
+        struct Outline {
+            var length = 0.0
+            var segmentCount = 0.0
+            var curveRoot = 0.0
+            var dashCount = 0.0
+            /// The width of strokes. nil when nothing is stroked.
+            var strokeWidth: Double?
+            /// Whether joins or caps of strokes may be round.
+            var isRound = false
+
+            /// Changes each value to the larger one, after those of the other outline were enlarged.
+            mutating func formUnion(_ other: Outline, scale: Double = 1) {
+                length = max(length, other.length)
+                segmentCount = max(segmentCount, other.segmentCount)
+                curveRoot = max(curveRoot, other.curveRoot * scale.squareRoot())
+                dashCount = max(dashCount, other.dashCount)
+                if let width = other.strokeWidth { strokeWidth = max(strokeWidth ?? 0, width * scale) }
+                isRound = isRound || other.isRound
+            }
+
+            /// Returns the bytes of cairo for the lines of an outline at a scale. Measured with cairo 1.16.
+            func byteCount(scale: Double) -> Double {
+                let lineCount = segmentCount + dashCount + DrawingTime.curveLines * curveRoot * scale.squareRoot()
+                guard let strokeWidth else { return 100 * lineCount }
+                // The lines of a round join grow with the square root of its radius.
+                return lineCount * 500 * (isRound ? 2 + 0.3 * (strokeWidth * scale).squareRoot() : 1)
+            }
+        }
 
         /// Adds an element that is drawn after the others.
         mutating func add(_ other: DrawingCost, scale: Double = 1, count: Double = 1) {
@@ -42,6 +80,9 @@
             length += count * other.length
             segmentCount += count * other.segmentCount
             dashCount += count * other.dashCount
+            curveRoot += count * other.curveRoot * max(1, scale).squareRoot()
+            largest.formUnion(other.largest, scale: max(1, scale))
+            gradientCount += count * other.gradientCount
             characterCount += count * other.characterCount
             imageByteCount += other.imageByteCount
         }
@@ -53,12 +94,14 @@
         ///   - scale: The number of pixels of the result for a pixel of the document.
         func time(pixelCount: Int, scale: Double) -> Double {
             time + (pixelTime + scaledPixelTime * scale * scale) * Double(pixelCount)
+                + DrawingTime.curveLine * DrawingTime.curveLines * curveRoot * scale.squareRoot()
         }
 
-        /// Returns the estimated bytes of surfaces, tiles and images, without those of the result. The parameters are
-        /// as for ``time(pixelCount:scale:)``.
+        /// Returns the estimated bytes of surfaces, tiles, images, outlines and long properties, without those of the
+        /// result. The parameters are as for ``time(pixelCount:scale:)``.
         func byteCount(pixelCount: Int, scale: Double) -> Double {
-            4 * surfaceCount * Double(pixelCount) + 4 * tileArea * scale * scale + imageByteCount
+            4 * surfaceCount * Double(pixelCount) + 4 * tileArea * scale * scale + imageByteCount + propertyByteCount
+                + largest.byteCount(scale: scale)
         }
 
         /// The maximum number of elements that are drawn.

@@ -32,6 +32,11 @@
         var area = 0.0
         var length = 0.0
         var segmentCount = 0.0
+        /// The sum of the square roots of the lengths of the curves of a shape.
+        var curveRoot = 0.0
+        /// The number of bytes of the names of classes, and of all attributes.
+        var classByteCount = 0.0
+        var attributeByteCount = 0.0
         /// The tile of a pattern, without what it inherits.
         var tile = PatternTile()
         /// The factor by which a view box enlarges the content at most.
@@ -53,6 +58,8 @@
             self.kind = kind
             self.type = type
         }
+
+        var isGradient: Bool { type == "linearGradient" || type == "radialGradient" }
 
         /// Whether the element is drawn where it is, and not only where something refers to it.
         var isDrawn: Bool {

@@ -7,6 +7,8 @@
         private var openElements: [Int] = []
         private var indices: [String: Int] = [:]
         var rules = DrawingRules()
+        /// The number of bytes of all attributes `style`.
+        var styleByteCount = 0
 
         /// Adds an element inside the open one.
         mutating func open(_ element: DrawingElement) {
@@ -40,8 +42,22 @@
             guard !elements.isEmpty else { return DrawingCost() }
             var calculation = Calculation(graph: self, states: Array(repeating: .new, count: elements.count))
             var cost = try calculation.run()
-            cost.time += DrawingTime.selector * Double(elements.count) * Double(rules.selectorCount)
+            cost.time += rules.selectors.time(of: elements) + DrawingTime.loadedElement * Double(elements.count)
+            cost.time += DrawingTime.styleByte * Double(rules.byteCount + styleByteCount)
+            cost.time += DrawingTime.font * Double(fontCount)
             return cost
+        }
+
+        /// The number of different fonts that the texts of the document may have.
+        private var fontCount: Int {
+            let textCount = elements.count { $0.kind == .text }
+            guard textCount > 0 else { return 0 }
+            var values = rules.fonts
+            for element in elements { values.formUnion(element.properties.fonts) }
+            guard !values.contains(where: \.isRelative) else { return textCount }
+            // Each property has an initial value as well.
+            let counts = Dictionary(grouping: values, by: \.name).values.map { $0.count + 1 }
+            return counts.reduce(1) { min(textCount, $0 * $1) }
         }
 
         /// Calls `body` with the index of each child.
@@ -69,6 +85,10 @@
         private var properties: [DrawingProperties] = []
         /// The tiles of patterns, with what they inherit.
         private var tiles: [Int: PatternTile] = [:]
+        /// The numbers of stops of gradients, with those that they inherit.
+        private var stopCounts: [Int: Double] = [:]
+        /// The strokes of the document. Elements may inherit those of any other.
+        private var strokes = DrawingCost.Outline()
         private var edgeCount = 0
 
         private static let maximumEdgeCount = 2_000_000
@@ -92,6 +112,11 @@
                 }
             }
             try addInheritedEffects()
+            let declarationCount = properties.reduce(0) { $0 + $1.declarationCount }
+            if properties.contains(where: \.hasStroke) {
+                strokes.strokeWidth = properties.reduce(1) { max($0, $1.strokeWidth) }
+                strokes.isRound = properties.contains(where: \.isRound)
+            }
             var pending = [0]
             while let index = pending.last {
                 switch states[index] {
@@ -101,12 +126,28 @@
                 case .open:
                     costs[index] = cost(of: index)
                     if graph.elements[index].kind == .pattern { tiles[index] = tile(of: index) }
+                    if graph.elements[index].isGradient { stopCounts[index] = stopCount(of: index) }
                     states[index] = .done
                     pending.removeLast()
                 case .done: pending.removeLast()
                 }
             }
+            costs[0].time += DrawingTime.declaration * declarationCount
+            costs[0].propertyByteCount = propertyByteCount
             return costs[0]
+        }
+
+        /// The bytes of long properties, which elements inherit from those around them.
+        private var propertyByteCount: Double {
+            guard properties.contains(where: { $0.byteCount > 0 }) else { return 0 }
+            var (sum, open): (Double, [(end: Int, byteCount: Double)]) = (0, [])
+            for index in properties.indices {
+                while let last = open.last, last.end <= index { open.removeLast() }
+                let byteCount = (open.last?.byteCount ?? 0) + properties[index].byteCount
+                sum += byteCount
+                open.append((graph.elements[index].end, byteCount))
+            }
+            return sum
         }
 
         /// Adds the effects of all elements to those that inherit some. An element can inherit from one that uses it.
@@ -159,6 +200,12 @@
             (cost.area, cost.length) = (max(element.area, own.area), element.length)
             (cost.segmentCount, cost.imageByteCount) = (element.segmentCount, element.imageByteCount)
             cost.characterCount = element.characterCount
+            cost.curveRoot = element.curveRoot
+            if element.kind == .shape {
+                cost.largest = strokes
+                (cost.largest.length, cost.largest.curveRoot) = (element.length, element.curveRoot)
+                cost.largest.segmentCount = element.segmentCount
+            }
             cost.add(element.embedded)
             let isReferenced = !element.isDrawn
             graph.forEachChild(of: index) { child in
@@ -168,14 +215,21 @@
                 cost.add(costs[child], scale: element.viewBoxScale)
             }
             addReference(of: element, to: &cost)
-            if let length = own.dashLength { cost.dashCount += cost.length / length }
+            if let length = own.dashLength {
+                cost.dashCount += cost.length / length
+                cost.largest.dashCount = max(cost.largest.dashCount, cost.largest.length / length)
+            }
             addPaints(own, to: &cost)
             for name in own.markers {
                 guard let marker = self.cost(named: name)?.cost else { continue }
                 cost.add(marker, count: max(1, cost.segmentCount + 1))
             }
             for name in own.effects {
-                guard let effect = self.cost(named: name)?.cost else { continue }
+                guard let (effect, referenced) = self.cost(named: name) else { continue }
+                // cairo cuts each shape with a clipping path.
+                if referenced.type == "clipPath" {
+                    cost.time += effect.segmentCount * DrawingTime.clipSegment * cost.elementCount
+                }
                 let surfaces = cost.surfaceCount + effect.surfaceCount
                 cost.add(effect)
                 cost.surfaceCount = surfaces
@@ -185,6 +239,9 @@
             cost.scaledPixelTime += element.scaledPixelTime
             cost.area *= own.scale * own.scale
             cost.tileArea *= own.scale * own.scale
+            cost.curveRoot *= max(1, own.scale).squareRoot()
+            cost.largest.curveRoot *= max(1, own.scale).squareRoot()
+            if let width = cost.largest.strokeWidth { cost.largest.strokeWidth = width * max(1, own.scale) }
             cost.depth += 1
             return cost
         }
@@ -210,10 +267,31 @@
             return tile.inheriting(inherited)
         }
 
-        /// Adds patterns, which are drawn for each shape in the element.
+        /// Returns the number of stops of a gradient. The one to which it refers has been calculated before.
+        private func stopCount(of index: Int) -> Double {
+            var count = 0.0
+            graph.forEachChild(of: index) { if graph.elements[$0].type == "stop" { count += 1 } }
+            guard let name = graph.elements[index].reference, let target = graph.index(of: name) else { return count }
+            return max(count, stopCounts[target] ?? 0)
+        }
+
+        /// The number of stops that take no longer than a few.
+        private static let smallStopCount = 16.0
+
+        /// Adds a gradient. cairo sorts its stops anew for each shape, and looks for two of them at each pixel.
+        private func addGradient(_ stopCount: Double, shapeCount: Double, to cost: inout DrawingCost) {
+            cost.gradientCount += shapeCount
+            cost.time += shapeCount * stopCount * stopCount * DrawingTime.squaredStop
+            cost.pixelTime += shapeCount * max(0, stopCount - Self.smallStopCount) * DrawingTime.stop
+        }
+
+        /// Adds gradients and patterns, which are drawn for each shape in the element.
         private func addPaints(_ own: DrawingProperties, to cost: inout DrawingCost) {
             let (shapeCount, area) = (cost.elementCount, cost.area)
             for name in own.paints {
+                if let index = graph.index(of: name), let stopCount = stopCounts[index] {
+                    addGradient(stopCount, shapeCount: shapeCount, to: &cost)
+                }
                 guard let pattern = self.cost(named: name)?.cost, let index = graph.index(of: name),
                     let tile = tiles[index]
                 else { continue }

@@ -17,6 +17,17 @@
         var scale = 1.0
         /// The area of the largest shape that a rule may set.
         var area = 0.0
+        /// The number of declarations of rules.
+        var declarationCount = 0.0
+        /// The bytes of long values, which librsvg keeps for each element that has or inherits them.
+        var byteCount = 0.0
+        /// Whether something is stroked, and the width of strokes.
+        var hasStroke = false
+        var strokeWidth = 0.0
+        /// Whether joins or caps of strokes are round.
+        var isRound = false
+        /// The values of properties that select a font. Those of rules are not added to those of elements.
+        var fonts: [FontValue] = []
         /// Whether a mask, a clipping path, a filter or a layer may be that of another element.
         var inheritsEffects = false
 
@@ -25,12 +36,13 @@
 
         var isEmpty: Bool {
             surfaceCount == 0 && pixelTime == 0 && effects.isEmpty && paints.isEmpty && markers.isEmpty
-                && dashLength == nil && scale == 1 && area == 0 && !inheritsEffects
+                && dashLength == nil && scale == 1 && area == 0 && !inheritsEffects && declarationCount == 0
         }
 
         /// Adds a property or an attribute of the same name. Others are ignored. `viewport` is the reference length of
         /// percentages.
         mutating func add(_ name: String, _ value: ArraySlice<UInt8>, viewport: Double) {
+            byteCount += Self.byteCount(of: value, name)
             switch name {
             case "opacity":
                 checkInheritance(value)
@@ -55,7 +67,16 @@
                 effects += Self.fragments(value)
                 let functionCount = value.count { $0 == UInt8(ascii: "(") }
                 pixelTime += DrawingTime.layer + DrawingTime.blur * Double(functionCount)
-            case "fill", "stroke": paints += Self.fragments(value)
+            case "fill": paints += Self.fragments(value)
+            case "stroke":
+                hasStroke = hasStroke || !Self.isNone(value)
+                paints += Self.fragments(value)
+            case "stroke-width": strokeWidth = max(strokeWidth, SVGLength(value)?.pixels(of: viewport) ?? 0)
+            case "stroke-linejoin", "stroke-linecap":
+                isRound = isRound || !Self.isKeyword(value, ["miter", "bevel", "butt", "square", "inherit"])
+            case "font", "font-family", "font-size", "font-stretch", "font-style", "font-variant", "font-weight", "lang",
+                "xml:lang":
+                fonts.append(FontValue(name, value))
             case "marker", "marker-start", "marker-mid", "marker-end": markers += Self.fragments(value)
             case "stroke-dasharray": addDashes(value, viewport)
             case "transform": scale *= TransformScale(value).factor
@@ -84,8 +105,27 @@
             markers += other.markers
             if let length = other.dashLength { dashLength = min(dashLength ?? length, length) }
             scale *= other.scale
+            declarationCount += other.declarationCount
+            byteCount += other.byteCount
+            hasStroke = hasStroke || other.hasStroke
+            strokeWidth = max(strokeWidth, other.strokeWidth)
+            isRound = isRound || other.isRound
             area = max(area, other.area)
             inheritsEffects = inheritsEffects || other.inheritsEffects
+        }
+
+        /// Returns the bytes that an element holds for a value; 0 for a short one, which the element itself counts.
+        private static func byteCount(of value: ArraySlice<UInt8>, _ name: String) -> Double {
+            guard value.count > 64 else { return 0 }
+            return switch name {
+            // A number of two bytes has 16, twice. So has a function of eight bytes 80.
+            case "stroke-dasharray": 16 * Double(value.count)
+            case "filter": 20 * Double(value.count)
+            case "clip-path", "fill", "font", "font-family", "lang", "marker", "marker-end", "marker-mid",
+                "marker-start", "mask", "stroke", "xml:lang":
+                3 * Double(value.count)
+            default: 0
+            }
         }
 
         private mutating func checkInheritance(_ value: ArraySlice<UInt8>) {
@@ -134,27 +174,69 @@
         }
     }
 
+    /// A value of a property that selects a font.
+    struct FontValue: Hashable {
+        let name: String
+        let value: String
+        /// Whether the value is relative to that of the element around it.
+        let isRelative: Bool
+
+        init(_ name: String, _ value: ArraySlice<UInt8>) {
+            self.name = name
+            self.value = String(decoding: value, as: UTF8.self)
+            let letters = Array("%emxchlarsER".utf8)
+            isRelative = ["font", "font-size"].contains(name) && value.contains { letters.contains($0) }
+                && !self.value.hasSuffix("px")
+        }
+    }
+
     /// The times by which the work of a drawing is estimated, in nanoseconds. They were measured with librsvg 2.54 and
     /// are rounded up. Times for pixels count each pixel of the image, although most effects cover only a part of it.
     enum DrawingTime {
         /// The factor by which an estimate may exceed the time limit, because it is an upper bound.
         static let tolerance = 10.0
+        /// The bytes of an element in librsvg.
+        static let elementByteCount = 2_000.0
 
         static let element = 15_000.0
+        /// An element of a document, and a byte of the attribute `style` or of a style sheet, when librsvg reads them.
+        static let loadedElement = 10_000.0
+        static let styleByte = 150.0
+        /// A declaration of a rule, for each element to which it may apply.
+        static let declaration = 150.0
         static let pathSegment = 300.0
+        /// A segment of a clipping path, for each shape that it cuts.
+        static let clipSegment = 1_000.0
         /// A point where two segments of an outline cross each other.
         static let crossing = 1_000.0
+        /// The number of lines of a curve whose length has the square root 1, in pixels, and the time of each.
+        static let curveLines = 3.0
+        static let curveLine = 500.0
         static let character = 60_000.0
+        /// The layout of a text or a part of one.
+        static let textElement = 1_000_000.0
+        /// The choice of a font that was not used before.
+        static let font = 7_000_000.0
+        /// A pair of stops of a gradient, for each shape.
+        static let squaredStop = 2.5
+        /// One of many stops of a gradient, for each pixel.
+        static let stop = 1.0
         /// The time of a text grows with the square of its length.
         static let squaredCharacter = 25.0
         static let imagePixel = 30.0
-        /// A pair of an element and a selector.
+        /// A pair of an element and a part of a selector.
         static let selector = 150.0
+        /// A step of a selector from an element to another one.
+        static let selectorStep = 50.0
+        /// A byte of the attributes that a selector compares.
+        static let selectorByte = 1.5
         static let layer = 2.0
         static let mask = 14.0
         static let blur = 300.0
         static let lighting = 120.0
         static let filterPrimitive = 80.0
+        /// A filter primitive, whatever its size.
+        static let filterElement = 80_000.0
         static let turbulenceOctave = 100.0
         /// One element of the matrix of a convolution, and one pixel of the neighborhood of a morphological filter.
         static let neighbor = 10.0

@@ -10,6 +10,12 @@
         /// The properties that may apply to every element.
         private var universal = DrawingProperties()
         private(set) var selectorCount = 0
+        /// The work of comparing selectors with elements.
+        private(set) var selectors = SelectorWork()
+        /// The values of properties that select a font.
+        private(set) var fonts: Set<FontValue> = []
+        /// The number of bytes of all style sheets.
+        private(set) var byteCount = 0
         /// The number of references to elements, counted for each selector.
         private var referenceCount = 0
 
@@ -25,13 +31,17 @@
         mutating func add(_ text: [UInt8], viewport: Double) throws(ImageDecodingError) {
             // Otherwise a rule may continue after its first closing brace, so all declarations count for every element.
             let isPlain = CSSText.hasPlainBraces(text[...])
+            byteCount += text.count
             for rule in text.split(separator: UInt8(ascii: "}")) {
                 let brace = rule.firstIndex(of: UInt8(ascii: "{"))
                 guard brace != nil || !isPlain else { continue }
                 let open = brace ?? rule.startIndex
                 var properties = DrawingProperties()
                 properties.add(declarations: isPlain ? rule[open...] : rule, viewport: viewport)
+                properties.declarationCount = 1 + Double(rule.count { $0 == UInt8(ascii: ";") })
+                fonts.formUnion(properties.fonts)
                 let selectors = rule[..<open].split(separator: UInt8(ascii: ","))
+                try self.selectors.add(isPlain ? rule[..<open] : rule)
                 selectorCount += selectors.count
                 guard selectorCount <= Self.maximumSelectorCount else {
                     throw ImageDecodingError(.exceedsLimit, "SVG: more than \(Self.maximumSelectorCount) selectors")

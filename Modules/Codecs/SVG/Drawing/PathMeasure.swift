@@ -6,6 +6,8 @@
     struct PathMeasure {
         private(set) var length = 0.0
         private(set) var segmentCount = 0.0
+        /// The sum of the square roots of the lengths of curves, with which the number of their lines grows.
+        private(set) var curveRoot = 0.0
         private var minimum = SIMD2<Double>(repeating: .infinity)
         private var maximum = SIMD2<Double>(repeating: -.infinity)
         private var point = SIMD2<Double>.zero
@@ -21,13 +23,16 @@
             return area.isNaN ? .infinity : area
         }
 
-        /// The estimated number of points where segments cross each other. Curves are drawn as several lines.
+        /// The estimated number of points where segments cross each other. Curves are drawn as several lines. Outlines
+        /// of horizontal and vertical lines only are cut at all heights where one of them ends, which counts as well.
         private(set) var crossingCount = 0.0
 
         /// The ends of the segments.
         private var ends = PointSample()
         /// The estimate, when the path is read for the second time.
         private var estimate: CrossingEstimate?
+        /// Whether all lines are horizontal or vertical.
+        private var isRectilinear = true
 
         /// The number of segments that cross each other too rarely to matter.
         private static let smallCount = 16.0
@@ -50,14 +55,20 @@
             var second = Self(CrossingEstimate(ends, maximumStepCount: stepCount))
             second.read(data)
             stepCount -= min(stepCount, second.estimate?.stepCount ?? 0)
-            crossingCount = min(maximum, second.estimate?.count ?? maximum)
+            var count = second.estimate?.count ?? maximum
+            if isRectilinear { count += Self.cutsToCrossings * (second.estimate?.cutCount ?? 0) }
+            crossingCount = min(maximum, count)
         }
+
+        /// The number of crossings that take as long as to cut a vertical line at the end of another one.
+        private static let cutsToCrossings = 2.0
 
         private init(_ estimate: CrossingEstimate) { self.estimate = estimate }
 
         private mutating func read(_ data: ArraySlice<UInt8>) {
             var numbers = SVGNumbers(data)
             var command: UInt8 = 0
+            defer { closeSubpath() }
             while let byte = numbers.peek {
                 if XMLCharacter.isNameStart(byte) {
                     command = byte
@@ -74,6 +85,11 @@
             }
         }
 
+        /// Adds the line that closes an open part of the path where it is filled. A stroke has a second side instead.
+        private mutating func closeSubpath() {
+            if point != start { addLine(point, start) }
+        }
+
         /// Adds one segment. Returns false when its numbers are missing.
         private mutating func add(_ command: UInt8, _ numbers: inout SVGNumbers) -> Bool {
             let isRelative = command & 0x20 != 0
@@ -81,6 +97,7 @@
             switch command | 0x20 {
             case UInt8(ascii: "m"):
                 guard let next = Self.point(&numbers) else { return false }
+                closeSubpath()
                 point = origin + next
                 start = point
                 include(point)
@@ -108,6 +125,8 @@
         private mutating func addPoints(
             _ count: Int, _ origin: SIMD2<Double>, _ numbers: inout SVGNumbers, isSmooth: Bool = false
         ) -> Bool {
+            let lengthBefore = length
+            defer { if count > 1 || isSmooth { curveRoot += (length - lengthBefore).squareRoot() } }
             for index in 0..<count {
                 guard let next = Self.point(&numbers) else { return false }
                 // The first control point of a smooth curve is the reflection of the last one, so it is as far away.
@@ -128,6 +147,7 @@
             // Radii that are too small for the distance are enlarged.
             let radius = max(abs(arc.radii.x), abs(arc.radii.y), distance(from, end) / 2)
             length += 2 * .pi * radius
+            curveRoot += (2 * .pi * radius).squareRoot()
             let reach = SIMD2(repeating: 2 * radius)
             for center in [from, end] {
                 include(center - reach)
@@ -155,6 +175,7 @@
 
         /// Adds a line to the sample, or to the estimate.
         private mutating func addLine(_ from: SIMD2<Double>, _ to: SIMD2<Double>) {
+            if from.x != to.x, from.y != to.y { isRectilinear = false }
             guard estimate == nil else {
                 estimate?.add(from, to)
                 return

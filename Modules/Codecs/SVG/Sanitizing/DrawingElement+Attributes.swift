@@ -6,8 +6,10 @@
         private static let maximumClassCount = 1_000
         /// The maximum number of elements of the matrix of a convolution, as in librsvg, which panics beyond it.
         private static let maximumKernelCount = 400.0
-        /// The maximum distance of a filter primitive, as a multiple of the size of the document.
-        private static let maximumReach = 1_000.0
+        /// The number of scans that each embedded image may have, and that of small images.
+        private static let smallScanCount = 20
+        private static let maximumScanCount = 100
+        private static let maximumScannedPixelCount = Double(1 << 30)
 
         /// Reads the attributes that determine how much work it is to draw the element.
         ///
@@ -21,9 +23,11 @@
         ) throws(ImageDecodingError) {
             for attribute in attributes {
                 let value = attribute.value[...]
+                attributeByteCount += Double(value.count)
                 switch attribute.name {
                 case "id": id = String(decoding: value, as: UTF8.self)
                 case "class":
+                    classByteCount = Double(value.count)
                     // A long attribute is split only as far as the limit needs it. The last part can be white space.
                     let parts = value.split(
                         maxSplits: Self.maximumClassCount + 1, whereSeparator: XMLCharacter.isSpace)
@@ -43,11 +47,11 @@
             let values = Values(attributes, viewport)
             switch kind {
             case .shape: readShape(values, &stepCount)
-            case .text: (area, length) = (viewport * viewport, viewport)
+            case .text:
+                (area, length) = (viewport * viewport, viewport)
+                time = DrawingTime.textElement
             case .pattern: readPattern(values)
-            case .filterPrimitive:
-                try Self.checkRegion(values)
-                try readPrimitive(values)
+            case .filterPrimitive: try readPrimitive(values)
             case .container, .use, .image, .definition, .other: readBox(values)
             }
         }
@@ -68,11 +72,6 @@
                 text(name).flatMap { SVGLength($0) }.map { abs($0.pixels(of: viewport)) }
             }
 
-            /// Returns the number of pixels of a coordinate; nil when it is missing or invalid.
-            func position(_ name: String) -> Double? {
-                text(name).flatMap { SVGLength($0) }.map { $0.pixels(of: viewport) }
-            }
-
             /// Returns one or two numbers, as those of filters; the second one is equal to the first by default.
             func pair(_ name: String) -> (Double, Double)? {
                 guard let text = text(name) else { return nil }
@@ -90,6 +89,7 @@
             case "circle", "ellipse":
                 let radius = max(values.length("r") ?? 0, values.length("rx") ?? 0, values.length("ry") ?? 0)
                 (area, length, segmentCount) = (4 * radius * radius, 2 * .pi * radius, 4)
+                curveRoot = 4 * (length / 4).squareRoot()
             case "line":
                 let ends = ["x1", "y1", "x2", "y2"].reduce(0) { $0 + (values.length($1) ?? 0) }
                 (length, segmentCount) = (ends, 1)
@@ -104,6 +104,7 @@
             // An outline that closes itself is longer, at most twice as long.
             let bound = measure.length.isNaN ? .infinity : 2 * measure.length
             (area, length, segmentCount) = (measure.area, bound, measure.segmentCount)
+            curveRoot = measure.curveRoot.isNaN ? .infinity : measure.curveRoot
             time += measure.crossingCount * DrawingTime.crossing
         }
 
@@ -135,23 +136,8 @@
             }
         }
 
-        /// Checks that a filter primitive has a region, near the document. librsvg 2.54 panics when it repeats an empty
-        /// region, or one that does not meet that of the filter.
-        private static func checkRegion(_ values: Values) throws(ImageDecodingError) {
-            let reach = maximumReach * max(1, values.viewport)
-            for (start, length) in [("x", "width"), ("y", "height")] {
-                if let length = values.position(length), length <= 0 {
-                    throw ImageDecodingError(.unsupportedVariant, "SVG: a filter primitive has an empty region")
-                }
-                guard let start = values.position(start) else { continue }
-                let end = start + (values.length(length) ?? reach / 2)
-                guard start <= reach, end >= -reach else {
-                    throw ImageDecodingError(.exceedsLimit, "SVG: a filter primitive is far outside of the document")
-                }
-            }
-        }
-
         private mutating func readPrimitive(_ values: Values) throws(ImageDecodingError) {
+            time = DrawingTime.filterElement
             switch type {
             case "feTurbulence":
                 let octaves = min(values.pair("numOctaves")?.0 ?? 1, 9)
@@ -177,8 +163,11 @@
 
         /// Adds an embedded image.
         ///
-        /// - Throws: `exceedsLimit` when its size exceeds the limits.
-        mutating func addImage(_ size: PixelSize, limits: DecodingLimits) throws(ImageDecodingError) {
+        /// - Parameter scanCount: The number of scans, each of which librsvg 2.54 draws over the others. Default: 1.
+        /// - Throws: `exceedsLimit` when its size or its scans exceed the limits.
+        mutating func addImage(
+            _ size: PixelSize, scanCount: Int = 1, limits: DecodingLimits
+        ) throws(ImageDecodingError) {
             do throws(ImageDecodingError) {
                 try limits.check(size, format: .rgba8)
             } catch {
@@ -186,7 +175,12 @@
             }
             // librsvg holds the pixels of its decoder and a surface of cairo at the same time.
             imageByteCount += 8 * Double(size.pixelCount)
-            time += Double(size.pixelCount) * DrawingTime.imagePixel
+            // The same limit as that of the decoder of JPEG files.
+            let scannedPixelCount = Double(size.pixelCount) * Double(scanCount)
+            guard scanCount <= Self.smallScanCount
+                || scanCount <= Self.maximumScanCount && scannedPixelCount <= Self.maximumScannedPixelCount
+            else { throw ImageDecodingError(.exceedsLimit, "SVG: an embedded image has too many scans") }
+            time += scannedPixelCount * DrawingTime.imagePixel
         }
 
         /// Adds an embedded document, which librsvg draws at its natural size.
@@ -198,6 +192,8 @@
             imageByteCount += document.cost.byteCount(pixelCount: size.pixelCount, scale: document.viewBoxScale)
             time += document.cost.time(pixelCount: size.pixelCount, scale: document.viewBoxScale)
             (embedded.elementCount, embedded.depth) = (document.cost.elementCount, document.cost.depth)
+            imageByteCount += DrawingTime.elementByteCount * Double(document.elementCount)
+            embedded.gradientCount = document.cost.gradientCount
             (embedded.segmentCount, embedded.dashCount) = (document.cost.segmentCount, document.cost.dashCount)
             embedded.characterCount = document.cost.characterCount
         }

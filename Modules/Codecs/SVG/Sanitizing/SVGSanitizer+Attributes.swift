@@ -74,7 +74,7 @@
             switch image.format {
             case .png, .jpeg, .gif:
                 guard let size = image.size, size.isPositive else { return false }
-                try element.addImage(size, limits: limits)
+                try element.addImage(size, scanCount: image.scanCount, limits: limits)
                 attribute.value = EmbeddedImage.url(of: image.bytes, format: image.format)
             case .text:
                 guard let inner = try document(image.bytes) else { return false }

@@ -30,6 +30,8 @@
         private var textDepth = 0
         private var characterCount = 0.0
         private var styleText: [UInt8]?
+        /// The region of the last filter that began.
+        private var filter: FilterRegion?
         /// The gradients and patterns that inherit from others, with the positions of their `href` in the output.
         private var heirs: [(index: Int, attribute: Range<Int>)] = []
 
@@ -177,6 +179,7 @@
             let isHeir = kind == .pattern || name.hasSuffix("Gradient")
             for attribute in attributes {
                 let start = output.count
+                if attribute.name == "style" { graph.styleByteCount += attribute.value.count }
                 output.attribute(attribute.name, attribute.value)
                 if isHeir, Self.isReference(attribute.name) {
                     heirs.append((graph.elements.count, start..<output.count))
@@ -187,6 +190,8 @@
                 // A result with a name exists until the filter ends.
                 graph.changeOpenElement { $0.properties.surfaceCount += 1 }
             }
+            if name == "filter" { filter = try FilterRegion(attributes, viewport: viewport) }
+            if kind == .filterPrimitive { try filter?.check(attributes) }
             try element.read(attributes, viewport: viewport, stepCount: &allowance.stepCount)
             graph.open(element)
         }
