@@ -75,6 +75,33 @@
             #expect(Self.estimate("M0 0" + String(repeating: "L0 0", count: 1_000)).isFinite)
         }
 
+        @Test func `vertical lines that begin and end at many heights are cut at each`() {
+            var random = SeededGenerator(seed: 5)
+            let lines = (0..<1_000).map { index in
+                let start = Int.random(in: 0..<5_000, using: &random)
+                return "M\(index) \(start)V\(Int.random(in: 5_000..<10_000, using: &random))"
+            }
+            let equal = (0..<1_000).map { "M\($0) 0V10000" }.joined()
+
+            #expect(Self.estimate(lines.joined()) > 500_000)
+            #expect(Self.estimate(lines.map { $0 + "z" }.joined()) > 500_000)
+            #expect(Self.estimate(equal) < 100_000)
+            // One oblique line is enough for another algorithm, which finds no crossings here.
+            #expect(Self.estimate(equal + "M0 0L1 2") < 100_000)
+        }
+
+        @Test func `the line that closes an open outline counts`() {
+            var random = SeededGenerator(seed: 6)
+            let parts = (0..<1_000).map { _ in
+                let (x, end) = (Int.random(in: 0..<1_000, using: &random), Int.random(in: 0..<1_000, using: &random))
+                return "M\(x) 0V1000H\(end)"
+            }
+            let closed = Self.estimate(parts.map { $0 + "z" }.joined())
+
+            #expect(closed > 300_000)
+            #expect(Self.estimate(parts.joined()) > closed * 0.7)
+        }
+
         @Test func `points in memory and visited cells are bounded, so the time is linear`() {
             var sample = PointSample()
             for index in 0..<100_000 { sample.add(SIMD2(Double(index % 1_000), Double(index % 997))) }

@@ -355,6 +355,210 @@
             #expect(image.pixels.rgba(4, 4) == [0, 0, 0, 255])
         }
 
+        /// Returns whether the document is drawn by the calling thread, without the time limit.
+        private func isLight(_ content: String, side: Int = 64) throws -> Bool {
+            let document = try document(content).withUnsafeBytes { bytes in
+                try SVGDocument(bytes.bindMemory(to: UInt8.self), limits: DecodingLimits())
+            }
+            let drawing = SVGDrawing(document, target: TargetSize(width: side, height: side))
+            return drawing.isLight(.seconds(10))
+        }
+
+        private func gradient(_ stopCount: Int) -> String {
+            let stops = (0..<stopCount).map { "<stop offset='.\($0)'/>" }.joined()
+            return "<linearGradient id='a'>\(stops)</linearGradient><radialGradient id='b' href='#a'/>"
+        }
+
+        @Test(arguments: ["#a", "#b"]) func `stops of gradients count for each shape`(name: String) throws {
+            let rect = cover("fill='url(\(name))'")
+
+            #expect(try isLight(gradient(5) + rect))
+            #expect(try !isLight(gradient(20_000) + rect))
+            #expect(try !isLight(gradient(5) + rect, side: 2_000))
+            #expect(code(gradient(2_000) + rect, by: patient) == nil)
+            #expect(code(gradient(20_000) + String(repeating: rect, count: 200)) == .exceedsLimit)
+            #expect(code(gradient(20_000) + "<g fill='url(\(name))'>\(nested(200, "<g/>", ""))</g>") == .exceedsLimit)
+        }
+
+        @Test(arguments: [
+            "a ~ g", "g:nth-child(2)", "g:Nth-Last-Child(2)", "g:nth\\-child(2)", "g:first-of-type", "g:not(a~g)",
+            "b, g:only-of-type", "svg g:nth-of-type(2n + 1)",
+        ])
+        func `selectors that visit all siblings count for each pair`(selector: String) throws {
+            let content = "<style>\(selector){fill:red}</style>" + String(repeating: "<g/>", count: 50_000)
+
+            #expect(code(content) == .exceedsLimit)
+            #expect(try isLight(content.replacing(String(repeating: "<g/>", count: 49_900), with: "")))
+        }
+
+        @Test(arguments: ["a + g", "g:first-child", "g[id='~']", "svg > g", "g:hover, #a.b"])
+        func `other selectors count for each element`(selector: String) throws {
+            let content = "<style>\(selector){fill:red}</style>" + String(repeating: "<g/>", count: 50_000)
+
+            #expect(code(content, by: patient) == nil)
+        }
+
+        @Test func `selectors that visit siblings for each sibling are refused for fewer elements`() {
+            let elements = String(repeating: "<g/>", count: 3_000)
+            let nested = "g:not(a:not(b:not(c:not(d))))"
+
+            #expect(code("<style>g:not(a ~ b){fill:red}</style>\(elements)", by: patient) == nil)
+            #expect(code("<style>g:nth-child(2) ~ g{fill:red}</style>\(elements)") == .exceedsLimit)
+            #expect(code("<style>g:not(a ~ g:not(b ~ g)){fill:red}</style>\(elements)") == .exceedsLimit)
+            #expect(refusal(of: "<style>\(nested){fill:red}</style>") == .exceedsLimit)
+        }
+
+        @Test func `long selectors, classes and attributes count`() {
+            func elements(_ count: Int, _ attributes: String) -> String {
+                String(repeating: "<g \(attributes)/>", count: count)
+            }
+            let long = String(repeating: ".a", count: 20_000)
+            let names = String(repeating: String(repeating: "b", count: 1_000) + " ", count: 1_000)
+            let classes = String(repeating: ".a", count: 100_000)
+            let parts = String(repeating: "[id*=ab]", count: 100_000)
+
+            #expect(code("<style>\(long){fill:red}</style>" + elements(50_000, "class='a'")) == .exceedsLimit)
+            #expect(code("<style>\(classes){fill:red}</style>" + elements(1, "class='\(names)'")) == .exceedsLimit)
+            #expect(code("<style>\(parts){fill:red}</style>" + elements(1, "id='\(names)'")) == .exceedsLimit)
+            let ancestors = "<style>a\(String(repeating: ">g", count: 5_000)) g{x:y}</style>"
+            #expect(code(ancestors + nested(240, "<g>", "</g>", elements(4_000, ""))) == .exceedsLimit)
+        }
+
+        @Test func `declarations count for each element to which they may apply`() {
+            func content(_ name: String) -> String {
+                let rule = String(repeating: "fill:red;", count: 20_000)
+                return "<style>.a{\(rule)}</style>" + String(repeating: "<g class='\(name)'/>", count: 50_000)
+            }
+
+            #expect(code(content("a")) == .exceedsLimit)
+            #expect(code(content("b"), by: patient) == nil)
+        }
+
+        @Test(arguments: [
+            ("stroke-dasharray", "1 "), ("filter", "blur(1) "), ("font-family", "a"), ("fill", "url(#a) "),
+        ])
+        func `long properties take memory for each element`(name: String, part: String) {
+            let value = String(repeating: part, count: 40_000)
+            func elements(_ count: Int) -> String { String(repeating: "<g/>", count: count) }
+
+            for open in ["<style>g{\(name):\(value)}</style><g>", "<g \(name)='\(value)'>"] {
+                let isInherited = name != "filter" || open.hasPrefix("<style>")
+                #expect(refusal(of: open + elements(10) + "</g>") == nil)
+                let data = document(open + elements(10_000) + "</g>")
+                if isInherited { #expect(decoder.errorCode(data) == .exceedsLimit) }
+            }
+        }
+
+        @Test func `the lines of strokes take memory`() throws {
+            func byteCount(_ attributes: String) throws -> Int {
+                let data = document("<path \(attributes) d='M0 0\(String(repeating: "l1 2", count: 10_000))'/>")
+                return try decoder.decodingByteCount(data, options: DecodingOptions())
+            }
+            let filled = try byteCount("")
+
+            #expect(try byteCount("stroke='none'") < filled + 1_000)
+            #expect(try byteCount("stroke='red'") > filled + 3_900_000)
+            #expect(try byteCount("style='stroke:red;stroke-linejoin:round'") > filled + 9_000_000)
+            #expect(
+                try byteCount("stroke='red' stroke-linejoin='round' stroke-width='1e4'") > filled + 100_000_000)
+            #expect(try byteCount("stroke='red' stroke-dasharray='.1 .1'") > filled + 20_000_000)
+        }
+
+        @Test func `curves far outside are drawn as many lines`() {
+            func path(_ count: Int) -> String {
+                "<path d='M0 0\(String(repeating: "c1e6 1e6 -1e6 1e6 0 0", count: count))'/>"
+            }
+            let circles = String(repeating: "<circle r='1e7'/>", count: 20_000)
+
+            #expect(code(path(16), by: patient) == nil)
+            #expect(code(path(4_000)) == .exceedsLimit)
+            #expect(code(circles) == .exceedsLimit)
+            #expect(code(circles.replacing("1e7", with: "5"), by: patient) == nil)
+        }
+
+        @Test func `fonts that differ count`() {
+            func texts(_ count: Int, _ attribute: (Int) -> String) -> String {
+                (0..<count).map { "<text \(attribute($0))>a</text>" }.joined()
+            }
+
+            #expect(code(texts(20) { "font-size='\(10 + $0)'" }, by: patient) == nil)
+            #expect(code(texts(14_000) { "font-size='\($0)'" }) == .exceedsLimit)
+            let pairs = texts(14_000) { "font-size='\($0 % 120)' style='font-family:f\($0 / 120)'" }
+            #expect(code(pairs) == .exceedsLimit)
+            #expect(code(texts(14_000) { _ in "font-size='1.01em'" }) == .exceedsLimit)
+        }
+
+        @Test func `a clipping path counts for each shape`() {
+            func clipped(_ count: Int) -> String {
+                let shapes = String(repeating: "<circle r='40'/>", count: count)
+                return "<clipPath id='c'>\(scribble(2_000))</clipPath><g clip-path='url(#c)'>\(shapes)</g>"
+            }
+
+            #expect(code(clipped(1), by: patient) == nil)
+            #expect(code(clipped(2_000)) == .exceedsLimit)
+        }
+
+        @Test func `a transform that does not apply hides no other`() {
+            let pattern = """
+                <pattern id='p' patternUnits='userSpaceOnUse' width='20000' height='20000'><rect width='9' height='9'/>
+                </pattern><g transform='scale(.0001)'><rect width='9' height='9' fill='url(#p)'/></g>
+                """
+
+            #expect(code(pattern) == nil)
+            #expect(code(pattern.replacing("<g ", with: "<g style='transform:none' ")) == .exceedsLimit)
+            let rule = "<style>a g{transform:scale(.0001)}</style>"
+            #expect(code(rule + pattern.replacing(" transform='scale(.0001)'", with: "")) == .exceedsLimit)
+        }
+
+        @Test(arguments: [
+            (UInt8(0), 100, true), (0, 101, false), (19, 42, true), (19, 43, false), (19, 20, true),
+        ])
+        func `embedded JPEG with more scans than the limit are refused`(side: UInt8, scans: Int, isDrawn: Bool) {
+            // The side is 8 or 5,000.
+            let bytes: [UInt8] = side == 0 ? [0, 8] : [side, 136]
+            var jpeg: [UInt8] = [0xFF, 0xD8, 0xFF, 0xC2, 0, 11, 8] + bytes + bytes + [1, 1, 0x11, 0]
+            for _ in 0..<scans { jpeg += [0xFF, 0xDA, 0, 8, 1, 1, 0, 1, 1, 0, 0x3F, 0xFF, 0, 0xFF, 0xD0, 0x55] }
+            let url = "data:image/jpeg;base64,\(Data(jpeg + [0xFF, 0xD9]).base64EncodedString())"
+
+            #expect(refusal(of: "<image href='\(url)'/>") == (isDrawn ? nil : .exceedsLimit))
+        }
+
+        @Test func `text and other parts of an embedded PNG that are not drawn are left out`() throws {
+            let png = try #require(Data(base64Encoded: SampleDocument.bluePNG))
+            let text: [UInt8] = [0, 0, 0, 5] + Array("zTXta".utf8) + [0, 0, 1, 2, 9, 9, 9, 9]
+            let changed = png.prefix(33) + text + png.dropFirst(33).dropLast(12) + text + png.suffix(12)
+            let url = "data:;base64,\(changed.base64EncodedString())"
+
+            let image = try #require(EmbeddedImage(url: Array(url.utf8)))
+
+            #expect(image.bytes == png)
+            #expect(EmbeddedImage(url: Array("data:;base64,\(changed.dropLast(20).base64EncodedString())".utf8)) != nil)
+        }
+
+        @Test(arguments: [
+            ("", "x='.5'", true), ("", "x='1.2'", false), ("", "x='-.5' width='.3'", false),
+            ("width='2'", "x='1.2'", true), ("", "y='200%' height='1'", false), ("x='2000'", "", false),
+            ("y='-1e9' height='5'", "", false), ("width='-1'", "", false), ("height='0%'", "", false),
+            ("filterUnits='userSpaceOnUse'", "x='999'", true),
+        ])
+        func `relative regions that are repeated must meet that of the filter`(
+            filter: String, primitive: String, isDrawn: Bool
+        ) {
+            let attributes = "primitiveUnits='objectBoundingBox' \(filter)"
+            let content = "<filter id='f' \(attributes)><feOffset \(primitive)/><feTile/></filter>"
+
+            #expect((refusal(of: content) == nil) == isDrawn)
+            #expect(refusal(of: content.replacing("<feTile/>", with: "")) == nil)
+        }
+
+        @Test(arguments: [("x='60'", true), ("x='70'", false), ("x='-10' width='5'", false)])
+        func `regions in pixels that are repeated must meet that of the filter`(primitive: String, isDrawn: Bool) {
+            let units = "filterUnits='userSpaceOnUse' x='0' width='64' primitiveUnits='userSpaceOnUse'"
+            let content = "<filter id='f' \(units)><feFlood \(primitive)/><feTile/></filter>"
+
+            #expect((refusal(of: content) == nil) == isDrawn)
+        }
+
         /// Returns a path of lines between points that follow each other in no order.
         private func scribble(_ count: Int) -> String {
             let points = (0..<count).map { "\($0 &* 7919 % 1000),\($0 &* 104_729 % 997)" }

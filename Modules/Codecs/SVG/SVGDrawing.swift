@@ -107,7 +107,7 @@
         /// Returns whether drawing takes at most some tenths of a second, even when each element and each character
         /// covers the whole image or the whole of an embedded image, and all outlines cross each other. Such a document
         /// is drawn without the cost of another thread.
-        private func isLight(_ timeLimit: Duration) -> Bool {
+        func isLight(_ timeLimit: Duration) -> Bool {
             let cost = document.cost
             let time = cost.time(pixelCount: size.pixelCount, scale: scale)
             let pixelCount = Double(size.pixelCount) + cost.imageByteCount / 8

@@ -64,8 +64,8 @@ package final class Coalescer<Key: Hashable & Sendable, Update: Sendable, Value:
     ///   - source: The source that `body` uses. Default: nil, no source.
     ///   - isCancelable: Whether ``cancel(where:)`` finds this waiter. Default: false.
     ///   - task: The task of other shared work, in which this method is called. If this waiter begins the work, the
-    ///     work runs in it: it begins at once, and needs no task of its own. Both coalescers must have the same executor.
-    ///     Default: nil.
+    ///     work runs in it: it begins at once, and needs no task of its own. Both coalescers must have the same
+    ///     executor. Default: nil.
     ///   - priority: The priority of the work for this waiter.
     ///   - onUpdate: Called with each update of the work. Default: nil.
     ///   - isImmediate: Whether work without an executor may begin on this thread. This waiter cannot leave before the

@@ -226,10 +226,8 @@
             }
             for name in own.effects {
                 guard let (effect, referenced) = self.cost(named: name) else { continue }
-                // cairo cuts each shape with a clipping path.
-                if referenced.type == "clipPath" {
-                    cost.time += effect.segmentCount * DrawingTime.clipSegment * cost.elementCount
-                }
+                // cairo cuts each shape with the clipping path.
+                if referenced.type == "clipPath" { cost.time += effect.time * cost.elementCount }
                 let surfaces = cost.surfaceCount + effect.surfaceCount
                 cost.add(effect)
                 cost.surfaceCount = surfaces

@@ -14,7 +14,8 @@
         /// The length of an average dash and its gap, or nil without dashes.
         var dashLength: Double?
         /// The factor by which transforms enlarge lengths at most.
-        var scale = 1.0
+        private(set) var scale = 1.0
+        private var hasTransform = false
         /// The area of the largest shape that a rule may set.
         var area = 0.0
         /// The number of declarations of rules.
@@ -74,12 +75,12 @@
             case "stroke-width": strokeWidth = max(strokeWidth, SVGLength(value)?.pixels(of: viewport) ?? 0)
             case "stroke-linejoin", "stroke-linecap":
                 isRound = isRound || !Self.isKeyword(value, ["miter", "bevel", "butt", "square", "inherit"])
-            case "font", "font-family", "font-size", "font-stretch", "font-style", "font-variant", "font-weight", "lang",
-                "xml:lang":
+            case "font", "font-family", "font-size", "font-stretch", "font-style", "font-variant", "font-weight",
+                "lang", "xml:lang":
                 fonts.append(FontValue(name, value))
             case "marker", "marker-start", "marker-mid", "marker-end": markers += Self.fragments(value)
             case "stroke-dasharray": addDashes(value, viewport)
-            case "transform": scale *= TransformScale(value).factor
+            case "transform": addScale(TransformScale(value).factor)
             case "width", "height", "r", "rx", "ry":
                 let side = SVGLength(value)?.pixels(of: viewport) ?? 0
                 area = max(area, 4 * side * side)
@@ -104,7 +105,7 @@
             paints += other.paints
             markers += other.markers
             if let length = other.dashLength { dashLength = min(dashLength ?? length, length) }
-            scale *= other.scale
+            if other.hasTransform { addScale(max(1, other.scale)) }
             declarationCount += other.declarationCount
             byteCount += other.byteCount
             hasStroke = hasStroke || other.hasStroke
@@ -130,6 +131,12 @@
 
         private mutating func checkInheritance(_ value: ArraySlice<UInt8>) {
             if Self.isKeyword(value, ["inherit"]) { inheritsEffects = true }
+        }
+
+        /// Adds a transform. One that does not apply, because another one takes precedence, must not hide the other.
+        private mutating func addScale(_ factor: Double) {
+            scale = hasTransform ? max(scale, factor) : factor
+            hasTransform = true
         }
 
         private mutating func addSurface(_ time: Double) {
@@ -181,12 +188,18 @@
         /// Whether the value is relative to that of the element around it.
         let isRelative: Bool
 
+        private static let units = ["%", "em", "ex", "ch", "larger", "smaller"]
+
         init(_ name: String, _ value: ArraySlice<UInt8>) {
             self.name = name
             self.value = String(decoding: value, as: UTF8.self)
-            let letters = Array("%emxchlarsER".utf8)
-            isRelative = ["font", "font-size"].contains(name) && value.contains { letters.contains($0) }
-                && !self.value.hasSuffix("px")
+            let text = self.value.lowercased().prefix { $0 != "!" }.filter { !$0.isWhitespace }
+            isRelative =
+                switch name {
+                case "font-size": Self.units.contains { text.hasSuffix($0) }
+                case "font": Self.units.contains { text.contains($0) }
+                default: false
+                }
         }
     }
 
@@ -205,8 +218,6 @@
         /// A declaration of a rule, for each element to which it may apply.
         static let declaration = 150.0
         static let pathSegment = 300.0
-        /// A segment of a clipping path, for each shape that it cuts.
-        static let clipSegment = 1_000.0
         /// A point where two segments of an outline cross each other.
         static let crossing = 1_000.0
         /// The number of lines of a curve whose length has the square root 1, in pixels, and the time of each.

@@ -56,12 +56,12 @@
             second.read(data)
             stepCount -= min(stepCount, second.estimate?.stepCount ?? 0)
             var count = second.estimate?.count ?? maximum
-            if isRectilinear { count += Self.cutsToCrossings * (second.estimate?.cutCount ?? 0) }
+            if isRectilinear { count = max(count, Self.crossingsOfCut * (second.estimate?.cutCount ?? 0)) }
             crossingCount = min(maximum, count)
         }
 
         /// The number of crossings that take as long as to cut a vertical line at the end of another one.
-        private static let cutsToCrossings = 2.0
+        private static let crossingsOfCut = 2.0
 
         private init(_ estimate: CrossingEstimate) { self.estimate = estimate }
 

@@ -98,8 +98,8 @@
             return PixelSize(width: number(at: 16), height: number(at: 20))
         }
 
-        /// Returns a PNG without the chunks that are not drawn. Text in 1,000 of them can be compressed to thousandths of
-        /// 8 MB each. Source: PNG, section 5.3.
+        /// Returns a PNG without the chunks that are not drawn. The text in each of a thousand could expand to 8 MB.
+        /// Source: PNG, section 5.3.
         private static func essentialPNG(_ data: Data) -> Data {
             let types = ["IHDR", "PLTE", "tRNS", "IDAT", "IEND"].map { Array($0.utf8) }
             var result = data.prefix(8)

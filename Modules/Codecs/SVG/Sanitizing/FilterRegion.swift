@@ -21,14 +21,15 @@
         private let hasRelativePrimitives: Bool
         /// The reference length of percentages, which are not relative.
         private let viewport: Double
+        /// The error of a primitive that repeats the region of this filter, or that of an earlier primitive.
+        private var problem: ImageDecodingError?
 
         /// The maximum distance, as a multiple of the size of the document or of an element.
         private static let maximumReach = 1_000.0
 
-        /// Reads the attributes of a filter.
-        ///
-        /// - Throws: `unsupportedVariant` for an empty region; `exceedsLimit` for one far outside of the document.
-        init(_ attributes: [XMLAttribute], viewport: Double) throws(ImageDecodingError) {
+        /// Reads the attributes of a filter. An empty region, or one far outside of the document, is an error only when
+        /// it is repeated.
+        init(_ attributes: [XMLAttribute], viewport: Double) {
             self.viewport = viewport
             isRelative = Self.isRelative(attributes, "filterUnits") ?? true
             hasRelativePrimitives = Self.isRelative(attributes, "primitiveUnits") ?? false
@@ -39,14 +40,19 @@
                     length: Self.value(attributes, length, reference) ?? 1.2 * reference)
             }
             (x, y) = (span("x", "width"), span("y", "height"))
-            for span in [x, y] { try Self.check(span, "filter", reach: Self.maximumReach * max(1, reference)) }
+            do throws(ImageDecodingError) {
+                for span in [x, y] { try Self.check(span, "filter", reach: Self.maximumReach * max(1, reference)) }
+            } catch {
+                problem = error
+            }
         }
 
         /// Checks the region of a primitive. It is compared with that of the filter when both have the same units.
         ///
-        /// - Throws: `unsupportedVariant` for an empty region; `exceedsLimit` for one far outside of the document or
-        ///   outside of the filter.
-        func check(_ attributes: [XMLAttribute]) throws(ImageDecodingError) {
+        /// - Throws: `unsupportedVariant` for an empty region; `exceedsLimit` for one far outside of the document; the
+        ///   error of an earlier region for `feTile`.
+        mutating func check(_ attributes: [XMLAttribute], of type: String) throws(ImageDecodingError) {
+            if type == "feTile", let problem { throw problem }
             let reference = hasRelativePrimitives ? 1 : viewport
             let reach = Self.maximumReach * max(1, reference)
             for (start, length, filter) in [("x", "width", x), ("y", "height", y)] {
@@ -59,7 +65,8 @@
                 let span = Span(start: start, length: length ?? defaultLength)
                 try Self.check(span, "filter primitive", reach: reach)
                 guard isRelative == hasRelativePrimitives, !span.meets(filter) else { continue }
-                throw ImageDecodingError(.exceedsLimit, "SVG: a filter primitive is outside of its filter")
+                problem = ImageDecodingError(
+                    .exceedsLimit, "SVG: a filter repeats a primitive that is outside of its region")
             }
         }
 

@@ -190,8 +190,8 @@
                 // A result with a name exists until the filter ends.
                 graph.changeOpenElement { $0.properties.surfaceCount += 1 }
             }
-            if name == "filter" { filter = try FilterRegion(attributes, viewport: viewport) }
-            if kind == .filterPrimitive { try filter?.check(attributes) }
+            if name == "filter" { filter = FilterRegion(attributes, viewport: viewport) }
+            if kind == .filterPrimitive { try filter?.check(attributes, of: name) }
             try element.read(attributes, viewport: viewport, stepCount: &allowance.stepCount)
             graph.open(element)
         }
