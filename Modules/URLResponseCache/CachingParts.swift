@@ -9,6 +9,7 @@ struct CachingParts: Sendable {
     let rules: ResponseCacheRules
     let clock: any TimeSource
     let maximumBodyByteCount: Int
+    let willServe: CachingTransport.ServingHook?
     let willStore: (@Sendable (StoredResponse, HTTPRequest) async -> StoredResponse?)?
     /// The budget for the bodies that are being copied for the store.
     let budget: CopyBudget
@@ -20,6 +21,20 @@ struct CachingParts: Sendable {
 }
 
 extension CachingParts {
+    /// Returns the decision after the app's hook has seen it; without a hook, the decision itself. The hook decides
+    /// only between a stored response and its validation.
+    func reviewed(_ decision: CacheDecision, of request: HTTPRequest) async -> CacheDecision {
+        guard let willServe, request.cachePolicy == .useProtocolCachePolicy else { return decision }
+        switch decision {
+        case .serve(let stored, _), .serveAndRevalidate(let stored):
+            return await willServe(stored, request, .stored) == .stored ? decision : .revalidate(stored, .request)
+        case .revalidate(let stored, _):
+            guard await willServe(stored, request, .server) == .stored else { return decision }
+            return .serve(stored, stored.terms.lifetime > stored.age(at: clock.now) ? .fresh : .stale)
+        case .complete, .fetch, .forward, .unsatisfiable: return decision
+        }
+    }
+
     /// Returns the response to store after the app's hook has inspected it; without a hook, the response itself.
     /// Returns nil if the hook refuses the response, changes which bytes of the content it has, or changes its head so
     /// that the cache does not store it.

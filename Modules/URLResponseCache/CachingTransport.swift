@@ -33,6 +33,34 @@ public struct CachingTransport: HTTPTransport {
     /// return the same bytes; otherwise the response is not stored.
     public typealias StorageHook = @Sendable (StoredResponse, HTTPRequest) async -> StoredResponse?
 
+    /// The place from which a request gets its response.
+    public enum ServingDecision: Sendable, Hashable {
+        /// The stored response, without waiting for the server.
+        case stored
+        /// The server, which may confirm the stored response.
+        case server
+    }
+
+    /// A closure that decides whether a stored response is served.
+    ///
+    /// ```swift
+    /// import AlcedoURLResponseCache
+    ///
+    /// let offlineFirst: CachingTransport.ServingHook = { _, _, _ in .stored }
+    /// ```
+    ///
+    /// It receives the stored response, the request, and the decision that HTTP prescribes, and returns that decision
+    /// or the other one. The transport calls it for GET and HEAD requests that have the policy
+    /// `useProtocolCachePolicy` and may go to the server, if the requested bytes are stored. Together with a
+    /// ``StorageHook``, it is what a `CacheStrategy` is in Coil: one decides about reading, the other about writing.
+    ///
+    /// A stale response that the hook serves counts as such (``/AlcedoHTTP/HTTPResponse/responseSource``), also if the
+    /// server requires its validation. A response that the hook sends to the server is validated if it has a validator.
+    /// If the server then fails, the stored response is served as the rules of the cache allow.
+    public typealias ServingHook = @Sendable (
+        _ stored: StoredResponse, _ request: HTTPRequest, _ prescribed: ServingDecision
+    ) async -> ServingDecision
+
     let parts: CachingParts
 
     /// Creates a transport that serves requests from a cache where HTTP allows it.
@@ -56,19 +84,21 @@ public struct CachingTransport: HTTPTransport {
     ///   - maximumRevalidationByteCount: The maximum number of body bytes that one background revalidation receives. A
     ///     transfer with more bytes is canceled. Default: `maximumBodyByteCount`, because a longer body is not stored.
     ///   - willStore: A hook that inspects each response after its body has arrived, before it is stored. Default: nil.
+    ///   - willServe: A hook that decides whether a stored response is served, instead of the rules of HTTP. Default:
+    ///     nil.
     ///   - taskExecutor: The executor of the transport's own tasks. Default: nil, for Swift's default executor.
     public init(
         wrapping transport: any HTTPTransport, cache: URLResponseCache, clock: (any TimeSource)? = nil,
         maximumBodyByteCount: Int = 32 << 20, maximumCollectedByteCount: Int = 64 << 20,
         maxConcurrentRevalidations: Int = 8, revalidationTimeout: Duration = .seconds(60),
-        maximumRevalidationByteCount: Int? = nil, willStore: StorageHook? = nil,
+        maximumRevalidationByteCount: Int? = nil, willStore: StorageHook? = nil, willServe: ServingHook? = nil,
         taskExecutor: (any TaskExecutor)? = nil
     ) {
         self.init(
             wrapping: transport, store: cache.store, rules: cache.rules, clock: clock ?? cache.clock,
             maximumBodyByteCount: maximumBodyByteCount, maximumCollectedByteCount: maximumCollectedByteCount,
             maxConcurrentRevalidations: maxConcurrentRevalidations, revalidationTimeout: revalidationTimeout,
-            maximumRevalidationByteCount: maximumRevalidationByteCount, willStore: willStore,
+            maximumRevalidationByteCount: maximumRevalidationByteCount, willStore: willStore, willServe: willServe,
             taskExecutor: taskExecutor, exchanges: cache.exchanges, counts: cache.counts)
     }
 
@@ -87,20 +117,21 @@ public struct CachingTransport: HTTPTransport {
     ///   - maximumRevalidationByteCount: The maximum number of bytes that one background revalidation receives.
     ///     Default: `maximumBodyByteCount`.
     ///   - willStore: A hook that inspects each response before it is stored. Default: nil.
+    ///   - willServe: A hook that decides whether a stored response is served. Default: nil.
     ///   - taskExecutor: The executor of the transport's own tasks. Default: nil, for Swift's default executor.
     public init(
         wrapping transport: any HTTPTransport, store: any ResponseStoring,
         rules: ResponseCacheRules = ResponseCacheRules(), clock: any TimeSource = SystemClock(),
         maximumBodyByteCount: Int = 32 << 20, maximumCollectedByteCount: Int = 64 << 20,
         maxConcurrentRevalidations: Int = 8, revalidationTimeout: Duration = .seconds(60),
-        maximumRevalidationByteCount: Int? = nil, willStore: StorageHook? = nil,
+        maximumRevalidationByteCount: Int? = nil, willStore: StorageHook? = nil, willServe: ServingHook? = nil,
         taskExecutor: (any TaskExecutor)? = nil
     ) {
         self.init(
             wrapping: transport, store: store, rules: rules, clock: clock, maximumBodyByteCount: maximumBodyByteCount,
             maximumCollectedByteCount: maximumCollectedByteCount,
             maxConcurrentRevalidations: maxConcurrentRevalidations, revalidationTimeout: revalidationTimeout,
-            maximumRevalidationByteCount: maximumRevalidationByteCount, willStore: willStore,
+            maximumRevalidationByteCount: maximumRevalidationByteCount, willStore: willStore, willServe: willServe,
             taskExecutor: taskExecutor, exchanges: ExchangeTracker(), counts: ResponseCounts())
     }
 
@@ -111,16 +142,16 @@ public struct CachingTransport: HTTPTransport {
         wrapping transport: any HTTPTransport, store: any ResponseStoring, rules: ResponseCacheRules,
         clock: any TimeSource, maximumBodyByteCount: Int, maximumCollectedByteCount: Int,
         maxConcurrentRevalidations: Int, revalidationTimeout: Duration, maximumRevalidationByteCount: Int?,
-        willStore: StorageHook?, taskExecutor: (any TaskExecutor)? = nil, exchanges: ExchangeTracker,
-        counts: ResponseCounts
+        willStore: StorageHook?, willServe: ServingHook?, taskExecutor: (any TaskExecutor)? = nil,
+        exchanges: ExchangeTracker, counts: ResponseCounts
     ) {
         parts = CachingParts(
             transport: URLResolvingTransport(transport),
             writer: ResponseWriter(
                 store: store, rules: rules, combinedByteLimit: maximumBodyByteCount, exchanges: exchanges,
                 counts: counts),
-            rules: rules, clock: clock, maximumBodyByteCount: maximumBodyByteCount, willStore: willStore,
-            budget: CopyBudget(limit: maximumCollectedByteCount),
+            rules: rules, clock: clock, maximumBodyByteCount: maximumBodyByteCount,
+            willServe: willServe, willStore: willStore, budget: CopyBudget(limit: maximumCollectedByteCount),
             background: BackgroundRevalidations(
                 limit: maxConcurrentRevalidations, timeLimit: revalidationTimeout, clock: clock,
                 taskExecutor: taskExecutor),
@@ -150,7 +181,8 @@ public struct CachingTransport: HTTPTransport {
         }
         let candidate = await parts.store.candidate(for: request, role: parts.rules.role, now: parts.clock.now)
         parts.writer.counts.recordLookup(isHit: candidate.response != nil)
-        let decision = CacheDecision(for: request, directives, stored: candidate, now: parts.clock.now)
+        var decision = CacheDecision(for: request, directives, stored: candidate, now: parts.clock.now)
+        if !directives.isOnlyIfCached { decision = await parts.reviewed(decision, of: request) }
         return try await CachedExchange(parts, request, directives, candidate, exchange).perform(decision)
     }
 

@@ -15,14 +15,15 @@ struct Bench: Sendable {
 
     init(
         _ role: CacheRole = .private, store: any ResponseStoring = MemoryResponseStore(), limit: Int = 1_000,
-        change: (inout ResponseCacheRules) -> Void = { _ in }, willStore: CachingTransport.StorageHook? = nil
+        change: (inout ResponseCacheRules) -> Void = { _ in }, willStore: CachingTransport.StorageHook? = nil,
+        willServe: CachingTransport.ServingHook? = nil
     ) {
         var rules = ResponseCacheRules(role: role)
         change(&rules)
         self.store = store
         cache = CachingTransport(
             wrapping: server, store: store, rules: rules, clock: clock, maximumBodyByteCount: limit,
-            willStore: willStore)
+            willStore: willStore, willServe: willServe)
     }
 
     /// Returns a URL from valid text.
