@@ -57,9 +57,10 @@ public struct CachingTransport: HTTPTransport {
     /// A stale response that the hook serves counts as such (``/AlcedoHTTP/HTTPResponse/responseSource``), also if the
     /// server requires its validation. A response that the hook sends to the server is validated if it has a validator.
     /// If the server then fails, the stored response is served as the rules of the cache allow.
-    public typealias ServingHook = @Sendable (
-        _ stored: StoredResponse, _ request: HTTPRequest, _ prescribed: ServingDecision
-    ) async -> ServingDecision
+    public typealias ServingHook =
+        @Sendable (
+            _ stored: StoredResponse, _ request: HTTPRequest, _ prescribed: ServingDecision
+        ) async -> ServingDecision
 
     let parts: CachingParts
 

@@ -177,8 +177,9 @@
             imageByteCount += 8 * Double(size.pixelCount)
             // The same limit as that of the decoder of JPEG files.
             let scannedPixelCount = Double(size.pixelCount) * Double(scanCount)
-            guard scanCount <= Self.smallScanCount
-                || scanCount <= Self.maximumScanCount && scannedPixelCount <= Self.maximumScannedPixelCount
+            guard
+                scanCount <= Self.smallScanCount
+                    || scanCount <= Self.maximumScanCount && scannedPixelCount <= Self.maximumScannedPixelCount
             else { throw ImageDecodingError(.exceedsLimit, "SVG: an embedded image has too many scans") }
             time += scannedPixelCount * DrawingTime.imagePixel
         }
