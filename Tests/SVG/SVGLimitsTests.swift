@@ -471,7 +471,9 @@
             let circles = String(repeating: "<circle r='1e7'/>", count: 20_000)
 
             #expect(code(path(16), by: patient) == nil)
+            #expect(code(path(16).replacing("1e6", with: "1e300"), by: patient) == nil)
             #expect(code(path(4_000)) == .exceedsLimit)
+            #expect(code("<g transform='scale(1e-6)'>\(path(4_000))</g>", by: patient) == nil)
             #expect(code(circles) == .exceedsLimit)
             #expect(code(circles.replacing("1e7", with: "5"), by: patient) == nil)
         }

@@ -67,7 +67,7 @@
         }
 
         /// Returns the maximum number of bytes that decoding holds: the result, cairo's image, layers, tiles of
-        /// patterns, embedded images and the document of librsvg. The paths and the text that are drawn at a moment are
+        /// patterns, embedded images, the largest outline and the document of librsvg. The outlines of text are
         /// not counted.
         func decodingByteCount(_ options: DecodingOptions) throws(ImageDecodingError) -> Int {
             SVGDrawing(try document(options), target: options.target).byteCount

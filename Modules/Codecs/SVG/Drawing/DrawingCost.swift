@@ -60,7 +60,7 @@
 
             /// Returns the bytes of cairo for the lines of an outline at a scale. Measured with cairo 1.16.
             func byteCount(scale: Double) -> Double {
-                let lineCount = segmentCount + dashCount + DrawingTime.curveLines * curveRoot * scale.squareRoot()
+                let lineCount = segmentCount + dashCount + DrawingCost.lineCount(curveRoot, segmentCount, scale: scale)
                 guard let strokeWidth else { return 100 * lineCount }
                 // The lines of a round join grow with the square root of its radius.
                 return lineCount * 500 * (isRound ? 2 + 0.3 * (strokeWidth * scale).squareRoot() : 1)
@@ -94,7 +94,12 @@
         ///   - scale: The number of pixels of the result for a pixel of the document.
         func time(pixelCount: Int, scale: Double) -> Double {
             time + (pixelTime + scaledPixelTime * scale * scale) * Double(pixelCount)
-                + DrawingTime.curveLine * DrawingTime.curveLines * curveRoot * scale.squareRoot()
+                + DrawingTime.curveLine * Self.lineCount(curveRoot, segmentCount, scale: scale)
+        }
+
+        /// Returns the number of lines as which curves are drawn. cairo has coordinates of at most 2^23 pixels.
+        private static func lineCount(_ curveRoot: Double, _ segmentCount: Double, scale: Double) -> Double {
+            DrawingTime.curveLines * min(curveRoot * scale.squareRoot(), 4_096 * segmentCount)
         }
 
         /// Returns the estimated bytes of surfaces, tiles, images, outlines and long properties, without those of the

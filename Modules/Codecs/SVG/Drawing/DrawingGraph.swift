@@ -237,8 +237,10 @@
             cost.scaledPixelTime += element.scaledPixelTime
             cost.area *= own.scale * own.scale
             cost.tileArea *= own.scale * own.scale
-            cost.curveRoot *= max(1, own.scale).squareRoot()
-            cost.largest.curveRoot *= max(1, own.scale).squareRoot()
+            // Infinity times zero is no number.
+            let rootScale = max(1e-6, own.scale).squareRoot()
+            cost.curveRoot *= rootScale
+            cost.largest.curveRoot *= rootScale
             if let width = cost.largest.strokeWidth { cost.largest.strokeWidth = width * max(1, own.scale) }
             cost.depth += 1
             return cost
