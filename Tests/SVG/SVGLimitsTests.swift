@@ -478,6 +478,19 @@
             #expect(code(circles.replacing("1e7", with: "5"), by: patient) == nil)
         }
 
+        @Test(arguments: ["filter='url(#b)'", "mask='url(#m)'", "filter='url(#f)'"])
+        func `surfaces that feImage enlarges count`(attribute: String) {
+            let content = """
+                <filter id='f'><feImage href='#r'/></filter><filter id='b'><feGaussianBlur stdDeviation='1'/></filter>
+                <mask id='m'><rect width='9' height='9' fill='white'/></mask><rect id='r' width='9' height='9' X/>
+                <rect width='30' height='30' filter='url(#f)'/>
+                """
+
+            #expect(code(content.replacing("X", with: attribute)) == nil)
+            #expect(code(content.replacing("X", with: attribute), side: 1_000) == .exceedsLimit)
+            #expect(code(content.replacing("X", with: "fill='red'"), side: 1_000, by: patient) == nil)
+        }
+
         @Test func `fonts that differ count`() {
             func texts(_ count: Int, _ attribute: (Int) -> String) -> String {
                 (0..<count).map { "<text \(attribute($0))>a</text>" }.joined()

@@ -16,6 +16,8 @@
         var depth = 0.0
         /// The number of surfaces of the size of the image that exist at the same time.
         var surfaceCount = 0.0
+        /// The number of surfaces that `feImage` enlarges by the scale of the document.
+        var enlargedSurfaceCount = 0.0
         /// The area of all tiles of patterns that exist at the same time.
         var tileArea = 0.0
         /// The area of the largest shape.
@@ -75,6 +77,7 @@
             elementCount += count * other.elementCount
             depth = max(depth, other.depth)
             surfaceCount = max(surfaceCount, other.surfaceCount)
+            enlargedSurfaceCount = max(enlargedSurfaceCount, other.enlargedSurfaceCount)
             tileArea = max(tileArea, other.tileArea * scale * scale)
             area = max(area, other.area * scale * scale)
             length += count * other.length
@@ -105,8 +108,8 @@
         /// Returns the estimated bytes of surfaces, tiles, images, outlines and long properties, without those of the
         /// result. The parameters are as for ``time(pixelCount:scale:)``.
         func byteCount(pixelCount: Int, scale: Double) -> Double {
-            4 * surfaceCount * Double(pixelCount) + 4 * tileArea * scale * scale + imageByteCount + propertyByteCount
-                + largest.byteCount(scale: scale)
+            4 * (surfaceCount + enlargedSurfaceCount * scale * scale) * Double(pixelCount)
+                + 4 * tileArea * scale * scale + imageByteCount + propertyByteCount + largest.byteCount(scale: scale)
         }
 
         /// The maximum number of elements that are drawn.

@@ -246,8 +246,23 @@
             return cost
         }
 
+        /// The number of surfaces of a filter.
+        private static let filterSurfaceCount = 5.0
+
         private func addReference(of element: DrawingElement, to cost: inout DrawingCost) {
-            guard let name = element.reference, let (target, referenced) = self.cost(named: name) else { return }
+            guard let name = element.reference else { return }
+            guard let (target, referenced) = self.cost(named: name) else {
+                // A filter of an element inside the filter, which librsvg draws once more.
+                if element.type == "feImage", graph.index(of: name) != nil {
+                    cost.enlargedSurfaceCount += Self.filterSurfaceCount
+                }
+                return
+            }
+            if element.type == "feImage" {
+                // Inside each other, they enlarge surfaces again.
+                cost.enlargedSurfaceCount = target.enlargedSurfaceCount > 0 ? .infinity : target.surfaceCount
+                cost.scaledPixelTime += target.pixelTime
+            }
             var scale = 1.0
             if let inverse = referenced.inverseViewBoxSide {
                 scale = (element.side ?? referenced.side ?? 1) * inverse
