@@ -146,6 +146,31 @@ struct BlockingExecutorTests {
         for task in tasks { try await task.value }
     }
 
+    @Test func `the last idle lane does not wait for jobs of a higher priority that may not use it`() async throws {
+        let executor = BlockingExecutor(name: "test", maxConcurrent: 3, maxConcurrentPerGroup: 2)
+        let gate = DispatchSemaphore(value: 0)
+        let running = Watched<[String]>([])
+        func begin(_ name: String, _ priority: LoadPriority) -> Task<Void, any Error> {
+            Task.immediate {
+                try await executor.run(priority: PriorityHandle(priority), group: String(name.prefix(1))) {
+                    running.update { $0.append(name) }
+                    gate.wait()
+                }
+            }
+        }
+        var tasks = [begin("a1", .normal), begin("b1", .normal)]
+        try await running.waitUntil { $0.count == 2 }
+        tasks.append(begin("a2", .high))
+
+        try await executor.run(priority: PriorityHandle(.low), group: "c") { running.update { $0.append("c") } }
+        try await executor.run(priority: .low) { running.update { $0.append("alone") } }
+
+        #expect(running.value.suffix(2) == ["c", "alone"])
+        #expect(executor.waitingCount == 1)
+        for _ in 0..<3 { gate.signal() }
+        for task in tasks { try await task.value }
+    }
+
     @Test(arguments: [0, -5]) func `a limit below one becomes one`(limit: Int) async throws {
         #expect(try await BlockingExecutor(name: "test", maxConcurrent: limit).run { 1 } == 1)
     }

@@ -88,6 +88,19 @@ import Testing
         #expect(removed == "a3" && isMoved && blocked == nil && next == ["a4", nil])
     }
 
+    @Test func `groups with running work that are skipped keep their turn`() {
+        var queue = queue("a1", "a2", "b1")
+        queue.begin("b")
+        let first = queue.popFirst(skipsRunningGroups: true)
+        let none = queue.popFirst(skipsRunningGroups: true)
+        queue.add(3, "low", priority: -1)
+        let alone = queue.popFirst(skipsRunningGroups: true)
+        #expect(first == "a1" && none == nil && alone == "low" && queue.count == 2)
+
+        let others = [queue.popFirst(), queue.popFirst(), queue.popFirst()]
+        #expect(others == ["b1", "a2", nil])
+    }
+
     @Test func `a group whose waiters were removed has no turn, and no advantage when it returns`() {
         var queue = queue("a1", "a2", "b1", "b2")
         let removed = [queue.remove(0), queue.remove(1), queue.remove(1)]

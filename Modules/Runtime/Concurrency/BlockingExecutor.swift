@@ -177,12 +177,12 @@ private struct JobQueue: Sendable {
     }
 
     /// Records the end of the lane's last job, if it was one of a group. Removes and returns the job whose turn it is.
-    /// Marks the lane idle and returns nil if there is none, or if it must leave the lane to other groups. Those go
-    /// first, so no job that may run is behind it, except for one of a lower priority.
+    /// Marks the lane idle and returns nil if there is none. If this was the last idle lane, jobs of groups with
+    /// running jobs do not get it, and those of other groups do whatever their priority, because nothing would wake the
+    /// lane for them later.
     mutating func next(for lane: Int, afterJobOf group: String?) -> Job? {
         waiting.end(group)
-        let isReserved = sparesLane && idleLanes.isEmpty && waiting.isFirstOfRunningGroup()
-        if !isReserved, let first = waiting.popFirst() { return first }
+        if let job = waiting.popFirst(skipsRunningGroups: sparesLane && idleLanes.isEmpty) { return job }
         idleLanes.append(lane)
         return nil
     }

@@ -83,12 +83,6 @@ struct TurnQueue<Member: Sendable>: Sendable {
         }
     }
 
-    /// Whether the waiter whose turn it is belongs to a group with running work.
-    mutating func isFirstOfRunningGroup() -> Bool {
-        guard case .group(let group)? = order.first()?.element else { return false }
-        return runningCount(of: group) > 0
-    }
-
     /// Returns the amount of running work of a group; zero without a group.
     func runningCount(of group: String?) -> Int { group.flatMap { groups[$0] }?.runningCount ?? 0 }
 
@@ -100,23 +94,31 @@ struct TurnQueue<Member: Sendable>: Sendable {
 
     /// Removes and returns the waiter whose turn it is, and counts its work as running. Returns nil if no waiter has a
     /// turn.
-    mutating func popFirst() -> Member? {
-        guard let first = order.popFirst() else { return nil }
-        switch first.element {
-        case .waiter(let element):
-            count -= 1
-            return element
-        case .group(let group):
-            // A group in the order has a waiter.
-            let waiter = groups[group]?.waiters.popFirst()
-            if let waiter {
+    ///
+    /// - Parameter skipsRunningGroups: Whether groups with running work have no turn. Default: false.
+    mutating func popFirst(skipsRunningGroups: Bool = false) -> Member? {
+        var skipped: [WaiterQueue<Entry>.First] = []
+        defer { for first in skipped { order.put(back: first) } }
+        while let first = order.popFirst() {
+            switch first.element {
+            case .waiter(let element):
                 count -= 1
-                groupOfWaiter[waiter.id] = nil
-                groups[group]?.runningCount += 1
+                return element
+            case .group(let group) where skipsRunningGroups && runningCount(of: group) > 0:
+                skipped.append(first)
+            case .group(let group):
+                // A group in the order has a waiter.
+                let waiter = groups[group]?.waiters.popFirst()
+                if let waiter {
+                    count -= 1
+                    groupOfWaiter[waiter.id] = nil
+                    groups[group]?.runningCount += 1
+                }
+                updateTurn(of: group)
+                return waiter?.element
             }
-            updateTurn(of: group)
-            return waiter?.element
         }
+        return nil
     }
 
     /// Counts work of a group as running that has not waited. Has no effect without a group.
