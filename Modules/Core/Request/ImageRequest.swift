@@ -48,7 +48,8 @@ public struct ImageRequest: Sendable {
     ///
     /// The value does not change the expiry of an image that a load finds in memory. With zero or less, the image is
     /// not kept, and a load that would replace an image removes it. Memory caches without times to live, such as
-    /// `NSCacheBackend`, ignore this value. Not part of the key.
+    /// `NSCacheBackend`, ignore this value. With any value, the images between the processors are not kept for other
+    /// requests. Not part of the key.
     public var memoryTimeToLive: Duration?
     /// The time for which the disk cache keeps the results of this load, the original bytes and the processed image,
     /// counted from the moment they are stored; nil to apply the limits of the cache. Default: nil.

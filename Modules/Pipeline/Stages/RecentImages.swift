@@ -37,9 +37,12 @@ final class RecentImages: Sendable {
     }
 
     /// Returns the current generation for ``remember(_:for:_:since:)``. Returns nil when the request's images must not
-    /// be stored, or while a change of the resource is in progress.
+    /// be stored, or while a change of the resource is in progress. Entries have no time to live, so the images of a
+    /// request with one are not stored.
     func generation(_ request: ImageRequest) -> Generation? {
-        guard limit > 0, request.cachePolicy.memory.writes, request.shouldCache == nil else { return nil }
+        guard limit > 0, request.cachePolicy.memory.writes, request.shouldCache == nil,
+            request.memoryTimeToLive == nil
+        else { return nil }
         return generations.current(request.key.resource)
     }
 

@@ -64,6 +64,30 @@ struct RequestOptionTests {
         #expect(!memory.contains(request.key))
     }
 
+    @Test(arguments: [Duration.zero, .seconds(5)])
+    func `no image between processors outlives the time to live of its request`(timeToLive: Duration) async throws {
+        let (runs, memory) = (Watched(0), ImageMemoryCache(costLimit: 1 << 20, clock: clock))
+        let pipeline = ImagePipeline(
+            ImagePipeline.Configuration(
+                downloader: FakeDownloader(giving: level(7)), codecs: FakeCodec().registry, memoryCache: memory,
+                clock: clock))
+        var request = ImageRequest(
+            source: .imageProvider(identity: "camera") {
+                runs.update { $0 += 1 }
+                return .gray(side: 1, level: UInt8(runs.value))
+            })
+        request.processors = [Brighten(step: 10), Brighten(step: 20)]
+        request.memoryTimeToLive = timeToLive
+
+        var levels: [UInt8] = []
+        for _ in 0..<2 {
+            levels.append(try await pipeline.load(request).image.level)
+            clock.advance(by: timeToLive)
+        }
+
+        #expect(levels == [31, 32])
+    }
+
     @Test func `data loaded without decoding expires, too`() async throws {
         let stack = Stack(FakeDownloader(giving: level(7)), clock: clock)
         _ = try await stack.pipeline.data(for: try web("a") { $0.timeToLive = .seconds(5) })
