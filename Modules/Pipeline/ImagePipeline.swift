@@ -283,8 +283,11 @@ public final class ImagePipeline: ImageLoading {
         let wait = try waits.begin(request)
         defer { wait?.end() }
         let loadKey = LoadKey(request, key: key, phase: phase)
+        // A closure that returns an image may block its thread, and must not hold up a caller that is canceled.
+        let isImmediate = if case .imageProvider = request.source { false } else { true }
         return try await loads.value(
-            for: loadKey, from: request.workSource, isCancelable: true, priority: priority.level, onUpdate: update
+            for: loadKey, from: request.workSource, isCancelable: true, priority: priority.level, onUpdate: update,
+            isImmediate: isImmediate
         ) { update, level, task in
             let priority = PriorityHandle(level: level, in: task)
             return try await self.reporting(key, phase) { try await self.run(request, priority, update) }

@@ -3,6 +3,7 @@ import AlcedoDownloader
 import AlcedoHTTP
 import AlcedoPipeline
 import AlcedoTesting
+import Dispatch
 import FoundationEssentials
 import TestSupport
 import Testing
@@ -238,6 +239,20 @@ struct ProviderTests {
         #expect(try await loads[0].value == 9)
         #expect(try await loads[1].value == 10)
         #expect(running.value == 1)
+    }
+
+    @Test func `a closure that blocks its thread does not hold up a canceled caller`() async throws {
+        let end = DispatchSemaphore(value: 0)
+        let block: @Sendable () -> Void = { end.wait() }
+        let request = imageProvider("page") { block() }
+        let load = Task { try await pipeline.load(request) }
+        try await running.waitUntil { $0 == 1 }
+
+        load.cancel()
+
+        await #expect(throws: CancellationError.self) { try await load.value }
+        end.signal()
+        await pipeline.shutDown()
     }
 
     @Test func `a closure that returns an image may load others, but not its own`() async throws {
