@@ -39,8 +39,9 @@ public struct DownloadRequest: Sendable {
     public var retry: RetryPolicy?
     /// Whether the transfer begins at once, without a slot of the downloader's queue. Default: false.
     ///
-    /// It counts toward no limit of concurrent transfers, and neither a rate nor a pause of the downloader delays it.
-    /// For a single request that must not wait, such as that of the image that the user has just opened; use the
+    /// It counts toward no limit of the downloader on concurrent transfers, and neither a rate nor a pause of the
+    /// downloader delays it. A limit of the transport, such as that of `CURLTransport`, still applies. For a single
+    /// request that must not wait, such as that of the image that the user has just opened; use the
     /// priority otherwise. When requests share a transfer, the value of the first request applies. Implementations of
     /// ``Downloading`` that have no queue ignore it.
     public var skipsQueue = false
