@@ -80,6 +80,19 @@ import Testing
         #expect(read(system).stalls == StallCount(some: 5, full: 3))
     }
 
+    @Test func `the stall times of the group and of the machine are never compared`() throws {
+        let system = try FakeSystem(FakeSystem.unified)
+        try system.write("some total=9000000\nfull total=9000000\n", to: "/proc/pressure/memory")
+        let early = MemoryReader(files: SystemFiles(root: system.root))
+        try system.write("some total=70\nfull total=60\n", to: FakeSystem.group + "/memory.pressure")
+        let late = MemoryReader(files: SystemFiles(root: system.root))
+
+        #expect(early.read().stalls == StallCount(some: 9_000_000, full: 9_000_000))
+        #expect(late.read().stalls == StallCount(some: 70, full: 60))
+        try system.write("", to: FakeSystem.group + "/memory.pressure")
+        #expect(late.read().stalls == nil)
+    }
+
     @Test(.enabled(if: FileManager.default.isReadableFile(atPath: "/proc/pressure/memory")))
     func `stall times are read where this machine counts them`() {
         #expect(MemoryReader(files: SystemFiles()).read().stalls != nil)

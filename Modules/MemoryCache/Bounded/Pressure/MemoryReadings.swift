@@ -7,7 +7,8 @@ struct MemoryReadings: Sendable, Equatable {
     var level = MemoryPressure.normal
     /// The counters of the process's own control group; nil if the system does not provide them.
     var events: MemoryEvents?
-    /// The stall times of the process's own control group or, if the system does not count these, of the machine.
+    /// The stall times of the process's own control group or, if the system did not count these when the reader
+    /// was made, of the machine.
     var stalls: StallCount?
 }
 
@@ -17,10 +18,15 @@ struct MemoryReadings: Sendable, Equatable {
 struct MemoryReader: Sendable {
     private let files: SystemFiles
     private let groups: ControlGroups
+    /// The path of the stall times. It stays the same, because the times of a group and of the machine differ by far,
+    /// so a change from one to the other would look like a stall.
+    private let stalls: String
 
     init(files: SystemFiles) {
         self.files = files
         groups = ControlGroups(files: files)
+        let own = groups.unified.first.map { $0 + "/memory.pressure" }
+        stalls = own.flatMap { files.stallCount($0) == nil ? nil : $0 } ?? "/proc/pressure/memory"
     }
 
     /// Reads the figures: up to six small files per control group, and one or two for the machine.
@@ -35,9 +41,7 @@ struct MemoryReader: Sendable {
         }
         if let legacy { levels.append(legacy) }
         let own = groups.unified.first
-        let stalls =
-            own.flatMap { files.contents($0 + "/memory.pressure") }.flatMap(StallCount.init)
-            ?? files.contents("/proc/pressure/memory").flatMap(StallCount.init)
+        let stalls = files.stallCount(stalls)
         // Stall times are more reliable than the available memory, which is low on many healthy machines. Kernels
         // before 3.14 do not report `MemAvailable`.
         if stalls == nil, let text = files.contents("/proc/meminfo"),
@@ -64,6 +68,11 @@ struct MemoryReader: Sendable {
         let reclaimable = files.contents(group + "/memory.stat").flatMap { KernelText.number(after: inactive, in: $0) }
         return MemoryPressure(used: current - (reclaimable ?? 0), high: limits[0], max: limits[1])
     }
+}
+
+extension SystemFiles {
+    /// Returns the stall times in a file, or nil if the file does not provide them.
+    fileprivate func stallCount(_ path: String) -> StallCount? { contents(path).flatMap(StallCount.init) }
 }
 
 /// The total time for which tasks have been stalled because memory was short, in microseconds. It only rises.
