@@ -4,21 +4,27 @@ package import FoundationEssentials
 package enum PrefixCodeBomb {
     /// Returns a transparent image with a group for each block of 4 x 4 pixels.
     ///
-    /// - Parameter side: The width and height, a multiple of 4 from 64 to 1024.
-    package static func file(side: Int) -> Data {
+    /// - Parameters:
+    ///   - side: The width and height, a multiple of 4 from 64 to 1024.
+    ///   - groupCount: The number of groups if there are more than blocks.
+    ///   - colorCacheBits: The binary logarithm of the size of the color cache, from 1 to 11; zero for none.
+    package static func file(side: Int, groupCount: Int = 0, colorCacheBits: Int = 0) -> Data {
         var bits = Bits()
         bits.append(side - 1, 14)
         bits.append(side - 1, 14)
-        // No alpha, version 0, no transform and no color cache.
-        bits.append(0, 6)
+        // No alpha, version 0 and no transform.
+        bits.append(0, 5)
+        bits.append(colorCacheBits > 0 ? 1 | colorCacheBits << 1 : 0, colorCacheBits > 0 ? 5 : 1)
         // Groups for blocks of 4 x 4 pixels, whose image has no color cache.
         bits.append(1, 1)
         bits.append(0, 4)
         bits.appendByteCode()
         bits.appendByteCode()
         for _ in 0..<3 { bits.appendSingleCode() }
-        let count = side / 4 * (side / 4)
-        for group in 0..<count {
+        let blockCount = side / 4 * (side / 4)
+        let count = max(blockCount, groupCount)
+        for block in 0..<blockCount {
+            let group = block == blockCount - 1 ? count - 1 : block
             bits.append(Bits.reversed(group & 255), 8)
             bits.append(Bits.reversed(group >> 8), 8)
         }

@@ -1,14 +1,14 @@
 import AlcedoCore
 
-/// A reader of the beginning of a lossless bitstream, which determines the number of its groups of prefix codes.
+/// A reader of the beginning of a lossless bitstream, which determines the memory of its groups of prefix codes.
 ///
 /// libwebp holds tables for all groups at once, about 6 KB for each, also if a group codes no pixels. A file of 300 KB
 /// with a megapixel can have 65,536 groups, whose tables take 360 MB. Nothing but the pixels of an image within the
 /// image states their number, so that image is read, but not kept. Source: RFC 9649 sections 3.4 to 3.7.
 struct LosslessCodeGroups {
-    /// The maximum number of bytes that libwebp holds for a group: the largest tables, with 4 bytes for each entry, and
-    /// the group itself.
-    static let byteCount = 12 << 10
+    /// The number of groups that libwebp holds even if no block of the image uses them. Of more groups, it holds only
+    /// those that blocks use.
+    private static let unusedCount = 1000
 
     /// The lengths of the codes that code the lengths of other codes are stored in this order.
     private static let lengthOrder = [17, 18, 0, 1, 2, 3, 4, 5, 16, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15]
@@ -21,21 +21,25 @@ struct LosslessCodeGroups {
 
     private init(_ bytes: UnsafeBufferPointer<UInt8>) { self.bytes = bytes }
 
-    /// Returns the number of groups of an image, 0 for bytes that libwebp rejects before it makes tables, or nil when
-    /// more bytes are needed.
+    /// Returns the maximum number of bytes that libwebp holds for the groups of an image, 0 for bytes that libwebp
+    /// rejects before it makes tables, or nil when more bytes are needed.
     ///
     /// - Parameters:
     ///   - size: The size of the image.
     ///   - bytes: The bytes of the bitstream after its size.
     /// - Complexity: O(bits).
-    static func count(of size: PixelSize, in bytes: UnsafeBufferPointer<UInt8>) -> Int? {
+    static func byteCount(of size: PixelSize, in bytes: UnsafeBufferPointer<UInt8>) -> Int? {
         var reader = Self(bytes)
-        let count = reader.groupCount(size)
+        let count = reader.byteCount(size)
         return reader.hasEnded ? nil : count ?? 0
     }
 
+    /// Returns the maximum number of bytes that libwebp holds for a group: the largest tables, with 4 bytes for each
+    /// entry, and the group itself.
+    private static func groupByteCount(colorCacheCount: Int) -> Int { 12_400 + 4 * colorCacheCount }
+
     /// Reads up to the groups. Returns nil for an invalid bitstream.
-    private mutating func groupCount(_ size: PixelSize) -> Int? {
+    private mutating func byteCount(_ size: PixelSize) -> Int? {
         var size = size
         var transforms: Set<Int> = []
         while bits(1) == 1 {
@@ -53,10 +57,21 @@ struct LosslessCodeGroups {
             default: break
             }
         }
-        if bits(1) == 1 { _ = bits(4) }
-        guard bits(1) == 1 else { return 1 }
+        guard let colorCacheCount = colorCacheCount() else { return nil }
+        let groupByteCount = Self.groupByteCount(colorCacheCount: colorCacheCount)
+        guard bits(1) == 1 else { return groupByteCount }
         let blocks = Self.divided(size, by: bits(3) + 2)
-        return highestGroup(in: blocks).map { min($0 + 1, blocks.pixelCount) }
+        guard let highest = highestGroup(in: blocks) else { return nil }
+        let count = highest + 1
+        let holdsUsedOnly = count > Self.unusedCount || count > size.pixelCount
+        return (holdsUsedOnly ? min(count, blocks.pixelCount) : count) * groupByteCount
+    }
+
+    /// Reads the number of colors in the color cache. Returns nil for an invalid one.
+    private mutating func colorCacheCount() -> Int? {
+        guard bits(1) == 1 else { return 0 }
+        let exponent = bits(4)
+        return 1...11 ~= exponent ? 1 << exponent : nil
     }
 
     private static func divided(_ size: PixelSize, by shift: Int) -> PixelSize {
@@ -67,8 +82,7 @@ struct LosslessCodeGroups {
     /// Reads an image within the image, and returns the highest number that its red and green samples form, or nil for
     /// an invalid bitstream. Copied pixels, and those of the color cache, have appeared before.
     private mutating func highestGroup(in size: PixelSize) -> Int? {
-        let cacheBits = bits(1) == 1 ? bits(4) : 0
-        guard cacheBits <= 11, let green = code(280 + (cacheBits > 0 ? 1 << cacheBits : 0)), let red = code(256),
+        guard let colorCacheCount = colorCacheCount(), let green = code(280 + colorCacheCount), let red = code(256),
             let blue = code(256), let alpha = code(256), let distance = code(40)
         else { return nil }
         var (highest, left) = (0, size.pixelCount)
@@ -100,17 +114,28 @@ struct LosslessCodeGroups {
         return (2 + symbol & 1) << extra + bits(extra) + 1
     }
 
-    private mutating func bits(_ count: Int) -> Int {
-        var value = 0
-        for index in 0..<count {
-            guard position >> 3 < bytes.count else {
-                hasEnded = true
-                return 0
-            }
-            value |= Int(bytes[position >> 3] >> UInt8(position & 7) & 1) << index
-            position += 1
+    /// The next 25 bits or more. Those after the last byte are zero.
+    private var window: UInt32 {
+        let start = position >> 3
+        var word: UInt32 = 0
+        if start + 4 <= bytes.count {
+            let memory = UnsafeRawBufferPointer(bytes)
+            word = UInt32(littleEndian: memory.loadUnaligned(fromByteOffset: start, as: UInt32.self))
+        } else {
+            for index in start..<bytes.count { word |= UInt32(bytes[index]) << UInt32(8 * (index - start)) }
         }
-        return value
+        return word >> UInt32(position & 7)
+    }
+
+    private mutating func advance(_ count: Int) {
+        if count <= 8 * bytes.count - position { position += count } else { hasEnded = true }
+    }
+
+    /// Reads at most 25 bits. Returns zero after the last byte.
+    private mutating func bits(_ count: Int) -> Int {
+        let value = Int(window & (1 << UInt32(count) - 1))
+        advance(count)
+        return hasEnded ? 0 : value
     }
 
     /// A canonical prefix code.
@@ -119,6 +144,9 @@ struct LosslessCodeGroups {
         var counts = [Int](repeating: 0, count: 16)
         /// The symbols, in the order of their codes.
         var symbols: [Int] = []
+        /// For each value of the next 8 bits, the symbol whose code they begin with, and in the low 4 bits the length
+        /// of that code; zero for longer codes.
+        var table = [UInt16](repeating: 0, count: 256)
 
         /// Returns nil if no symbol has a length.
         init?(_ lengths: some Collection<Int>) {
@@ -127,21 +155,44 @@ struct LosslessCodeGroups {
                 symbols += lengths.enumerated().lazy.filter { $0.element == length }.map(\.offset)
             }
             if symbols.isEmpty { return nil }
+            var (first, index) = (0, 0)
+            for length in 1...8 {
+                for (value, symbol) in zip(first..<1 << length, symbols[index..<index + counts[length]]) {
+                    // The first bit of a code is its highest.
+                    let bits = Int(UInt8(value << (8 - length)).reversedBits)
+                    for bits in stride(from: bits, to: 256, by: 1 << length) {
+                        table[bits] = UInt16(symbol << 4 | length)
+                    }
+                }
+                index += counts[length]
+                first = (first + counts[length]) << 1
+                if first >= 2 << length { break }
+            }
         }
     }
 
     /// Reads a symbol. Returns nil for bits that are no code. A single symbol takes no bits.
-    private mutating func symbol(_ code: Code) -> Int? {
+    private mutating func symbol(_ code: borrowing Code) -> Int? {
         guard code.symbols.count > 1 else { return code.symbols[0] }
+        let window = window
+        let entry = Int(code.table[Int(window & 255)])
+        if entry > 0 {
+            advance(entry & 15)
+            return hasEnded ? nil : entry >> 4
+        }
         var (value, first, index) = (0, 0, 0)
         for length in 1...15 {
-            value |= bits(1)
+            value |= Int(window >> UInt32(length - 1) & 1)
             let count = code.counts[length]
-            if value - count < first { return code.symbols[index + value - first] }
+            if value - count < first {
+                advance(length)
+                return hasEnded ? nil : code.symbols[index + value - first]
+            }
             index += count
             first = (first + count) << 1
             value <<= 1
         }
+        advance(15)
         return nil
     }
 
@@ -178,5 +229,12 @@ struct LosslessCodeGroups {
             }
         }
         return Code(lengths.prefix(symbolCount))
+    }
+}
+
+extension UInt8 {
+    /// The bits in reverse order.
+    fileprivate var reversedBits: UInt8 {
+        (0..<8).reduce(0) { $0 << 1 | self >> UInt8($1) & 1 }
     }
 }

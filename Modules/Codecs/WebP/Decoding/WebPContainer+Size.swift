@@ -45,21 +45,31 @@ extension WebPContainer {
         let planes = isAveraged ? WebPAverager.planeByteCount(first) : 0
         return count * (output.max() ?? 0) + workingByteCount + planes
     }
+
+    /// Returns the maximum number of bytes of the prefix codes of a frame that the options include. Frames whose codes
+    /// are incomplete do not count.
+    func tableByteCount(_ options: DecodingOptions, in bytes: UnsafeBufferPointer<UInt8>) -> Int {
+        let first = firstFrame.map { [$0] } ?? []
+        let included = options.includesAnimation ? first + frames.dropFirst() : first
+        return included.compactMap { $0.tableByteCount(in: bytes) }.max() ?? 0
+    }
 }
 
 extension WebPFrame {
     /// Returns the maximum number of bytes of the tables that libwebp makes of the prefix codes of the frame, whose
-    /// pixels or alpha are lossless, or nil when more bytes are needed. 0 for other frames.
+    /// pixels or alpha are lossless, or nil when more bytes are needed. 0 for other frames, and for a complete
+    /// bitstream that ends before them.
     func tableByteCount(in bytes: UnsafeBufferPointer<UInt8>) -> Int? {
+        guard isLossless || opaqueBitstream != nil else { return 0 }
         // The header of the chunk, and then the signature and the size of pixels, or the method of alpha.
         let start = bitstream.lowerBound + 8
         let pixels = start + (isLossless ? 5 : 1)
-        let end = min(bitstream.upperBound, bytes.count)
-        guard isLossless || opaqueBitstream != nil else { return 0 }
-        guard pixels <= end else { return nil }
+        let end = opaqueBitstream?.lowerBound ?? bitstream.upperBound
+        let received = min(end, bytes.count)
+        guard pixels <= received else { return end <= bytes.count ? 0 : nil }
         guard isLossless || bytes[start] & 3 == 1 else { return 0 }
-        return LosslessCodeGroups.count(of: area.size, in: UnsafeBufferPointer(rebasing: bytes[pixels..<end]))
-            .map { $0 * LosslessCodeGroups.byteCount }
+        let stream = UnsafeBufferPointer(rebasing: bytes[pixels..<received])
+        return LosslessCodeGroups.byteCount(of: area.size, in: stream) ?? (end <= bytes.count ? 0 : nil)
     }
 
     /// Throws `exceedsLimit` when the tables alone hold more bytes than the limit, and more than those of ordinary
