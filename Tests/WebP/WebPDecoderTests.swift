@@ -136,6 +136,31 @@ import Testing
         #expect(try count(PrefixCodeBomb.file(side: 64, colorCacheBits: 11)) - plain == 256 * 2048 * 4)
     }
 
+    @Test func `the prefix codes of all frames have a limit`() throws {
+        let side = 256
+        let plain = try WebPEncoder(compression: .lossless).encode(.coordinates(PixelSize(width: side, height: side)))
+        let frames = [plain, PrefixCodeBomb.file(side: side)].map { file in
+            RIFFWriter.frame(width: side, height: side, [RIFFWriter.image(of: file)])
+        }
+        let data = RIFFWriter.file([RIFFWriter.animation(width: side, height: side)] + frames)
+
+        for includesAnimation in [true, false] {
+            var options = DecodingOptions(limits: DecodingLimits(maximumByteCount: 20 << 20))
+            options.includesAnimation = includesAnimation
+            let incremental = decoder.makeIncrementalDecoder(options: options)
+            try incremental.append(data)
+            let results = [Result { try decoder.decode(data, options: options) }, Result { try incremental.finish() }]
+            for result in results {
+                if includesAnimation {
+                    let error = #expect(throws: ImageDecodingError.self) { try result.get() }
+                    #expect(error?.code == .exceedsLimit)
+                } else {
+                    #expect(try result.get().frames == nil)
+                }
+            }
+        }
+    }
+
     @Test func `the prefix codes of lossless alpha are part of the reported memory`() throws {
         let size = PixelSize(width: 256, height: 256)
         let color = try WebPEncoder(method: 0).encode(.coordinates(size))

@@ -77,9 +77,7 @@ final class OpenedWebP: FileReading {
     private func tableByteCount(_ options: DecodingOptions) throws(ImageDecodingError) -> Int {
         if let known = tableByteCounts[options.includesAnimation] { return known }
         let count = try file.withFile(options.limits) { container, bytes throws(ImageDecodingError) in
-            let first = container.firstFrame.map { [$0] } ?? []
-            let frames = options.includesAnimation ? first + container.frames.dropFirst() : first
-            return frames.compactMap { $0.tableByteCount(in: bytes) }.max() ?? 0
+            container.tableByteCount(options, in: bytes)
         }
         tableByteCounts[options.includesAnimation] = count
         return count

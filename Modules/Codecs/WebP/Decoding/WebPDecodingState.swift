@@ -19,6 +19,8 @@ final class WebPDecodingState: IncrementalDecodingState {
     private var isStuck = false
     /// The maximum number of bytes of the prefix codes of the first frame, or nil before it is known.
     private var tableByteCount: Int?
+    /// Whether the prefix codes of all frames have been checked.
+    private let hasCheckedTables: Bool
     /// The number of received bytes when the prefix codes were last looked for.
     private var searchedByteCount = 0
 
@@ -28,13 +30,14 @@ final class WebPDecodingState: IncrementalDecodingState {
         self.options = options
         self.settings = settings
         container = WebPContainer(limits: options.limits)
+        hasCheckedTables = false
     }
 
     /// Creates the state of a complete file whose chunks have been read with the limits of the options, and whose
     /// prefix codes have been checked.
     init(_ data: Data, _ container: WebPContainer, options: DecodingOptions, _ settings: WebPSettings) {
         (self.data, self.container, self.options, self.settings) = (data, container, options, settings)
-        tableByteCount = 0
+        (tableByteCount, hasCheckedTables) = (0, true)
     }
 
     var info: ImageInfo? { container.info }
@@ -48,7 +51,7 @@ final class WebPDecodingState: IncrementalDecodingState {
         if data.isEmpty { data = bytes } else { data.append(bytes) }
         guard !data.isEmpty else { return }
         try data.withDecoderInput(of: "WebP") { bytes throws(ImageDecodingError) in try container.advance(bytes) }
-        try findTables(isWhole: container.arriving == nil)
+        try findTables()
         // An image that is complete before its decoding starts is not decoded here, because libwebp is faster with all
         // bytes in one call. Each piece makes libwebp decode some rows again, so small pieces are collected.
         guard isKnown, partialImage != nil || container.arriving != nil,
@@ -58,18 +61,26 @@ final class WebPDecodingState: IncrementalDecodingState {
     }
 
     /// Determines the memory of the prefix codes of the first frame, before libwebp reads them. Throws `exceedsLimit`.
-    ///
-    /// - Parameter isWhole: Whether no more bytes of the frame arrive.
-    private func findTables(isWhole: Bool) throws(ImageDecodingError) {
+    private func findTables() throws(ImageDecodingError) {
         // Each search begins at the start of the frame, so the next one waits for a quarter more bytes.
         guard tableByteCount == nil, let frame = container.firstFrame,
-            isWhole || data.count - searchedByteCount >= searchedByteCount / 4
+            frame.bitstream.upperBound <= data.count || data.count - searchedByteCount >= searchedByteCount / 4
         else { return }
         searchedByteCount = data.count
         let count = try data.withDecoderInput(of: "WebP") { bytes throws(ImageDecodingError) in
             frame.tableByteCount(in: bytes)
         }
-        guard let count = count ?? (isWhole ? 0 : nil) else { return }
+        guard let count else { return }
+        try WebPFrame.check(tables: count, options.limits)
+        tableByteCount = count
+    }
+
+    /// Checks the prefix codes of all frames that the options include, after the last byte. Throws `exceedsLimit`.
+    private func checkTables() throws(ImageDecodingError) {
+        guard !hasCheckedTables else { return }
+        let count = try data.withDecoderInput(of: "WebP") { bytes throws(ImageDecodingError) in
+            container.tableByteCount(options, in: bytes)
+        }
         try WebPFrame.check(tables: count, options.limits)
         tableByteCount = count
     }
@@ -119,7 +130,7 @@ final class WebPDecodingState: IncrementalDecodingState {
     func finish() throws(ImageDecodingError) -> DecodedImage {
         guard !data.isEmpty else { throw ImageDecodingError(.empty, "WebP: the data is empty") }
         try container.finish()
-        try findTables(isWhole: true)
+        try checkTables()
         do throws(ImageDecodingError) {
             guard let frame = container.frames.first else {
                 throw ImageDecodingError(.truncated, "WebP: the data ends within the image")
