@@ -195,7 +195,8 @@ public struct PrefetchReport: Sendable, CustomStringConvertible {
     /// The requests whose result the destination already had, requests for local sources if the destination is the
     /// disk, and requests beyond the prefetcher's `maximumPendingCount`.
     public var skipped: [ImageRequest] = []
-    /// The requests whose load failed, or whose bytes the disk did not store, with their errors.
+    /// The requests whose load failed, or whose bytes the disk did not store, with their errors. A load that
+    /// ``ImagePipeline/cancelLoads(of:)`` canceled is one of them.
     public var failed: [(request: ImageRequest, error: any Error)] = []
 
     package init() {}

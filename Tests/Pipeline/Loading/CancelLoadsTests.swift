@@ -92,4 +92,23 @@ struct CancelLoadsTests {
         #expect(try await second.value.image.level == 7)
         #expect(stack.downloader.count == 1)
     }
+
+    @Test(arguments: [PrefetchDestination.memory, .disk])
+    func `a prefetch of the URL fails, and those of other URLs continue`(
+        destination: PrefetchDestination
+    ) async throws {
+        let stack = stack
+        let (a, b) = (try url("a"), try url("b"))
+        let prefetcher = ImagePrefetcher(pipeline: stack.pipeline, destination: destination)
+        prefetcher.start([a, b])
+        try await clock.waitForSleepers(count: 2)
+
+        stack.pipeline.cancelLoads(of: a)
+
+        clock.advance(by: .seconds(1))
+        let report = try await prefetcher.report()
+        #expect(report.loaded.map(\.url) == [b])
+        #expect(report.failed.map(\.request.url) == [a])
+        #expect(report.failed.allSatisfy { $0.error is CancellationError })
+    }
 }
