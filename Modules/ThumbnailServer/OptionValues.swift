@@ -53,7 +53,7 @@ struct KeyFile {
 
     /// Reads the key.
     ///
-    /// - Throws: `UsageError` if the file cannot be read, others can read or write it, or the key is too short.
+    /// - Throws: `UsageError` if the file cannot be read, is open to other users, or has a key that is too short.
     init(path: String) throws {
         // The path may name a pipe, which `InputFile` reads to its end.
         let data: Data
@@ -120,7 +120,7 @@ struct RedisArguments {
     }
 
     /// Reads a password from a file. Line breaks at the end of the file are not part of it. Throws `UsageError` if the
-    /// file cannot be read, if others can read or write it, or if the password is empty or not UTF-8.
+    /// file cannot be read, is open to other users, or has a password that is empty or not UTF-8.
     private static func password(_ path: String) throws -> String {
         let data: Data
         do {

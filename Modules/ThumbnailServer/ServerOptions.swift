@@ -75,7 +75,7 @@ struct ServerOptions {
           --max-per-client N          maximum number of connections from one address, or 0 for no limit, as behind a
                                       proxy (default: 100, and no limit if --listen has a loopback address)
           --jobs N                    maximum number of originals of one machine that are decoded at once, on two
-                                      threads less than the server has (default: 2)
+                                      threads fewer than the server has (default: 2)
 
         Timeouts:
           --timeout SECONDS           maximum seconds until a response, and without data from an origin (default: 20)

@@ -9,8 +9,8 @@ package enum InputFile {
     ///   - path: The path of the file, or `-`.
     ///   - limit: The maximum number of bytes.
     ///   - name: The name of the input in errors. Default: the path, or `standard input` for `-`.
-    ///   - isSecret: Whether a file that others than its owner can read or write is refused. Its group may read a file
-    ///     that belongs to root, who has selected the group, as container systems do. Default: false.
+    ///   - isSecret: Whether a file that users other than its owner can read or write is refused. The group may read a
+    ///     file that belongs to root, who has selected the group, as container systems do. Default: false.
     /// - Throws: ``InputError`` if the input cannot be read, is refused, or has more than `limit` bytes.
     package static func read(
         _ path: String, limit: Int, name: String? = nil, isSecret: Bool = false

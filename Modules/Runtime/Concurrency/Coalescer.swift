@@ -62,7 +62,7 @@ package final class Coalescer<Key: Hashable & Sendable, Update: Sendable, Value:
     ///   - key: The key that equal work shares.
     ///   - ticket: The ticket of this waiter. Default: a new one.
     ///   - source: The source that `body` uses. Default: nil, no source.
-    ///   - isCancelable: Whether ``cancel(where:)`` finds this waiter. Default: false.
+    ///   - isCancelable: Whether ``cancel(where:)`` finds this waiter. Has no effect with `task`. Default: false.
     ///   - task: The task of other shared work, in which this method is called. If this waiter begins the work, the
     ///     work runs in it: it begins at once, and needs no task of its own. Both coalescers must have the same
     ///     executor. Default: nil.

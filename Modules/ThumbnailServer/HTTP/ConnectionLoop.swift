@@ -296,7 +296,7 @@ final class ConnectionLoop {
     private func isTooSlow(_ connection: Connection, _ output: Output, _ time: Duration) -> Bool {
         let limit = context.settings.sendingTimeout
         let due = (time - limit / 6) / (limit * 5 / 6)
-        // Those of an earlier response may be among them.
+        // Bytes of an earlier response may be among the unacknowledged ones.
         let received = max(0, output.sentCount - Int(alcedo_http_unreceived(connection.socket)))
         return due > 1 || Double(received) < due * Double(output.count)
     }

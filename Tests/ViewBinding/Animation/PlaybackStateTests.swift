@@ -285,7 +285,7 @@ import Testing
         #expect(state.frame == 2)
         #expect(state.deadline == .ms(650))
         #expect(frame(at: 700) == 2)
-        // The delay of the frame began at the tick, and the second play goes on.
+        // The delay of the frame began at the tick, and the second play continues.
         #expect(frame(at: 799) == 2)
         #expect(frame(at: 800) == 1)
         #expect(frame(at: 900) == 0)

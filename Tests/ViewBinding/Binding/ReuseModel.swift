@@ -40,7 +40,7 @@ struct ReuseModel {
     var lowInMemory: Set<Int> = []
     private var requested: Requested?
     private(set) var failed: Draw?
-    /// Whether the content is an image of any request, for options that keep the current image.
+    /// Whether the view shows nothing, for options that keep its content.
     private var isEmpty = true
 
     var isLoading: Bool { requested != nil }
