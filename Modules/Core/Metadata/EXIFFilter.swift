@@ -6,9 +6,10 @@ extension ImageMetadata {
     ///
     /// Only tags listed in `EXIFFilter` are kept, because an unknown tag may hold a location. The GPS directory, time
     /// zones, maker notes, comments, IPTC and XMP records, private tags and the preview image of the original are
-    /// removed. Damaged entries are removed too. The value is nil when there is no EXIF data, or when the data has no
-    /// valid header or no valid entry with one of these tags. It is also nil when the result would be longer than the
-    /// data, for example because entries of the data share bytes. O(bytes).
+    /// removed. Damaged entries are removed too, as are entries whose values share bytes with the GPS directory. The
+    /// value is nil when there is no EXIF data, or when the data has no valid header or no valid entry with one of these
+    /// tags. It is also nil when the result would be longer than the data, for example because entries of the data
+    /// share bytes. O(bytes).
     var exifWithoutLocation: Data? {
         filteredEXIF(imageTags: EXIFFilter.imageTags, photoTags: EXIFFilter.photoTags)
     }
@@ -37,6 +38,17 @@ private struct EXIFFilter: ~Escapable {
         var value: [UInt8]
     }
 
+    /// One entry of a directory as it is stored.
+    private struct StoredEntry {
+        var tag: Int
+        var type: Int
+        var count: Int
+        /// The bytes of the value; nil for an unknown type, and for a value that is not within the data.
+        var value: Range<Int>?
+        /// The bytes of a value that is not in the entry itself.
+        var longValue: Range<Int>? { value.flatMap { $0.count > 4 ? $0 : nil } }
+    }
+
     /// Description, maker, model, orientation, resolution, software, date, artist, copyright.
     static let imageTags: Set = [
         0x010E, 0x010F, 0x0110, 0x0112, 0x011A, 0x011B, 0x0128, 0x0131, 0x0132, 0x013B, 0x8298,
@@ -51,6 +63,8 @@ private struct EXIFFilter: ~Escapable {
     ]
     /// The tag that points to the directory of the photo tags.
     private static let photoDirectory = 0x8769
+    /// The tag that points to the GPS directory.
+    private static let locationDirectory = 0x8825
 
     private let tiff: RawSpan
     private let bigEndian: Bool
@@ -66,9 +80,10 @@ private struct EXIFFilter: ~Escapable {
     /// Returns the data with only these tags of the image and of its photo directory.
     func filtered(imageTags: Set<Int>, photoTags: Set<Int>) -> Data? {
         guard let first = number(at: 4, bytes: 4), first >= 8 else { return nil }
-        var image = entries(at: first, in: imageTags)
+        let location = locationBytes(of: first)
+        var image = entries(at: first, in: imageTags, outside: location)
         let photoStart = TIFF.directory(Self.photoDirectory, of: first, in: tiff, bigEndian: bigEndian)
-        let photo = photoStart.map { entries(at: $0, in: photoTags) } ?? []
+        let photo = photoStart.map { entries(at: $0, in: photoTags, outside: location) } ?? []
         guard !image.isEmpty || !photo.isEmpty else { return nil }
         var bytes = Array((0..<4).map { tiff.unsafeLoad(fromByteOffset: $0, as: UInt8.self) }) + encoded(8, bytes: 4)
         if !photo.isEmpty {
@@ -90,28 +105,50 @@ private struct EXIFFilter: ~Escapable {
         return bytes.count <= tiff.byteCount ? Data(bytes) : nil
     }
 
+    /// Returns the bytes of the GPS directory, of its long values, and of nothing else.
+    private func locationBytes(of directory: Int) -> [Range<Int>] {
+        guard let start = TIFF.directory(Self.locationDirectory, of: directory, in: tiff, bigEndian: bigEndian)
+        else { return [] }
+        let entries = storedEntries(at: start)
+        return [start..<start + 2 + 12 * entries.count] + entries.compactMap(\.longValue)
+    }
+
     /// Returns the entries with one of `tags` in the directory at an offset, sorted by tag, with at most one entry for
-    /// each tag. Skips entries of an unknown type and entries whose values are not within the data.
-    private func entries(at directory: Int, in tags: Set<Int>) -> [Entry] {
-        guard let count = number(at: directory, bytes: 2) else { return [] }
+    /// each tag. Skips entries of an unknown type, entries whose values are not within the data, and entries whose
+    /// long values overlap `hidden`.
+    private func entries(at directory: Int, in tags: Set<Int>, outside hidden: [Range<Int>]) -> [Entry] {
         var entries: [Entry] = []
         var rest = tags
+        for entry in storedEntries(at: directory) where rest.contains(entry.tag) {
+            guard let range = entry.value else { continue }
+            if let long = entry.longValue, hidden.contains(where: long.overlaps) { continue }
+            rest.remove(entry.tag)
+            let value = range.map { tiff.unsafeLoad(fromByteOffset: $0, as: UInt8.self) }
+            entries.append(Entry(tag: entry.tag, type: entry.type, count: entry.count, value: value))
+        }
+        return entries.sorted { $0.tag < $1.tag }
+    }
+
+    /// Returns the entries of the directory at an offset that are within the data.
+    private func storedEntries(at directory: Int) -> [StoredEntry] {
+        guard let count = number(at: directory, bytes: 2) else { return [] }
+        var entries: [StoredEntry] = []
         for index in 0..<count {
             let start = directory + 2 + 12 * index
             guard let tag = number(at: start, bytes: 2), let type = number(at: start + 2, bytes: 2),
-                let storedCount = number(at: start + 4, bytes: 4)
+                let storedCount = number(at: start + 4, bytes: 4), number(at: start + 8, bytes: 4) != nil
             else { break }
-            guard tags.contains(tag), let typeSize = TIFF.byteCount(ofType: type) else { continue }
-            let valueCount = TIFF.valueCount(storedCount)
+            var entry = StoredEntry(tag: tag, type: type, count: TIFF.valueCount(storedCount))
             // At most 2^32 × 8, so the product cannot overflow.
-            let size = valueCount * typeSize
-            guard let offset = size <= 4 ? start + 8 : number(at: start + 8, bytes: 4),
-                offset <= tiff.byteCount, size <= tiff.byteCount - offset, rest.remove(tag) != nil
-            else { continue }
-            let value = (0..<size).map { tiff.unsafeLoad(fromByteOffset: offset + $0, as: UInt8.self) }
-            entries.append(Entry(tag: tag, type: type, count: valueCount, value: value))
+            if let size = TIFF.byteCount(ofType: type).map({ entry.count * $0 }),
+                let offset = size <= 4 ? start + 8 : number(at: start + 8, bytes: 4),
+                offset <= tiff.byteCount, size <= tiff.byteCount - offset
+            {
+                entry.value = offset..<offset + size
+            }
+            entries.append(entry)
         }
-        return entries.sorted { $0.tag < $1.tag }
+        return entries
     }
 
     /// Returns the bytes of a directory that will be at offset `start`, without a next directory. The values that do

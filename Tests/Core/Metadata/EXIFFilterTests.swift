@@ -48,4 +48,27 @@ import Testing
         #expect(kept.withUnsafeBytes { ImageOrientation(exif: $0.bytes) } == .right)
         #expect(kept == exif([(0x0112, 3, 1, [0, 6])]))
     }
+
+    @Test func `a text that extends over the GPS directory or its values is removed`() throws {
+        // The directory of the image ends at 50. The GPS directory with one entry follows, and its value is at 68.
+        func data(textAt offset: UInt8, count: UInt8) -> Data {
+            var bytes = Array("MM\0*".utf8) + [0, 0, 0, 8, 0, 3]
+            bytes += [0x01, 0x0F, 0, 2, 0, 0, 0, 4] + Array("Cam\0".utf8)
+            bytes += [0x01, 0x3B, 0, 2, 0, 0, 0, count, 0, 0, 0, offset]
+            bytes += [0x88, 0x25, 0, 4, 0, 0, 0, 1, 0, 0, 0, 50, 0, 0, 0, 0]
+            bytes += [0, 1, 0, 2, 0, 2, 0, 0, 0, 6, 0, 0, 0, 68, 0, 0, 0, 0]
+            return Data(bytes + Array("N52.5\0".utf8) + Array("Ada B\0".utf8))
+        }
+        func kept(_ data: Data) throws -> Data {
+            try #require(ImageMetadata(exif: data).selected(.withoutLocation).exif)
+        }
+        let outside = try kept(data(textAt: 74, count: 6))
+        #expect(outside.suffix(6) == Data("Ada B\0".utf8))
+
+        for data in [data(textAt: 68, count: 6), data(textAt: 60, count: 12), data(textAt: 46, count: 6)] {
+            let filtered = try kept(data)
+            #expect(filtered == exif([(0x010F, 2, 4, Array("Cam\0".utf8))]))
+        }
+        #expect(ImageMetadata(exif: data(textAt: 68, count: 6)).selected(.copyright).exif == nil)
+    }
 }
