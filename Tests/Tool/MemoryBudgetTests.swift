@@ -105,8 +105,8 @@ struct MemoryBudgetTests {
     private static let files: [String] = {
         var names = [
             "png", "png rows", "jpeg", "jpeg rows", "progressive jpeg", "rotated jpeg", "gif", "gif frames",
-            "gif of a pixel", "webp", "lossless webp", "webp codes", "webp frames", "bmp", "bmp rows", "apng", "ico",
-            "ico rows", "ico bitmap", "wide bmp rows", "wide png rows", "wide bmp averaged", "wide png averaged",
+            "gif of a pixel", "webp", "lossless webp", "webp codes", "webp frames", "bmp", "bmp rows", "apng", "ico", "ico rows", "ico bitmap",
+            "wide bmp rows", "wide png rows", "wide bmp averaged", "wide png averaged",
         ]
         #if AVIF
             names += ["avif", "avif frames", "deep avif"]
@@ -191,6 +191,7 @@ struct MemoryBudgetTests {
     private static func bomb(_ name: String) throws -> Data {
         switch name {
         case "apng": return try animatedPNG()
+        case "gif of a pixel": return gifOfOnePixel()
         case "webp codes": return PrefixCodeBomb.file(side: 512)
         case "bmp": return bitmap(PixelSize(width: 1500, height: 1500))
         case "wide bmp": return bitmap(wide)
@@ -222,6 +223,14 @@ struct MemoryBudgetTests {
         let isAnimated = name.hasSuffix(" frames")
         let encoder = try #require(encoders.first { $0.name == name.replacing(" frames", with: "") }).encoder
         return try encoder.encode(isAnimated ? animation() : flat())
+    }
+
+    /// A frame of one pixel on a canvas, which is restored when the frame ends.
+    private static func gifOfOnePixel() -> Data {
+        let canvas = number(size.width, 2) + number(size.height, 2) + [0x80, 0, 0, 0, 0, 0, 255, 255, 255]
+        let control: [UInt8] = [0x21, 0xF9, 4, 3 << 2, 10, 0, 0, 0]
+        let frame = [0x2C] + number(0, 4) + number(1, 2) + number(1, 2) + [0, 2, 2, 0x4C, 1, 0, 0x3B]
+        return Data(Array("GIF89a".utf8) + canvas + control + frame)
     }
 
     private static func svg(_ content: String) -> Data {

@@ -151,7 +151,8 @@ private struct FrameCanvas {
             return
         }
         guard let pixels = PixelBuffer(size: size, format: .rgba8, alphaMode: .straight) else { return nil }
-        self.pixels = pixels
+        // No other variable may hold the buffer, because drawing would then copy it.
+        self.pixels = consume pixels
         draw(rows, as: frame)
     }
 

@@ -117,9 +117,11 @@ final class GIFDecodingState: IncrementalDecodingState {
 
     /// Returns the first frame of `structure`, drawn on an empty canvas. `pixels` are the pixels of that frame.
     private func still(_ pixels: PixelBuffer, _ structure: GIFStructure) throws(ImageDecodingError) -> DecodedImage {
-        guard let layout = structure.layout, let frame = structure.frames.first else {
+        guard var layout = structure.layout, let frame = structure.frames.first else {
             throw ImageDecodingError(.corrupt, "GIF: the file has no image")
         }
+        // No frame follows, for which the canvas would keep a copy of itself.
+        layout.frames[0].disposal = .keep
         let canvas = CompositedAnimation(layout, decoder: KnownFrame(pixels: pixels), options: options)
         let shown = try canvas.composited(0)
         let isOpaque = !structure.mayBeTransparent(frame) && frame.area.covers(structure.canvas)
