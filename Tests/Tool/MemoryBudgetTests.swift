@@ -105,7 +105,8 @@ struct MemoryBudgetTests {
     private static let files: [String] = {
         var names = [
             "png", "png rows", "jpeg", "jpeg rows", "progressive jpeg", "rotated jpeg", "gif", "gif frames",
-            "gif of a pixel", "webp", "lossless webp", "webp codes", "webp frames", "bmp", "bmp rows", "apng", "ico", "ico rows", "ico bitmap",
+            "gif of a pixel", "webp", "lossless webp", "webp codes", "webp frames", "bmp", "bmp rows", "apng", "ico",
+            "ico rows", "ico bitmap",
             "wide bmp rows", "wide png rows", "wide bmp averaged", "wide png averaged",
         ]
         #if AVIF

@@ -7,9 +7,9 @@ extension ImageMetadata {
     /// Only tags listed in `EXIFFilter` are kept, because an unknown tag may hold a location. The GPS directory, time
     /// zones, maker notes, comments, IPTC and XMP records, private tags and the preview image of the original are
     /// removed. Damaged entries are removed too, as are entries whose values share bytes with the GPS directory. The
-    /// value is nil when there is no EXIF data, or when the data has no valid header or no valid entry with one of these
-    /// tags. It is also nil when the result would be longer than the data, for example because entries of the data
-    /// share bytes. O(bytes).
+    /// value is nil when there is no EXIF data, or when the data has no valid header or no valid entry with one of
+    /// these tags. It is also nil when the result would be longer than the data, for example because entries of the
+    /// data share bytes. O(bytes).
     var exifWithoutLocation: Data? {
         filteredEXIF(imageTags: EXIFFilter.imageTags, photoTags: EXIFFilter.photoTags)
     }
