@@ -203,4 +203,52 @@ import Testing
         #expect(held == rows + 9 * DrawnImage.size.width * 4)
         #expect(scaled == DrawnImage.size.pixelCount / 16 * 4)
     }
+
+    @Test(.spawnsProcesses) func `memory whose rows are reported in pieces has the same pixels`() async {
+        await #expect(processExitsWith: .success) {
+            // The details begin where 81 rows of 6,400 bytes, which fill half a MiB, end for the fourth time.
+            let size = PixelSize(width: 3200, height: 1400)
+            let drawn = PixelBuffer(size: size, format: .rgba8, alphaMode: .opaque) { memory, bytesPerRow in
+                for y in 0..<size.height {
+                    for x in 0..<size.width {
+                        var noise = UInt32(x / 2) &* 2_654_435_761 ^ UInt32(y / 2) &* 40_503
+                        noise = (noise ^ noise >> 13) &* 2_246_822_519
+                        let level: UInt32 = y < 652 ? 120 + noise >> 16 & 31 : (1 - noise >> 20 & 1) * 255
+                        let pixel = (0xFF00_0000 | level * 0x01_0101).littleEndian
+                        memory.storeBytes(of: pixel, toByteOffset: y * bytesPerRow + 4 * x, as: UInt32.self)
+                    }
+                }
+            }
+            let image = DecodedImage(pixels: try #require(drawn))
+            let file = try JPEGEncoder(quality: 90, subsampling: .both).encode(image)
+            var options = DecodingOptions(target: TargetSize(width: 800, height: 800))
+            options.isFiltered = true
+            let collector = PixelRowCollector()
+            try JPEGDecoder().decodeRows(file, options: options, into: collector)
+            let reports = Watched(0)
+            PixelMemory.setProvider { byteCount in ReportedMemory(byteCount) { reports.update { $0 += 1 } } }
+
+            let pixels = try JPEGDecoder().decode(file, options: options).pixels
+
+            #expect(pixels.width == 1600 && reports.value > 4)
+            #expect(pixels.tightBytes == collector.image?.pixels.tightBytes)
+        }
+    }
+}
+
+/// Memory of a pixel buffer that counts the reports of its rows.
+///
+/// `@unchecked` because of the pointer. No lock is needed, because only the buffer accesses the memory.
+private final class ReportedMemory: PixelMemoryLease, @unchecked Sendable {
+    let base: UnsafeMutableRawPointer
+    private let onReport: @Sendable () -> Void
+
+    init(_ byteCount: Int, onReport: @escaping @Sendable () -> Void) {
+        base = .allocate(byteCount: byteCount, alignment: 64)
+        self.onReport = onReport
+    }
+
+    deinit { base.deallocate() }
+
+    func didFinishRows(_ count: Int, of pixels: PixelBuffer) { onReport() }
 }

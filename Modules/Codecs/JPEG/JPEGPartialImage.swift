@@ -31,7 +31,8 @@ struct JPEGPartialImage {
 
     private mutating func readPiece(from reader: JPEGReader) throws(ImageDecodingError) {
         let stride = pixels.bytesPerRow
-        let (first, limit) = (rowCount, pixels.rowsPerReport)
+        // The rows that are made of the full size begin at a multiple of 16, but not before the rows of the call.
+        let (first, limit) = (rowCount, (pixels.rowsPerReport + 15) / 16 * 16)
         var count = 0
         defer { rowCount += count }
         try pixels.withUnsafeMutableBytes { memory throws(ImageDecodingError) in
