@@ -56,6 +56,25 @@
                 #expect(sandbox.statistics.startedWorkers == 1)
             }
 
+            /// The header and the error use the same memory, and both are sent before the app reads the first row.
+            @Test func `an image that ends before its first rows are sent is the error of its decoder`() throws {
+                let sandbox = try Sandbox.testing()
+                defer { sandbox.shutDown() }
+                let data = try file().dropLast(30)
+                let reader = try CodecRegistry.standard.open(Data(data))
+                let expected = #expect(throws: ImageDecodingError.self) {
+                    try reader.decodeRows(options, into: PixelRowCollector())
+                }
+
+                for _ in 0..<50 {
+                    let error = #expect(throws: ImageDecodingError.self) {
+                        try self.reader(Data(data), in: sandbox).decodeRows(options, into: PixelRowCollector())
+                    }
+                    #expect(error?.code == expected?.code && error?.message == expected?.message)
+                }
+                #expect(sandbox.statistics.violations == 0)
+            }
+
             @Test func `the worker of a reader that is released is free`() throws {
                 let sandbox = try Sandbox.testing()
                 defer { sandbox.shutDown() }

@@ -24,7 +24,9 @@
             while true {
                 let reply = try worker.receive()
                 switch ReplyKind(rawValue: reply.kind) {
-                case .rowHeader: try begin(reply, worker)
+                case .rowHeader:
+                    try begin(reply, worker)
+                    try worker.send(consumerError == nil ? .proceed : .cancel)
                 case .rows:
                     try copy(reply, worker)
                     forward()

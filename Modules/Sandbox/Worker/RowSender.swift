@@ -14,7 +14,7 @@
         private var rowsPerPiece = 0
         private var piece = 0
         private var rowCount = 0
-        /// The number of pieces that the app has not acknowledged.
+        /// The number of messages, the header or pieces, that the app has not acknowledged.
         private var pending = 0
         private var isCanceled = false
 
@@ -40,6 +40,8 @@
             reply.payload_count = UInt64(payload.count)
             reply.describe(header.size, header.format, header.alphaMode, header.orientation)
             WorkerSocket.send(reply)
+            // A reply that ends the decoding overwrites the payload, so the app must have read it.
+            pending += 1
         }
 
         func consume(_ row: RawSpan) throws {
@@ -56,7 +58,7 @@
             if rowCount > 0 { try sendPiece() }
         }
 
-        /// Waits until the app has acknowledged all pieces.
+        /// Waits until the app has acknowledged the header and all pieces.
         func awaitAll() {
             while pending > 0 { awaitOne() }
         }
