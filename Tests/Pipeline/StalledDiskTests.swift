@@ -61,6 +61,25 @@ struct StalledDiskTests {
         #expect(stack.stored(try web("f")) == level(7))
     }
 
+    @Test func `bytes on their way to the disk are not downloaded again, unless they are removed`() async throws {
+        let stack = stack()
+        let request = try web("a")
+        _ = try await stack.load(request)
+        try await mechanics.waitForSleepers(count: 1)
+
+        #expect(try await stack.pipeline.data(for: request) == level(7))
+        #expect(stack.downloader.count == 1)
+
+        // The removal waits for the write. It counts from its beginning.
+        let removal = Task { await stack.pipeline.cache.remove(request) }
+        try await clock.waitForSleepers(count: 1)
+        #expect(try await stack.pipeline.data(for: request) == level(7))
+        #expect(stack.downloader.count == 2)
+        mechanics.advance(by: .seconds(1_000))
+        await removal.value
+        await stack.pipeline.shutDown()
+    }
+
     @Test func `a slow disk is not treated as stalled`() async throws {
         let stack = stack(on: executor)
         try await load(["a", "b"], by: stack)

@@ -21,8 +21,8 @@ struct DiskStage: Sendable {
         self.report = report
     }
 
-    /// Returns the bytes under a key, after admission by the budget of encoded bytes. Returns nil when the request does
-    /// not allow reading, or the cache has no entry.
+    /// Returns the bytes under a key, after admission by the budget of encoded bytes. They may still be on their way to
+    /// the disk. Returns nil when the request does not allow reading, or the cache has no entry.
     ///
     /// - Parameters:
     ///   - key: The key of the entry.
@@ -42,6 +42,10 @@ struct DiskStage: Sendable {
         // A load that waits for the budget of encoded bytes must not hold a slot, or prefetches would block a visible
         // image.
         try await reservation.waitForAdmission(priority)
+        if let data = writes.pendingData(for: key) {
+            report(key, .diskHit(bytes: data.count))
+            return data
+        }
         return try await reads.withReservation(of: 1, priority: priority) {
             let start = report.now
             guard let entry = await cache.entry(for: key) else {
@@ -77,14 +81,22 @@ struct DiskStage: Sendable {
     ///   - generation: The generation when the work began, or nil when nothing must be stored.
     ///   - timeToLive: The time until the entry expires, or nil for the limits of the cache.
     ///   - byteCount: The number of bytes that are held until the write ends.
+    ///   - data: The bytes that ``read(_:isAllowed:mayBeMarker:into:_:)`` returns until the write ends. Default: nil.
     ///   - makeData: A closure that makes the bytes when the write begins. Nothing is stored when it returns nil or
     ///     throws.
     func write(
-        for key: ImageKey, since generation: Generation?, timeToLive: Duration?, byteCount: Int,
+        for key: ImageKey, since generation: Generation?, timeToLive: Duration?, byteCount: Int, data: Data? = nil,
         _ makeData: @escaping @Sendable () async throws -> Data?
     ) async {
         let expiry = timeToLive.map { report.clock.now.addingTimeInterval($0 / .seconds(1)) }
-        await write(for: key, since: generation, byteCount: byteCount) {
+        let isAlive = timeToLive.map { $0 > .zero } != false
+        let pending: DiskWriteQueue.PendingData? =
+            if let data, let generation, isAlive {
+                { [generations] in generations.isUnchanged(key.resource, since: generation) ? data : nil }
+            } else {
+                nil
+            }
+        await write(for: key, since: generation, byteCount: byteCount, data: pending) {
             try await makeData().map { CachedData($0, expiry: expiry) }
         }
     }
@@ -122,11 +134,11 @@ struct DiskStage: Sendable {
     }
 
     private func write(
-        for key: ImageKey, since generation: Generation?, byteCount: Int,
+        for key: ImageKey, since generation: Generation?, byteCount: Int, data: DiskWriteQueue.PendingData? = nil,
         _ makeEntry: @escaping @Sendable () async throws -> CachedData?
     ) async {
         guard let cache, let generation else { return }
-        let isAccepted = await writes.submit(key, byteCount: byteCount) { [generations, report] in
+        let isAccepted = await writes.submit(key, byteCount: byteCount, data: data) { [generations, report] in
             guard generations.isUnchanged(key.resource, since: generation), let entry = try? await makeEntry() else {
                 return
             }

@@ -1,5 +1,6 @@
 import AlcedoCore
 import AlcedoRuntime
+import FoundationEssentials
 import Synchronization
 
 /// A queue of background writes, up to a number of bytes. Writes under the same key run in order, and a barrier orders
@@ -8,9 +9,12 @@ import Synchronization
 /// When no write ends within the timeout of a waiter, the disk is treated as stalled until a write ends: callers do not
 /// wait, and writes beyond the limit are rejected.
 final class DiskWriteQueue: Sendable {
+    /// Returns the bytes of a write, or nil if they must no longer be stored. Called outside the lock.
+    typealias PendingData = @Sendable () -> Data?
+
     private struct State: Sendable {
         var byteCount = 0
-        var writes: [Int: (key: ImageKey, task: Task<Void, Never>)] = [:]
+        var writes: [Int: (key: ImageKey, task: Task<Void, Never>, data: PendingData?)] = [:]
         /// The ID of the last write under each key.
         var latest: [ImageKey: Int] = [:]
         /// The ID of the last barrier of each resource.
@@ -56,16 +60,24 @@ final class DiskWriteQueue: Sendable {
     /// - Parameters:
     ///   - key: The key of the entry.
     ///   - byteCount: The number of bytes that `write` holds.
+    ///   - data: Returns the bytes that ``pendingData(for:)`` returns until the write ends. Default: nil.
     ///   - write: The write.
     /// - Returns: False when the disk is stalled and the limit is reached. The write is then not started.
-    func submit(_ key: ImageKey, byteCount: Int, _ write: @escaping @Sendable () async -> Void) async -> Bool {
-        switch admit(key, byteCount: byteCount + Self.overhead, write) {
+    func submit(
+        _ key: ImageKey, byteCount: Int, data: PendingData? = nil, _ write: @escaping @Sendable () async -> Void
+    ) async -> Bool {
+        switch admit(key, byteCount: byteCount + Self.overhead, data, write) {
         case .rejected: return false
         case .started: return true
         case .startedOverLimit(let task):
             await wait(for: task)
             return true
         }
+    }
+
+    /// Returns the bytes of the last write under a key, if it has not ended.
+    func pendingData(for key: ImageKey) -> Data? {
+        state.withLock { state in state.latest[key].flatMap { state.writes[$0]?.data } }?()
     }
 
     /// Starts a change of a whole resource, regardless of the limit, and returns. The change runs after the writes of
@@ -77,7 +89,7 @@ final class DiskWriteQueue: Sendable {
     func submitBarrier(_ key: ImageKey, _ change: @escaping @Sendable () async -> Void) {
         state.withLock { state in
             let earlier = state.writes.values.filter { $0.key.resource == key.resource }.map(\.task)
-            _ = start(key, byteCount: Self.overhead, after: earlier, &state, change)
+            _ = start(key, byteCount: Self.overhead, nil, after: earlier, &state, change)
             state.barriers[key.resource] = state.lastID
         }
     }
@@ -104,7 +116,7 @@ final class DiskWriteQueue: Sendable {
     }
 
     private func admit(
-        _ key: ImageKey, byteCount: Int, _ write: @escaping @Sendable () async -> Void
+        _ key: ImageKey, byteCount: Int, _ data: PendingData?, _ write: @escaping @Sendable () async -> Void
     ) -> Admission {
         state.withLock { state in
             let isFull = state.byteCount + byteCount > limit
@@ -113,14 +125,14 @@ final class DiskWriteQueue: Sendable {
             let earlier = [state.latest[key], state.barriers[key.resource]].compactMap { id in
                 id.flatMap { state.writes[$0]?.task }
             }
-            let task = start(key, byteCount: byteCount, after: earlier, &state, write)
+            let task = start(key, byteCount: byteCount, data, after: earlier, &state, write)
             return isFull ? .startedOverLimit(task) : .started
         }
     }
 
     /// Starts a write. It is called under the lock, so that the write cannot finish before it is recorded.
     private func start(
-        _ key: ImageKey, byteCount: Int, after earlier: [Task<Void, Never>], _ state: inout State,
+        _ key: ImageKey, byteCount: Int, _ data: PendingData?, after earlier: [Task<Void, Never>], _ state: inout State,
         _ write: @escaping @Sendable () async -> Void
     ) -> Task<Void, Never> {
         state.byteCount += byteCount
@@ -132,7 +144,7 @@ final class DiskWriteQueue: Sendable {
             self.finish(id, key, byteCount: byteCount)
         }
         state.latest[key] = id
-        state.writes[id] = (key, task)
+        state.writes[id] = (key, task, data)
         return task
     }
 

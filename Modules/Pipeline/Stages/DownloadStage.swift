@@ -77,7 +77,7 @@ struct DownloadStage: Sendable {
         // queue counts them.
         await disk.write(
             for: request.originalKey, since: generation, timeToLive: request.diskTimeToLive,
-            byteCount: original.data.count
+            byteCount: original.data.count, data: original.data
         ) { [data = original.data] in data }
         await disk.mark(request, since: generation)
     }
