@@ -107,7 +107,10 @@ struct PathExtensionTests {
         try FileManager.default.moveItem(atPath: icon + ".webp", toPath: icon + ".gif")
         try FileManager.default.removeItem(at: directory.url.appending(path: "index"))
 
-        await expectAll(in: cache())
+        // A file with another name is found by the listing only, for which the count waits.
+        let next = cache()
+        #expect(await next.count == keys.count)
+        await expectAll(in: next)
         #expect(directory.files == paths(suffixes))
     }
 

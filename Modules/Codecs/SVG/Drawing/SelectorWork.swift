@@ -57,7 +57,7 @@
 
         private mutating func add(_ selector: Selector) {
             var selector = selector
-            while selector.levels.count > 1 { selector.close() }
+            selector.end()
             let level = selector.levels[0]
             guard selector.parts.count > 0 else { return }
             let reach = Reach(siblings: level.siblings, ancestors: level.ancestors)
@@ -157,6 +157,12 @@
                 let last = levels.count - 1
                 levels[last].inner.siblings = max(levels[last].inner.siblings, level.siblings)
                 levels[last].inner.ancestors = max(levels[last].inner.ancestors, level.ancestors)
+            }
+
+            /// Ends the last name, and functions without a closing parenthesis.
+            mutating func end() {
+                while levels.count > 1 { close() }
+                endName()
             }
 
             /// Adds a byte outside strings, other than parentheses.
