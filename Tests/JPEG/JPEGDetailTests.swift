@@ -93,10 +93,8 @@ import Testing
             for y in 0..<text.height {
                 let start = (above + y) * bytesPerRow
                 text.row(y).withUnsafeBytes { row in
-                    UnsafeMutableRawBufferPointer(
-                        rebasing: memory[(above + y) * bytesPerRow..<size.height * bytesPerRow]
-                    )
-                    .copyMemory(from: UnsafeRawBufferPointer(rebasing: row[..<(text.width * 4)]))
+                    UnsafeMutableRawBufferPointer(rebasing: memory[start..<start + bytesPerRow])
+                        .copyMemory(from: UnsafeRawBufferPointer(rebasing: row[..<(text.width * 4)]))
                 }
             }
         }

@@ -106,8 +106,7 @@ struct MemoryBudgetTests {
         var names = [
             "png", "png rows", "jpeg", "jpeg rows", "progressive jpeg", "rotated jpeg", "gif", "gif frames",
             "gif of a pixel", "webp", "lossless webp", "webp codes", "webp frames", "bmp", "bmp rows", "apng", "ico",
-            "ico rows", "ico bitmap",
-            "wide bmp rows", "wide png rows", "wide bmp averaged", "wide png averaged",
+            "ico rows", "ico bitmap", "wide bmp rows", "wide png rows", "wide bmp averaged", "wide png averaged",
         ]
         #if AVIF
             names += ["avif", "avif frames", "deep avif"]
