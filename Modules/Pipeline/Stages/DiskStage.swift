@@ -42,10 +42,12 @@ struct DiskStage: Sendable {
         // A load that waits for the budget of encoded bytes must not hold a slot, or prefetches would block a visible
         // image.
         try await reservation.waitForAdmission(priority)
-        if let data = writes.pendingData(for: key) {
-            report(key, .diskHit(bytes: data.count))
-            return data
+        @Sendable func data(of entry: CachedData, since start: Duration?) throws -> Data {
+            if mayBeMarker, let marker = VaryMarker(entry) { throw marker }
+            report(key, .diskHit(bytes: entry.data.count), since: start)
+            return entry.data
         }
+        if let entry = writes.pendingEntry(for: key) { return try data(of: entry, since: nil) }
         return try await reads.withReservation(of: 1, priority: priority) {
             let start = report.now
             guard let entry = await cache.entry(for: key) else {
@@ -53,9 +55,7 @@ struct DiskStage: Sendable {
                 report(key, .diskMiss(.notStored), since: start)
                 return nil
             }
-            if mayBeMarker, let marker = VaryMarker(entry) { throw marker }
-            report(key, .diskHit(bytes: entry.data.count), since: start)
-            return entry.data
+            return try data(of: entry, since: start)
         }
     }
 
@@ -90,13 +90,9 @@ struct DiskStage: Sendable {
     ) async {
         let expiry = timeToLive.map { report.clock.now.addingTimeInterval($0 / .seconds(1)) }
         let isAlive = timeToLive.map { $0 > .zero } != false
-        let pending: DiskWriteQueue.PendingData? =
-            if let data, let generation, isAlive {
-                { [generations] in generations.isUnchanged(key.resource, since: generation) ? data : nil }
-            } else {
-                nil
-            }
-        await write(for: key, since: generation, byteCount: byteCount, data: pending) {
+        await write(
+            for: key, since: generation, byteCount: byteCount, entry: isAlive ? data.map { CachedData($0) } : nil
+        ) {
             try await makeData().map { CachedData($0, expiry: expiry) }
         }
     }
@@ -107,7 +103,9 @@ struct DiskStage: Sendable {
         guard let variance = request.variance, let entry = VaryMarker.entry(variance.fields),
             request.diskTimeToLive.map({ $0 > .zero }) != false
         else { return }
-        await write(for: Self.plainKey(of: request), since: generation, byteCount: entry.metadata.count) { entry }
+        await write(
+            for: Self.plainKey(of: request), since: generation, byteCount: entry.metadata.count, entry: entry
+        ) { entry }
     }
 
     /// Removes the entries of a resource that were stored before its responses varied by the fields, because the next
@@ -134,11 +132,14 @@ struct DiskStage: Sendable {
     }
 
     private func write(
-        for key: ImageKey, since generation: Generation?, byteCount: Int, data: DiskWriteQueue.PendingData? = nil,
+        for key: ImageKey, since generation: Generation?, byteCount: Int, entry: CachedData? = nil,
         _ makeEntry: @escaping @Sendable () async throws -> CachedData?
     ) async {
         guard let cache, let generation else { return }
-        let isAccepted = await writes.submit(key, byteCount: byteCount, data: data) { [generations, report] in
+        let pending = entry.map { entry in
+            { @Sendable [generations] in generations.isUnchanged(key.resource, since: generation) ? entry : nil }
+        }
+        let isAccepted = await writes.submit(key, byteCount: byteCount, entry: pending) { [generations, report] in
             guard generations.isUnchanged(key.resource, since: generation), let entry = try? await makeEntry() else {
                 return
             }

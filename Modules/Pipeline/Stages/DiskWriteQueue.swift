@@ -1,6 +1,5 @@
 import AlcedoCore
 import AlcedoRuntime
-import FoundationEssentials
 import Synchronization
 
 /// A queue of background writes, up to a number of bytes. Writes under the same key run in order, and a barrier orders
@@ -9,12 +8,12 @@ import Synchronization
 /// When no write ends within the timeout of a waiter, the disk is treated as stalled until a write ends: callers do not
 /// wait, and writes beyond the limit are rejected.
 final class DiskWriteQueue: Sendable {
-    /// Returns the bytes of a write, or nil if they must no longer be stored. Called outside the lock.
-    typealias PendingData = @Sendable () -> Data?
+    /// Returns the entry of a write, or nil if it must no longer be stored. Called outside the lock.
+    typealias PendingEntry = @Sendable () -> CachedData?
 
     private struct State: Sendable {
         var byteCount = 0
-        var writes: [Int: (key: ImageKey, task: Task<Void, Never>, data: PendingData?)] = [:]
+        var writes: [Int: (key: ImageKey, task: Task<Void, Never>, entry: PendingEntry?)] = [:]
         /// The ID of the last write under each key.
         var latest: [ImageKey: Int] = [:]
         /// The ID of the last barrier of each resource.
@@ -60,13 +59,13 @@ final class DiskWriteQueue: Sendable {
     /// - Parameters:
     ///   - key: The key of the entry.
     ///   - byteCount: The number of bytes that `write` holds.
-    ///   - data: Returns the bytes that ``pendingData(for:)`` returns until the write ends. Default: nil.
+    ///   - entry: Returns the entry that ``pendingEntry(for:)`` returns until the write ends. Default: nil.
     ///   - write: The write.
     /// - Returns: False when the disk is stalled and the limit is reached. The write is then not started.
     func submit(
-        _ key: ImageKey, byteCount: Int, data: PendingData? = nil, _ write: @escaping @Sendable () async -> Void
+        _ key: ImageKey, byteCount: Int, entry: PendingEntry? = nil, _ write: @escaping @Sendable () async -> Void
     ) async -> Bool {
-        switch admit(key, byteCount: byteCount + Self.overhead, data, write) {
+        switch admit(key, byteCount: byteCount + Self.overhead, entry, write) {
         case .rejected: return false
         case .started: return true
         case .startedOverLimit(let task):
@@ -75,9 +74,9 @@ final class DiskWriteQueue: Sendable {
         }
     }
 
-    /// Returns the bytes of the last write under a key, if it has not ended.
-    func pendingData(for key: ImageKey) -> Data? {
-        state.withLock { state in state.latest[key].flatMap { state.writes[$0]?.data } }?()
+    /// Returns the entry of the last write under a key, if it has not ended.
+    func pendingEntry(for key: ImageKey) -> CachedData? {
+        state.withLock { state in state.latest[key].flatMap { state.writes[$0]?.entry } }?()
     }
 
     /// Starts a change of a whole resource, regardless of the limit, and returns. The change runs after the writes of
@@ -116,7 +115,7 @@ final class DiskWriteQueue: Sendable {
     }
 
     private func admit(
-        _ key: ImageKey, byteCount: Int, _ data: PendingData?, _ write: @escaping @Sendable () async -> Void
+        _ key: ImageKey, byteCount: Int, _ entry: PendingEntry?, _ write: @escaping @Sendable () async -> Void
     ) -> Admission {
         state.withLock { state in
             let isFull = state.byteCount + byteCount > limit
@@ -125,14 +124,15 @@ final class DiskWriteQueue: Sendable {
             let earlier = [state.latest[key], state.barriers[key.resource]].compactMap { id in
                 id.flatMap { state.writes[$0]?.task }
             }
-            let task = start(key, byteCount: byteCount, data, after: earlier, &state, write)
+            let task = start(key, byteCount: byteCount, entry, after: earlier, &state, write)
             return isFull ? .startedOverLimit(task) : .started
         }
     }
 
     /// Starts a write. It is called under the lock, so that the write cannot finish before it is recorded.
     private func start(
-        _ key: ImageKey, byteCount: Int, _ data: PendingData?, after earlier: [Task<Void, Never>], _ state: inout State,
+        _ key: ImageKey, byteCount: Int, _ entry: PendingEntry?, after earlier: [Task<Void, Never>],
+        _ state: inout State,
         _ write: @escaping @Sendable () async -> Void
     ) -> Task<Void, Never> {
         state.byteCount += byteCount
@@ -144,7 +144,7 @@ final class DiskWriteQueue: Sendable {
             self.finish(id, key, byteCount: byteCount)
         }
         state.latest[key] = id
-        state.writes[id] = (key, task, data)
+        state.writes[id] = (key, task, entry)
         return task
     }
 

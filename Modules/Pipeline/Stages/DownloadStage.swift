@@ -72,7 +72,9 @@ struct DownloadStage: Sendable {
     /// The caller has decoded the bytes, or at least their header.
     func keep(_ original: Original, for request: ImageRequest, since generation: Generation?) async {
         // A load that may not store leaves the token to the others.
-        guard let generation, original.writeToken?.use() == true else { return }
+        guard let generation, generations.isUnchanged(request.originalKey.resource, since: generation),
+            original.writeToken?.use() == true
+        else { return }
         // The closure captures the bytes without their reservation. They no longer wait for a decoder, and the write
         // queue counts them.
         await disk.write(
