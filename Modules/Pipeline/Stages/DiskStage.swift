@@ -113,11 +113,12 @@ struct DiskStage: Sendable {
     /// a marker, the resource does not vary.
     ///
     /// Does not wait. The removal runs after the writes of the resource that were submitted before it, and before all
-    /// later ones.
-    func removeSoon(unvaried request: ImageRequest, unless fields: VaryingFields) {
+    /// later ones. With a generation, it removes nothing if the resource has changed since.
+    func removeSoon(unvaried request: ImageRequest, unless fields: VaryingFields, since generation: Generation? = nil) {
         guard let cache else { return }
         let key = Self.plainKey(of: request)
-        writes.submitBarrier(key) {
+        writes.submitBarrier(key) { [generations] in
+            if let generation, !generations.isUnchanged(key.resource, since: generation) { return }
             if await Self.marker(key, in: cache)?.fields ?? .none != fields { await cache.removeAll(of: key.resource) }
         }
     }

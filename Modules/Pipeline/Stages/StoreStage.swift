@@ -61,12 +61,12 @@ struct StoreStage: Sendable {
     private func keepProcessed(
         _ loaded: LoadedImage, _ request: ImageRequest, since generation: Generation?, hasOriginal: Bool
     ) async {
-        guard generation != nil else { return }
+        guard let generation else { return }
         let knowsDisk = loaded.layer == .disk || hasOriginal && loaded.original != nil
         if !knowsDisk, request.variance == nil, case .http = request.source {
             // The load may not have seen on disk that the resource varied in an earlier process. Its marker would
             // protect this image when the resource varies again.
-            disk.removeSoon(unvaried: request, unless: .none)
+            disk.removeSoon(unvaried: request, unless: .none, since: generation)
         }
         await processedImages.keep(loaded, for: request, since: generation)
         // A stored original has its own marker.
