@@ -323,8 +323,10 @@ public final class ImagePipeline: ImageLoading {
         _ loaded: LoadedImage, _ request: ImageRequest, since generation: Generation?
     ) async -> ImageResponse {
         guard let origin = loaded.origin else { return await store.keep(loaded, request, since: generation) }
+        // An image that was decoded for another load may be stored before that load has recorded the response.
+        let layer = loaded.layer == .memory ? loaded.original?.layer ?? .memory : loaded.layer
         let (request, generation) = varying(
-            request, by: origin.varyingFields, from: loaded.layer, at: origin.requestedAt, since: generation)
+            request, by: origin.varyingFields, from: layer, at: origin.requestedAt, since: generation)
         return await store.keep(loaded, request, since: generation)
     }
 

@@ -463,7 +463,8 @@ struct VaryTests {
                 #expect(response.image.level == 1 + step)
             }
         }
-        #expect(stack.downloader.count == paths.count)
+        // A load that begins while another one learns that the resource varies may download it once more.
+        #expect(stack.downloader.count < 2 * paths.count)
     }
 
     @Test func `the marker on disk is no layer, and tells what the cache contains`() async throws {
