@@ -26,8 +26,9 @@ public protocol ImageEncoding: Sendable {
     /// An encoder counts the bytes after each frame, if it can, and ends when they exceed the limit. The default
     /// implementation encodes the whole image, and then compares the size of the file.
     ///
-    /// - Parameter maximumByteCount: The maximum number of bytes of the encoded frames, and of the file, that are held
-    ///   at once.
+    /// - Parameters:
+    ///   - image: The image.
+    ///   - maximumByteCount: The maximum number of bytes of the encoded frames, and of the file, that are held at once.
     /// - Throws: ``ImageEncodingError`` as ``encode(_:)`` does, and `exceedsLimit`.
     func encode(_ image: DecodedImage, maximumByteCount: Int) throws(ImageEncodingError) -> Data
 
