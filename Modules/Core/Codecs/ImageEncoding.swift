@@ -77,6 +77,8 @@ extension ImageEncoding {
     }
 
     /// Encodes the whole image, and then compares the size of the file with the limit.
+    ///
+    /// - Throws: ``ImageEncodingError`` as ``encode(_:)`` does, and `exceedsLimit`.
     public func encode(_ image: DecodedImage, maximumByteCount: Int) throws(ImageEncodingError) -> Data {
         let file = try encode(image)
         guard file.count <= maximumByteCount else { throw .exceeds(maximumByteCount, format) }
