@@ -165,6 +165,7 @@ struct LoadJob: Sendable {
             let data = try ImageEncoder.png().encode(response.image)
             return (response, cellImage, .success(try directory.write(data, named: fileName(index))))
         } catch {
+            // An error of the directory names the file already. Any other one is of the encoder.
             let problem = error as? OutputError ?? OutputError(description: ProblemText.text("\(error)"))
             return (response, cellImage, .failure(problem))
         }

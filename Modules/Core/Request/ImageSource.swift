@@ -154,6 +154,7 @@ extension Coalescer {
     /// Cancels the cancelable waiters whose requests have the URL of a source.
     package func cancel(_ source: ImageSource) {
         let identity = source.identity
+        // The identity of a source is a value of any type, because a coalescer knows no requests.
         cancel { ($0.identity.value as? WorkSource)?.source.hasSameURL(as: identity) == true }
     }
 }

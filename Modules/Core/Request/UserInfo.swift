@@ -34,6 +34,7 @@ extension ImageRequest {
 
         /// The value of a key; nil if there is none. Set it to nil to remove the value.
         public subscript<Value>(key: Key<Value>) -> Value? {
+            // The type is a part of the ID, so the cast of a stored value succeeds.
             get { values[Self.id(key)] as? Value }
             set { values[Self.id(key)] = newValue }
         }

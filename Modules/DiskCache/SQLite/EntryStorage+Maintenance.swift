@@ -121,6 +121,7 @@ extension EntryStorage {
                 try await verifyStructure(&verification)
                 try await verifyEntries(&verification)
             } catch {
+                // As in a trim, only errors of the database are possible.
                 verification.error = verification.error ?? (error as? SQLiteFailure)?.cacheError
             }
             _ = try? await change { try $0.repair() }

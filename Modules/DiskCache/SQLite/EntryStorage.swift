@@ -240,6 +240,7 @@ final class EntryStorage: Sendable {
             counts.change { $0.stores += 1 }
         } catch {
             if !(error is CancellationError) { counts.change { $0.failures += 1 } }
+            // The other errors are those of the limits, which are errors of the cache, and `CancellationError`.
             throw (error as? SQLiteFailure)?.cacheError ?? error
         }
     }

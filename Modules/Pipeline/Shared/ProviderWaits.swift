@@ -135,6 +135,7 @@ struct ProviderCancellation: Error, CustomStringConvertible {
     /// Returns whether this is the error, or the cause of a downloader's error.
     static func isCause(of error: any Error) -> Bool {
         if error is Self { return true }
+        // A downloader of the app may throw an error of any type.
         return (error as? any CodedError)?.cause is Self
     }
 }

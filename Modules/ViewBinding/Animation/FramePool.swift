@@ -61,6 +61,7 @@ public final class FramePool: Sendable {
     /// view need no call, because ``ImageAnimator/isHidden`` drops them if no other view shows the animation. Has no
     /// effect on an image without frames in this pool.
     public func removeFrames(of image: DecodedImage) {
+        // Only a source that is an object can be recognized, so the frames of another one are in no shared buffer.
         guard let source = image.frames as? any ImageFrameSource & AnyObject else { return }
         state.withLock { $0.entries[ObjectIdentifier(source)]?.buffer }?.removeAll()
     }

@@ -12,7 +12,8 @@ struct RealMemoryPressureTests {
 
     @Test func `a hundred sources leave no descriptor`() async {
         await #expect(processExitsWith: .success) {
-            // `Task.sleep` and the pool's threads need descriptors, which later counts exclude.
+            // `Task.sleep` and the pool's threads open descriptors at their first use, which the counts must exclude.
+            // The duration does not matter.
             await withTaskGroup(of: Void.self) { group in
                 for _ in 0..<16 { group.addTask { try? await Task.sleep(for: .milliseconds(5)) } }
             }

@@ -156,8 +156,8 @@
 
     /// Points of a path, at most 4,096. Of more, each is kept with the same probability.
     ///
-    /// The choice differs between processes, because whoever knows it could make a path whose chosen points are not
-    /// like the others.
+    /// The choice differs between processes, because an attacker who knows it could make a path whose chosen points are
+    /// not like the others.
     struct PointSample {
         private(set) var points: [SIMD2<Double>] = []
         /// The smallest and the largest coordinates of all points.

@@ -293,7 +293,7 @@
         /// The number of stops that take no longer than a few.
         private static let smallStopCount = 16.0
 
-        /// Adds a gradient. cairo sorts its stops anew for each shape, and looks for two of them at each pixel.
+        /// Adds a gradient. cairo sorts its stops again for each shape, and looks for two of them at each pixel.
         private func addGradient(_ stopCount: Double, shapeCount: Double, to cost: inout DrawingCost) {
             cost.gradientCount += shapeCount
             cost.time += shapeCount * stopCount * stopCount * DrawingTime.squaredStop
