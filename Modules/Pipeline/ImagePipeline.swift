@@ -324,19 +324,21 @@ public final class ImagePipeline: ImageLoading {
     ) async -> ImageResponse {
         guard let origin = loaded.origin else { return await store.keep(loaded, request, since: generation) }
         // An image that was decoded for another load may be stored before that load has recorded the response.
-        let layer = loaded.layer == .memory ? loaded.original?.layer ?? .memory : loaded.layer
+        let isShared = loaded.layer == .memory
         let (request, generation) = varying(
-            request, by: origin.varyingFields, from: layer, at: origin.requestedAt, since: generation)
+            request, by: origin.varyingFields, from: isShared ? loaded.original?.layer ?? .memory : loaded.layer,
+            isShared: isShared, at: origin.requestedAt, since: generation)
         return await store.keep(loaded, request, since: generation)
     }
 
     /// Returns the request with the keys of a response that varies by some fields, and the generation for the store. A
     /// response from the network is recorded. If it varies by other fields than the earlier ones, everything that is
     /// stored for the resource is removed first, and earlier loads store nothing. Only those whose response varies in
-    /// the same way still do. An image from memory or disk keeps the keys under which it was found.
+    /// the same way still do. A response of another load, whose image was shared, may be older than what is stored, and
+    /// removes nothing then. An image from memory or disk keeps the keys under which it was found.
     func varying(
-        _ request: ImageRequest, by fields: VaryingFields, from layer: ImageResponse.Layer, at start: Duration,
-        since generation: Generation?
+        _ request: ImageRequest, by fields: VaryingFields, from layer: ImageResponse.Layer, isShared: Bool = false,
+        at start: Duration, since generation: Generation?
     ) -> (ImageRequest, Generation?) {
         guard layer == .network else { return (fields == .none ? request : request.varying(by: fields), generation) }
         let resource = request.key.resource
@@ -347,7 +349,7 @@ public final class ImagePipeline: ImageLoading {
             let last = variations[resource]
             // The response may be older than that of another load, by which the resource varies.
             let isOlder = !isCurrent || last.map { start < $0.time } ?? false
-            if fields == .none, let known, known != .none, isOlder { return nil }
+            if isOlder, known ?? VaryingFields.none != fields, fields == .none || isShared { return nil }
             if resolver.names.record(fields, of: resource) {
                 let step = generations.advance(of: resource) { memory.removeResource(resource) }
                 process.forget(resource)
