@@ -22,6 +22,11 @@ struct SizeAndCountTests {
 
     private func names(in cache: FileDiskCache) async -> [String] { await cache.items().map(\.name) }
 
+    @Test func `the default limits are 256 MiB and any number of entries`() {
+        #expect(DataCacheLimits().sizeLimit == 256 << 20)
+        #expect(DataCacheLimits().countLimit == .max)
+    }
+
     @Test func `a trim over the size limit keeps the target share, the most recently used`() async throws {
         let cache = cache(DataCacheLimits(sizeLimit: 10 * block + block / 2, trimTarget: 0.5))
         for number in 0..<10 { try await cache.store(bytes(1000), for: key("\(number)")) }
