@@ -45,6 +45,7 @@ import Testing
             request { $0.processors = [Step(identifier: "a")] },
             request { $0.processors = [Step(identifier: "a"), Step(identifier: "b")] },
             request { $0.processors = [Step(identifier: "b"), Step(identifier: "a")] },
+            request { $0.scale = 2 },
             request { $0.additionalIdentifier = "" },
             request { $0.additionalIdentifier = "x" },
             request { $0.source = .bytes(Data([1]), identity: "two") },
