@@ -25,53 +25,53 @@ struct MigrationTests {
 private let options = [
     // The cases of KingfisherOptionsInfoItem, 8.11.
     "Kingfisher": """
-        targetCache originalCache downloader transition downloadPriority forceRefresh fromMemoryCacheOrRefresh
-        forceTransition cacheMemoryOnly waitForCache onlyFromCache backgroundDecode callbackQueue scaleFactor
-        preloadAllAnimationData requestModifier redirectHandler processor cacheSerializer imageModifier
-        keepCurrentImageWhileLoading onlyLoadFirstFrame cacheOriginalImage onFailureImage alsoPrefetchToMemory
-        loadDiskFileSynchronously asyncCacheTypeCheck diskStoreWriteOptions memoryCacheExpiration
-        memoryCacheAccessExtendingExpiration diskCacheExpiration diskCacheAccessExtendingExpiration processingQueue
-        progressiveJPEG alternativeSources retryStrategy lowDataMode forcedCacheFileExtension
-        """,
+    targetCache originalCache downloader transition downloadPriority forceRefresh fromMemoryCacheOrRefresh
+    forceTransition cacheMemoryOnly waitForCache onlyFromCache backgroundDecode callbackQueue scaleFactor
+    preloadAllAnimationData requestModifier redirectHandler processor cacheSerializer imageModifier
+    keepCurrentImageWhileLoading onlyLoadFirstFrame cacheOriginalImage onFailureImage alsoPrefetchToMemory
+    loadDiskFileSynchronously asyncCacheTypeCheck diskStoreWriteOptions memoryCacheExpiration
+    memoryCacheAccessExtendingExpiration diskCacheExpiration diskCacheAccessExtendingExpiration processingQueue
+    progressiveJPEG alternativeSources retryStrategy lowDataMode forcedCacheFileExtension
+    """,
     // ImageRequest, its options and its ThumbnailOptions, and ImagePipeline.Configuration, 13 and 14.
     "Nuke": """
-        priority processors options userInfo url urlRequest imageID scale thumbnailKey imageIdKey scaleKey
-        disableMemoryCacheReads disableMemoryCacheWrites disableMemoryCache disableDiskCacheReads
-        disableDiskCacheWrites disableDiskCache reloadIgnoringCachedData returnCacheDataDontLoad skipDecompression
-        skipDataLoadingQueue ThumbnailOptions createThumbnailFromImageIfAbsent createThumbnailFromImageAlways
-        createThumbnailWithTransform shouldCacheImmediately
-        dataLoader dataCache imageCache makeImageDecoder makeImageEncoder isDecompressionEnabled
-        isUsingPrepareForDisplay dataCachePolicy isTaskCoalescingEnabled isRateLimiterEnabled
-        isProgressiveDecodingEnabled progressiveDecodingInterval isStoringPreviewsInMemoryCache isResumableDataEnabled
-        isLocalResourcesSupportEnabled isAnimatedImageParsingEnabled isDiagnosticsEnabled maximumDecodedImageSize
-        maximumResponseDataSize isSignpostLoggingEnabled dataLoadingQueue imageDecodingQueue imageEncodingQueue
-        imageProcessingQueue imageDecompressingQueue withURLCache withDataCache automatic storeOriginalData
-        storeEncodedImages storeAll PreviewPolicy
-        """,
+    priority processors options userInfo url urlRequest imageID scale thumbnailKey imageIdKey scaleKey
+    disableMemoryCacheReads disableMemoryCacheWrites disableMemoryCache disableDiskCacheReads
+    disableDiskCacheWrites disableDiskCache reloadIgnoringCachedData returnCacheDataDontLoad skipDecompression
+    skipDataLoadingQueue ThumbnailOptions createThumbnailFromImageIfAbsent createThumbnailFromImageAlways
+    createThumbnailWithTransform shouldCacheImmediately
+    dataLoader dataCache imageCache makeImageDecoder makeImageEncoder isDecompressionEnabled
+    isUsingPrepareForDisplay dataCachePolicy isTaskCoalescingEnabled isRateLimiterEnabled
+    isProgressiveDecodingEnabled progressiveDecodingInterval isStoringPreviewsInMemoryCache isResumableDataEnabled
+    isLocalResourcesSupportEnabled isAnimatedImageParsingEnabled isDiagnosticsEnabled maximumDecodedImageSize
+    maximumResponseDataSize isSignpostLoggingEnabled dataLoadingQueue imageDecodingQueue imageEncodingQueue
+    imageProcessingQueue imageDecompressingQueue withURLCache withDataCache automatic storeOriginalData
+    storeEncodedImages storeAll PreviewPolicy
+    """,
     // SDWebImageOptions and SDWebImageContextOption, 5.21, by their names in Swift.
     "SDWebImage": """
-        retryFailed lowPriority progressiveLoad refreshCached continueInBackground handleCookies
-        allowInvalidSSLCertificates highPriority delayPlaceholder transformAnimatedImage avoidAutoSetImage
-        scaleDownLargeImages queryMemoryData queryMemoryDataSync queryDiskDataSync fromCacheOnly fromLoaderOnly
-        forceTransition avoidDecodeImage decodeFirstFrameOnly preloadAllFrames matchAnimatedImageClass waitStoreCache
-        transformVectorImage avoidAutoCancelImage waitTransition
-        setImageOperationKey customManager callbackQueue imageCache imageLoader imageCoder imageTransformer
-        imageForceDecodePolicy imageDecodeOptions imageScaleFactor imagePreserveAspectRatio imageThumbnailPixelSize
-        imageTypeIdentifierHint imageScaleDownLimitBytes imageDecodeToHDR imageEncodeOptions queryCacheType
-        storeCacheType originalQueryCacheType originalStoreCacheType originalImageCache animatedImageClass
-        downloadRequestModifier downloadResponseModifier downloadDecryptor cacheKeyFilter cacheSerializer
-        loaderCachedImage
-        """,
+    retryFailed lowPriority progressiveLoad refreshCached continueInBackground handleCookies
+    allowInvalidSSLCertificates highPriority delayPlaceholder transformAnimatedImage avoidAutoSetImage
+    scaleDownLargeImages queryMemoryData queryMemoryDataSync queryDiskDataSync fromCacheOnly fromLoaderOnly
+    forceTransition avoidDecodeImage decodeFirstFrameOnly preloadAllFrames matchAnimatedImageClass waitStoreCache
+    transformVectorImage avoidAutoCancelImage waitTransition
+    setImageOperationKey customManager callbackQueue imageCache imageLoader imageCoder imageTransformer
+    imageForceDecodePolicy imageDecodeOptions imageScaleFactor imagePreserveAspectRatio imageThumbnailPixelSize
+    imageTypeIdentifierHint imageScaleDownLimitBytes imageDecodeToHDR imageEncodeOptions queryCacheType
+    storeCacheType originalQueryCacheType originalStoreCacheType originalImageCache animatedImageClass
+    downloadRequestModifier downloadResponseModifier downloadDecryptor cacheKeyFilter cacheSerializer
+    loaderCachedImage
+    """,
     // AFImageDownloader, its receipt, the categories on UIImageView and UIButton, and AFAutoPurgingImageCache, 4.0.
     "AFNetworking": """
-        sharedImageDownloader setSharedImageDownloader setImageWithURL setImageWithURLRequest cancelImageDownloadTask
-        setImageForState cancelImageDownloadTaskForState cancelBackgroundImageDownloadTaskForState
-        imageCache sessionManager downloadPrioritizaton AFImageDownloadPrioritizationFIFO
-        AFImageDownloadPrioritizationLIFO defaultInstance defaultURLCache defaultURLSessionConfiguration
-        initWithSessionConfiguration initWithSessionManager maximumActiveDownloads downloadImageForURLRequest
-        withReceiptID cancelTaskForImageDownloadReceipt AFImageDownloadReceipt task receiptID
-        memoryCapacity preferredMemoryUsageAfterPurge memoryUsage initWithMemoryCapacity addImage
-        removeImageWithIdentifier removeAllImages imageWithIdentifier shouldCacheImage removeImageforRequest
-        imageforRequest acceptableContentTypes imageScale automaticallyInflatesResponseImage
-        """,
+    sharedImageDownloader setSharedImageDownloader setImageWithURL setImageWithURLRequest cancelImageDownloadTask
+    setImageForState cancelImageDownloadTaskForState cancelBackgroundImageDownloadTaskForState
+    imageCache sessionManager downloadPrioritizaton AFImageDownloadPrioritizationFIFO
+    AFImageDownloadPrioritizationLIFO defaultInstance defaultURLCache defaultURLSessionConfiguration
+    initWithSessionConfiguration initWithSessionManager maximumActiveDownloads downloadImageForURLRequest
+    withReceiptID cancelTaskForImageDownloadReceipt AFImageDownloadReceipt task receiptID
+    memoryCapacity preferredMemoryUsageAfterPurge memoryUsage initWithMemoryCapacity addImage
+    removeImageWithIdentifier removeAllImages imageWithIdentifier shouldCacheImage removeImageforRequest
+    imageforRequest acceptableContentTypes imageScale automaticallyInflatesResponseImage
+    """,
 ]
