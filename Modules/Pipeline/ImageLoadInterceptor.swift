@@ -17,7 +17,8 @@ public import AlcedoCore
 /// ```
 ///
 /// A pipeline calls its interceptors in order, the first as the outermost. The last one's `next` continues with the
-/// caches and the source. Calls come from any task, several concurrently.
+/// caches and the source, then with the request's ``/AlcedoCore/ImageRequest/alternativeSources``. Calls come from any
+/// task, several concurrently.
 ///
 /// Interceptors are not called for ``ImagePipeline/cachedImage(for:)``, nor for ``ImagePipeline/data(for:)`` and
 /// prefetching to ``PrefetchDestination/disk``, which load bytes and no image. Apply an interceptor's changes to a

@@ -35,13 +35,15 @@ extension ImagePipeline {
     /// Returns the encoded bytes of a request's source with their origin. Has the effects of ``data(for:)``, and throws
     /// its errors.
     public func dataResponse(for request: ImageRequest) async throws -> DataResponse {
-        do {
-            let original = try await original(for: resolved(request), PriorityHandle(request.priority)).original
-            return DataResponse(
-                data: original.data, layer: original.layer, httpResponse: original.httpResponse,
-                metrics: original.metrics)
-        } catch let error as PipelineError {
-            throw error.naming(request.source)
+        try await firstSuccess(request) { request, _ in
+            do {
+                let original = try await original(for: resolved(request), PriorityHandle(request.priority)).original
+                return DataResponse(
+                    data: original.data, layer: original.layer, httpResponse: original.httpResponse,
+                    metrics: original.metrics)
+            } catch let error as PipelineError {
+                throw error.naming(request.source)
+            }
         }
     }
 
@@ -50,6 +52,10 @@ extension ImagePipeline {
     /// - Returns: True when the data was loaded and stored. False when it was already on disk, and for a local source.
     /// - Throws: The errors of ``data(for:)``, and ``PipelineError`` `notStored` when no cache kept the bytes.
     func storeOriginal(of request: ImageRequest, _ priority: PriorityHandle) async throws -> Bool {
+        try await firstSuccess(request) { request, _ in try await storeSource(of: request, priority) }
+    }
+
+    private func storeSource(of request: ImageRequest, _ priority: PriorityHandle) async throws -> Bool {
         guard request.source.isWorthStoring else { return false }
         do {
             let resolved = try await resolved(request)

@@ -145,12 +145,12 @@ public final class ImagePipeline: ImageLoading {
         _ request: ImageRequest, priority: PriorityHandle, onUpdate: @escaping @Sendable (LoadUpdate) -> Void
     ) async throws -> ImageResponse {
         try await configuration.interceptors.load(request) { request in
-            do {
-                let request = resolver.isComplete(request) ? request : try await resolved(request)
-                guard request.showsCachedFirst else { return try await share(request, priority, onUpdate) }
-                return try await refresh(request, priority, onUpdate)
-            } catch let error as PipelineError {
-                throw error.naming(request.source)
+            if request.alternativeSources.isEmpty { return try await loadSource(of: request, priority, onUpdate) }
+            return try await firstSuccess(request) { request, index in
+                guard let index else { return try await loadSource(of: request, priority, onUpdate) }
+                var response = try await loadSource(of: request, priority) { onUpdate($0.ofAlternative(index)) }
+                response.alternativeIndex = index
+                return response
             }
         }
     }
@@ -222,8 +222,8 @@ public final class ImagePipeline: ImageLoading {
     /// - calls whose interceptor or modifier still runs, unless they belong to an ``ImageTask``
     /// - requests that a prefetcher has not begun
     ///
-    /// The fragment of the URL and the header fields of requests do not count. If a modifier has changed the URL of a
-    /// call, the changed URL counts.
+    /// The fragment of the URL and the header fields of requests do not count. An alternative source of a request
+    /// counts while it is loaded. If a modifier has changed the URL of a call, the changed URL counts.
     public func cancelLoads(of url: URL) {
         let source = ImageSource(url)
         let canceled = tasks.withLock { $0.values.filter { $0.request.source.hasSameURL(as: source) } }
@@ -251,6 +251,46 @@ public final class ImagePipeline: ImageLoading {
 
     /// Whether ``shutDown()`` was called.
     var isShutDown: Bool { shutDownFlag.load(ordering: .sequentiallyConsistent) }
+
+    // MARK: Sources
+
+    /// Calls `load` with a request, and after an error with each of its alternatives, until one call succeeds. Each
+    /// call also receives the index of the alternative; nil for the request itself.
+    ///
+    /// - Throws: The error of the request, with those of the alternatives; the first error with the code `shutDown` or
+    ///   `notStored`; `CancellationError`.
+    func firstSuccess<Value: Sendable>(
+        _ request: ImageRequest, _ load: (_ request: ImageRequest, _ index: Int?) async throws -> Value
+    ) async throws -> Value {
+        do {
+            return try await load(request, nil)
+        } catch var failure as PipelineError where failure.mayHaveAlternative {
+            for (index, source) in request.alternativeSources.enumerated() {
+                // The source may have failed although the caller has canceled the load.
+                try Task.checkCancellation()
+                let alternative = request.replacingSource(with: source)
+                report(request.key, .alternative(alternative.key))
+                do {
+                    return try await load(alternative, index)
+                } catch let error as PipelineError where error.mayHaveAlternative {
+                    failure.alternativeErrors.append(error)
+                }
+            }
+            throw failure
+        }
+    }
+
+    private func loadSource(
+        of request: ImageRequest, _ priority: PriorityHandle, _ onUpdate: @escaping @Sendable (LoadUpdate) -> Void
+    ) async throws -> ImageResponse {
+        do {
+            let request = resolver.isComplete(request) ? request : try await resolved(request)
+            guard request.showsCachedFirst else { return try await share(request, priority, onUpdate) }
+            return try await refresh(request, priority, onUpdate)
+        } catch let error as PipelineError {
+            throw error.naming(request.source)
+        }
+    }
 
     // MARK: One load
 
@@ -479,5 +519,14 @@ public final class ImagePipeline: ImageLoading {
             if !isMiss { report(key, .failed(error)) }
             throw error
         }
+    }
+}
+
+extension LoadUpdate {
+    /// Returns the update of the load of an alternative source.
+    fileprivate func ofAlternative(_ index: Int) -> LoadUpdate {
+        guard case .cached(var response) = self else { return self }
+        response.alternativeIndex = index
+        return .cached(response)
     }
 }

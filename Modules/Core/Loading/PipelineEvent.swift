@@ -35,6 +35,9 @@ public struct PipelineEvent: Sendable {
         case failed(any Error)
         /// The load was canceled.
         case cancelled
+        /// The source of a request failed, and the caller's load continues with one of its
+        /// ``ImageRequest/alternativeSources``, whose events have this key.
+        case alternative(ImageKey)
     }
 
     /// The key of the image or of its original bytes.

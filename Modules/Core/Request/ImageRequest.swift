@@ -18,6 +18,25 @@ public struct ImageRequest: Sendable {
             memo = KeyMemo()
         }
     }
+    /// The sources that are tried in order after ``source`` has failed, until one succeeds. Default: none.
+    ///
+    /// ```swift
+    /// var request = ImageRequest(url: urls[0])
+    /// request.alternativeSources = [ImageSource(urls[1]), .file("/usr/share/app/missing.png")]
+    /// ```
+    ///
+    /// - Each source is loaded as if it were that of the request: from the caches first, by the same options, and with
+    ///   its own retries. It is cached under its own key. ``resource`` replaces the URL of ``source`` only, and
+    ///   ``modifyRequest`` runs for every server.
+    /// - Every error of a load leads to the next source, also an image that cannot be decoded, and one that is in no
+    ///   cache if the network may not be used. A cancellation ends the load, and so does a shutdown.
+    /// - If all sources fail, the error is that of ``source``; `PipelineError.alternativeErrors` has the others.
+    /// - ``ImageResponse/alternativeIndex`` tells which one supplied the image. The progress begins again with each.
+    ///
+    /// `cachedImage(for:)` looks for the image of ``source`` only. Not part of the key: requests with equal sources
+    /// share its load, and each continues with its own alternatives. For copies of one image on several servers, use
+    /// `DownloaderConfiguration.alternatives`, which keeps one key.
+    public var alternativeSources: [ImageSource] = []
     /// The processors, applied in order after decoding. Default: none.
     public var processors: [any ImageProcessing] { didSet { memo = KeyMemo() } }
     /// The decoding options. All of them except the limits are part of the key.
@@ -264,6 +283,15 @@ public struct ImageRequest: Sendable {
 
     /// Whether the request needs a variant other than the original, for example a size or the result of a processor.
     package var isVariant: Bool { !processingParts.isEmpty }
+
+    /// Returns the request with another source. ``resource`` and ``alternativeSources``, which belong to the replaced
+    /// source, are removed.
+    package func replacingSource(with alternative: ImageSource) -> ImageRequest {
+        var request = self
+        request.source = alternative
+        (request.resource, request.fileVersion, request.alternativeSources) = (nil, nil, [])
+        return request
+    }
 
     // MARK: Decoding
 

@@ -33,6 +33,9 @@ public struct ImageResponse: Sendable {
     /// The times and sizes of the transfer that supplied the bytes in this load. The value is nil when ``httpResponse``
     /// is nil, when a response cache supplied the bytes, and when the transport does not measure.
     public var metrics: HTTPTransferMetrics?
+    /// The index of the source in ``ImageRequest/alternativeSources`` that supplied the image; nil for the request's
+    /// ``ImageRequest/source``.
+    public var alternativeIndex: Int?
     /// Whether the image is only for requests with the modifier of the request that loaded it. Default: false.
     package var isOfModifier = false
 

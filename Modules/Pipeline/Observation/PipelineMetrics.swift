@@ -42,6 +42,8 @@ public final class PipelineMetrics: PipelineObserving, CustomStringConvertible {
         public var failed = 0
         /// The number of loads that ended because all their callers had canceled.
         public var cancelled = 0
+        /// The number of times that a load continued with an alternative source.
+        public var alternatives = 0
         /// The durations of decodes.
         public var decodes = DurationHistogram()
         /// The durations of color conversions. Images that are in the requested color space already are not counted.
@@ -100,6 +102,7 @@ public final class PipelineMetrics: PipelineObserving, CustomStringConvertible {
             case .finished: counts.finished += 1
             case .failed: counts.failed += 1
             case .cancelled: counts.cancelled += 1
+            case .alternative: counts.alternatives += 1
             }
         }
     }

@@ -39,6 +39,7 @@ public struct TextLogger: PipelineObserving {
         case .finished(let layer): "finished from \(layer.rawValue)"
         case .failed(let error): "failed, \(printable("\(error)"))"
         case .cancelled: "canceled"
+        case .alternative(let key): "continues with the alternative \(printable(key.description))"
         }
     }
 

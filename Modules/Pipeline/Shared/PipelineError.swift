@@ -49,6 +49,10 @@ public struct PipelineError: Error, Sendable, CustomStringConvertible {
         (cause as? any HTTPResponseError)?.head?.status
     }
 
+    /// The errors of the request's ``/AlcedoCore/ImageRequest/alternativeSources``, in their order; empty for a request
+    /// without any.
+    public internal(set) var alternativeErrors: [PipelineError] = []
+
     /// Whether the failure is only for requests with the modifier of the request that failed. Default: false.
     var isOfModifier = false
     /// The URL of the request; nil for a source that is not a URL, and for an error that no request caused.
@@ -109,6 +113,9 @@ public struct PipelineError: Error, Sendable, CustomStringConvertible {
         guard let error = error as? PipelineError else { return false }
         return error.meansNoBytes || error.meansDamage
     }
+
+    /// Whether another source of the same request may succeed.
+    var mayHaveAlternative: Bool { code != .shutDown && code != .notStored }
 
     /// Whether the load failed before there were bytes to decode.
     var meansNoBytes: Bool {

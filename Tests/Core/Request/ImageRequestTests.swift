@@ -65,6 +65,7 @@ import Testing
         let changed = request {
             $0.priority = .veryHigh
             $0.skipsQueue = true
+            $0.alternativeSources = [.file("/b")]
             $0.cachePolicy = .none
             $0.userInfo[Key("a")] = 1
             $0.decoding.limits = DecodingLimits(maximumPixelCount: 5)

@@ -154,6 +154,7 @@ struct Log: PipelineObserving {
             case .finished(let layer): "finished \(layer)"
             case .failed(let error): "failed: \(error)"
             case .cancelled: "cancelled"
+            case .alternative(let key): "alternative \(key)"
             }
         }
     }

@@ -45,6 +45,22 @@ struct InterceptorTests {
         #expect(try await pipeline.load(try web("a")).layer == .memory)
     }
 
+    @Test func `an interceptor is called once for a request and its alternative sources`() async throws {
+        struct Missing: Error {}
+        let calls = Watched(0)
+        let counting = Closure { request, next in
+            calls.update { $0 += 1 }
+            return try await next(request)
+        }
+        let downloader = FakeDownloader { request, _ in
+            guard case .bytes(let data, _) = request.source else { throw Missing() }
+            return Download(data: data)
+        }
+        let request = try web("a") { $0.alternativeSources = [.bytes(level(7), identity: "b")] }
+        #expect(try await pipeline(downloader, [counting]).load(request).image.level == 7)
+        #expect(calls.value == 1)
+    }
+
     @Test func `an interceptor can retry and can return its own result`() async throws {
         struct Broken: Error {}
         let tries = Watched(0)
