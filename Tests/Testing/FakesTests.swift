@@ -22,6 +22,22 @@ struct FakesTests {
         #expect(refusing.requests.map(\.url) == [url])
     }
 
+    @Test func `a network ends all waits when it becomes available, and records their URLs`() async throws {
+        let urls = try ["http://fake.test/a", "http://fake.test/b"].map { try #require(URL(string: $0)) }
+        let network = ManualNetworkMonitor(isOnline: false)
+        let waits = urls.map { url in Task.immediate { try await network.waitUntilOnline(for: url) } }
+        let canceled = Task { try await network.waitUntilOnline(for: urls[0]) }
+        try await network.waitForWaits(count: 3)
+
+        canceled.cancel()
+        await #expect(throws: CancellationError.self) { try await canceled.value }
+        network.isOnline = true
+
+        for wait in waits { try await wait.value }
+        #expect(network.isOnline)
+        #expect(network.urls == urls + [urls[0]])
+    }
+
     @Test func `a loader loads by its closure, passes on updates and records the requests`() async throws {
         let request = ImageRequest(source: .bytes(Data(), identity: "a"))
         let received = Watched<[Int]>([])

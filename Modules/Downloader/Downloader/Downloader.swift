@@ -156,7 +156,7 @@ public final class Downloader: Downloading {
     /// modified, waits for the transfer.
     package var waiterCount: Int { transfers.waiterCount }
 
-    /// The number of transfers that pause before a retry and do not yet wait for a slot.
+    /// The number of transfers that pause before a retry, or wait for the network, and do not yet wait for a slot.
     package var backingOffCount: Int { gate.backingOffCount }
 
     /// Ends all downloads with `CancellationError`. The downloader accepts new downloads afterwards.
@@ -272,7 +272,7 @@ private struct Transfer {
             return try await gate.withSlot(id) { [onBytes] in
                 if let admission = request.admission { try await admission() }
                 return try await fetcher.fetch(
-                    request, pause: { try await gate.backOff(id, for: $0, priority) }, onBytes: onBytes
+                    request, pause: { try await gate.backOff(id, for: $0, until: $1, priority) }, onBytes: onBytes
                 ) { report(.progress($0)) }
             }
         } catch {

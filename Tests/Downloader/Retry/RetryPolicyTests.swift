@@ -40,6 +40,15 @@ import Testing
         }
     }
 
+    @Test(arguments: [HTTPMethod.get, .post])
+    func `a request without a network is repeated if the policy waits for the network`(method: HTTPMethod) {
+        let waiting = RetryPolicy(maximumNetworkWait: .seconds(1))
+        #expect(waiting.mayRepeat(method, after: .transport(.offline)))
+        #expect(!waiting.mayRepeat(method, after: .transport(.dataNotAllowed)))
+        #expect(!RetryPolicy().mayRepeat(method, after: .transport(.offline)))
+        #expect(RetryPolicy(maximumNetworkWait: .seconds(-1)) == RetryPolicy())
+    }
+
     @Test func `the number of attempts is limited`() {
         let cause = RetryCause.transport(.timedOut)
         let waits = (1...4).map {

@@ -49,9 +49,9 @@ public struct DownloaderConfiguration: Sendable {
     /// The maximum time from sending a request until the head of its final response arrives, including redirects. After
     /// that time, the attempt fails with `transport(.timedOut)`. Nil, zero or less is no limit. Default: nil.
     public var firstByteTimeout: Duration?
-    /// The maximum time for the whole download, including retries, pauses and alternatives. The time starts after the
-    /// transfer has got its first slot. When it has passed, the download fails with `transport(.timedOut)`. Nil, zero
-    /// or less is no limit. Default: nil.
+    /// The maximum time for the whole download, including retries, pauses, waits for the network and alternatives. The
+    /// time starts after the transfer has got its first slot. When it has passed, the download fails with
+    /// `transport(.timedOut)`. Nil, zero or less is no limit. Default: nil.
     public var totalTimeout: Duration?
     /// The minimum time between two progress reports. The first and the last one are always delivered. Default: 50 ms.
     public var progressInterval = Duration.milliseconds(50)
@@ -97,6 +97,9 @@ public struct DownloaderConfiguration: Sendable {
     /// ``modifyRequest`` is applied before each attempt of an alternative. When an alternative fails with a
     /// ``DownloadError``, the next one is tried; a cancellation ends the download. If all fail, the download fails with
     /// the error of the first request. Default: nil.
+    ///
+    /// A pipeline stores the content under the URL of the first request. For other images than that one, such as a
+    /// smaller one, use ``/AlcedoCore/ImageRequest/alternativeSources``.
     public var alternatives: (@Sendable (_ request: HTTPRequest) -> [HTTPRequest])?
 
     // MARK: Responses
@@ -128,6 +131,9 @@ public struct DownloaderConfiguration: Sendable {
     /// this configuration share it. With nil, only the policies limit retries. Default: a budget with default values
     /// for each new configuration, 20 retries at once, then one a second and one for every five downloads.
     public var retryBudget: RetryBudget? = RetryBudget()
+    /// The monitor by which retries wait for the network, if their policy has a
+    /// ``/AlcedoCore/RetryPolicy/maximumNetworkWait``. Default: a monitor of the system's routes.
+    public var networkMonitor: any NetworkMonitoring = SystemNetworkMonitor()
     /// The cache of permanent failures. Copies of this configuration share it. Default: nil.
     public var failureCache: FailureCache?
     /// The policy for resuming interrupted transfers; nil always starts again from the first byte. Default: a retry

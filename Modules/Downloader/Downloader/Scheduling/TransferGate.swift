@@ -127,13 +127,26 @@ final class TransferGate: Sendable {
         }
     }
 
-    /// Releases the slot of a running transfer, pauses, then waits for a slot again, with the priority of then. Throws
-    /// `CancellationError` if the task is canceled.
-    func backOff(_ id: Int, for pause: Duration, _ priority: PriorityHandle) async throws {
+    /// Releases the slot of a running transfer, pauses, waits for the network, then waits for a slot again, with the
+    /// priority of then. Throws `CancellationError` if the task is canceled.
+    ///
+    /// - Parameters:
+    ///   - id: The number of the transfer.
+    ///   - pause: The time to pause.
+    ///   - network: The wait for the network. Default: nil, for none.
+    ///   - priority: The priority of the transfer.
+    /// - Returns: Whether the network is available; true without a wait.
+    @discardableResult
+    func backOff(
+        _ id: Int, for pause: Duration, until network: NetworkWait? = nil, _ priority: PriorityHandle
+    ) async throws -> Bool {
         state.withLock { $0.servers.backOff(id) }
         pump()
         try await clock.sleep(for: pause)
+        let isOnline = try await network?.run() ?? true
+        // Also without a network, because the transfer may continue with an alternative.
         try await waitForSlot(id, retrying: priority)
+        return isOnline
     }
 
     /// Ends the waits of transfers that have not begun, and the pause.

@@ -55,3 +55,27 @@ enum RetryAfter {
         return .seconds(min(max(0, date.timeIntervalSince(now)), Double(DeltaSeconds.limit)))
     }
 }
+
+/// The wait of a retry for the network.
+struct NetworkWait: Sendable {
+    let monitor: any NetworkMonitoring
+    let url: URL
+    /// The maximum time.
+    let limit: Duration
+    let clock: any TimeSource
+
+    /// Waits, and returns whether the network is available. Returns false after the maximum time, and if the monitor
+    /// fails.
+    ///
+    /// - Throws: `CancellationError` if the task is canceled.
+    func run() async throws -> Bool {
+        let deadline = Deadline(limit: limit, clock: clock, subject: "no network for \(url.shown)")
+        do {
+            try await deadline.run { [monitor, url] in try await monitor.waitUntilOnline(for: url) }
+            return true
+        } catch {
+            try Task.checkCancellation()
+            return false
+        }
+    }
+}

@@ -3,8 +3,9 @@ import AlcedoHTTP
 import AlcedoRuntime
 import FoundationEssentials
 
-/// A closure that returns after a duration, like ``/AlcedoCore/TimeSource/sleep(for:)``.
-typealias TransferPause = @Sendable (Duration) async throws -> Void
+/// A closure that returns after a duration, like ``/AlcedoCore/TimeSource/sleep(for:)``, and after the wait for the
+/// network, if there is one. Returns whether the network is available, true without a wait.
+typealias TransferPause = @Sendable (_ duration: Duration, _ network: NetworkWait?) async throws -> Bool
 
 /// A download from one URL. A failed attempt is repeated if the failure, the retry policy and the retry budget allow
 /// it. If the content can be resumed, the next attempt requests only the missing bytes.
@@ -41,7 +42,10 @@ struct SourceTransfer<Sink: ContentSink> {
         (self.renewal, self.retry) = (renewal, retry ?? http.configuration.retry)
         self.partialContents = partialContents
         (self.http, first, self.random, self.sink) = (http, request, random, sink)
-        self.pause = pause ?? { [clock = http.clock] in try await clock.sleep(for: $0) }
+        self.pause = pause ?? { [clock = http.clock] duration, network in
+            try await clock.sleep(for: duration)
+            return try await network?.run() ?? true
+        }
         meter = ProgressMeter(interval: http.configuration.progressInterval, clock: http.clock, report: report)
     }
 
@@ -80,7 +84,7 @@ struct SourceTransfer<Sink: ContentSink> {
         }
         await keepPartialContent(after: failure)
         guard let wait = waitingTime(after: failure, attempts: attempts) else { throw failure }
-        try await pause(wait)
+        guard try await pause(wait, networkWait(after: failure)) else { throw failure }
         if let renewal { try await renew(renewal) }
     }
 
@@ -261,6 +265,14 @@ struct SourceTransfer<Sink: ContentSink> {
         guard case .retry(let wait) = decision else { return nil }
         let hasToken = http.configuration.retryBudget?.withdraw(at: http.clock.uptime) ?? true
         return hasToken || attempts == 1 ? wait : nil
+    }
+
+    /// Returns the wait for the network before the next attempt; nil if the policy has none, or a server responded.
+    private func networkWait(after failure: any Error) -> NetworkWait? {
+        guard retry.maximumNetworkWait > .zero, case .transport? = (failure as? DownloadError)?.code else { return nil }
+        return NetworkWait(
+            monitor: http.configuration.networkMonitor, url: request.url, limit: retry.maximumNetworkWait,
+            clock: http.clock)
     }
 
     // MARK: Partial content
