@@ -18,6 +18,8 @@ struct PerRequestTests {
             case "/fresh.png": .ok(png, type: "image/png", fields: ["Cache-Control": "max-age=600"])
             case "/busy.png" where request.attempt < 3: .status(503)
             case "/busy.png": .ok(png, type: "image/png")
+            case "/lost.png" where request.attempt == 1: OriginReply.ok(png).cutting(at: .beforeHead)
+            case "/lost.png", "/small.png": .ok(png, type: "image/png")
             case "/private.png": request.fields["Authorization"] == "Bearer 7" ? .ok(png) : .status(401)
             default: .status(404)
             }
@@ -51,6 +53,35 @@ struct PerRequestTests {
 
         #expect(try await pipeline.image(for: request).size == PixelSize(width: 8, height: 8))
         #expect(origin.requestCount(for: "/busy.png") == 3)
+    }
+
+    // Nuke does not wait for the network.
+    // Kingfisher:  let strategy = NetworkRetryStrategy(timeoutInterval: 30)
+    //              imageView.kf.setImage(with: url, options: [.retryStrategy(strategy)])
+    @Test func `a retry waits for the network`() async throws {
+        let network = ManualNetworkMonitor(isOnline: false)
+        var downloads = DownloaderConfiguration()
+        downloads.networkMonitor = network
+        let pipeline = ImagePipeline.standard(
+            cacheDirectory: nil, downloader: Downloader.standard(configuration: downloads))
+        var request = ImageRequest(url: origin.url(for: "/lost.png"))
+        request.retry = RetryPolicy(baseDelay: .zero, maximumNetworkWait: .seconds(30))
+
+        let task = pipeline.imageTask(with: request)
+        try await network.waitForWaits()
+        network.isOnline = true
+        #expect(try await task.image.size == PixelSize(width: 8, height: 8))
+        #expect(origin.requestCount(for: "/lost.png") == 2)
+    }
+
+    // Nuke:        do { try await image(for: url) } catch { try await image(for: smaller) }
+    // Kingfisher:  imageView.kf.setImage(with: url, options: [.alternativeSources([.network(smaller)])])
+    @Test func `an alternative source is loaded after a failure`() async throws {
+        var request = ImageRequest(url: origin.url(for: "/missing.png"))
+        request.alternativeSources = [ImageSource(origin.url(for: "/small.png"))]
+
+        #expect(try await pipeline.load(request).alternativeIndex == 0)
+        #expect(pipeline.cachedImage(for: ImageRequest(url: origin.url(for: "/small.png"))) != nil)
     }
 
     // Nuke:        ImageCache.shared.ttl = 60  // for all images
