@@ -2,25 +2,50 @@ public import AlcedoCore
 import AlcedoHTTP
 import AlcedoRuntime
 
-/// A log of a pipeline, with one line for each step.
+/// A log of a pipeline, with one line for each step of a minimum level.
 ///
 /// ```swift
-/// let logger = TextLogger { line in print(line) }
+/// let logger = TextLogger(minimumLevel: .info) { line in print(line) }
 /// configuration.observers.append(logger)
 /// ```
+///
+/// The level `debug` has the steps inside of loads, among them each memory miss with its reason.
 public struct TextLogger: PipelineObserving {
-    private let write: @Sendable (_ line: String) -> Void
+    private let minimumLevel: PipelineEvent.Level
+    private let write: @Sendable (_ level: PipelineEvent.Level, _ line: String) -> Void
 
     /// Creates a logger.
     ///
-    /// - Parameter write: A closure that receives each line without a line break. It is called from any thread, several
-    ///   times concurrently.
-    public init(_ write: @escaping @Sendable (_ line: String) -> Void) { self.write = write }
+    /// - Parameters:
+    ///   - minimumLevel: The level below which steps are not logged. Default: `debug`, which logs all.
+    ///   - write: A closure that receives each line without a line break. It is called from any thread, several times
+    ///     concurrently.
+    public init(
+        minimumLevel: PipelineEvent.Level = .debug, _ write: @escaping @Sendable (_ line: String) -> Void
+    ) {
+        self.init(minimumLevel: minimumLevel) { _, line in write(line) }
+    }
+
+    /// Creates a logger that passes on the level of each line, for a log with levels of its own.
+    ///
+    /// - Parameters:
+    ///   - minimumLevel: The level below which steps are not logged. Default: `debug`, which logs all.
+    ///   - write: A closure that receives the level and each line without a line break. It is called from any thread,
+    ///     several times concurrently.
+    public init(
+        minimumLevel: PipelineEvent.Level = .debug,
+        _ write: @escaping @Sendable (_ level: PipelineEvent.Level, _ line: String) -> Void
+    ) {
+        self.minimumLevel = minimumLevel
+        self.write = write
+    }
 
     /// Writes a line for a step.
     public func pipelineDidReport(_ event: PipelineEvent) {
+        let level = event.level
+        guard level >= minimumLevel else { return }
         let time = event.duration > .zero ? " in \(Self.words(event.duration))" : ""
-        write("\(Self.words(event.stage))\(time): \(Self.printable(event.key.description))")
+        write(level, "\(Self.words(event.stage))\(time): \(Self.printable(event.key.description))")
     }
 
     private static func words(_ stage: PipelineEvent.Stage) -> String {

@@ -98,6 +98,26 @@ struct MetricsTests {
         }
     }
 
+    @Test func `a logger writes the steps of its minimum level, with their levels`() async throws {
+        let (all, important) = (Watched<[String]>([]), Watched<[String]>([]))
+        let pipeline = pipeline(
+            [
+                TextLogger { level, line in all.update { $0.append("\(level) \(line)") } },
+                TextLogger(minimumLevel: .info) { line in important.update { $0.append(line) } },
+            ], FakeDownloader(giving: level(7)))
+        for _ in 0..<2 { _ = try await pipeline.load(try web("a")) }
+        let failing = Brighten(step: 1, error: ImageProcessingError(.tooLarge, "as told"))
+        _ = try? await pipeline.load(try web("b") { $0.processors = [failing] })
+
+        let words = all.value.map { $0.prefix { $0 != ":" } }
+        #expect(words.first == "debug memory miss (not stored)")
+        let expected = ["info finished from network", "info memory hit", "error failed, as told"]
+        #expect(words.filter { !$0.hasPrefix("debug ") }.map { String($0) } == expected)
+        let lines = important.value.map { $0.prefix { $0 != ":" } }
+        #expect(lines == ["finished from network", "memory hit", "failed, as told"])
+        #expect(PipelineEvent.Level.allCases.sorted() == PipelineEvent.Level.allCases)
+    }
+
     @Test func `percentiles exceed the exact value by an eighth at most`() {
         var histogram = DurationHistogram()
         #expect(histogram.percentile(0.5) == .zero)
