@@ -70,7 +70,9 @@ public final class ImagePipeline: ImageLoading {
         loads = Coalescer(taskExecutor: taskExecutor)
         report = Reporter(observers: configuration.observers, clock: configuration.clock)
         let unusable = UnusableResponses(clock: configuration.clock)
-        memory = MemoryStage(configuration.memoryCache, generations: generations, unusable: unusable)
+        memory = MemoryStage(
+            configuration.memoryCache, generations: generations, unusable: unusable,
+            history: report.isObserved ? MemoryHistory(clock: configuration.clock) : nil)
         let encodedBudget = EncodedByteBudget(
             limit: configuration.maximumEncodedByteCount, turns: configuration.decodingTurns)
         disk = DiskStage(
@@ -318,7 +320,7 @@ public final class ImagePipeline: ImageLoading {
             report(key, .memoryHit)
             return ImageResponse(image: image, layer: .memory)
         }
-        report(key, .memoryMiss(memory.missReason(request)))
+        if report.isObserved { report(key, .memoryMiss(memory.missReason(request))) }
         let request = resolver.sending(request)
         let wait = try waits.begin(request)
         defer { wait?.end() }

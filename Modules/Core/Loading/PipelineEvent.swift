@@ -57,8 +57,12 @@ public struct PipelineEvent: Sendable {
 }
 
 /// The reason why a cache did not supply an entry.
+///
+/// For the memory cache, the reasons from `damaged` on tell what the pipeline has stored there itself. It remembers the
+/// images of its last 1,024 resources if it has an observer. Other caches report the first five reasons and
+/// `otherFields`.
 public enum CacheMissReason: String, Sendable, Hashable, CaseIterable {
-    /// The cache has no entry under the key.
+    /// The cache has no entry under the key, and the reason is not known.
     case notStored
     /// The request does not allow reading the cache.
     case notAllowed
@@ -66,4 +70,23 @@ public enum CacheMissReason: String, Sendable, Hashable, CaseIterable {
     case noCache
     /// The stored entry is not a complete image.
     case damaged
+    /// The time to live of the entry is over. For a response cache, the stored response needs the server's
+    /// confirmation.
+    case expired
+    /// The image was stored, and the cache does not have it any more: because of its limits, of a memory pressure or a
+    /// time to live of the cache itself.
+    case evicted
+    /// The cache has the image at other sizes, which are too small for the request.
+    case tooSmall
+    /// The cache has the image at another size, which would do, but which the request does not accept
+    /// (``ImageRequest/acceptsLargerCachedImage``).
+    case otherSize
+    /// The cache has the image with other processors.
+    case otherProcessors
+    /// The cache has the image with other decoding options, another color space or another scale.
+    case otherOptions
+    /// The cache has the image for other values of the request fields by which the responses vary (`Vary`).
+    case otherFields
+    /// The cache has the image of another version of the local file.
+    case otherVersion
 }

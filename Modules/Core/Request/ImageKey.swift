@@ -108,7 +108,7 @@ extension ImageKey {
     }
 
     /// The parts of a variant created by ``ImageRequest``; nil for any other form.
-    private var parts: [Substring]? {
+    package var parts: [Substring]? {
         var parts: [Substring] = []
         var rest = Substring(variant)
         while true {

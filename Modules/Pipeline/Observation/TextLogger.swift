@@ -79,6 +79,14 @@ public struct TextLogger: PipelineObserving {
         case .notAllowed: "not allowed"
         case .noCache: "no cache"
         case .damaged: "damaged"
+        case .expired: "expired"
+        case .evicted: "evicted"
+        case .tooSmall: "stored at smaller sizes"
+        case .otherSize: "stored at another size"
+        case .otherProcessors: "stored with other processors"
+        case .otherOptions: "stored with other options"
+        case .otherFields: "stored for other request fields"
+        case .otherVersion: "stored for another version of the file"
         }
     }
 

@@ -7,6 +7,9 @@ struct Reporter: Sendable {
 
     var now: Duration { observers.isEmpty ? .zero : clock.uptime }
 
+    /// Whether there is an observer.
+    var isObserved: Bool { !observers.isEmpty }
+
     func callAsFunction(_ key: ImageKey, _ stage: PipelineEvent.Stage, since start: Duration? = nil) {
         guard !observers.isEmpty else { return }
         let duration = start.map { clock.uptime - $0 } ?? .zero

@@ -11,12 +11,18 @@ struct MemoryStage: Sendable {
     private let sizes = StoredSizes()
     /// The digests of the bytes from which the images in memory were made.
     private let origins = SourceDigests()
+    /// The images that were stored, for the reasons of misses; nil if no observer asks for reasons.
+    private let history: MemoryHistory?
 
-    init(_ cache: (any MemoryCaching)?, generations: GenerationCounter, unusable: UnusableResponses) {
+    init(
+        _ cache: (any MemoryCaching)?, generations: GenerationCounter, unusable: UnusableResponses,
+        history: MemoryHistory?
+    ) {
         self.cache = cache ?? EmptyMemoryCache()
         hasCache = cache != nil
         self.generations = generations
         self.unusable = unusable
+        self.history = history
     }
 
     /// Returns the finished image of a request from memory, or a larger one if the request accepts that. Returns nil
@@ -69,7 +75,22 @@ struct MemoryStage: Sendable {
     /// Returns the reason why ``image(_:isRepeated:)`` returned nil.
     func missReason(_ request: ImageRequest) -> CacheMissReason {
         guard hasCache else { return .noCache }
-        return request.cachePolicy.memory.reads ? .notStored : .notAllowed
+        guard request.cachePolicy.memory.reads else { return .notAllowed }
+        guard let history else { return .notStored }
+        let key = request.key
+        return history.loss(of: key, isStored: cache.contains(key)) ?? missReasonOfSize(request, key)
+            ?? history.difference(of: key, fromStored: cache.contains) ?? .notStored
+    }
+
+    /// Returns the reason of a miss if memory has the image at other sizes.
+    private func missReasonOfSize(_ request: ImageRequest, _ key: ImageKey) -> CacheMissReason? {
+        guard let (target, full) = Self.size(of: request) else {
+            return sizes.all(of: key).contains { cache.contains($0.key) } ? .tooSmall : nil
+        }
+        if full != key, cache.contains(full) { return .otherSize }
+        let others = sizes.all(of: full).filter { $0.key != key && cache.contains($0.key) }
+        guard !others.isEmpty else { return nil }
+        return others.contains { $0.target.size.covers(target.size) } ? .otherSize : .tooSmall
     }
 
     /// Returns the image of a request after its first processors, if memory has it. `isRepeated` has the same meaning
@@ -103,6 +124,7 @@ struct MemoryStage: Sendable {
         let key = request.key
         generations.ifUnchanged(key.resource, since: generation) {
             cache.store(image, for: request)
+            history?.record(key, isIntact: image.isIntact, timeToLive: request.memoryTimeToLive)
             if !image.isIntact, case .http = request.source {
                 // The image may be from the app or from disk, so that no response has been recorded.
                 unusable.recordDamagedImage(of: request.originalKey)
@@ -112,11 +134,20 @@ struct MemoryStage: Sendable {
         if let (target, full) = Self.size(of: request) { sizes.record(key, target, of: full) }
     }
 
-    func remove(_ key: ImageKey) { cache.remove(key) }
+    func remove(_ key: ImageKey) {
+        cache.remove(key)
+        history?.remove(key)
+    }
 
-    func removeAll() { cache.removeAll() }
+    func removeAll() {
+        cache.removeAll()
+        history?.removeAll()
+    }
 
-    func removeResource(_ resource: ResourceKey) { cache.removeAll(of: resource) }
+    func removeResource(_ resource: ResourceKey) {
+        cache.removeAll(of: resource)
+        history?.removeResource(resource)
+    }
 
     /// Returns the size that a request asks for, and the key of its image at full size. Nil for a request without a
     /// size.
@@ -144,7 +175,7 @@ private struct EmptyMemoryCache: MemoryCaching {
 /// Holds the eight most recent sizes of at most 4,096 images. A size that is no longer held, or whose image the cache
 /// has evicted, is a miss.
 final class StoredSizes: Sendable {
-    private struct Size: Sendable {
+    struct Size: Sendable {
         var target: TargetSize
         var key: ImageKey
     }
@@ -163,10 +194,12 @@ final class StoredSizes: Sendable {
         }
     }
 
+    /// Returns all recorded sizes, some of which the cache may have evicted.
+    func all(of full: ImageKey) -> [Size] { table.withLock { $0[full] } ?? [] }
+
     /// Returns the keys of the stored sizes that have the mode of the requested size and cover it, the smallest first.
     func keys(of full: ImageKey, atLeast target: TargetSize) -> [ImageKey] {
-        let found = table.withLock { $0[full] } ?? []
-        return found.filter { $0.target.mode == target.mode && $0.target.size.covers(target.size) }
+        all(of: full).filter { $0.target.mode == target.mode && $0.target.size.covers(target.size) }
             .sorted { $0.target.size.pixelCount < $1.target.size.pixelCount }
             .map(\.key)
     }
