@@ -33,6 +33,8 @@ extension ImagePipeline {
         public var interceptors: [any ImageLoadInterceptor]
         /// The observers of every step, called in this order. Default: none.
         public var observers: [any PipelineObserving]
+        /// The tracers, which receive the beginning and the end of every step, called in this order. Default: none.
+        public var tracers: [any LoadTracing]
         /// The clock that measures the steps, ``previewInterval`` and ``writeTimeout``, and determines the expiry of
         /// entries on disk. Default: the system's clock.
         public var clock: any TimeSource
@@ -89,6 +91,7 @@ extension ImagePipeline {
             serializer: any CacheSerializer = DefaultCacheSerializer(),
             interceptors: [any ImageLoadInterceptor] = [],
             observers: [any PipelineObserving] = [],
+            tracers: [any LoadTracing] = [],
             clock: any TimeSource = SystemClock(),
             maxConcurrentDecodes: Int = 2,
             maximumDecodingByteCount: Int = 512 << 20,
@@ -108,6 +111,7 @@ extension ImagePipeline {
             self.serializer = serializer
             self.interceptors = interceptors
             self.observers = observers
+            self.tracers = tracers
             self.clock = clock
             self.maxConcurrentDecodes = maxConcurrentDecodes
             self.maximumDecodingByteCount = maximumDecodingByteCount

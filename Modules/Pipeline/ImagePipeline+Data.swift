@@ -35,7 +35,11 @@ extension ImagePipeline {
     /// Returns the encoded bytes of a request's source with their origin. Has the effects of ``data(for:)``, and throws
     /// its errors.
     public func dataResponse(for request: ImageRequest) async throws -> DataResponse {
-        try await firstSuccess(request) { request, _ in
+        try await firstSuccess(request) { request, _ in try await sourceData(of: request) }
+    }
+
+    private func sourceData(of request: ImageRequest) async throws -> DataResponse {
+        try await report.call(.data, request) {
             do {
                 let original = try await original(for: resolved(request), PriorityHandle(request.priority)).original
                 return DataResponse(
@@ -57,19 +61,21 @@ extension ImagePipeline {
 
     private func storeSource(of request: ImageRequest, _ priority: PriorityHandle) async throws -> Bool {
         guard request.source.isWorthStoring else { return false }
-        do {
-            let resolved = try await resolved(request)
-            let layers = await cache.contains(resolved)
-            let sufficientLayers: CachedLayers = store.policy(for: resolved).keepsVariants ? .disk : .original
-            if resolved.cachePolicy.disk.reads, !layers.isDisjoint(with: sufficientLayers) { return false }
-            let stored = try await original(for: resolved, priority).request
-            await disk.flushEntry(stored.originalKey)
-            guard await hasBytesOnDisk(stored) else {
-                throw PipelineError(.notStored, "the data was downloaded, but no disk cache stored it")
+        return try await report.call(.data, request) {
+            do {
+                let resolved = try await resolved(request)
+                let layers = await cache.contains(resolved)
+                let sufficientLayers: CachedLayers = store.policy(for: resolved).keepsVariants ? .disk : .original
+                if resolved.cachePolicy.disk.reads, !layers.isDisjoint(with: sufficientLayers) { return false }
+                let stored = try await original(for: resolved, priority).request
+                await disk.flushEntry(stored.originalKey)
+                guard await hasBytesOnDisk(stored) else {
+                    throw PipelineError(.notStored, "the data was downloaded, but no disk cache stored it")
+                }
+                return true
+            } catch let error as PipelineError {
+                throw error.naming(request.source)
             }
-            return true
-        } catch let error as PipelineError {
-            throw error.naming(request.source)
         }
     }
 

@@ -38,7 +38,7 @@ import Synchronization
 /// rules for shared work, and "Caching explained" of the module `Alcedo` those for responses that are no image.
 public final class ImagePipeline: ImageLoading {
     let configuration: Configuration
-    private let report: Reporter
+    let report: Reporter
     let memory: MemoryStage
     let disk: DiskStage
     let processedImages: ProcessedImageStore
@@ -62,13 +62,16 @@ public final class ImagePipeline: ImageLoading {
 
     /// Creates a pipeline. Starts no work.
     public init(_ configuration: Configuration) {
+        var configuration = configuration
+        report = Reporter(
+            observers: configuration.observers, tracers: configuration.tracers, clock: configuration.clock)
+        if !configuration.tracers.isEmpty { configuration.interceptors.insert(LoadTracer(report: report), at: 0) }
         self.configuration = configuration
         let (codecs, taskExecutor) = (configuration.codecs, configuration.taskExecutor)
         generations = GenerationCounter(taskExecutor: taskExecutor)
         versions = FileVersions(taskExecutor: taskExecutor)
         resolver = RequestResolver(downloader: configuration.downloader, versions: versions)
         loads = Coalescer(taskExecutor: taskExecutor)
-        report = Reporter(observers: configuration.observers, clock: configuration.clock)
         let unusable = UnusableResponses(clock: configuration.clock)
         memory = MemoryStage(
             configuration.memoryCache, generations: generations, unusable: unusable,
@@ -302,7 +305,8 @@ public final class ImagePipeline: ImageLoading {
     func resolved(_ request: ImageRequest) async throws -> ImageRequest {
         guard !isShutDown else { throw PipelineError.shutDown }
         do {
-            return try await resolver.resolve(request)
+            if resolver.isComplete(request) { return request }
+            return try await LoadSpan.run(.resolve) { try await resolver.resolve(request) }
         } catch let error as PipelineError {
             report(request.key, .failed(error))
             throw error
@@ -316,23 +320,30 @@ public final class ImagePipeline: ImageLoading {
     ) async throws -> ImageResponse {
         guard !isShutDown else { throw PipelineError.shutDown }
         let key = request.key
+        let lookup = report.begin(.memoryLookup, key)
         if let image = memory.image(request) {
+            lookup?.end(.success)
             report(key, .memoryHit)
             return ImageResponse(image: image, layer: .memory)
         }
-        if report.isObserved { report(key, .memoryMiss(memory.missReason(request))) }
+        if report.isObserved {
+            let reason = memory.missReason(request)
+            lookup?.end(.miss(reason))
+            report(key, .memoryMiss(reason))
+        }
         let request = resolver.sending(request)
         let wait = try waits.begin(request)
         defer { wait?.end() }
         let loadKey = LoadKey(request, key: key, phase: phase)
         // A closure that returns an image may block its thread, and must not hold up a caller that is canceled.
         let isImmediate = if case .imageProvider = request.source { false } else { true }
+        let span = report.current
         return try await loads.value(
             for: loadKey, from: request.workSource, isCancelable: true, priority: priority.level, onUpdate: update,
             isImmediate: isImmediate
         ) { update, level, task in
             let priority = PriorityHandle(level: level, in: task)
-            return try await self.reporting(key, phase) { try await self.run(request, priority, update) }
+            return try await self.reporting(key, phase, in: span) { try await self.run(request, priority, update) }
         }
     }
 
@@ -435,7 +446,7 @@ public final class ImagePipeline: ImageLoading {
         sourceRequest.cachePolicy.memory.reads = false
         sourceRequest.cachePolicy.disk.reads = false
         sourceRequest.cachePolicy.protocolPolicy = .reloadRevalidatingCacheData
-        let key = sourceRequest.key
+        let (key, span) = (sourceRequest.key, report.current)
         do {
             let wait = try waits.begin(sourceRequest)
             defer { wait?.end() }
@@ -443,7 +454,7 @@ public final class ImagePipeline: ImageLoading {
                 for: LoadKey(sourceRequest, key: key, phase: .refresh), from: sourceRequest.workSource,
                 isCancelable: true, priority: priority.level, onUpdate: update
             ) { [sourceRequest, cached] update, level, task in
-                try await self.reporting(key, .refresh) {
+                try await self.reporting(key, .refresh, in: span) {
                     try await self.renew(
                         cached, madeOf: digest, sourceRequest, PriorityHandle(level: level, in: task), update)
                 }
@@ -506,11 +517,15 @@ public final class ImagePipeline: ImageLoading {
         return generation
     }
 
+    /// Runs the shared work of a load in the span of the caller that provides it, and reports its end.
     private func reporting(
-        _ key: ImageKey, _ phase: LoadKey.Phase, _ body: () async throws -> ImageResponse
+        _ key: ImageKey, _ phase: LoadKey.Phase, in span: ActiveSpan?, _ body: () async throws -> ImageResponse
     ) async throws -> ImageResponse {
         do {
-            let response = try await body()
+            // After a failure for another caller only, this task still has the span of that caller.
+            let response =
+                span === report.current
+                ? try await body() : try await ActiveSpan.$current.withValue(span, operation: body)
             report(key, .finished(response.layer))
             return response
         } catch is CancellationError {

@@ -176,7 +176,9 @@ public struct CachingTransport: HTTPTransport {
         let directives = RequestDirectives(request)
         // The exchange begins before the lookup, so that no later removal is undone by what is found now.
         let exchange = parts.writer.exchanges.begin(request.resourceKey)
+        let lookup = ActiveSpan.current?.begin(.responseCache)
         if let decision = CacheDecision.beforeLookup(request, directives) {
+            lookup?.end(.miss(.notAllowed))
             let nothing = StoredCandidate(key: ImageKey(request.resourceKey))
             return try await CachedExchange(parts, request, directives, nothing, exchange).perform(decision)
         }
@@ -184,6 +186,7 @@ public struct CachingTransport: HTTPTransport {
         parts.writer.counts.recordLookup(isHit: candidate.response != nil)
         var decision = CacheDecision(for: request, directives, stored: candidate, now: parts.clock.now)
         if !directives.isOnlyIfCached { decision = await parts.reviewed(decision, of: request) }
+        lookup?.end(decision.outcome)
         return try await CachedExchange(parts, request, directives, candidate, exchange).perform(decision)
     }
 

@@ -45,14 +45,15 @@ struct PartTests {
         #expect(cache.value(for: "c") == 3)
     }
 
-    @Test func `a pipeline uses the serializer, the interceptor and the observer of another package`() async throws {
-        let (serializer, observer) = (PlugInSerializer(), PlugInObserver())
+    @Test func `a pipeline uses the serializer, interceptor, observer and tracer of another package`() async throws {
+        let (serializer, observer, tracer) = (PlugInSerializer(), PlugInObserver(), PlugInTracer())
         let memory = PlugInMemoryCache(costLimit: 1 << 20)
         let pipeline = ImagePipeline(
             ImagePipeline.Configuration(
                 downloader: PlugInDownloader(transport: PlugInTransport()), codecs: .standard, memoryCache: memory,
                 diskCache: PlugInDataCache(sizeLimit: 1 << 20), dataCachePolicy: .processed, serializer: serializer,
-                interceptors: [PlugInInterceptor()], observers: [observer], intermediateByteLimit: 0))
+                interceptors: [PlugInInterceptor()], observers: [observer], tracers: [tracer],
+                intermediateByteLimit: 0))
 
         let loaded = try await pipeline.image(for: request)
         #expect(firstPixel(loaded) == [255, 255, 127, 255])
@@ -66,6 +67,11 @@ struct PartTests {
         #expect(serializer.readCount == 1)
         #expect(observer.layers.count == 2)
         #expect(observer.layers.last == .disk)
+        await pipeline.shutDown()
+        #expect(tracer.openCount == 0)
+        #expect(tracer.parents(of: "plug-in") == [.load, .load])
+        #expect(tracer.parents(of: .memoryLookup) == ["plug-in", "plug-in"])
+        #expect(tracer.parents(of: .encode) == [.diskStore])
     }
 
     @Test func `a cache follows the memory pressure and the clock of another package`() {

@@ -25,14 +25,14 @@ final class PlugInSerializer: CacheSerializer {
     }
 }
 
-/// An interceptor that adds a processor to each request.
+/// An interceptor that adds a processor to each request, as a step of the load.
 struct PlugInInterceptor: ImageLoadInterceptor {
     func load(
         _ request: ImageRequest, next: @Sendable (ImageRequest) async throws -> ImageResponse
     ) async throws -> ImageResponse {
         var request = request
         request.processors.append(PlugInPointProcessor())
-        return try await next(request)
+        return try await LoadSpan.run("plug-in") { [request] in try await next(request) }
     }
 }
 
@@ -44,6 +44,32 @@ final class PlugInObserver: PipelineObserving {
 
     func pipelineDidReport(_ event: PipelineEvent) {
         if case .finished(let layer) = event.stage { finished.withLock { $0.append(layer) } }
+    }
+}
+
+/// A tracer that counts the steps in progress, and records the names of those that have ended and their parents.
+final class PlugInTracer: LoadTracing {
+    private struct State {
+        var open: [LoadSpan.ID: LoadSpan.Name] = [:]
+        var ended: [(name: LoadSpan.Name, parent: LoadSpan.Name?)] = []
+    }
+
+    private let state = Mutex(State())
+
+    var openCount: Int { state.withLock { $0.open.count } }
+
+    func parents(of name: LoadSpan.Name) -> [LoadSpan.Name?] {
+        state.withLock { state in state.ended.filter { $0.name == name }.map(\.parent) }
+    }
+
+    func spanDidBegin(_ span: LoadSpan) { state.withLock { $0.open[span.id] = span.name } }
+
+    func spanDidEnd(_ span: LoadSpan) {
+        state.withLock { state in
+            let parent = span.parent.flatMap { state.open[$0] }
+            state.ended.append((span.name, parent))
+            state.open[span.id] = nil
+        }
     }
 }
 

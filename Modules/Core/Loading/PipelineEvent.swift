@@ -59,7 +59,7 @@ public struct PipelineEvent: Sendable {
 /// The reason why a cache did not supply an entry.
 ///
 /// For the memory cache, the reasons from `damaged` on tell what the pipeline has stored there itself. It remembers the
-/// images of its last 1,024 resources if it has an observer. Other caches report the first five reasons and
+/// images of its last 1,024 resources if it has an observer or a tracer. Other caches report the first five reasons and
 /// `otherFields`.
 public enum CacheMissReason: String, Sendable, Hashable, CaseIterable {
     /// The cache has no entry under the key, and the reason is not known.

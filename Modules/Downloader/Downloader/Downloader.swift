@@ -268,11 +268,19 @@ private struct Transfer {
     ) async throws -> TransferResult {
         var onBytes: DownloadRequest.BytesHandler?
         if request.deliversBytes { onBytes = { report(.bytes(offset: $0, $1)) } }
+        let wait = ActiveSpan.current?.begin(.queueWait)
+        defer { wait?.end(.cancelled) }
         do {
             return try await gate.withSlot(id) { [onBytes] in
                 if let admission = request.admission { try await admission() }
+                wait?.end(.success)
                 return try await fetcher.fetch(
-                    request, pause: { try await gate.backOff(id, for: $0, until: $1, priority) }, onBytes: onBytes
+                    request,
+                    pause: { pause, network in
+                        try await LoadSpan.run(.queueWait, detail: "retry") {
+                            try await gate.backOff(id, for: pause, until: network, priority)
+                        }
+                    }, onBytes: onBytes
                 ) { report(.progress($0)) }
             }
         } catch {

@@ -99,31 +99,46 @@ struct DecodingThreads: Sendable {
     }
 
     /// Runs `prepare` and then `work`, when it is the turn of the group and the budget has the bytes that `prepare`
-    /// returns. The wait ends while a job runs.
+    /// returns. The wait ends while a job runs. In a trace, this is the decode of an image.
     private func run<Context, Value: Sendable>(
         priority: PriorityHandle, wait: DecodingWait? = nil, _ work: @escaping @Sendable (Context) throws -> Value,
         after prepare: @escaping @Sendable () throws -> (context: Context, byteCount: Int)
     ) async throws -> Value {
         let group = wait?.group
-        // Usually the bytes are available, and opening and decoding then take a single job.
-        let attempt = try await executor.run(priority: priority, group: group) {
-            wait?.end()
-            let (context, byteCount) = try prepare()
-            let value = try budget.withReservationNow(of: byteCount, priority: priority.value, group: group) {
-                try work(context)
-            }
-            return value.map { .done($0) } ?? Attempt<Value>.needs(byteCount: byteCount)
-        }
-        switch attempt {
-        case .done(let value): return value
-        case .needs(let byteCount):
-            wait?.begin()
-            return try await budget.withReservation(of: byteCount, priority: priority, group: group) {
-                try await executor.run(priority: priority, group: group) {
-                    wait?.end()
-                    return try work(prepare().context)
+        let span = ActiveSpan.current?.begin(.decode)
+        do {
+            let job = TracedJob(in: span)
+            defer { job.endWait() }
+            // Usually the bytes are available, and opening and decoding then take a single job.
+            let attempt: Attempt<Value> = try await executor.run(priority: priority, group: group) {
+                wait?.end()
+                return try job.run {
+                    let (context, byteCount) = try prepare()
+                    let value = try budget.withReservationNow(of: byteCount, priority: priority.value, group: group) {
+                        try work(context)
+                    }
+                    return value.map { .done($0) } ?? .needs(byteCount: byteCount)
                 }
             }
+            let value: Value
+            switch attempt {
+            case .done(let decoded): value = decoded
+            case .needs(let byteCount):
+                wait?.begin()
+                let job = TracedJob(in: span)
+                defer { job.endWait() }
+                value = try await budget.withReservation(of: byteCount, priority: priority, group: group) {
+                    try await executor.run(priority: priority, group: group) {
+                        wait?.end()
+                        return try job.run { try work(prepare().context) }
+                    }
+                }
+            }
+            span?.end(.success)
+            return value
+        } catch {
+            span?.end(LoadSpan.Outcome(throwing: error))
+            throw error
         }
     }
 
@@ -164,8 +179,10 @@ struct DecodingThreads: Sendable {
             try budget.withReservationNow(of: byteCount, priority: level) { try work() }
         }
         if let value { return value }
+        let job = TracedJob(in: ActiveSpan.current)
+        defer { job.endWait() }
         return try await budget.withReservation(of: byteCount, priority: AdjustablePriority(level)) {
-            try await run(priority: priority, work)
+            try await executor.run(priority: priority, goesFirst: true) { try job.run(work) }
         }
     }
 
@@ -174,7 +191,9 @@ struct DecodingThreads: Sendable {
     func run<Value: Sendable>(
         priority: PriorityHandle = PriorityHandle(), _ work: @escaping @Sendable () throws -> Value
     ) async throws -> Value {
-        try await executor.run(priority: priority, goesFirst: true, work)
+        let job = TracedJob(in: ActiveSpan.current)
+        defer { job.endWait() }
+        return try await executor.run(priority: priority, goesFirst: true) { try job.run(work) }
     }
 
     /// Reserves bytes for the canvas of a preview until ``releasePreview(_:)``. Returns false when the preview budget
@@ -216,4 +235,26 @@ struct DecodingThreads: Sendable {
         case .timedOut, .outOfMemory, .decoderFailed, .decoderUnavailable: throw error
         }
     }
+}
+
+/// A job on a thread in the trace of a load. The time until it begins is a step.
+private struct TracedJob: Sendable {
+    private let span: ActiveSpan?
+    private let wait: ActiveSpan?
+
+    /// Begins the wait for the thread, in a span; without one, the job is not traced.
+    init(in span: ActiveSpan?) {
+        self.span = span
+        wait = span?.begin(.queueWait)
+    }
+
+    /// Runs the work of the job on its thread.
+    func run<Value>(_ work: () throws -> Value) rethrows -> Value {
+        guard let span else { return try work() }
+        wait?.end(.success)
+        return try ActiveSpan.$current.withValue(span, operation: work)
+    }
+
+    /// Ends the wait of a job that has not begun.
+    func endWait() { wait?.end(.cancelled) }
 }

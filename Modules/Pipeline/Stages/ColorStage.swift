@@ -24,7 +24,9 @@ struct ColorStage: Sendable {
         guard let converter, space != .embedded else { return }
         let start = report.now
         let plan = ColorConversionPlan(image.rowHeader, to: space, by: converter)
+        let span = plan.convert == nil ? nil : report.begin(.colorConversion, request.key)
         plan.apply(to: &image, by: converter, space)
+        span?.end(.success)
         if let error = plan.error { report(request.key, .colorProfileIgnored(error)) }
         if plan.convert != nil { report(request.key, .colorConverted(space), since: start) }
     }

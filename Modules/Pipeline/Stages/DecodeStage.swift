@@ -221,9 +221,13 @@ struct DecodeStage: Sendable {
         let rows = DecodedRows(of: header, next: processor.rows(into: collector))
         let convertedRows = color.rows(for: request, into: rows)
         let damage: ImageDamage?
+        let span = report.begin(.process, detail: processor.identifier)
+        // The processor ends with the decoder, unless it fails itself.
+        defer { span?.end(.success) }
         do {
             damage = try reader.decodeRows(options, into: convertedRows.consumer)
         } catch let error as ImageProcessingError {
+            span?.end(.failure(error))
             throw PipelineError(.processing, error.message, cause: error)
         }
         guard var image = collector.image else {
@@ -244,13 +248,26 @@ struct DecodeStage: Sendable {
         _ image: DecodedImage, by processor: any ImageProcessing, for request: ImageRequest
     ) throws(PipelineError) -> DecodedImage {
         let start = report.now
+        let span = report.begin(.process, detail: processor.identifier)
         do throws(ImageProcessingError) {
-            let result = try processor.consistentResult(for: image)
+            let result = try Self.result(of: processor, for: image, in: span)
+            span?.end(.success)
             report(request.key, .processed(identifier: processor.identifier), since: start)
             return result
         } catch {
+            span?.end(.failure(error))
             throw PipelineError(.processing, error.message, cause: error)
         }
+    }
+
+    /// Returns the processed image. Steps of the processor itself are children of the span.
+    private static func result(
+        of processor: any ImageProcessing, for image: DecodedImage, in span: ActiveSpan?
+    ) throws(ImageProcessingError) -> DecodedImage {
+        guard let span else { return try processor.consistentResult(for: image) }
+        return try ActiveSpan.$current.withValue(span) {
+            Result { () throws(ImageProcessingError) in try processor.consistentResult(for: image) }
+        }.get()
     }
 }
 

@@ -35,23 +35,41 @@ struct DiskStage: Sendable {
         _ key: ImageKey, isAllowed: Bool, mayBeMarker: Bool = false, into reservation: EncodedByteReservation,
         _ priority: PriorityHandle
     ) async throws -> Data? {
+        let lookup = report.begin(.diskLookup, key)
         guard let cache, isAllowed else {
-            report(key, .diskMiss(cache == nil ? .noCache : .notAllowed))
+            let reason: CacheMissReason = cache == nil ? .noCache : .notAllowed
+            lookup?.end(.miss(reason))
+            report(key, .diskMiss(reason))
             return nil
+        }
+        let wait = lookup?.begin(.queueWait)
+        // All other ends come first.
+        defer {
+            wait?.end(.cancelled)
+            lookup?.end(.cancelled)
         }
         // A load that waits for the budget of encoded bytes must not hold a slot, or prefetches would block a visible
         // image.
         try await reservation.waitForAdmission(priority)
         @Sendable func data(of entry: CachedData, since start: Duration?) throws -> Data {
-            if mayBeMarker, let marker = VaryMarker(entry) { throw marker }
+            if mayBeMarker, let marker = VaryMarker(entry) {
+                lookup?.end(.miss(.otherFields))
+                throw marker
+            }
+            lookup?.end(.success)
             report(key, .diskHit(bytes: entry.data.count), since: start)
             return entry.data
         }
-        if let entry = writes.pendingEntry(for: key) { return try data(of: entry, since: nil) }
+        if let entry = writes.pendingEntry(for: key) {
+            wait?.end(.success)
+            return try data(of: entry, since: nil)
+        }
         return try await reads.withReservation(of: 1, priority: priority) {
+            wait?.end(.success)
             let start = report.now
             guard let entry = await cache.entry(for: key) else {
                 try Task.checkCancellation()
+                lookup?.end(.miss(.notStored))
                 report(key, .diskMiss(.notStored), since: start)
                 return nil
             }
@@ -140,20 +158,38 @@ struct DiskStage: Sendable {
         let pending = entry.map { entry in
             { @Sendable [generations] in generations.isUnchanged(key.resource, since: generation) ? entry : nil }
         }
+        let span = report.begin(.diskStore, key)
+        let wait = span?.begin(.queueWait)
         let isAccepted = await writes.submit(key, byteCount: byteCount, entry: pending) { [generations, report] in
-            guard generations.isUnchanged(key.resource, since: generation), let entry = try? await makeEntry() else {
-                return
-            }
+            wait?.end(.success)
+            // A write that stores nothing counts as canceled.
+            defer { span?.end(.cancelled) }
+            guard generations.isUnchanged(key.resource, since: generation),
+                let entry = try? await Self.entry(makeEntry, in: span)
+            else { return }
             guard generations.isUnchanged(key.resource, since: generation) else { return }
             do {
                 try await cache.store(entry, for: key)
+                span?.end(.success)
             } catch is CancellationError {
                 return
             } catch {
+                span?.end(.failure(error))
                 report(key, .diskWriteFailed(error))
             }
         }
-        if !isAccepted { report(key, .diskWriteFailed(Self.stalled)) }
+        if !isAccepted {
+            wait?.end(.cancelled)
+            span?.end(.failure(Self.stalled))
+            report(key, .diskWriteFailed(Self.stalled))
+        }
+    }
+
+    private static func entry(
+        _ makeEntry: @Sendable () async throws -> CachedData?, in span: ActiveSpan?
+    ) async throws -> CachedData? {
+        guard let span else { return try await makeEntry() }
+        return try await ActiveSpan.$current.withValue(span, operation: makeEntry)
     }
 
     /// Stores bytes after the earlier writes under their key. Returns when they are stored, or when the resource

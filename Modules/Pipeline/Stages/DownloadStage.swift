@@ -194,7 +194,10 @@ struct DownloadStage: Sendable {
                     if !renewed.isOfModifier { update(.bytes(offset: offset, bytes)) }
                 }
             }
-            download = try await downloader.download(downloadRequest) { update(.progress($0)) }
+            download =
+                report.tracers.isEmpty
+                ? try await downloader.download(downloadRequest) { update(.progress($0)) }
+                : try await traced(downloadRequest, update)
         } catch is CancellationError {
             throw CancellationError()
         } catch {
@@ -245,6 +248,13 @@ struct DownloadStage: Sendable {
             reservation: arrived,
             httpResponse: download.head,
             metrics: download.metrics)
+    }
+
+    /// Downloads as a step of the load. A function of its own, so that the async frames of other loads stay small.
+    private func traced(
+        _ request: DownloadRequest, _ update: @escaping @Sendable (OriginalUpdate) -> Void
+    ) async throws -> Download {
+        try await LoadSpan.run(.download) { try await downloader.download(request) { update(.progress($0)) } }
     }
 
     /// Returns whether a response cache may have the response. Only HTTP sources use one.

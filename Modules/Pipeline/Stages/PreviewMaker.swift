@@ -171,6 +171,8 @@ final class PreviewMaker: Sendable {
     private func preview(
         of bytes: Data, _ decoder: any IncrementalImageDecoding
     ) -> (preview: ImagePreview?, hasFailed: Bool) {
+        let span = ActiveSpan.current?.begin(.preview)
+        defer { span?.end(.success) }
         do throws(ImageDecodingError) {
             // The bytes are appended in small pieces until the decoder reports how many bytes it needs. It allocates no
             // pixels before the next call.
@@ -189,6 +191,7 @@ final class PreviewMaker: Sendable {
             }
             return (preview.map(convert), false)
         } catch {
+            span?.end(.failure(error))
             return (nil, true)
         }
     }

@@ -125,7 +125,9 @@ struct ProcessStage: Sendable {
         guard request.cachePolicy.allowsNetwork else { throw DownloadStage.notInCache(nil) }
         let image: DecodedImage
         do {
-            image = try await waits.image(of: request, from: identity, provide)
+            image = try await LoadSpan.run(.download) {
+                try await waits.image(of: request, from: identity, provide)
+            }
         } catch is CancellationError {
             throw CancellationError()
         } catch {

@@ -80,9 +80,12 @@ struct ProcessedImageStore: Sendable {
         {
             [loaded] in
             guard await mayKeep(loaded, request) else { return nil }
+            let span = report.begin(.encode)
+            defer { span?.end(.cancelled) }
             let serialized = try await threads.run(priority: PriorityHandle(.low)) {
                 serializer.bytes(of: loaded.image, original: loaded.original?.data, isProcessed: true, codecs: codecs)
             }
+            span?.end(serialized == nil ? .failure(Self.notEncodable) : .success)
             // The original bytes are stored only under their own key.
             guard let serialized, !serialized.isOriginal else { return nil }
             // Another process may have learned since the read that the resource varies, and have removed what it found.
@@ -107,6 +110,8 @@ struct ProcessedImageStore: Sendable {
         }
         try await disk.store(serialized.data, for: request.key, since: generation)
     }
+
+    private static let notEncodable = PipelineError(.notStored, "no registered codec can encode the processed image")
 
     /// Returns whether the image may be stored. Without a known origin, it may be stored if the original bytes are on
     /// disk.

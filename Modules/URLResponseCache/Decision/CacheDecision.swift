@@ -47,6 +47,18 @@ enum CacheDecision {
         return directives.forbidsStoring && request.cachePolicy == .useProtocolCachePolicy ? .forward(.bypass) : nil
     }
 
+    /// The outcome of the lookup in the trace of a load.
+    var outcome: LoadSpan.Outcome {
+        switch self {
+        case .serve, .serveAndRevalidate: .success
+        case .revalidate(_, .request), .fetch(.request), .forward: .miss(.notAllowed)
+        case .revalidate: .miss(.expired)
+        case .fetch(.varyMiss): .miss(.otherFields)
+        case .complete, .fetch(.partial): .miss(.damaged)
+        case .fetch, .unsatisfiable: .miss(.notStored)
+        }
+    }
+
     private static func decide(
         _ request: HTTPRequest, _ directives: RequestDirectives, _ candidate: StoredCandidate, _ now: Date
     ) -> CacheDecision {

@@ -19,7 +19,7 @@ struct Stack: Sendable {
         _ downloader: FakeDownloader, colorConverter: (any ColorConverting)? = nil,
         disk: FakeDataCache = FakeDataCache(),
         maximumPendingWriteByteCount: Int = 1 << 20, intermediateByteLimit: Int = 1 << 20,
-        clock: any TimeSource = ManualClock(), executor: ManualExecutor? = nil
+        clock: any TimeSource = ManualClock(), tracers: [any LoadTracing] = [], executor: ManualExecutor? = nil
     ) {
         self.downloader = downloader
         self.disk = disk
@@ -27,7 +27,7 @@ struct Stack: Sendable {
         pipeline = ImagePipeline(
             ImagePipeline.Configuration(
                 downloader: downloader, codecs: codec.registry, colorConverter: colorConverter, memoryCache: memory,
-                diskCache: disk, observers: [log], clock: clock,
+                diskCache: disk, observers: [log], tracers: tracers, clock: clock,
                 maximumPendingWriteByteCount: maximumPendingWriteByteCount,
                 intermediateByteLimit: intermediateByteLimit, taskExecutor: executor))
     }

@@ -44,7 +44,7 @@ struct SourceFetcher: Sendable {
             return try await http.fetch(request, for: transfer, to: path, pause: pause, report: report)
         case (let source, nil):
             var sink = MemorySink(onBytes: onBytes)
-            try await local.read(source, into: &sink, report: report)
+            try await LoadSpan.run(.transfer) { try await local.read(source, into: &sink, report: report) }
             return TransferResult(data: sink.data, summary: TransferSummary())
         case (let source, let path?):
             return try await FileSink.write(path, threads: threads) { sink in

@@ -62,7 +62,7 @@ struct SourceTransfer<Sink: ContentSink> {
         var attempts = 0
         while true {
             do {
-                let summary = try await attempt()
+                let summary = ActiveSpan.current == nil ? try await attempt() : try await tracedAttempt()
                 if recorder != nil { await recorder?.removeAll() }
                 return summary
             } catch {
@@ -100,6 +100,12 @@ struct SourceTransfer<Sink: ContentSink> {
     }
 
     // MARK: Attempts
+
+    /// Performs an attempt as a step of the load. A function of its own, so that the async frames of other transfers
+    /// stay small.
+    private mutating func tracedAttempt() async throws -> TransferSummary {
+        try await LoadSpan.run(.transfer) { try await attempt() }
+    }
 
     private mutating func attempt() async throws -> TransferSummary {
         if content != nil, sink.count > 0, let summary = try await resume() { return summary }
