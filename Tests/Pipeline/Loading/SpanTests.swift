@@ -63,6 +63,19 @@ private struct Spans: LoadTracing {
     }
 }
 
+/// Takes the rows of the decoder, and returns the image unchanged or throws.
+private struct Fused: ImageProcessing {
+    var error: ImageProcessingError?
+
+    var identifier: String { "fused" }
+    var decodingTarget: TargetSize? { TargetSize(width: 1, height: 1) }
+
+    func process(_ image: DecodedImage) throws(ImageProcessingError) -> DecodedImage {
+        if let error { throw error }
+        return image
+    }
+}
+
 @Suite(.timeLimit(.minutes(10)))
 struct SpanTests {
     private let spans = Spans()
@@ -259,6 +272,18 @@ struct SpanTests {
 
         spans.expectBalance()
         #expect(spans.trees == ["load!(memoryLookup?notStored, diskLookup?notStored(queueWait), \(steps))"])
+    }
+
+    @Test(arguments: [false, true])
+    func `a processor that takes the rows of the decoder is a step of the decode`(fails: Bool) async throws {
+        let stack = stack(FakeDownloader(giving: level(7)))
+        let processor = Fused(error: fails ? ImageProcessingError(.tooLarge, "as told") : nil)
+        _ = try? await stack.load(try web("a") { $0.processors = [processor] })
+        await stack.pipeline.shutDown()
+
+        spans.expectBalance()
+        let decode = fails ? "decode!(queueWait, process[fused]!)" : "decode(queueWait, process[fused])"
+        #expect(try #require(spans.trees.first).contains(", download, \(decode)"))
     }
 
     @Test func `a failed write to disk ends its step and not the load`() async throws {
