@@ -29,7 +29,7 @@ extension PipelineEvent {
     /// The importance of the event in a log.
     public var level: Level {
         switch stage {
-        case .memoryMiss(.damaged), .diskMiss(.damaged), .diskWriteFailed: .warning
+        case .memoryMiss(.damaged), .diskMiss(.damaged), .diskWriteFailed, .alternative: .warning
         case .memoryMiss, .diskHit, .diskMiss, .downloaded, .decoded, .colorConverted, .processed: .debug
         case .memoryHit, .finished, .cancelled: .info
         case .colorProfileIgnored: .notice
