@@ -491,6 +491,18 @@
             #expect(code(content.replacing("X", with: "fill='red'"), side: 1_000, by: patient) == nil)
         }
 
+        @Test func `the view box of the root element enlarges the tiles of patterns once`() {
+            let content = """
+                <pattern id='p' patternUnits='userSpaceOnUse' width='5' height='5'><path d='M0 0h3v3z'/></pattern>
+                <rect width='9' height='9' fill='url(#p)'/>
+                """
+            let cases: [(side: Int, code: ImageDecodingError.Code?)] = [(1_000, nil), (30_000, .exceedsLimit)]
+            for (side, code) in cases {
+                let data = document(content, attributes: "width='\(side)' height='9' viewBox='0 0 10 10'")
+                #expect(decoder.errorCode(data) == code)
+            }
+        }
+
         @Test func `fonts that differ count`() {
             func texts(_ count: Int, _ attribute: (Int) -> String) -> String {
                 (0..<count).map { "<text \(attribute($0))>a</text>" }.joined()

@@ -193,6 +193,8 @@
             if name == "filter" { filter = FilterRegion(attributes, viewport: viewport) }
             if kind == .filterPrimitive { try filter?.check(attributes, of: name) }
             try element.read(attributes, viewport: viewport, stepCount: &allowance.stepCount)
+            // The scale of the drawing includes that of the root element.
+            if graph.elements.isEmpty { element.viewBoxScale = 1 }
             graph.open(element)
         }
 
