@@ -462,6 +462,9 @@
             #expect(
                 try byteCount("stroke='red' stroke-linejoin='round' stroke-width='1e4'") > filled + 100_000_000)
             #expect(try byteCount("stroke='red' stroke-dasharray='.1 .1'") > filled + 20_000_000)
+            for width in ["stroke-width='1e4/* wide */'", "style='stroke-width:1e4 !Important'"] {
+                #expect(try byteCount("stroke='red' stroke-linejoin='round' \(width)") > filled + 100_000_000)
+            }
         }
 
         @Test func `curves far outside are drawn as many lines`() {

@@ -93,7 +93,11 @@
             let separators = Array(";{}".utf8)
             for declaration in text.split(whereSeparator: { separators.contains($0) }) {
                 guard let colon = declaration.firstIndex(of: UInt8(ascii: ":")) else { continue }
-                add(Self.keyword(declaration[..<colon]), declaration[(colon + 1)...], viewport: viewport)
+                var value = declaration[(colon + 1)...]
+                if let mark = value.lastIndex(of: UInt8(ascii: "!")), Self.isKeyword(value[mark...], ["!important"]) {
+                    value = value[..<mark]
+                }
+                add(Self.keyword(declaration[..<colon]), value, viewport: viewport)
             }
         }
 
@@ -170,8 +174,7 @@
         private static func isNone(_ value: ArraySlice<UInt8>) -> Bool { isKeyword(value, ["none", "inherit"]) }
 
         private static func isKeyword(_ value: ArraySlice<UInt8>, _ names: Set<String>) -> Bool {
-            let text = keyword(value.prefix(40))
-            return names.contains(text.hasSuffix("!important") ? String(text.dropLast(10)) : text)
+            names.contains(keyword(value.prefix(40)))
         }
 
         private static func isBelowOne(_ value: ArraySlice<UInt8>) -> Bool {

@@ -22,9 +22,12 @@
                 // Several prefixes can have the namespace of XLink.
                 if name == "xlink:href", kept.contains(where: { $0.name == name }) { continue }
                 var value = attribute.value
-                // Names of functions end with a parenthesis, and only escapes can hide it.
-                let mayHaveFunction = value.contains { $0 == UInt8(ascii: "(") || $0 == UInt8(ascii: "\\") }
-                if name == "style" || mayHaveFunction && !Self.isReference(name) {
+                // Names of functions end with a parenthesis, and only escapes can hide it. A comment could hide
+                // a number from the estimates.
+                let mayHideText = value.contains { byte in
+                    byte == UInt8(ascii: "(") || byte == UInt8(ascii: "\\") || byte == UInt8(ascii: "/")
+                }
+                if name == "style" || mayHideText && !Self.isReference(name) {
                     value = CSSText.sanitized(value[...])
                 }
                 if name == "numOctaves" { value = Self.limitedOctaves(value) }
