@@ -355,13 +355,29 @@
             #expect(image.pixels.rgba(4, 4) == [0, 0, 0, 255])
         }
 
-        /// Returns whether the document is drawn by the calling thread, without the time limit.
-        private func isLight(_ content: String, side: Int = 64) throws -> Bool {
+        /// Returns the drawing of a document of 64 pixels, scaled to another side.
+        private func drawing(_ content: String, side: Int) throws -> SVGDrawing {
             let document = try document(content).withUnsafeBytes { bytes in
                 try SVGDocument(bytes.bindMemory(to: UInt8.self), limits: DecodingLimits())
             }
-            let drawing = SVGDrawing(document, target: TargetSize(width: side, height: side))
-            return drawing.isLight(.seconds(10))
+            return SVGDrawing(document, target: TargetSize(width: side, height: side))
+        }
+
+        /// Returns whether the document is drawn by the calling thread, without the time limit.
+        private func isLight(_ content: String, side: Int = 64) throws -> Bool {
+            try drawing(content, side: side).isLight(.seconds(10))
+        }
+
+        /// Returns whether the estimated time is much longer than the default time limit.
+        private func isTooSlow(_ content: String, side: Int = 4_096) throws -> Bool {
+            let drawing = try drawing(content, side: side)
+            do throws(ImageDecodingError) {
+                try drawing.check(DecodingLimits(), timeLimit: .seconds(10))
+                return false
+            } catch {
+                #expect(error.message.contains("would take much longer"), "\(error)")
+                return true
+            }
         }
 
         private func gradient(_ stopCount: Int) -> String {
@@ -492,6 +508,97 @@
             #expect(code(content.replacing("X", with: attribute)) == nil)
             #expect(code(content.replacing("X", with: attribute), side: 1_000) == .exceedsLimit)
             #expect(code(content.replacing("X", with: "fill='red'"), side: 1_000, by: patient) == nil)
+        }
+
+        /// Returns content that is drawn 40 times as often as the count, without so many elements.
+        private func uses(_ count: Int, of content: String) -> String {
+            let group = "<g id='uses'>\(String(repeating: content, count: 40))</g>"
+            return "<defs>\(group)</defs>" + String(repeating: "<use href='#uses'/>", count: count)
+        }
+
+        @Test(arguments: [
+            "<rect width='64' height='64'/>", "<path d='M0 0h64v64H0z'/>", "<path d='M0 0C64 0 64 64 0 64'/>",
+            "<circle r='64'/>", "<rect width='1' height='1' transform='scale(64)'/>",
+            "<rect width='1' height='1' style='width:64px!important;height:64px!important'/>",
+            "<rect width='100%' height='100%'/>", "<rect width='4em' height='4em'/>",
+            "<rect width='64/**/' height='64/**/px'/>", "<rect width='1' height='1' style='height:64px' />",
+            "<line x2='64' stroke='red' stroke-width='64'/>", "<path d='M9 9h1' stroke='red' stroke-width='1000'/>",
+            "<path d='M0 9H64' style='stroke:red;stroke-width:9em'/>",
+            "<path d='M9 9h1h-1' stroke='red' stroke-miterlimit='1e6'/>",
+            "<text font-size='64'>a</text>", "<text font-size='200%'><tspan font-size='2em'>a</tspan></text>",
+            "<text style='font:64px serif'>a</text>",
+            "<svg viewBox='0 0 1 1' width='64' height='64'><rect width='1' height='1'/></svg>",
+            "<symbol id='s' viewBox='0 0 1 1'><rect width='1' height='1'/></symbol><use href='#s'/>",
+            """
+            <g transform='scale(.01)'><svg width='6400' height='6400' viewBox='0 0 6400 6400'>
+            <svg width='100%' height='100%' viewBox='0 0 1 1'><rect width='1' height='1'/></svg></svg></g>
+            """,
+            """
+            <symbol id='s' viewBox='0 0 1 1'><rect width='1' height='1'/></symbol><g transform='scale(.01)'>
+            <svg width='6400' height='6400' viewBox='0 0 6400 6400'><use href='#s'/></svg></g>
+            """,
+            """
+            <symbol id='s' viewBox='0 0 1 1'><rect width='1' height='1'/></symbol>
+            <use style='width:64px;height:64px' width='1' height='1' href='#s'/>
+            """,
+            """
+            <marker id='m'><rect width='3' height='3'/></marker>
+            <path d='M9 9' stroke-width='64' marker-end='url(#m)'/>
+            """,
+        ])
+        func `many shapes over the whole image are refused at a large size`(shape: String) throws {
+            #expect(try isTooSlow(uses(1_000, of: shape)))
+            #expect(try !isTooSlow(uses(1_000, of: shape), side: 64))
+            #expect(try !isTooSlow(uses(10, of: shape)))
+        }
+
+        @Test(arguments: [
+            "<rect width='64' height='64' fill='url(#a)'/>", "<rect width='64' height='64' fill='url(#p)'/>",
+            "<image width='64' height='64' href='data:;base64,\(SampleDocument.bluePNG)'/>",
+            "<image href='data:;base64,\(SampleDocument.bluePNG)'/>",
+        ])
+        func `gradients, patterns and images take longer than a color`(shape: String) throws {
+            let tile = "<pattern id='p' patternUnits='userSpaceOnUse' width='9' height='9'><path d='M0 0h1'/></pattern>"
+            let definitions = gradient(2) + tile
+
+            #expect(try isTooSlow(definitions + uses(100, of: shape)))
+            #expect(try !isTooSlow(uses(100, of: "<rect width='64' height='64'/>")))
+            #expect(try !isTooSlow(definitions + uses(100, of: shape), side: 64))
+        }
+
+        @Test func `the content of a large tile counts also for a small image`() throws {
+            func pattern(_ side: Int) -> String {
+                let content = String(repeating: "<rect width='9' height='9'/>", count: 20_000)
+                let tile = "patternUnits='userSpaceOnUse' width='\(side)' height='\(side)'"
+                return "<pattern id='p' \(tile)>\(content)</pattern>" + cover("fill='url(#p)'")
+            }
+
+            #expect(try isTooSlow(pattern(5_000), side: 64))
+            #expect(try !isTooSlow(pattern(64), side: 64))
+        }
+
+        @Test(arguments: [
+            ("a map", "<path d='M9 9l.3 .2 -.1 .4z'/>", 2_000),
+            ("a drawing of lines", "<path d='M0 0L64 64' fill='none' stroke='red' stroke-width='.05'/>", 250),
+            ("layers", "<rect width='64' height='64'/>", 15),
+            ("text", "<text font-size='2'>some words</text>", 10),
+            ("icons", "<svg width='1' height='1' viewBox='0 0 2 2'><path d='M0 0h2v2z'/></svg>", 250),
+        ])
+        func `ordinary documents are drawn at a large size, also beside a shape far outside`(
+            name: String, shape: String, count: Int
+        ) throws {
+            #expect(try !isTooSlow("<rect width='60000' height='60000'/>" + uses(count, of: shape)))
+        }
+
+        @Test func `an icon is drawn by the calling thread`() throws {
+            #expect(try isLight(uses(1, of: "<path d='M0 0h64v64H0z' stroke='red' stroke-width='2'/>")))
+        }
+
+        @Test func `a pattern is drawn by the calling thread only over a small area`() throws {
+            let tile = "<pattern id='p' patternUnits='userSpaceOnUse' width='9' height='9'><circle r='9'/></pattern>"
+
+            #expect(try isLight(tile + cover("fill='url(#p)'")))
+            #expect(try !isLight(tile + cover("fill='url(#p)'"), side: 2_000))
         }
 
         @Test func `the view box of the root element enlarges the tiles of patterns once`() {

@@ -47,6 +47,17 @@
             #expect(measure.segmentCount == segmentCount)
         }
 
+        @Test(
+            arguments: [
+                ("M0 0L9 9", 0), ("M0 0L30 40M0 9L30 49", 0), ("M0 0H4V3z", 6), ("M1 1h9v9h-9", 81),
+                ("M0 0h1000v1h-1000z", 1_000), ("M0 0L9 0C0 0 0 9 0 9z", 81), ("", 0),
+            ] as [(String, Double)])
+        func `a path fills at most the area between its lines`(data: String, area: Double) {
+            var stepCount = CrossingEstimate.maximumStepCount
+
+            #expect(PathMeasure(Array(data.utf8)[...], stepCount: &stepCount).filledArea == area)
+        }
+
         @Test func `an arc counts at least its circle and the rectangle around it`() {
             var stepCount = CrossingEstimate.maximumStepCount
             let measure = PathMeasure(Array("M0 0a5 5 0 015 5".utf8)[...], stepCount: &stepCount)

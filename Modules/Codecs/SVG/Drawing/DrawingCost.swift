@@ -22,6 +22,13 @@
         var tileArea = 0.0
         /// The area of the largest shape.
         var area = 0.0
+        /// What is painted, as if it had one color.
+        var painted = PaintedArea()
+        /// The gradients, patterns and images with which it is painted. Their areas count as often as they take
+        /// nanoseconds for each pixel.
+        var blended = PaintedArea()
+        /// Whether an element inside has a size in percent of that of the nearest viewport around it.
+        var hasRelativeViewport = false
         /// The length of all outlines, and the number of their segments.
         var length = 0.0
         var segmentCount = 0.0
@@ -80,6 +87,9 @@
             enlargedSurfaceCount = max(enlargedSurfaceCount, other.enlargedSurfaceCount)
             tileArea = max(tileArea, other.tileArea * scale * scale)
             area = max(area, other.area * scale * scale)
+            painted.add(other.painted, scale: scale, count: count)
+            blended.add(other.blended, scale: scale, count: count)
+            hasRelativeViewport = hasRelativeViewport || other.hasRelativeViewport
             length += count * other.length
             segmentCount += count * other.segmentCount
             dashCount += count * other.dashCount
@@ -98,6 +108,10 @@
         func time(pixelCount: Int, scale: Double) -> Double {
             time + (pixelTime + scaledPixelTime * scale * scale) * Double(pixelCount)
                 + DrawingTime.curveLine * Self.lineCount(curveRoot, segmentCount, scale: scale)
+                + DrawingTime.paintedPixel * painted.pixelCount(of: pixelCount, scale: scale)
+                + DrawingTime.outlinePixel
+                * min(painted.length(scale: scale), DrawingTime.segmentLength * segmentCount)
+                + blended.pixelCount(of: pixelCount, scale: scale)
         }
 
         /// Returns the number of lines as which curves are drawn. cairo has coordinates of at most 2^23 pixels.

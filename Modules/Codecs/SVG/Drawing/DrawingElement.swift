@@ -28,8 +28,10 @@
         var end = 0
         /// The nanoseconds for the element itself.
         var time = DrawingTime.element
-        /// The area, the length and the number of segments of a shape.
+        /// The area of the rectangle around a shape, and the area that the shape fills.
         var area = 0.0
+        var filledArea = 0.0
+        /// The length and the number of segments of a shape.
         var length = 0.0
         var segmentCount = 0.0
         /// The sum of the square roots of the lengths of the curves of a shape.
@@ -49,6 +51,8 @@
         /// The nanoseconds of a filter for each pixel of the image, times the square of the scale of the document.
         var scaledPixelTime = 0.0
         var imageByteCount = 0.0
+        /// The area of an image.
+        var imageArea = 0.0
         /// The number of bytes of text.
         var characterCount = 0.0
         /// The elements, depth, segments, dashes and text of an embedded document.

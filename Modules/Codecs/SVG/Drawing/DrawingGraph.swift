@@ -60,6 +60,20 @@
             return counts.reduce(1) { min(textCount, $0 * $1) }
         }
 
+        /// The size of the largest font in pixels; infinity when it is unknown.
+        fileprivate var fontSize: Double {
+            var (size, factor) = (FontValue.largestKeyword, 1.0)
+            for value in elements.flatMap(\.properties.fonts) + rules.fonts {
+                guard value.isRelative else {
+                    size = max(size, value.size)
+                    continue
+                }
+                // Elements inside each other enlarge their fonts again, and a rule may apply to many elements.
+                factor *= max(1, rules.fonts.contains(value) && value.size > 1 ? .infinity : value.size)
+            }
+            return size * factor
+        }
+
         /// Calls `body` with the index of each child.
         fileprivate func forEachChild(of index: Int, _ body: (Int) -> Void) {
             var child = index + 1
@@ -89,6 +103,12 @@
         private var stopCounts: [Int: Double] = [:]
         /// The strokes of the document. Elements may inherit those of any other.
         private var strokes = DrawingCost.Outline()
+        /// The width of the widest stroke, by which markers are enlarged, even if nothing is stroked.
+        private var strokeWidth = 1.0
+        /// The area of a join or cap of this stroke, and that of a character of the largest font.
+        private var joinArea = 0.0
+        private var hasRelativeStroke = false
+        private var characterArea = 0.0
         private var edgeCount = 0
 
         private static let maximumEdgeCount = 2_000_000
@@ -113,10 +133,15 @@
             }
             try addInheritedEffects()
             let declarationCount = properties.reduce(0) { $0 + $1.declarationCount }
+            strokeWidth = properties.reduce(1) { max($0, $1.strokeWidth) }
             if properties.contains(where: \.hasStroke) {
-                strokes.strokeWidth = properties.reduce(1) { max($0, $1.strokeWidth) }
+                strokes.strokeWidth = strokeWidth
                 strokes.isRound = properties.contains(where: \.isRound)
             }
+            joinArea = strokeWidth * strokeWidth * properties.reduce(4) { max($0, $1.miterLimit) } / 8
+            hasRelativeStroke = properties.contains(where: \.hasRelativeStroke)
+            let characterSide = graph.fontSize + 2 * (strokes.strokeWidth ?? 0)
+            characterArea = characterSide * characterSide
             var pending = [0]
             while let index = pending.last {
                 switch states[index] {
@@ -206,6 +231,7 @@
                 (cost.largest.length, cost.largest.curveRoot) = (element.length, element.curveRoot)
                 cost.largest.segmentCount = element.segmentCount
             }
+            addPaintedArea(of: element, own, to: &cost)
             cost.add(element.embedded)
             let isReferenced = !element.isDrawn
             graph.forEachChild(of: index) { child in
@@ -221,22 +247,34 @@
             }
             addPaints(own, to: &cost)
             for name in own.markers {
-                guard let marker = self.cost(named: name)?.cost else { continue }
+                guard var marker = self.cost(named: name)?.cost else { continue }
+                // The units of markers are widths of the stroke.
+                marker.painted.enlarge(by: hasRelativeStroke ? .infinity : strokeWidth)
+                marker.blended.enlarge(by: hasRelativeStroke ? .infinity : strokeWidth)
                 cost.add(marker, count: max(1, cost.segmentCount + 1))
             }
             for name in own.effects {
-                guard let (effect, referenced) = self.cost(named: name) else { continue }
-                // cairo cuts each shape with the clipping path.
-                if referenced.type == "clipPath" { cost.time += effect.time * cost.elementCount }
+                guard case (var effect, let referenced)? = self.cost(named: name) else { continue }
+                if referenced.type == "clipPath" {
+                    // cairo cuts each shape with the clipping path, which it does not paint.
+                    cost.time += effect.time * cost.elementCount
+                    (effect.painted, effect.blended) = (PaintedArea(), PaintedArea())
+                } else {
+                    // The content may have the units of a bounding box.
+                    (effect.painted, effect.blended) = (effect.painted.covering, effect.blended.covering)
+                }
                 let surfaces = cost.surfaceCount + effect.surfaceCount
                 cost.add(effect)
                 cost.surfaceCount = surfaces
             }
+            coverViewport(of: index, own, &cost)
             cost.surfaceCount += own.surfaceCount
             cost.pixelTime += own.pixelTime
             cost.scaledPixelTime += element.scaledPixelTime
             cost.area *= own.scale * own.scale
             cost.tileArea *= own.scale * own.scale
+            cost.painted.enlarge(by: own.scale)
+            cost.blended.enlarge(by: own.scale)
             // Infinity times zero is no number.
             let rootScale = max(1e-6, own.scale).squareRoot()
             cost.curveRoot *= rootScale
@@ -244,6 +282,40 @@
             if let width = cost.largest.strokeWidth { cost.largest.strokeWidth = width * max(1, own.scale) }
             cost.depth += 1
             return cost
+        }
+
+        /// Adds the areas of a shape and of its stroke, of the characters of a text, or of an image.
+        private func addPaintedArea(
+            of element: DrawingElement, _ own: DrawingProperties, to cost: inout DrawingCost
+        ) {
+            // What a percentage or the size of a font refers to is not known.
+            let isKnown = !own.hasPercentage && !own.usesFont
+            switch element.kind {
+            case .shape:
+                cost.painted.add(
+                    PaintedArea(of: isKnown ? max(element.filledArea, own.area) : .infinity, length: element.length))
+                guard strokes.strokeWidth != nil else { return }
+                let stroke = element.length * strokeWidth + (element.segmentCount + 1) * joinArea
+                cost.painted.add(
+                    PaintedArea(of: isKnown && !hasRelativeStroke ? stroke : .infinity, length: element.length))
+            case .text: cost.painted.add(PaintedArea(of: characterArea, count: element.characterCount))
+            case .image:
+                let area = isKnown ? max(element.imageArea, own.area) : .infinity
+                cost.blended.add(PaintedArea(of: area, count: DrawingTime.scaledImagePixel))
+            default: break
+            }
+        }
+
+        /// Makes the content of an element count as the whole image where the scale of the element is not known.
+        private func coverViewport(of index: Int, _ own: DrawingProperties, _ cost: inout DrawingCost) {
+            let element = graph.elements[index]
+            let isViewport = element.type == "svg" || element.type == "symbol"
+            guard index > 0, isViewport || element.kind == .container || element.kind == .use else { return }
+            // Other than attributes, properties do not change the scale of the content in this estimate.
+            if own.usesFont || own.area > 0 || isViewport && cost.hasRelativeViewport {
+                (cost.painted, cost.blended) = (cost.painted.covering, cost.blended.covering)
+            }
+            if own.hasPercentage { cost.hasRelativeViewport = true }
         }
 
         /// The number of surfaces of a filter.
@@ -262,6 +334,10 @@
                 // Inside each other, they enlarge surfaces again.
                 cost.enlargedSurfaceCount = target.enlargedSurfaceCount > 0 ? .infinity : target.surfaceCount
                 cost.scaledPixelTime += target.pixelTime
+                if target.surfaceCount > 0 {
+                    cost.scaledPixelTime += DrawingTime.paintedPixel * target.painted.count
+                    cost.scaledPixelTime += target.blended.count
+                }
             }
             var scale = 1.0
             if let inverse = referenced.inverseViewBoxSide {
@@ -270,6 +346,9 @@
                 scale = side / own
             }
             cost.add(target, scale: max(1, scale))
+            // A missing size is 100 %.
+            let isViewport = referenced.type == "svg" || referenced.type == "symbol"
+            if isViewport, element.side == nil { cost.hasRelativeViewport = true }
         }
 
         /// Returns the tile of a pattern. The pattern to which it refers has been calculated before.
@@ -302,18 +381,23 @@
 
         /// Adds gradients and patterns, which are drawn for each shape in the element.
         private func addPaints(_ own: DrawingProperties, to cost: inout DrawingCost) {
-            let (shapeCount, area) = (cost.elementCount, cost.area)
+            let (shapeCount, area, shapes) = (cost.elementCount, cost.area, cost.painted)
             for name in own.paints {
                 if let index = graph.index(of: name), let stopCount = stopCounts[index] {
                     addGradient(stopCount, shapeCount: shapeCount, to: &cost)
+                    cost.blended.add(shapes, count: DrawingTime.gradientPixel)
                 }
                 guard let pattern = self.cost(named: name)?.cost, let index = graph.index(of: name),
                     let tile = tiles[index]
                 else { continue }
                 var painted = pattern
                 painted.surfaceCount += cost.surfaceCount
-                painted.tileArea = cost.tileArea + pattern.tileArea + tile.area(forShapeOf: area)
+                let tileArea = tile.area(forShapeOf: area)
+                painted.tileArea = cost.tileArea + pattern.tileArea + tileArea
+                painted.painted = pattern.painted.inTile(of: tileArea)
+                painted.blended = pattern.blended.inTile(of: tileArea)
                 cost.add(painted, count: shapeCount)
+                cost.blended.add(shapes, count: DrawingTime.patternPixel)
             }
         }
     }

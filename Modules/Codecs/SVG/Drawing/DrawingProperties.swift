@@ -18,6 +18,11 @@
         private var hasTransform = false
         /// The area of the largest shape that a rule may set.
         var area = 0.0
+        /// Whether a side of a box, a radius or an end of a line is a percentage, or relative to the size of a font.
+        var hasPercentage = false
+        var usesFont = false
+        /// Whether the width of a stroke is either.
+        var hasRelativeStroke = false
         /// The number of declarations of rules.
         var declarationCount = 0.0
         /// The bytes of long values, which librsvg keeps for each element that has or inherits them.
@@ -25,6 +30,8 @@
         /// Whether something is stroked, and the width of strokes.
         var hasStroke = false
         var strokeWidth = 0.0
+        /// The length of a miter, in widths of the stroke.
+        var miterLimit = 0.0
         /// Whether joins or caps of strokes are round.
         var isRound = false
         /// The values of properties that select a font. Those of rules are not added to those of elements.
@@ -72,7 +79,13 @@
             case "stroke":
                 hasStroke = hasStroke || !Self.isNone(value)
                 paints += Self.fragments(value)
-            case "stroke-width": strokeWidth = max(strokeWidth, SVGLength(value)?.pixels(of: viewport) ?? 0)
+            case "stroke-width":
+                guard let width = SVGLength(value) else { return }
+                strokeWidth = max(strokeWidth, width.pixels(of: viewport))
+                hasRelativeStroke = hasRelativeStroke || width.isPercentage || width.isOfFont
+            case "stroke-miterlimit":
+                var numbers = SVGNumbers(value)
+                miterLimit = max(miterLimit, numbers.next() ?? 0)
             case "stroke-linejoin", "stroke-linecap":
                 isRound = isRound || !Self.isKeyword(value, ["miter", "bevel", "butt", "square", "inherit"])
             case "font", "font-family", "font-size", "font-stretch", "font-style", "font-variant", "font-weight",
@@ -84,8 +97,16 @@
             case "width", "height", "r", "rx", "ry":
                 let side = SVGLength(value)?.pixels(of: viewport) ?? 0
                 area = max(area, 4 * side * side)
+                addUnit(of: value)
             default: break
             }
+        }
+
+        /// Records whether the unit of a length is relative.
+        mutating func addUnit(of value: ArraySlice<UInt8>) {
+            guard let length = SVGLength(value) else { return }
+            hasPercentage = hasPercentage || length.isPercentage
+            usesFont = usesFont || length.isOfFont
         }
 
         /// Adds the declarations of a style. Braces separate declarations as well, so that a block hides none.
@@ -114,8 +135,12 @@
             byteCount += other.byteCount
             hasStroke = hasStroke || other.hasStroke
             strokeWidth = max(strokeWidth, other.strokeWidth)
+            miterLimit = max(miterLimit, other.miterLimit)
             isRound = isRound || other.isRound
             area = max(area, other.area)
+            hasPercentage = hasPercentage || other.hasPercentage
+            usesFont = usesFont || other.usesFont
+            hasRelativeStroke = hasRelativeStroke || other.hasRelativeStroke
             inheritsEffects = inheritsEffects || other.inheritsEffects
         }
 
@@ -190,6 +215,10 @@
         let value: String
         /// Whether the value is relative to that of the element around it.
         let isRelative: Bool
+        /// The number of pixels of the size, or the factor of a relative one; 0 for other properties and for keywords.
+        let size: Double
+        /// The size of the largest keyword, such as `xx-large`, in pixels.
+        static let largestKeyword = 32.0
 
         private static let units = ["%", "em", "ex", "ch", "larger", "smaller"]
 
@@ -197,12 +226,22 @@
             self.name = name
             self.value = String(decoding: value, as: UTF8.self)
             let text = self.value.lowercased().prefix { $0 != "!" }.filter { !$0.isWhitespace }
-            isRelative =
+            let isRelative =
                 switch name {
                 case "font-size": Self.units.contains { text.hasSuffix($0) }
                 case "font": Self.units.contains { text.contains($0) }
                 default: false
                 }
+            self.isRelative = isRelative
+            guard name == "font-size" || name == "font" else {
+                size = 0
+                return
+            }
+            // The size is one of several parts of the property `font`.
+            let lengths = value.split { XMLCharacter.isSpace($0) || Array("/,!".utf8).contains($0) }
+                .compactMap { SVGLength($0) }
+            let sizes = lengths.map { isRelative && !$0.isPercentage ? $0.value / 16 : $0.value }
+            size = sizes.reduce(isRelative && text.contains("larger") ? 1.2 : 0, max)
         }
     }
 
@@ -244,6 +283,15 @@
         static let selectorStep = 50.0
         /// A byte of the attributes that a selector compares.
         static let selectorByte = 1.5
+        /// A pixel that is painted with a color, and in addition with a gradient, a pattern or an image. Patterns with
+        /// tiles of a few pixels take up to three times as long.
+        static let paintedPixel = 0.5
+        static let gradientPixel = 15.0
+        static let patternPixel = 300.0
+        static let scaledImagePixel = 25.0
+        /// A pixel of the length of an outline, and the maximum length of a segment in pixels.
+        static let outlinePixel = 25.0
+        static let segmentLength = 100_000.0
         static let layer = 2.0
         static let mask = 14.0
         static let blur = 300.0

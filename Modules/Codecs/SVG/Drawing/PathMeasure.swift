@@ -5,6 +5,9 @@
     /// Source: SVG 1.1, section 8.3.
     struct PathMeasure {
         private(set) var length = 0.0
+        /// The area of the triangles between the segments and the starts of their subpaths, which contain all that is
+        /// filled between lines, and of the rectangles around curves.
+        private var fanArea = 0.0
         private(set) var segmentCount = 0.0
         /// The sum of the square roots of the lengths of curves, with which the number of their lines grows.
         private(set) var curveRoot = 0.0
@@ -22,6 +25,9 @@
             let area = size.x * size.y
             return area.isNaN ? .infinity : area
         }
+
+        /// The area that is filled at most.
+        var filledArea: Double { min(area, fanArea) }
 
         /// The estimated number of points where segments cross each other. Curves are drawn as several lines. Outlines
         /// of horizontal and vertical lines only are cut at all heights where one of them ends, which counts as well.
@@ -126,7 +132,13 @@
             _ count: Int, _ origin: SIMD2<Double>, _ numbers: inout SVGNumbers, isSmooth: Bool = false
         ) -> Bool {
             let lengthBefore = length
-            defer { if count > 1 || isSmooth { curveRoot += (length - lengthBefore).squareRoot() } }
+            defer {
+                if count > 1 || isSmooth {
+                    let curveLength = length - lengthBefore
+                    curveRoot += curveLength.squareRoot()
+                    fanArea += curveLength * curveLength / 2
+                }
+            }
             for index in 0..<count {
                 guard let next = Self.point(&numbers) else { return false }
                 // The first control point of a smooth curve is the reflection of the last one, so it is as far away.
@@ -182,6 +194,8 @@
             }
             ends.add(from)
             ends.add(to)
+            let (first, second) = (from - start, to - start)
+            fanArea += abs(first.x * second.y - first.y * second.x) / 2
         }
 
         private mutating func include(_ point: SIMD2<Double>) {

@@ -39,7 +39,7 @@
                     // A class that is repeated counts once.
                     classes = names.count > 1 ? Array(Set(names)) : names
                 case "style": properties.add(declarations: value, viewport: viewport)
-                case "width", "height", "r", "rx", "ry": break
+                case "width", "height", "r", "rx", "ry", "x1", "x2", "y1", "y2": properties.addUnit(of: value)
                 case "patternTransform": properties.add("transform", value, viewport: viewport)
                 default: properties.add(attribute.name, value, viewport: viewport)
                 }
@@ -86,9 +86,11 @@
             case "rect":
                 let (width, height) = (values.length("width") ?? 0, values.length("height") ?? 0)
                 (area, length, segmentCount) = (width * height, 2 * (width + height), 4)
+                filledArea = area
             case "circle", "ellipse":
                 let radius = max(values.length("r") ?? 0, values.length("rx") ?? 0, values.length("ry") ?? 0)
                 (area, length, segmentCount) = (4 * radius * radius, 2 * .pi * radius, 4)
+                filledArea = area
                 curveRoot = 4 * (length / 4).squareRoot()
             case "line":
                 let ends = ["x1", "y1", "x2", "y2"].reduce(0) { $0 + (values.length($1) ?? 0) }
@@ -104,6 +106,7 @@
             // An outline that closes itself is longer, at most twice as long.
             let bound = measure.length.isNaN ? .infinity : 2 * measure.length
             (area, length, segmentCount) = (measure.area, bound, measure.segmentCount)
+            filledArea = measure.filledArea
             curveRoot = measure.curveRoot.isNaN ? .infinity : measure.curveRoot
             time += measure.crossingCount * DrawingTime.crossing
         }
@@ -122,6 +125,13 @@
         private mutating func readBox(_ values: Values) {
             let sides = ["width", "height", "markerWidth", "markerHeight"].compactMap { values.length($0) }
             side = sides.max()
+            // A missing side is 100 %.
+            if type == "svg", sides.count < 2 { properties.hasPercentage = true }
+            if type == "image" {
+                // An image without one of the sides may be much longer than the other side, as may one that is cut.
+                let fit = String(decoding: values.text("preserveAspectRatio") ?? [], as: UTF8.self)
+                imageArea = sides.count == 2 && !fit.contains("slice") ? sides[0] * sides[1] : .infinity
+            }
             if type == "feMergeNode" { properties.pixelTime += DrawingTime.filterPrimitive }
             guard let box = values.text("viewBox").flatMap({ SVGViewBox($0) }), box.width > 0, box.height > 0 else {
                 return

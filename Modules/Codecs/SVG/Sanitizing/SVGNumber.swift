@@ -131,6 +131,8 @@
         /// The number of pixels, or for a percentage the fraction of the reference length.
         let value: Double
         let isPercentage: Bool
+        /// Whether the unit is relative to the size of a font.
+        let isOfFont: Bool
 
         /// Reads a length. Returns nil for anything else. A font has 16 pixels, also that of the root element.
         ///
@@ -144,6 +146,7 @@
             guard isAlone, let factor = Self.factor(unit, isOfRoot: isOfRoot) else { return nil }
             value = number * factor
             isPercentage = unit.first == UInt8(ascii: "%")
+            isOfFont = ["em", "ex", "ch"].contains(String(decoding: unit.map { $0 | 0x20 }, as: UTF8.self))
         }
 
         /// Returns the number of pixels of a unit, whose letters are in lower or upper case; 1 when there is none.
