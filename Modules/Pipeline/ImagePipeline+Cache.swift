@@ -214,9 +214,7 @@ extension ImagePipeline {
 
         /// Whether ``store(_:for:)`` writes the image of a request to disk.
         private func isKeptOnDisk(_ request: ImageRequest) -> Bool {
-            guard pipeline.configuration.diskCache != nil, request.cachePolicy.disk.writes else {
-                return false
-            }
+            guard pipeline.disk.hasCache(of: request.key), request.cachePolicy.disk.writes else { return false }
             return request.isVariant ? pipeline.store.policy(for: request).keepsVariants : request.source.isWorthStoring
         }
     }

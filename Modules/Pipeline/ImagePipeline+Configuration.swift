@@ -21,8 +21,23 @@ extension ImagePipeline {
         public var colorConverter: (any ColorConverting)?
         /// The cache of decoded images, or nil for no memory cache.
         public var memoryCache: (any MemoryCaching)?
-        /// The cache of encoded bytes, or nil for no disk cache.
+        /// The cache of encoded bytes, or nil for none: the processed images, and the original bytes unless
+        /// ``originalDiskCache`` has them.
         public var diskCache: (any DataCaching)?
+        /// The cache of original bytes, apart from the processed images in ``diskCache``; nil to keep both there.
+        /// Default: nil.
+        ///
+        /// ```swift
+        /// configuration.originalDiskCache = FileDiskCache(directory: originals, sizeLimit: 1 << 30)
+        /// configuration.diskCache = FileDiskCache(directory: images, sizeLimit: 64 << 20)
+        /// configuration.dataCachePolicy = .both
+        /// ```
+        ///
+        /// The two kinds of entries then have limits of their own. Removals affect both caches, and
+        /// ``/AlcedoCore/DataCachePolicy`` determines what is stored. Without a ``diskCache``, no processed images are
+        /// stored. Original bytes that ``diskCache`` has from before are not found. Source: Kingfisher's
+        /// `originalCache`, an option of its requests.
+        public var originalDiskCache: (any DataCaching)?
         /// The data that the disk cache stores for requests without a policy of their own. Default: the original bytes.
         public var dataCachePolicy: DataCachePolicy
         /// The serializer that encodes and decodes processed images for the disk cache. Default: a
@@ -87,6 +102,7 @@ extension ImagePipeline {
             colorConverter: (any ColorConverting)? = nil,
             memoryCache: (any MemoryCaching)? = nil,
             diskCache: (any DataCaching)? = nil,
+            originalDiskCache: (any DataCaching)? = nil,
             dataCachePolicy: DataCachePolicy = .original,
             serializer: any CacheSerializer = DefaultCacheSerializer(),
             interceptors: [any ImageLoadInterceptor] = [],
@@ -107,6 +123,7 @@ extension ImagePipeline {
             self.colorConverter = colorConverter
             self.memoryCache = memoryCache
             self.diskCache = diskCache
+            self.originalDiskCache = originalDiskCache
             self.dataCachePolicy = dataCachePolicy
             self.serializer = serializer
             self.interceptors = interceptors

@@ -79,7 +79,7 @@ public final class ImagePipeline: ImageLoading {
         let encodedBudget = EncodedByteBudget(
             limit: configuration.maximumEncodedByteCount, turns: configuration.decodingTurns)
         disk = DiskStage(
-            configuration.diskCache, generations: generations,
+            configuration.diskCache, originals: configuration.originalDiskCache, generations: generations,
             writes: DiskWriteQueue(
                 limit: configuration.maximumPendingWriteByteCount, timeout: configuration.writeTimeout,
                 clock: configuration.clock, taskExecutor: taskExecutor),

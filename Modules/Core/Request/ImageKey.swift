@@ -107,6 +107,14 @@ extension ImageKey {
         return identifier.isEmpty ? nil : identifier
     }
 
+    /// Whether original bytes are stored under this key. Its variant then says only which ones: the version of a file,
+    /// the additional identifier, and the fields by which the server varies. False for a variant of another form.
+    /// O(length of the variant).
+    package var isOriginal: Bool {
+        guard !variant.isEmpty else { return true }
+        return parts?.allSatisfy { part in ["file=", "id=", "vary="].contains { part.hasPrefix($0) } } ?? false
+    }
+
     /// The parts of a variant created by ``ImageRequest``; nil for any other form.
     package var parts: [Substring]? {
         var parts: [Substring] = []

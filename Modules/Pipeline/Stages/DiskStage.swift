@@ -3,9 +3,17 @@ import AlcedoHTTP
 import AlcedoRuntime
 import FoundationEssentials
 
-/// The disk cache as used by loads: reads are reported, and background writes never fail a load.
+/// The disk caches as used by loads: reads are reported, and background writes never fail a load.
+///
+/// The key of an entry selects the cache: that of the original bytes, or that of the processed images. Both may be the
+/// same one. A change of a resource affects both, and writes have one queue, so that it orders them all.
 struct DiskStage: Sendable {
-    private let cache: (any DataCaching)?
+    /// The cache of processed images.
+    private let images: (any DataCaching)?
+    /// The cache of original bytes, and of the ``VaryMarker``s in their place.
+    private let originals: (any DataCaching)?
+    /// Each cache once.
+    private let caches: [any DataCaching]
     private let generations: GenerationCounter
     private let writes: DiskWriteQueue
     private let report: Reporter
@@ -14,12 +22,31 @@ struct DiskStage: Sendable {
     /// The maximum number of concurrent reads, limited because each may return the bytes of an image.
     private static let maxConcurrentReads = 16
 
-    init(_ cache: (any DataCaching)?, generations: GenerationCounter, writes: DiskWriteQueue, report: Reporter) {
-        self.cache = cache
+    /// Creates a stage.
+    ///
+    /// - Parameters:
+    ///   - images: The cache of processed images, or nil for none.
+    ///   - originals: The cache of original bytes, or nil for that of processed images.
+    ///   - generations: The generations of resources.
+    ///   - writes: The queue of background writes.
+    ///   - report: The observers.
+    init(
+        _ images: (any DataCaching)?, originals: (any DataCaching)?, generations: GenerationCounter,
+        writes: DiskWriteQueue, report: Reporter
+    ) {
+        self.images = images
+        self.originals = originals ?? images
+        caches = [images, originals].compactMap { $0 }
         self.generations = generations
         self.writes = writes
         self.report = report
     }
+
+    /// Returns the cache of an entry; nil if there is none for its kind.
+    private func cache(of key: ImageKey) -> (any DataCaching)? { key.isOriginal ? originals : images }
+
+    /// Whether there is a cache for the entry under a key.
+    func hasCache(of key: ImageKey) -> Bool { cache(of: key) != nil }
 
     /// Returns the bytes under a key, after admission by the budget of encoded bytes. They may still be on their way to
     /// the disk. Returns nil when the request does not allow reading, or the cache has no entry.
@@ -35,6 +62,7 @@ struct DiskStage: Sendable {
         _ key: ImageKey, isAllowed: Bool, mayBeMarker: Bool = false, into reservation: EncodedByteReservation,
         _ priority: PriorityHandle
     ) async throws -> Data? {
+        let cache = cache(of: key)
         let lookup = report.begin(.diskLookup, key)
         guard let cache, isAllowed else {
             let reason: CacheMissReason = cache == nil ? .noCache : .notAllowed
@@ -79,8 +107,8 @@ struct DiskStage: Sendable {
 
     /// Returns the fields by which the resource of an original varies, if the entry under its plain key says so.
     func marker(_ key: ImageKey) async -> VaryMarker? {
-        guard let cache else { return nil }
-        return await Self.marker(key, in: cache)
+        guard let originals else { return nil }
+        return await Self.marker(key, in: originals)
     }
 
     private static func marker(_ key: ImageKey, in cache: any DataCaching) async -> VaryMarker? {
@@ -88,7 +116,7 @@ struct DiskStage: Sendable {
         return VaryMarker(entry)
     }
 
-    func contains(_ key: ImageKey) async -> Bool { await cache?.contains(key) == true }
+    func contains(_ key: ImageKey) async -> Bool { await cache(of: key)?.contains(key) == true }
 
     /// Stores bytes in the background, unless the resource changed after the generation. When the write queue is full,
     /// waits for this write, at most until the timeout. When the disk is also stalled, stores nothing. A failure is
@@ -133,11 +161,12 @@ struct DiskStage: Sendable {
     /// Does not wait. The removal runs after the writes of the resource that were submitted before it, and before all
     /// later ones. With a generation, it removes nothing if the resource has changed since.
     func removeSoon(unvaried request: ImageRequest, unless fields: VaryingFields, since generation: Generation? = nil) {
-        guard let cache else { return }
+        guard let originals else { return }
         let key = Self.plainKey(of: request)
-        writes.submitBarrier(key) { [generations] in
+        writes.submitBarrier(key) { [generations, caches] in
             if let generation, !generations.isUnchanged(key.resource, since: generation) { return }
-            if await Self.marker(key, in: cache)?.fields ?? .none != fields { await cache.removeAll(of: key.resource) }
+            if await Self.marker(key, in: originals)?.fields ?? .none == fields { return }
+            for cache in caches { await cache.removeAll(of: key.resource) }
         }
     }
 
@@ -154,7 +183,7 @@ struct DiskStage: Sendable {
         for key: ImageKey, since generation: Generation?, byteCount: Int, entry: CachedData? = nil,
         _ makeEntry: @escaping @Sendable () async throws -> CachedData?
     ) async {
-        guard let cache, let generation else { return }
+        guard let cache = cache(of: key), let generation else { return }
         let pending = entry.map { entry in
             { @Sendable [generations] in generations.isUnchanged(key.resource, since: generation) ? entry : nil }
         }
@@ -197,7 +226,7 @@ struct DiskStage: Sendable {
     ///
     /// - Throws: ``PipelineError`` `notStored` when the cache fails, the write times out, or the disk is stalled.
     func store(_ data: Data, for key: ImageKey, since generation: Generation) async throws {
-        guard let cache else { return }
+        guard let cache = cache(of: key) else { return }
         let outcome = Locked<Result<Void, any Error>?>(nil)
         let isAccepted = await writes.submit(key, byteCount: data.count) { [generations] in
             var result = Result<Void, any Error>.success(())
@@ -220,16 +249,16 @@ struct DiskStage: Sendable {
     /// still store its entry afterwards. The caller must have recorded the change.
     func removeAll() async {
         await flush()
-        await cache?.removeAll()
+        for cache in caches { await cache.removeAll() }
     }
 
     /// Removes the entry under a key.
-    func remove(_ key: ImageKey) async { await cache?.remove(key) }
+    func remove(_ key: ImageKey) async { await cache(of: key)?.remove(key) }
 
     /// Removes the entry under a key in the background, after the pending writes under the key. When the write queue is
     /// full, waits for the removal, at most until the timeout. When the disk is also stalled, removes nothing.
     func removeSoon(_ key: ImageKey) async {
-        guard let cache else { return }
+        guard let cache = cache(of: key) else { return }
         _ = await writes.submit(key, byteCount: 0) { await cache.remove(key) }
     }
 
@@ -237,7 +266,7 @@ struct DiskStage: Sendable {
     /// timed out may still store its entry afterwards. The caller must have recorded the change.
     func removeResource(_ resource: ResourceKey) async {
         await flush(resource)
-        await cache?.removeAll(of: resource)
+        for cache in caches { await cache.removeAll(of: resource) }
     }
 
     /// Returns when all writes so far, or those of a resource, have ended or timed out, or when the disk is stalled.
