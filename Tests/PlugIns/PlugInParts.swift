@@ -5,23 +5,24 @@ import Synchronization
 
 /// A serializer that writes every image as PNG, and counts its calls.
 final class PlugInSerializer: CacheSerializer {
+    let identifier = "plug-in"
     private let counts = Mutex((writes: 0, reads: 0))
 
     var writeCount: Int { counts.withLock { $0.writes } }
     var readCount: Int { counts.withLock { $0.reads } }
 
     func bytes(
-        of image: DecodedImage, original: Data?, isProcessed: Bool, codecs: CodecRegistry
+        of image: DecodedImage, original: Data?, in context: CacheSerializationContext
     ) -> (data: Data, isOriginal: Bool)? {
         counts.withLock { $0.writes += 1 }
         return (try? ImageEncoder.png().encode(image)).map { ($0, false) }
     }
 
     func image(
-        from data: Data, options: DecodingOptions, codecs: CodecRegistry
+        from data: Data, in context: CacheSerializationContext
     ) throws(ImageDecodingError) -> DecodedImage {
         counts.withLock { $0.reads += 1 }
-        return try codecs.decode(data, options: options)
+        return try context.codecs.decode(data, options: context.decoding)
     }
 }
 

@@ -13,9 +13,9 @@ public import AlcedoRuntime
 public struct ImageKey: Sendable, Hashable, CustomStringConvertible {
     /// The resource, shared by all variants of the image.
     public let resource: ResourceKey
-    /// The decoding options, processors, scale and additional identifier that differ from their defaults, in a stable
-    /// form; empty for the original. For a local file, the variant also contains the version of the file: see
-    /// ``ImageRequest/tracksFileChanges``.
+    /// The decoding options, processors, scale, serializer and additional identifier that differ from their defaults,
+    /// in a stable form; empty for the original. For a local file, the variant also contains the version of the file:
+    /// see ``ImageRequest/tracksFileChanges``.
     public let variant: String
     @usableFromInline let hash: Int
 

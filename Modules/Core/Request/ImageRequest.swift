@@ -135,6 +135,21 @@ public struct ImageRequest: Sendable {
     }
     /// The data to store on disk; nil for the pipeline's ``DataCachePolicy``. Default: nil.
     public var dataCachePolicy: DataCachePolicy?
+    /// The serializer that writes and reads the image of this request on disk, instead of that of the pipeline; nil for
+    /// the pipeline's. Default: nil.
+    ///
+    /// ```swift
+    /// request.serializer = DefaultCacheSerializer(format: .webp, quality: 0.6)
+    /// request.dataCachePolicy = .processed
+    /// ```
+    ///
+    /// It is used if the ``DataCachePolicy`` stores processed images. Under such a policy, an image that the request
+    /// does not change is then also stored in the form of the serializer. Under ``DataCachePolicy/original``, only the
+    /// original bytes are stored, as the server has sent them.
+    ///
+    /// Its ``CacheSerializer/identifier`` is part of the key, in memory and on disk, so that no request gets an image
+    /// in the form of another serializer. The downloads and decodes are shared with other requests.
+    public var serializer: (any CacheSerializer)? { didSet { memo = KeyMemo() } }
     /// Whether the load first reports the cached image as ``LoadUpdate/cached(_:)``, and then checks the source for a
     /// newer one. Local sources, and requests that may not use the network, are not checked. Default: false.
     public var showsCachedFirst = false
@@ -278,11 +293,15 @@ public struct ImageRequest: Sendable {
     /// The key without the version of a local file, the same for all versions.
     package var unversionedKey: ImageKey {
         guard case .file = source else { return key }
-        return ImageKey(identifiedResource, variant: Self.joined(processingParts + identityParts))
+        return ImageKey(identifiedResource, variant: Self.joined(variantParts + identityParts))
     }
 
-    /// Whether the request needs a variant other than the original, for example a size or the result of a processor.
-    package var isVariant: Bool { !processingParts.isEmpty }
+    /// Whether the request needs a variant other than the original, for example a size, the result of a processor or
+    /// the form of a serializer.
+    package var isVariant: Bool { serializer != nil || isProcessed }
+
+    /// Whether the image of the request differs from the decoded original.
+    package var isProcessed: Bool { !processingParts.isEmpty }
 
     /// Returns the request with another source. ``resource`` and ``alternativeSources``, which belong to the replaced
     /// source, are removed.
@@ -341,7 +360,7 @@ public struct ImageRequest: Sendable {
         let resource = identifiedResource
         let (version, identity) = (versionParts, identityParts)
         return RequestKeys(
-            image: ImageKey(resource, variant: Self.joined(version + processingParts + identity)),
+            image: ImageKey(resource, variant: Self.joined(version + variantParts + identity)),
             original: ImageKey(resource, variant: Self.joined(version + identity)))
     }
 
@@ -351,6 +370,11 @@ public struct ImageRequest: Sendable {
         if let additionalIdentifier { parts.append("id=\(additionalIdentifier)") }
         if let variance { parts.append(variance.part) }
         return parts
+    }
+
+    /// The parts that distinguish images of one original.
+    private var variantParts: [String] {
+        processingParts + (serializer.map { ["serializer=\($0.identifier)"] } ?? [])
     }
 
     private var processingParts: [String] {

@@ -213,7 +213,9 @@ public final class ImageCache: Sendable {
     ) async -> Result<Bool, any Error> {
         do {
             let bytes = try await threads.run { [serializer, codecs] in
-                serializer.bytes(of: image, original: original, isProcessed: !key.variant.isEmpty, codecs: codecs)
+                serializer.bytes(
+                    of: image, original: original,
+                    in: CacheSerializationContext(key: key, isProcessed: !key.variant.isEmpty, codecs: codecs))
             }
             guard let bytes else {
                 await disk.remove(key)
@@ -246,7 +248,7 @@ public final class ImageCache: Sendable {
         let metadata = ImageCacheMetadata(entry.metadata)
         var image: DecodedImage
         do {
-            image = try await decode(entry.data)
+            image = try await decode(entry.data, key)
         } catch let error as ImageDecodingError {
             guard error.code.meansDamage else { throw error }
             counts.withLock { $0.damagedEntries += 1 }
@@ -269,9 +271,11 @@ public final class ImageCache: Sendable {
         return hit
     }
 
-    private func decode(_ data: Data) async throws -> DecodedImage {
-        try await threads.decodeStored(data, options: decoding) { [serializer, decoding, codecs] in
-            try serializer.image(from: data, options: decoding, codecs: codecs)
+    private func decode(_ data: Data, _ key: ImageKey) async throws -> DecodedImage {
+        let context = CacheSerializationContext(
+            key: key, isProcessed: !key.variant.isEmpty, codecs: codecs, decoding: decoding)
+        return try await threads.decodeStored(data, options: decoding) { [serializer] in
+            try serializer.image(from: data, in: context)
         }
     }
 }

@@ -25,6 +25,15 @@ struct ProcessedImageStore: Sendable {
         self.report = report
     }
 
+    private func serializer(of request: ImageRequest) -> any CacheSerializer { request.serializer ?? serializer }
+
+    private func context(
+        of request: ImageRequest, isProcessed: Bool, decoding: DecodingOptions = DecodingOptions()
+    ) -> CacheSerializationContext {
+        CacheSerializationContext(
+            key: request.key, request: request, isProcessed: isProcessed, codecs: codecs, decoding: decoding)
+    }
+
     /// Returns the processed image of a request from disk. Returns nil when it is missing or cannot be decoded, or when
     /// the request's cache policy forbids reading it. Damaged bytes are removed, and reported as a miss.
     ///
@@ -44,9 +53,11 @@ struct ProcessedImageStore: Sendable {
         // A stored image is written by this process or another one, which stores complete images only.
         options.tolerance = .harmless
         do {
-            let image = try await threads.decodeStored(data, options: options, priority: priority) { [options] in
+            let context = context(of: request, isProcessed: request.isProcessed, decoding: options)
+            let serializer = serializer(of: request)
+            let image = try await threads.decodeStored(data, options: options, priority: priority) {
                 let start = report.now
-                var image = try serializer.image(from: data, options: options, codecs: codecs)
+                var image = try serializer.image(from: data, in: context)
                 report(key, .decoded(image.size), since: start)
                 // The stored image has the color space of the request, unless the app stored it.
                 color.convert(&image, for: request)
@@ -73,6 +84,9 @@ struct ProcessedImageStore: Sendable {
     /// is intact, and that the request may write to disk.
     func keep(_ loaded: LoadedImage, for request: ImageRequest, since generation: Generation?) async {
         let byteCount = loaded.image.cost + (loaded.original?.data.count ?? 0)
+        let (serializer, context) = (
+            serializer(of: request), context(of: request, isProcessed: request.isProcessed)
+        )
         var loaded = loaded
         // The bytes no longer wait for a decoder; the write queue counts them.
         loaded.original?.reservation = nil
@@ -83,11 +97,11 @@ struct ProcessedImageStore: Sendable {
             let span = report.begin(.encode)
             defer { span?.end(.cancelled) }
             let serialized = try await threads.run(priority: PriorityHandle(.low)) {
-                serializer.bytes(of: loaded.image, original: loaded.original?.data, isProcessed: true, codecs: codecs)
+                serializer.bytes(of: loaded.image, original: loaded.original?.data, in: context)
             }
             span?.end(serialized == nil ? .failure(Self.notEncodable) : .success)
-            // The original bytes are stored only under their own key.
-            guard let serialized, !serialized.isOriginal else { return nil }
+            // The original bytes are no processed image. They are one in the form of a serializer that keeps them.
+            guard let serialized, !serialized.isOriginal || !request.isProcessed else { return nil }
             // Another process may have learned since the read that the resource varies, and have removed what it found.
             if loaded.layer == .disk, request.variance == nil, await disk.marker(request.originalKey) != nil {
                 return nil
@@ -101,12 +115,16 @@ struct ProcessedImageStore: Sendable {
     ///
     /// - Throws: ``PipelineError`` `notStored`, or `CancellationError` before the image is encoded.
     func store(_ image: DecodedImage, for request: ImageRequest, since generation: Generation) async throws {
+        let (serializer, context) = (serializer(of: request), context(of: request, isProcessed: true))
         let serialized = try await threads.run(priority: PriorityHandle(request.priority)) {
-            serializer.bytes(of: image, original: nil, isProcessed: true, codecs: codecs)
+            serializer.bytes(of: image, original: nil, in: context)
         }
         guard let serialized else {
             throw PipelineError(
-                .notStored, "cannot store the image: no registered codec can encode it; add one to the CodecRegistry")
+                .notStored,
+                request.serializer == nil
+                    ? "cannot store the image: no registered codec can encode it; add one to the CodecRegistry"
+                    : "cannot store the image: the serializer of the request returned no bytes")
         }
         try await disk.store(serialized.data, for: request.key, since: generation)
     }

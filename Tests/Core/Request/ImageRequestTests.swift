@@ -12,6 +12,14 @@ import Testing
         func process(_ image: DecodedImage) throws(ImageProcessingError) -> DecodedImage { image }
     }
 
+    private struct Form: CacheSerializer {
+        let identifier: String
+
+        func bytes(
+            of image: DecodedImage, original: Data?, in context: CacheSerializationContext
+        ) -> (data: Data, isOriginal: Bool)? { nil }
+    }
+
     private func request(_ change: (inout ImageRequest) -> Void = { _ in }) -> ImageRequest {
         var request = ImageRequest(source: .bytes(Data([1]), identity: "one"))
         change(&request)
@@ -46,6 +54,8 @@ import Testing
             request { $0.processors = [Step(identifier: "a"), Step(identifier: "b")] },
             request { $0.processors = [Step(identifier: "b"), Step(identifier: "a")] },
             request { $0.scale = 2 },
+            request { $0.serializer = Form(identifier: "a") },
+            request { $0.serializer = Form(identifier: "") },
             request { $0.additionalIdentifier = "" },
             request { $0.additionalIdentifier = "x" },
             request { $0.source = .bytes(Data([1]), identity: "two") },
@@ -54,6 +64,8 @@ import Testing
             request { $0.processors = [Step(identifier: "")] },
             request { $0.additionalIdentifier = "a;9:process=b" },
             request { $0.processors = [Step(identifier: "id=x")] },
+            request { $0.processors = [Step(identifier: "serializer=a")] },
+            request { $0.serializer = Form(identifier: "a;4:id=x") },
         ]
         #expect(Set(requests.map(\.key)).count == requests.count)
         #expect(Set(requests.map(\.key.fileName)).count == requests.count)

@@ -201,3 +201,21 @@ struct CacheSerializerTests {
         }
     }
 }
+
+extension DefaultCacheSerializer {
+    fileprivate func bytes(
+        of image: DecodedImage, original: Data?, isProcessed: Bool, codecs: CodecRegistry
+    ) -> (data: Data, isOriginal: Bool)? {
+        let key = ImageKey(ResourceKey("a"))
+        return bytes(
+            of: image, original: original,
+            in: CacheSerializationContext(key: key, isProcessed: isProcessed, codecs: codecs))
+    }
+
+    fileprivate func image(
+        from data: Data, options: DecodingOptions, codecs: CodecRegistry
+    ) throws(ImageDecodingError) -> DecodedImage {
+        let key = ImageKey(ResourceKey("a"))
+        return try image(from: data, in: CacheSerializationContext(key: key, codecs: codecs, decoding: options))
+    }
+}

@@ -98,8 +98,10 @@ struct ImageCacheTests {
 
     @Test func `an image that the serializer cannot encode is stored in memory only`() async throws {
         struct Nothing: CacheSerializer {
+            let identifier = "nothing"
+
             func bytes(
-                of image: DecodedImage, original: Data?, isProcessed: Bool, codecs: CodecRegistry
+                of image: DecodedImage, original: Data?, in context: CacheSerializationContext
             ) -> (data: Data, isOriginal: Bool)? { nil }
         }
         try await parts.cache().store(image(1), forKey: "a")

@@ -17,7 +17,7 @@ struct Stack: Sendable {
 
     init(
         _ downloader: FakeDownloader, colorConverter: (any ColorConverting)? = nil,
-        disk: FakeDataCache = FakeDataCache(),
+        disk: FakeDataCache = FakeDataCache(), serializer: any CacheSerializer = DefaultCacheSerializer(),
         maximumPendingWriteByteCount: Int = 1 << 20, intermediateByteLimit: Int = 1 << 20,
         clock: any TimeSource = ManualClock(), tracers: [any LoadTracing] = [], executor: ManualExecutor? = nil
     ) {
@@ -27,7 +27,7 @@ struct Stack: Sendable {
         pipeline = ImagePipeline(
             ImagePipeline.Configuration(
                 downloader: downloader, codecs: codec.registry, colorConverter: colorConverter, memoryCache: memory,
-                diskCache: disk, observers: [log], tracers: tracers, clock: clock,
+                diskCache: disk, serializer: serializer, observers: [log], tracers: tracers, clock: clock,
                 maximumPendingWriteByteCount: maximumPendingWriteByteCount,
                 intermediateByteLimit: intermediateByteLimit, taskExecutor: executor))
     }

@@ -1,38 +1,6 @@
 public import AlcedoCore
 public import FoundationEssentials
 
-/// A type that converts images to the bytes that a cache stores, and stored bytes to images.
-///
-/// Methods may block. Caches call them on threads of their own, and several calls can run concurrently. Source:
-/// Kingfisher's protocol of this name.
-public protocol CacheSerializer: Sendable {
-    /// Returns the bytes to store and whether they are `original`, or nil when no codec can write the image.
-    ///
-    /// - Parameters:
-    ///   - image: A whole image. An animation has all its frames.
-    ///   - original: The encoded bytes that the image was made from, or nil when they are not known.
-    ///   - isProcessed: Whether the image was processed. If not, it is the decoded `original`.
-    ///   - codecs: The codecs of the formats to write.
-    func bytes(
-        of image: DecodedImage, original: Data?, isProcessed: Bool, codecs: CodecRegistry
-    ) -> (data: Data, isOriginal: Bool)?
-
-    /// Decodes stored bytes. Throws ``/AlcedoCore/ImageDecodingError``. The default implementation decodes with
-    /// `codecs`.
-    func image(
-        from data: Data, options: DecodingOptions, codecs: CodecRegistry
-    ) throws(ImageDecodingError) -> DecodedImage
-}
-
-extension CacheSerializer {
-    /// Decodes stored bytes with `codecs`. Throws ``/AlcedoCore/ImageDecodingError``.
-    public func image(
-        from data: Data, options: DecodingOptions, codecs: CodecRegistry
-    ) throws(ImageDecodingError) -> DecodedImage {
-        try codecs.decode(data, options: options)
-    }
-}
-
 /// The default form of images on disk: the original bytes of an unprocessed image, and a processed image in the format
 /// of its original.
 ///
@@ -54,6 +22,12 @@ public struct DefaultCacheSerializer: CacheSerializer {
     private let quality: Double
     private let prefersOriginalData: Bool
 
+    /// The parameters of the initializer, such as `default(format: webp, quality: 0.8)`.
+    public var identifier: String {
+        let format = format.map { "format: \($0.rawValue), " } ?? ""
+        return "default(\(format)quality: \(quality)\(prefersOriginalData ? ", prefersOriginalData" : ""))"
+    }
+
     /// Creates a serializer.
     ///
     /// - Parameters:
@@ -72,8 +46,9 @@ public struct DefaultCacheSerializer: CacheSerializer {
     /// Returns the original bytes or the encoded image, by the rules in the description of this type. Returns nil when
     /// no codec can write the image and there are no original bytes.
     public func bytes(
-        of image: DecodedImage, original: Data?, isProcessed: Bool, codecs: CodecRegistry
+        of image: DecodedImage, original: Data?, in context: CacheSerializationContext
     ) -> (data: Data, isOriginal: Bool)? {
+        let (codecs, isProcessed) = (context.codecs, context.isProcessed)
         // An empty original cannot be decoded.
         let nonemptyOriginal = original.flatMap { $0.isEmpty ? nil : $0 }
         if format == nil, let nonemptyOriginal, prefersOriginalData || !isProcessed { return (nonemptyOriginal, true) }
@@ -134,10 +109,5 @@ private struct ImageWriter {
     }
 
     /// Encodes the image. An error is ignored, because the caller then tries another format.
-    private func data(by encoder: any ImageEncoding) -> Data? {
-        var image = image
-        // Encoders change short delays of animations from GIF and APNG. A stored image keeps them.
-        if image.isAnimated { image.format = nil }
-        return try? encoder.encode(image)
-    }
+    private func data(by encoder: any ImageEncoding) -> Data? { try? encoder.encode(image.storedForm) }
 }
