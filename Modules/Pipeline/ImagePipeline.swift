@@ -27,9 +27,9 @@ import Synchronization
 /// ```
 ///
 /// Keep the pipeline, because it owns its caches. Requests that send the same HTTP request share one download, and the
-/// decode of each size. A request begins with the longest prefix of its processors whose image is still held. Canceling
-/// a task ends its own wait, and the load ends when no caller waits for it. Concurrent decodes share one budget of
-/// bytes.
+/// decode of each size. A request begins with the longest prefix of its processors whose image is still held, or else
+/// is on disk. Canceling a task ends its own wait, and the load ends when no caller waits for it. Concurrent decodes
+/// share one budget of bytes.
 ///
 /// Bytes are stored on disk only after they were decoded to a whole image, by ``data(for:)`` and by prefetching to disk
 /// after their header was decoded, and never if the server forbids it. A partial image is never cached.
@@ -103,7 +103,8 @@ public final class ImagePipeline: ImageLoading {
             download: download, codecs: codecs, color: color, threads: threads,
             previewInterval: configuration.previewInterval, report: report)
         process = ProcessStage(
-            decode: decode, color: color, memory: memory, recent: recent, threads: threads, waits: waits)
+            decode: decode, color: color, memory: memory, recent: recent, processedImages: processedImages,
+            threads: threads, waits: waits)
         store = StoreStage(
             memory: memory, disk: disk, processedImages: processedImages, download: download, versions: versions,
             policy: configuration.dataCachePolicy)
@@ -360,7 +361,7 @@ public final class ImagePipeline: ImageLoading {
         }
         let loaded: LoadedImage
         do {
-            loaded = try await process.image(request, priority, update)
+            loaded = try await process.image(request, readsDisk: keepsVariants, priority, update)
         } catch let marker as VaryMarker {
             // The disk has the image under another key.
             return try await run(resolver.learning(marker, request), priority, update)

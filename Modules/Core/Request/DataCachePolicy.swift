@@ -2,6 +2,10 @@
 ///
 /// The original bytes of local files, `data:` URLs and sources in memory are not copied. Images processed from them are
 /// stored under the policies that store processed images.
+///
+/// Under these policies, a request without an image of its own on disk begins with the stored image of the longest
+/// prefix of its processors, if there is one: after a load with the processors `[a]`, one with `[a, b]` needs neither
+/// the original nor `a`. Its result has the loss of the format in which the image after `a` is stored.
 public enum DataCachePolicy: String, Sendable, Hashable, CaseIterable {
     /// The original bytes, which serve every size and processor.
     case original

@@ -19,7 +19,7 @@ public struct ImageResponse: Sendable {
     /// The layer that had the image, or the bytes from which it was decoded.
     ///
     /// The layer is `memory` also when memory had an intermediate, such as the full-size image of an earlier request,
-    /// and this load only ran the rest of the processors.
+    /// and this load only ran the rest of the processors. It is `disk` also when the disk had such an intermediate.
     public var layer: Layer
     /// The number of encoded bytes that were read; nil when no bytes were read, as for an image from the memory cache
     /// or a source that is a decoded image.

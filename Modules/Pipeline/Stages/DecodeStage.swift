@@ -28,10 +28,10 @@ struct DecodeStage: Sendable {
     /// Returns the digest of the most recently decoded bytes of a request's source, or nil when it is not known.
     func digest(of request: ImageRequest) -> UInt64? { newest[request.originalKey]?.digest }
 
-    /// Returns whether the image was made from the most recently decoded bytes of its source. True when this is not
-    /// known.
-    func isCurrent(_ loaded: LoadedImage, _ request: ImageRequest) -> Bool {
-        guard let digest = loaded.origin?.digest, let last = newest[request.originalKey]?.digest else { return true }
+    /// Returns whether an image of this origin was made from the most recently decoded bytes of its source. True when
+    /// this is not known.
+    func isCurrent(_ origin: LoadedImage.Origin?, _ request: ImageRequest) -> Bool {
+        guard let digest = origin?.digest, let last = newest[request.originalKey]?.digest else { return true }
         return digest == last
     }
 

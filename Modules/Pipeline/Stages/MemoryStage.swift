@@ -72,6 +72,9 @@ struct MemoryStage: Sendable {
     /// stored.
     func digest(of key: ImageKey) -> UInt64?? { origins.last(key).map { $0?.digest } }
 
+    /// Returns the origin of the image last stored under a key, or nil when it is not known.
+    func origin(of key: ImageKey) -> LoadedImage.Origin? { origins[key] }
+
     /// Returns the reason why ``image(_:isRepeated:)`` returned nil.
     func missReason(_ request: ImageRequest) -> CacheMissReason {
         guard hasCache else { return .noCache }
@@ -97,10 +100,7 @@ struct MemoryStage: Sendable {
     /// as in ``image(_:isRepeated:)``.
     func intermediate(_ request: ImageRequest, steps count: Int, isRepeated: Bool) -> LoadedImage? {
         guard hasCache, request.cachePolicy.memory.reads else { return nil }
-        var earlier = request
-        earlier.processors.removeLast(request.processors.count - count)
-        earlier.scale = 1
-        let key = earlier.key
+        let key = request.afterProcessors(count).key
         if isRepeated, !cache.contains(key) { return nil }
         return cache.image(for: key).flatMap { current($0, request) }.map {
             LoadedImage(image: $0, layer: .memory, origin: origins[key])

@@ -4,36 +4,52 @@ import FoundationEssentials
 import Synchronization
 
 /// The stage that makes the images of requests. Each size is decoded once for all requests that need it. The processors
-/// of a request run one after another in one job, and begin with the longest prefix whose image is still held.
+/// of a request run one after another in one job, and begin with the longest prefix whose image is still held, or else
+/// is on disk.
 struct ProcessStage: Sendable {
     private let decode: DecodeStage
     private let color: ColorStage
     private let memory: MemoryStage
     private let recent: RecentImages
+    private let processedImages: ProcessedImageStore
     private let threads: DecodingThreads
     private let waits: ProviderWaits
     private let decodes: Coalescer<StepKey, LoadUpdate, LoadedImage>
 
     init(
-        decode: DecodeStage, color: ColorStage, memory: MemoryStage, recent: RecentImages, threads: DecodingThreads,
-        waits: ProviderWaits
+        decode: DecodeStage, color: ColorStage, memory: MemoryStage, recent: RecentImages,
+        processedImages: ProcessedImageStore, threads: DecodingThreads, waits: ProviderWaits
     ) {
         self.decode = decode
         self.color = color
         self.memory = memory
         self.recent = recent
+        self.processedImages = processedImages
         self.threads = threads
         self.waits = waits
         decodes = Coalescer(taskExecutor: threads.taskExecutor)
     }
 
     /// Returns the image of a request. Throws ``PipelineError`` or `CancellationError`.
+    ///
+    /// - Parameters:
+    ///   - request: The request.
+    ///   - readsDisk: Whether the image after the first processors may be on disk, because the request's policy stores
+    ///     processed images there. Default: false.
+    ///   - priority: The priority of the work.
+    ///   - update: A closure that receives progress and previews.
     func image(
-        _ request: ImageRequest, _ priority: PriorityHandle, _ update: @escaping @Sendable (LoadUpdate) -> Void
+        _ request: ImageRequest, readsDisk: Bool = false, _ priority: PriorityHandle,
+        _ update: @escaping @Sendable (LoadUpdate) -> Void
     ) async throws -> LoadedImage {
         let generation = recent.generation(request)
         if let (loaded, count) = longestHeldPrefix(request) {
             return try await process(loaded, after: count, request, priority, since: generation)
+        }
+        if readsDisk, let (loaded, count) = try await longestStoredPrefix(request, priority) {
+            // No image between two processors is held: requests that read none from disk expect that of the original
+            // bytes, which does not have the loss of a stored one.
+            return try await process(loaded, after: count, request, priority, since: nil)
         }
         let previews = ProcessedPreviews(request.processors, threads: threads) { update(.preview($0)) }
         let decoded = try await decoded(request, priority) { event in
@@ -77,16 +93,33 @@ struct ProcessStage: Sendable {
         return nil
     }
 
+    /// Returns the image of the longest proper prefix of a request's processors that is on disk, with the number of
+    /// processors, and nil when none is.
+    ///
+    /// - Throws: `CancellationError` only.
+    private func longestStoredPrefix(
+        _ request: ImageRequest, _ priority: PriorityHandle
+    ) async throws -> (LoadedImage, count: Int)? {
+        guard request.cachePolicy.disk.reads else { return nil }
+        for count in (0..<request.processors.count).reversed() {
+            let earlier = request.afterProcessors(count)
+            // The image of no processor is the original, which is decoded, unless the request has a size or the like.
+            guard earlier.isProcessed, decode.isCurrent(memory.origin(of: earlier.key), request) else { continue }
+            if let loaded = try await processedImages.imageIfStored(earlier, priority) { return (loaded, count) }
+        }
+        return nil
+    }
+
     /// Returns the image after the first processors of a request, if it is held and was made from the newest bytes.
     /// `isRepeated` has the same meaning as in ``MemoryStage/image(_:isRepeated:)``.
     private func held(_ request: ImageRequest, steps count: Int, isRepeated: Bool) -> LoadedImage? {
         if let loaded = memory.intermediate(request, steps: count, isRepeated: isRepeated),
-            decode.isCurrent(loaded, request)
+            decode.isCurrent(loaded.origin, request)
         {
             return loaded
         }
         let recent = recent.image(StepKey(request, stepCount: count), request)
-        return recent.flatMap { decode.isCurrent($0, request) ? $0 : nil }
+        return recent.flatMap { decode.isCurrent($0.origin, request) ? $0 : nil }
     }
 
     /// Returns the decoded image, after the first processor if it takes the rows of the decoder.
@@ -200,6 +233,14 @@ private final class ProcessorChain: Sendable {
 }
 
 extension ImageRequest {
+    /// Returns the request for the image after the first processors. The scale is that of the finished image.
+    func afterProcessors(_ count: Int) -> ImageRequest {
+        var earlier = self
+        earlier.processors.removeLast(processors.count - count)
+        earlier.scale = 1
+        return earlier
+    }
+
     /// The number of processors that are applied while the image is decoded: one if the first has a derived target.
     fileprivate var fusedStepCount: Int {
         switch source {

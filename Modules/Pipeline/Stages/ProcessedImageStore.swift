@@ -80,6 +80,13 @@ struct ProcessedImageStore: Sendable {
         }
     }
 
+    /// Returns the processed image of a request as ``image(_:_:)`` does. A missing one is not reported, and costs no
+    /// more than the question whether it is there.
+    func imageIfStored(_ request: ImageRequest, _ priority: PriorityHandle) async throws -> LoadedImage? {
+        guard await disk.contains(request.key) else { return nil }
+        return try await image(request, priority)
+    }
+
     /// Writes a processed image in the background, if the server permits storing. The caller has checked that the image
     /// is intact, and that the request may write to disk.
     func keep(_ loaded: LoadedImage, for request: ImageRequest, since generation: Generation?) async {

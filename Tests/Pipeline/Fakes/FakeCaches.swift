@@ -36,6 +36,8 @@ final class DictionaryMemoryCache: MaintainableMemoryCache {
 final class FakeDataCache: MeasurableDataCache {
     let entries = Watched<[ImageKey: CachedData]>([:])
     let reads = Watched(0)
+    /// The keys of the calls of ``contains(_:)``.
+    let checks = Watched<[ImageKey]>([])
     let stores = Watched(0)
     private let beforeStore: @Sendable (_ number: Int) async throws -> Void
     private let afterRead: @Sendable (_ number: Int) async -> Void
@@ -74,7 +76,10 @@ final class FakeDataCache: MeasurableDataCache {
 
     func removeAll() async { entries.update { $0 = [:] } }
 
-    func contains(_ key: ImageKey) async -> Bool { entries.value[key] != nil }
+    func contains(_ key: ImageKey) async -> Bool {
+        checks.update { $0.append(key) }
+        return entries.value[key] != nil
+    }
 
     func removeAll(of resource: ResourceKey) async -> Int {
         entries.update { entries in
