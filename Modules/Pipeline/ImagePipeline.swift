@@ -487,7 +487,11 @@ public final class ImagePipeline: ImageLoading {
         }
         generation = generation.joining(original.generation)
         let isSameVariance = original.varyingFields == request.variance?.fields ?? .none
-        if digest == original.data.digest, isSameVariance { return cached }
+        if digest == original.data.digest, isSameVariance {
+            var cached = cached
+            cached.data = original.data(for: request)
+            return cached
+        }
         let loaded: LoadedImage
         do {
             loaded = try await process.remake(request, of: original, priority)

@@ -162,6 +162,17 @@ public struct ImageRequest: Sendable {
     /// Whether previews are produced while the bytes arrive. When requests share a load, the value of the first request
     /// applies. Default: false.
     public var deliversPreviews = false
+    /// The maximum number of original bytes for which the response has them in ``ImageResponse/data``; zero for no
+    /// bytes. Default: 0. Not part of the key.
+    ///
+    /// ```swift
+    /// request.maximumDataByteCount = 8 << 20
+    /// if let data = try await pipeline.load(request).data { try data.write(to: file) }
+    /// ```
+    ///
+    /// Larger originals are left out. The bytes are those that the load has read anyway, and are held as long as the
+    /// response, in no budget of the pipeline. Requests with different values share the download and the decode.
+    public var maximumDataByteCount = 0
     /// The resource under which all caches store the image, for example to ignore tokens in a URL; nil for the source's
     /// own. Default: nil.
     ///

@@ -1,4 +1,5 @@
 public import AlcedoHTTP
+public import FoundationEssentials
 
 /// A loaded image and its origin.
 public struct ImageResponse: Sendable {
@@ -36,18 +37,26 @@ public struct ImageResponse: Sendable {
     /// The index of the source in ``ImageRequest/alternativeSources`` that supplied the image; nil for the request's
     /// ``ImageRequest/source``.
     public var alternativeIndex: Int?
+    /// The original bytes, from which this load has made the image; nil unless the request has asked for them:
+    /// ``ImageRequest/maximumDataByteCount``.
+    ///
+    /// They are those that the load has read, from the network, a response cache, the disk cache or a local source. The
+    /// value is nil when the load has read none: for an image or an intermediate from memory, for a processed image
+    /// from the disk cache, and for a source that is a decoded image. `ImagePipeline.data(for:)` then loads them.
+    public var data: Data?
     /// Whether the image is only for requests with the modifier of the request that loaded it. Default: false.
     package var isOfModifier = false
 
     /// Creates a response. By default, it has no HTTP response.
     public init(
         image: DecodedImage, layer: Layer, encodedByteCount: Int? = nil, httpResponse: HTTPResponseHead? = nil,
-        metrics: HTTPTransferMetrics? = nil
+        metrics: HTTPTransferMetrics? = nil, data: Data? = nil
     ) {
         self.image = image
         self.layer = layer
         self.encodedByteCount = encodedByteCount
         self.httpResponse = httpResponse
         self.metrics = metrics
+        self.data = data
     }
 }

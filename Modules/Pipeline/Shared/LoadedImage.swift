@@ -68,6 +68,8 @@ struct Original: Sendable {
     /// Whether the bytes may be stored under the key of the request. False when a local file changed during the read,
     /// and for the response to a request for a range, which never stands for the whole.
     var isKeepable = true
+    /// Whether the bytes are those of a processed image from disk, in place of those of the source. Default: false.
+    var isProcessed = false
     var isOfModifier = false
     /// The request fields by which the bytes vary. Default: none.
     var varyingFields = VaryingFields.none
@@ -83,6 +85,13 @@ struct Original: Sendable {
     var httpResponse: HTTPResponseHead?
     /// The metrics of the transfer, or nil when it was not measured.
     var metrics: HTTPTransferMetrics?
+}
+
+extension Original {
+    /// Returns the bytes for the response to a request; nil if it has not asked for them.
+    func data(for request: ImageRequest) -> Data? {
+        isProcessed || data.count > request.maximumDataByteCount ? nil : data
+    }
 }
 
 /// A token that permits one write, however many loads share the bytes.

@@ -3,8 +3,8 @@ import AlcedoCore
 // The requests are resolved: their modifiers have run, and `sent` is set for requests to servers.
 
 /// The key of a load. Requests with equal keys share a load. They need the same image, decoding and phase, send the
-/// same request, and have the same cache policies, times to live, codecs and closures. Either all or none of them
-/// accept a larger cached image.
+/// same request, and have the same cache policies, times to live, codecs and closures, and the same limit of the data
+/// in their response. Either all or none of them accept a larger cached image.
 struct LoadKey: Hashable, Sendable {
     enum Phase: Hashable, Sendable {
         /// The whole load of a request, when the cached image is not looked up separately.
@@ -25,6 +25,7 @@ struct LoadKey: Hashable, Sendable {
     private let diskTimeToLive: Duration?
     private let codecs: RequestToken?
     private let caching: RequestToken?
+    private let maximumDataByteCount: Int
     private let sent: SentRequest?
 
     init(_ request: ImageRequest, key: ImageKey, phase: Phase = .single) {
@@ -38,6 +39,7 @@ struct LoadKey: Hashable, Sendable {
         diskTimeToLive = request.diskTimeToLive
         codecs = request.codecsToken
         caching = request.cachingToken
+        maximumDataByteCount = request.maximumDataByteCount
         sent = request.sent
     }
 }

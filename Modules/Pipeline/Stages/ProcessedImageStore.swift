@@ -64,7 +64,8 @@ struct ProcessedImageStore: Sendable {
                 return image
             }
             return LoadedImage(
-                image: image, layer: .disk, original: Original(data: data, layer: .disk, allowsStoring: true),
+                image: image, layer: .disk,
+                original: Original(data: data, layer: .disk, allowsStoring: true, isProcessed: true),
                 origin: LoadedImage.Origin(
                     digest: nil, allowsStoring: true, varyingFields: request.variance?.fields ?? .none))
         } catch is CancellationError {

@@ -106,7 +106,8 @@ struct StoreStage: Sendable {
         let original = loaded.layer == .memory ? nil : loaded.original
         var response = ImageResponse(
             image: image, layer: loaded.layer, encodedByteCount: original?.data.count,
-            httpResponse: original?.httpResponse, metrics: original?.metrics)
+            httpResponse: original?.httpResponse, metrics: original?.metrics,
+            data: original.flatMap { $0.data(for: request) })
         response.isOfModifier = loaded.isOfModifier
         return response
     }

@@ -85,6 +85,7 @@ import Testing
             $0.diskTimeToLive = .seconds(2)
             $0.codecs = CodecRegistry([])
             $0.shouldCache = { _ in false }
+            $0.maximumDataByteCount = 1
         }
         #expect(changed.key == request().key)
         #expect(changed.originalKey == request().originalKey)
