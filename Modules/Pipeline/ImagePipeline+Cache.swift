@@ -49,13 +49,14 @@ extension ImagePipeline {
         /// try await pipeline.cache.store(image, for: request)
         /// ```
         ///
-        /// The disk cache receives the image, encoded by ``Configuration/serializer``, in two cases:
+        /// The disk cache receives the image, encoded by the request's ``/AlcedoCore/ImageRequest/serializer`` or else
+        /// by ``Configuration/serializer``, in two cases:
         ///
         /// - The request is for the original, and its source is not local. The image then replaces the original bytes,
         ///   for this request and for requests that process the original.
-        /// - The request changes the image, for example with a target size or a processor, and the request's
-        ///   ``/AlcedoCore/ImageRequest/dataCachePolicy``, or else ``Configuration/dataCachePolicy``, keeps processed
-        ///   images.
+        /// - The request changes the image, for example with a target size or a processor, or has a serializer, and the
+        ///   request's ``/AlcedoCore/ImageRequest/dataCachePolicy``, or else ``Configuration/dataCachePolicy``, keeps
+        ///   processed images.
         ///
         /// The request's cache policy determines which of the two layers are written. The response cache is never
         /// written.

@@ -123,6 +123,55 @@ struct PerRequestTests {
         #expect(pipeline.cache[request] == nil)
     }
 
+    // Nuke:        configuration.makeImageEncoder = { context in … }  // of a pipeline
+    // Kingfisher:  let serializer = FormatIndicatedCacheSerializer.jpeg
+    //              imageView.kf.setImage(with: url, options: [.processor(processor), .cacheSerializer(serializer)])
+    @Test(
+        arguments: [
+            DefaultCacheSerializer(format: .webp, quality: 0.6),
+            EncoderCacheSerializer(ImageEncoder.webp(quality: 60), identifier: "webp 60"),
+        ] as [any CacheSerializer])
+    func `a request stores its image in a format of its own`(serializer: any CacheSerializer) async throws {
+        let disk = DataMemoryCache(sizeLimit: 1 << 20)
+        var configuration = ImagePipeline.Configuration.standard(cacheDirectory: nil)
+        configuration.diskCache = disk
+        let pipeline = ImagePipeline(configuration)
+        var request = ImageRequest(url: origin.url(for: "/image.png"), processors: [.resize(width: 4)])
+        request.serializer = serializer
+        request.dataCachePolicy = .processed
+
+        _ = try await pipeline.image(for: request)
+        await pipeline.flush()
+        let stored = try #require(disk.entry(for: request.key)?.data)
+        #expect(try CodecRegistry.standard.inspect(stored).format == .webp)
+    }
+
+    // Nuke has one disk cache.
+    // Kingfisher:  options: [.originalCache(originals), .targetCache(images), .cacheOriginalImage]
+    @Test func `a pipeline keeps original bytes apart from processed images`() async throws {
+        let (originals, images) = (DataMemoryCache(sizeLimit: 1 << 20), DataMemoryCache(sizeLimit: 1 << 20))
+        var configuration = ImagePipeline.Configuration.standard(cacheDirectory: nil)
+        configuration.originalDiskCache = originals
+        configuration.diskCache = images
+        configuration.dataCachePolicy = .both
+        let pipeline = ImagePipeline(configuration)
+        let request = ImageRequest(url: origin.url(for: "/image.png"), processors: [.resize(width: 4)])
+
+        _ = try await pipeline.image(for: request)
+        await pipeline.flush()
+        #expect(originals.contains(ImageRequest(url: origin.url(for: "/image.png")).key))
+        #expect(images.contains(request.key))
+    }
+
+    // Nuke:        let data = try await ImagePipeline.shared.imageTask(with: url).response.container.data  // GIF only
+    // Kingfisher:  let data = try await KingfisherManager.shared.retrieveImage(with: url).data()
+    @Test func `a response has the original bytes`() async throws {
+        var request = ImageRequest(url: origin.url(for: "/image.png"))
+        request.maximumDataByteCount = 1 << 20
+
+        #expect(try await pipeline.load(request).data == ImageEncoder.png().encode(.gray(side: 8)))
+    }
+
     // Nuke:        let request = ImageRequest(id: "made", data: { data })  // encoded
     // Kingfisher:  let provider = RawImageDataProvider(data: data, cacheKey: "made")  // encoded
     @Test func `a decoded image is a source`() async throws {

@@ -12,7 +12,7 @@ struct DiskStage: Sendable {
     private let images: (any DataCaching)?
     /// The cache of original bytes, and of the ``VaryMarker``s in their place.
     private let originals: (any DataCaching)?
-    /// Each cache once.
+    /// Both caches, or the one that has all entries.
     private let caches: [any DataCaching]
     private let generations: GenerationCounter
     private let writes: DiskWriteQueue

@@ -111,6 +111,23 @@ struct ImageCacheTests {
         #expect(parts.stored("a") == nil)
     }
 
+    @Test func `a serializer learns the key, and that there is no request`() async throws {
+        let serializer = AddingSerializer(number: 10)
+        let cache = parts.cache { $0.serializer = serializer }
+        try await cache.store(image(1), forKey: "a")
+        try await cache.store(image(2), forKey: "a", processorIdentifier: "p")
+        await cache.removeAll(from: .memory)
+        #expect(try await cache.image(forKey: "a")?.image.level == 11)
+        #expect(try await cache.image(forKey: "a", processorIdentifier: "p")?.image.level == 12)
+
+        for contexts in [serializer.writes.value, serializer.reads.value] {
+            let keys = [ImageCache.imageKey("a"), ImageCache.imageKey("a", processorIdentifier: "p")]
+            #expect(contexts.map(\.key) == keys)
+            #expect(contexts.map(\.isProcessed) == [false, true])
+            #expect(contexts.allSatisfy { $0.request == nil })
+        }
+    }
+
     @Test func `the scale is read from disk`() async throws {
         let cache = parts.cache()
         var image = image(7)

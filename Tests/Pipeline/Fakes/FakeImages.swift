@@ -54,6 +54,27 @@ struct FakeCodec: ImageDecoding {
     }
 }
 
+/// Adds to the level, so that an image from disk tells who has written it. Records what it learns.
+struct AddingSerializer: CacheSerializer {
+    let number: UInt8
+    let writes = Watched<[CacheSerializationContext]>([])
+    let reads = Watched<[CacheSerializationContext]>([])
+
+    var identifier: String { "adding(\(number))" }
+
+    func bytes(
+        of image: DecodedImage, original: Data?, in context: CacheSerializationContext
+    ) -> (data: Data, isOriginal: Bool)? {
+        writes.update { $0.append(context) }
+        return (level(Int(image.level &+ number)), false)
+    }
+
+    func image(from data: Data, in context: CacheSerializationContext) throws(ImageDecodingError) -> DecodedImage {
+        reads.update { $0.append(context) }
+        return try context.codecs.decode(data, options: context.decoding)
+    }
+}
+
 /// Decodes nothing, although it recognizes every file.
 struct StrictCodec: ImageDecoding {
     var registry: CodecRegistry {

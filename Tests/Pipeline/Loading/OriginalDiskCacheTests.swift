@@ -10,7 +10,8 @@ import Testing
 @Suite(.timeLimit(.minutes(10)))
 struct OriginalDiskCacheTests {
     private let memory = DictionaryMemoryCache()
-    private let (images, originals) = (FakeDataCache(), FakeDataCache())
+    private let images = FakeDataCache()
+    private let originals = FakeDataCache()
     private let downloader = FakeDownloader(giving: level(7))
 
     private func pipeline(
@@ -91,11 +92,12 @@ struct OriginalDiskCacheTests {
         async throws
     {
         let pipeline = pipeline()
-        try await pipeline.cache.store(.gray(side: 1, level: 3), for: try web("a"))
-        try await pipeline.cache.store(.gray(side: 1, level: 4), for: try bright(1))
+        let (original, bright) = (try web("a"), try bright(1))
+        try await pipeline.cache.store(.gray(side: 1, level: 3), for: original)
+        try await pipeline.cache.store(.gray(side: 1, level: 4), for: bright)
 
-        #expect(originals.entries.value.mapValues(\.data) == [try web("a").originalKey: level(3)])
-        #expect(images.entries.value.mapValues(\.data) == [try bright(1).key: level(4)])
+        #expect(originals.entries.value.mapValues(\.data) == [original.originalKey: level(3)])
+        #expect(images.entries.value.mapValues(\.data) == [bright.key: level(4)])
     }
 
     @Test func `removals affect both caches`() async throws {

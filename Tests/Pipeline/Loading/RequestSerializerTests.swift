@@ -29,7 +29,7 @@ struct RequestSerializerTests {
 
     @Test(arguments: [true, false])
     func `a serializer learns key and request when it writes and reads`(isOfRequest: Bool) async throws {
-        let serializer = Adding(number: 10)
+        let serializer = AddingSerializer(number: 10)
         let request = try request(isOfRequest ? serializer : nil)
         let writer = stack(isOfRequest ? DefaultCacheSerializer() : serializer)
         #expect(try await writer.load(request).image.level == 8)
@@ -50,9 +50,9 @@ struct RequestSerializerTests {
     }
 
     @Test func `images of different serializers never meet, in memory and on disk`() async throws {
-        let requests = try [
-            request(Adding(number: 10)), request(Adding(number: 20)), request(nil), request(Adding(number: 30)),
-        ]
+        let requests = try ([10, 20, nil, 30] as [UInt8?]).map { number in
+            try request(number.map { AddingSerializer(number: $0) })
+        }
         let stack = stack()
         for request in requests {
             #expect(stack.pipeline.cachedImage(for: request) == nil)
@@ -74,17 +74,17 @@ struct RequestSerializerTests {
 
     @Test func `equal identifiers share the image`() async throws {
         let stack = stack()
-        _ = try await stack.load(try request(Adding(number: 10)))
+        _ = try await stack.load(try request(AddingSerializer(number: 10)))
         await stack.pipeline.flush()
-        #expect(stack.pipeline.cachedImage(for: try request(Adding(number: 10)))?.level == 8)
-        #expect(try await self.stack().load(try request(Adding(number: 10))).image.level == 18)
+        #expect(stack.pipeline.cachedImage(for: try request(AddingSerializer(number: 10)))?.level == 8)
+        #expect(try await self.stack().load(try request(AddingSerializer(number: 10))).image.level == 18)
     }
 
     @Test(arguments: DataCachePolicy.allCases)
     func `an unchanged image is stored in the form of its serializer where images are stored`(
         policy: DataCachePolicy
     ) async throws {
-        let serializer = Adding(number: 10)
+        let serializer = AddingSerializer(number: 10)
         let request = try request(serializer, isProcessed: false, policy)
         let stack = stack()
         _ = try await stack.load(request)
@@ -117,7 +117,7 @@ struct RequestSerializerTests {
 
     @Test func `an image of the app is stored by the serializer of its request`() async throws {
         let stack = stack()
-        let serializer = Adding(number: 10)
+        let serializer = AddingSerializer(number: 10)
         let request = try request(serializer)
         try await stack.pipeline.cache.store(.gray(side: 1, level: 1), for: request)
         #expect(data(request) == level(11))
@@ -133,7 +133,7 @@ struct RequestSerializerTests {
 
     @Test func `a request has its encoder`() async throws {
         let request = try request(EncoderCacheSerializer(FakeEncoder(), identifier: "fake"))
-        let stack = stack(Adding(number: 10))
+        let stack = stack(AddingSerializer(number: 10))
         _ = try await stack.load(request)
         await stack.pipeline.flush()
         #expect(data(request) == level(8))
@@ -158,27 +158,6 @@ struct RequestSerializerTests {
         ]
         #expect(Set(serializers.map(\.identifier)).count == serializers.count)
         #expect(DefaultCacheSerializer(quality: 0.5).identifier == DefaultCacheSerializer(quality: 0.5).identifier)
-    }
-}
-
-/// Adds to the level, so that an image from disk tells who has written it. Records what it learns.
-private struct Adding: CacheSerializer {
-    let number: UInt8
-    let writes = Watched<[CacheSerializationContext]>([])
-    let reads = Watched<[CacheSerializationContext]>([])
-
-    var identifier: String { "adding(\(number))" }
-
-    func bytes(
-        of image: DecodedImage, original: Data?, in context: CacheSerializationContext
-    ) -> (data: Data, isOriginal: Bool)? {
-        writes.update { $0.append(context) }
-        return (level(Int(image.level &+ number)), false)
-    }
-
-    func image(from data: Data, in context: CacheSerializationContext) throws(ImageDecodingError) -> DecodedImage {
-        reads.update { $0.append(context) }
-        return try context.codecs.decode(data, options: context.decoding)
     }
 }
 

@@ -10,7 +10,9 @@ import Testing
 @Suite(.timeLimit(.minutes(10)))
 struct StoredStepTests {
     private let disk = FakeDataCache()
-    private let (a, b, c) = (Brighten(step: 1), Brighten(step: 2), Brighten(step: 4))
+    private let a = Brighten(step: 1)
+    private let b = Brighten(step: 2)
+    private let c = Brighten(step: 4)
 
     private func request(
         _ processors: [Brighten], _ policy: DataCachePolicy? = .processed,
@@ -79,8 +81,8 @@ struct StoredStepTests {
         #expect(b.runs.value == 1)
         #expect(c.runs.value == 1)
 
-        await disk.remove(try request([a, b, c]).key)
-        await disk.remove(try request([a, b]).key)
+        _ = await disk.remove(try request([a, b, c]).key)
+        _ = await disk.remove(try request([a, b]).key)
         #expect(try await load(try request([a, b, c])).image.level == 14)
         #expect(a.runs.value == 1)
         #expect(b.runs.value == 2)
