@@ -47,6 +47,22 @@
             }
         }
 
+        @Test func `a limit of bytes lowers the quality of lossy files only`() throws {
+            let image = DecodedImage(pixels: try smoothPixels(PixelSize(width: 90, height: 70)))
+            let encoder = AVIFEncoder(compression: .lossy(quality: 60), speed: 10)
+            #expect(encoder.limitingQuality(to: 0.4)?.compression == .lossy(quality: 40))
+            #expect(encoder.limitingQuality(to: 0.8)?.compression == .lossy(quality: 60))
+            #expect(lossless.limitingQuality(to: 0.4) == nil)
+            let smallest = try #require(encoder.limitingQuality(to: 0)).encode(image).count
+            let limit = (try encoder.encode(image).count + smallest) / 2
+
+            #expect(try (smallest...limit).contains(encoder.limitingFileSize(to: limit).encode(image).count))
+            let error = #expect(throws: ImageEncodingError.self) {
+                try lossless.limitingFileSize(to: limit).encode(image)
+            }
+            #expect(error?.code == .exceedsFileSize)
+        }
+
         @Test func `profile and orientation are written, and rows stay as stored`() throws {
             let profile = Data("a profile of odd length".utf8)
             let pixels = try samplePixels(PixelSize(width: 33, height: 21))

@@ -191,6 +191,14 @@
             #expect(try NoiseFrames.endsEncode(by: lossless, maximumByteCount: 32 << 10))
         }
 
+        @Test func `a limit of quality raises the distance of lossy files only`() throws {
+            let encoder = JXLEncoder(compression: .distance(1))
+            #expect(encoder.limitingQuality(to: 0.5)?.compression == JXLEncoder.Compression(quality: 50))
+            #expect(encoder.limitingQuality(to: 0.95)?.compression == .distance(1))
+            #expect(encoder.limitingQuality(to: 1)?.compression == .distance(1))
+            #expect(lossless.limitingQuality(to: 0.5) == nil)
+        }
+
         @Test func `row encoding writes the same pixels as the image`() throws {
             let pixels = try samplePixels(PixelSize(width: 20, height: 9), alpha: true)
             let image = DecodedImage(pixels: pixels, orientation: .left)

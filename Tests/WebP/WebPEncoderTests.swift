@@ -153,6 +153,14 @@ import Testing
         #expect(error?.code == .exceedsLimit)
     }
 
+    @Test func `a limit of quality lowers that of lossy files only`() throws {
+        var encoder = WebPEncoder(compression: .lossy(quality: 60))
+        #expect(encoder.limitingQuality(to: 0.4)?.compression == .lossy(quality: 40))
+        #expect(encoder.limitingQuality(to: 0.8)?.compression == .lossy(quality: 60))
+        encoder.compression = .lossless
+        #expect(encoder.limitingQuality(to: 0.4) == nil)
+    }
+
     @Test func `delays are rounded to what the format supports`() throws {
         let image = try animation([.milliseconds(-5), .seconds(100_000), .milliseconds(30)])
         let data = try WebPEncoder(compression: .lossless, method: 0).encode(image)

@@ -30,6 +30,13 @@
 
         package var format: ImageFormat { .avif }
 
+        package func limitingQuality(to quality: Double) -> Self? {
+            guard case .lossy(let own) = compression else { return nil }
+            var encoder = self
+            encoder.compression = .lossy(quality: min(own, quality * 100))
+            return encoder
+        }
+
         /// Returns true, because the format supports animations and transparency.
         package func canEncode(_ image: DecodedImage) -> Bool { true }
 

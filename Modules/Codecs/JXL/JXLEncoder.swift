@@ -51,6 +51,14 @@
 
         package var format: ImageFormat { .jxl }
 
+        package func limitingQuality(to quality: Double) -> Self? {
+            guard case .distance(let own) = compression else { return nil }
+            guard case .distance(let limit) = Compression(quality: quality * 100) else { return self }
+            var encoder = self
+            encoder.compression = .distance(max(own, limit))
+            return encoder
+        }
+
         /// Returns true, because the format supports animations and transparency.
         package func canEncode(_ image: DecodedImage) -> Bool { true }
 

@@ -61,4 +61,7 @@ public struct ImageEncoder: ImageEncoding {
 
     /// Returns an encoder that also writes metadata. For a format without metadata, returns the encoder unchanged.
     public func embedding(_ metadata: ImageMetadata) -> Self { Self(encoder.embedding(metadata)) }
+
+    /// Returns an encoder with at most a quality from 0 to 1, or nil if no quality makes the files smaller.
+    public func limitingQuality(to quality: Double) -> Self? { encoder.limitingQuality(to: quality).map { Self($0) } }
 }

@@ -68,6 +68,15 @@ public protocol ImageEncoding: Sendable {
     /// EXIF data. The preview image in the EXIF data is not written, because it shows another image. The default
     /// implementation returns the encoder unchanged, for formats without metadata.
     func embedding(_ metadata: ImageMetadata) -> Self
+
+    /// Returns an encoder with at most a quality, or nil if no quality of the encoder makes files smaller, as without
+    /// loss. ``limitingFileSize(to:)`` uses it.
+    ///
+    /// The default implementation returns nil.
+    ///
+    /// - Parameter quality: The quality from 0 (smallest files) to 1, as ``CodecRegistry/encoder(for:quality:)`` takes
+    ///   it. An encoder with a lower quality is returned unchanged.
+    func limitingQuality(to quality: Double) -> Self?
 }
 
 extension ImageEncoding {
@@ -87,6 +96,9 @@ extension ImageEncoding {
 
     /// Returns the encoder unchanged.
     public func embedding(_ metadata: ImageMetadata) -> Self { self }
+
+    /// Returns nil.
+    public func limitingQuality(to quality: Double) -> Self? { nil }
 
     /// Returns an encoder that also writes EXIF data, and no other metadata. See ``embedding(_:)``.
     ///
@@ -155,6 +167,12 @@ extension ImageEncoding {
     /// Returns a row consumer that collects the whole image and encodes it at the end. Its calls also throw
     /// ``ImageDecodingError`` when the image cannot be collected.
     public func makeRowEncoder(output: @escaping (RawSpan) throws -> Void) -> any PixelRowConsumer {
+        makeBufferingRowEncoder(output: output)
+    }
+
+    /// Returns a row consumer that collects the whole image and encodes it at the end, for encoders that take single
+    /// rows only with some of their settings.
+    package func makeBufferingRowEncoder(output: @escaping (RawSpan) throws -> Void) -> any PixelRowConsumer {
         BufferingRowEncoder(
             encode: { (image) throws(ImageEncodingError) in try encode(image) },
             encodingByteCount: { encodingByteCount(of: $0, format: $1) }, output: output)
@@ -173,6 +191,8 @@ public struct ImageEncodingError: CodedError {
         case outOfMemory
         /// The encoder, or the encoded bytes, need more memory than a limit allows.
         case exceedsLimit
+        /// The file has more bytes than ``ImageEncoding/limitingFileSize(to:)`` allows, even at the lowest quality.
+        case exceedsFileSize
     }
 
     /// The kind of failure, for callers to switch on.
