@@ -264,6 +264,59 @@ struct ImageConverterTests {
         func encodingByteCount(of size: PixelSize, format: PixelFormat, frameCount: Int) -> Int { 0 }
     }
 
+    @Test(arguments: [ImageEncoder.jpeg(quality: 95), .jpeg(quality: 95, embedsThumbnail: true), .webp(quality: 95)])
+    func `a limit of bytes lowers the quality, for still images and animations`(encoder: ImageEncoder) throws {
+        let photo = try SampleImages.data("dunes.jpg")
+        let size = PixelSize(width: 300, height: 300)
+        let whole = try ImageConverter().convert(photo, to: encoder, fitting: size)
+        let smallest = try ImageConverter().convert(
+            photo, to: #require(encoder.limitingQuality(to: 0)), fitting: size)
+        #expect(smallest.count < whole.count / 3)
+
+        for limit in [whole.count, whole.count - 1, (whole.count + smallest.count) / 2, smallest.count] {
+            let result = try ImageConverter().convert(
+                photo, to: encoder.limitingFileSize(to: limit), fitting: size)
+            #expect(result.count <= limit)
+            #expect(result.count > limit / 2)
+            #expect(limit < whole.count || result == whole)
+            #expect(try CodecRegistry.standard.inspect(result).size == PixelSize(width: 300, height: 200))
+        }
+        let error = #expect(throws: ImageEncodingError.self) {
+            try ImageConverter().convert(photo, to: encoder.limitingFileSize(to: smallest.count - 1), fitting: size)
+        }
+        #expect(error?.code == .exceedsFileSize)
+    }
+
+    @Test func `a limit of bytes applies to animations, and to files without quality`() throws {
+        let file = try animation()
+        for encoder in [ImageEncoder.webp(quality: 90), .gif(), .webp(lossless: true)] {
+            let whole = try ImageConverter().convert(file, to: encoder)
+            #expect(try ImageConverter().convert(file, to: encoder.limitingFileSize(to: whole.count)) == whole)
+            let error = #expect(throws: ImageEncodingError.self) {
+                try ImageConverter().convert(file, to: encoder.limitingFileSize(to: 60))
+            }
+            #expect(error?.code == .exceedsFileSize)
+        }
+        #expect(ImageEncoder.gif().limitingQuality(to: 0.5) == nil)
+        #expect(ImageEncoder.png().limitingQuality(to: 0.5) == nil)
+        #expect(ImageEncoder.webp(lossless: true).limitingQuality(to: 0.5) == nil)
+    }
+
+    @Test func `a limit of bytes is no limit of memory, and the encoder of whole images counts as one`() throws {
+        let photo = try SampleImages.data("dunes.jpg")
+        let encoder = ImageEncoder.jpeg().limitingFileSize(to: 100_000)
+        let size = PixelSize(width: 1200, height: 800)
+        let needed = encoder.encodingByteCount(of: size, format: .rgba8)
+        #expect(needed == ImageEncoder.jpeg().encodingByteCount(of: size, format: .rgba8) + 100_000)
+        let error = #expect(throws: ImageEncodingError.self) {
+            try ImageConverter(maximumEncodingByteCount: needed).convert(photo, to: encoder)
+        }
+        #expect(error?.code == .exceedsLimit)
+        #expect(
+            try ImageConverter(maximumEncodingByteCount: needed + size.pixelCount * 4 + 200_000)
+                .convert(photo, to: encoder).count <= 100_000)
+    }
+
     @Test func `hundreds of frames fit into the default budget of a pipeline`() {
         let size = PixelSize(width: 640, height: 480)
         let encoders: [(ImageEncoder, Int)] = [(.gif(), 400), (.webp(), 400), (.webp(lossless: true), 270)]

@@ -2,8 +2,8 @@ public import AlcedoCore
 import CJPEGShim
 package import FoundationEssentials
 
-/// The encoder of `ImageEncoder.jpeg(quality:subsampling:isProgressive:optimizesHuffman:background:)`, whose comment
-/// describes the behavior.
+/// The encoder of `ImageEncoder.jpeg(quality:subsampling:isProgressive:optimizesHuffman:embedsThumbnail:background:)`,
+/// whose comment describes the behavior.
 package struct JPEGEncoder: MetadataEncoding {
     /// The quality from 1 (smallest) to 100 (best), on the scale of the Independent JPEG Group. Other values are
     /// clamped.
@@ -16,6 +16,8 @@ package struct JPEGEncoder: MetadataEncoding {
     /// Whether the Huffman tables are made for this image. The file becomes a few percent smaller, and rows are kept as
     /// coefficients until the end. A progressive image always has its own tables.
     package var optimizesHuffman: Bool
+    /// Whether the EXIF data contains a thumbnail of the image. Rows are then collected until the end.
+    package var embedsThumbnail: Bool
     /// The color under pixels that are not opaque. Its alpha is ignored.
     package var background: PixelColor
     /// The metadata to write. Without EXIF, only an orientation other than upright is written as EXIF. The same applies
@@ -25,12 +27,13 @@ package struct JPEGEncoder: MetadataEncoding {
 
     package init(
         quality: Int = 85, subsampling: JPEGSubsampling = .auto, isProgressive: Bool = false,
-        optimizesHuffman: Bool = false, background: PixelColor = .white
+        optimizesHuffman: Bool = false, embedsThumbnail: Bool = false, background: PixelColor = .white
     ) {
         self.quality = quality
         self.subsampling = subsampling
         self.isProgressive = isProgressive
         self.optimizesHuffman = optimizesHuffman
+        self.embedsThumbnail = embedsThumbnail
         self.background = background
     }
 
@@ -48,7 +51,9 @@ package struct JPEGEncoder: MetadataEncoding {
     package func encode(_ image: DecodedImage) throws(ImageEncodingError) -> Data {
         var data = Data()
         do {
-            let encoder = JPEGRowEncoder(settings, background: background, metadata: metadata) { bytes in
+            let encoder = JPEGRowEncoder(
+                settings, background: background, metadata: metadata, thumbnail: try thumbnail(of: image)
+            ) { bytes in
                 bytes.withUnsafeBytes { data.append(contentsOf: $0) }
             }
             try encoder.begin(image.rowHeader)
@@ -65,11 +70,36 @@ package struct JPEGEncoder: MetadataEncoding {
         size.encodingByteCount(perPixel: isProgressive || optimizesHuffman ? 16 : 8)
     }
 
-    /// Returns an encoder that takes rows as they arrive. Memory is O(*w*), unless the image is progressive or its
-    /// Huffman tables are optimized.
+    /// Returns an encoder that takes rows as they arrive. Memory is O(*w*), unless the image is progressive, its
+    /// Huffman tables are optimized, or it has a thumbnail, which precedes the rows.
     package func makeRowEncoder(output: @escaping (RawSpan) throws -> Void) -> any PixelRowConsumer {
-        JPEGRowEncoder(settings, background: background, metadata: metadata, output: output)
+        embedsThumbnail
+            ? makeBufferingRowEncoder(output: output)
+            : JPEGRowEncoder(settings, background: background, metadata: metadata, thumbnail: nil, output: output)
     }
+
+    package func limitingQuality(to quality: Double) -> Self? {
+        var encoder = self
+        // The comparison is written so that NaN becomes 0.
+        encoder.quality = min(self.quality, quality > 0 ? Int((min(quality, 1) * 100).rounded()) : 0)
+        return encoder
+    }
+
+    /// Returns a thumbnail of an image for its EXIF data, without metadata of its own. Nil if none is requested, and
+    /// for an image that is no larger than a thumbnail.
+    private func thumbnail(of image: DecodedImage) throws -> Data? {
+        let longest = max(image.size.width, image.size.height)
+        guard embedsThumbnail, longest > Self.maximumThumbnailSide else { return nil }
+        // The average of whole pixels needs no filter, and the size of a thumbnail is not fixed.
+        let factor = (longest - 1) / Self.maximumThumbnailSide + 1
+        let pixels = try image.pixels.reduced(by: BoxReduction(factor: factor))
+        let encoder = JPEGEncoder(quality: min(quality, 75), optimizesHuffman: true, background: background)
+        return try encoder.encode(DecodedImage(pixels: pixels))
+    }
+
+    /// The maximum width and height of a thumbnail, which programs for EXIF expect. Source: CIPA DC-009 (DCF 2.0),
+    /// section 3.2.2, in which thumbnails have 160 x 120 pixels.
+    private static let maximumThumbnailSide = 160
 
     private var settings: alcedo_jpeg_settings {
         var settings = alcedo_jpeg_settings()
@@ -94,7 +124,7 @@ extension ImageEncoding where Self == ImageEncoder {
     /// is encoded. The page of the module has the rules for profiles, orientation and metadata.
     ///
     /// A side of more than 65,500 pixels is an error with the code `unsupportedImage`. A row encoder needs O(*w*)
-    /// memory, unless the image is progressive or its Huffman tables are optimized.
+    /// memory, unless the image is progressive, its Huffman tables are optimized, or it has a thumbnail.
     ///
     /// - Parameters:
     ///   - quality: The quality from 1 (smallest) to 100 (best), on the scale of the Independent JPEG Group. Other
@@ -106,15 +136,18 @@ extension ImageEncoding where Self == ImageEncoder {
     ///   - optimizesHuffman: Whether the Huffman tables are made for this image. The file becomes a few percent
     ///     smaller, and rows are kept as coefficients until the end. A progressive image always has its own tables.
     ///     Default: `false`.
+    ///   - embedsThumbnail: Whether the EXIF data contains a thumbnail of at most 160 pixels per side, which file
+    ///     managers and previews show. The thumbnail is omitted if the image is not larger, and if it and the other
+    ///     EXIF data together have more than 65,527 bytes. The whole image is held in memory. Default: `false`.
     ///   - background: The color under pixels that are not opaque. Default: white.
     public static func jpeg(
         quality: Int = 85, subsampling: JPEGSubsampling = .auto, isProgressive: Bool = false,
-        optimizesHuffman: Bool = false, background: PixelColor = .white
+        optimizesHuffman: Bool = false, embedsThumbnail: Bool = false, background: PixelColor = .white
     ) -> Self {
         ImageEncoder(
             JPEGEncoder(
                 quality: quality, subsampling: subsampling, isProgressive: isProgressive,
-                optimizesHuffman: optimizesHuffman, background: background))
+                optimizesHuffman: optimizesHuffman, embedsThumbnail: embedsThumbnail, background: background))
     }
 }
 
@@ -160,6 +193,8 @@ private final class JPEGRowEncoder: PixelRowConsumer {
     private let settings: alcedo_jpeg_settings
     private let background: PixelColor
     private let metadata: ImageMetadata
+    /// The JPEG to write in the EXIF data, or nil for none.
+    private let thumbnail: Data?
     private let output: (RawSpan) throws -> Void
     private var shim: OpaquePointer?
     private var flattener: JPEGRowFlattener?
@@ -167,12 +202,13 @@ private final class JPEGRowEncoder: PixelRowConsumer {
 
     /// Creates an encoder. The header of the rows completes the settings later.
     init(
-        _ settings: alcedo_jpeg_settings, background: PixelColor, metadata: ImageMetadata,
+        _ settings: alcedo_jpeg_settings, background: PixelColor, metadata: ImageMetadata, thumbnail: Data?,
         output: @escaping (RawSpan) throws -> Void
     ) {
         self.settings = settings
         self.background = background
         self.metadata = metadata
+        self.thumbnail = thumbnail
         self.output = output
     }
 
@@ -206,6 +242,7 @@ private final class JPEGRowEncoder: PixelRowConsumer {
         if profile.count > 255 * 65_519 || !ICCProfile.describes(gray: isGray, profile) { profile = Data() }
         var exif = metadata.writtenEXIF(header.orientation, header.size, holdsResolution: true)
         if exif.count > ImageMetadata.maximumEXIFByteCount { exif = header.orientation.written(in: nil) }
+        if let thumbnail, let extended = ImageMetadata.exif(exif, adding: thumbnail) { exif = extended }
         var xmp = [UInt8](metadata.xmp ?? Data())
         // Of a packet that is too long, the statements of rights stay.
         if xmp.count > Self.xmpLimit { xmp = [UInt8](metadata.selected(.copyright).xmp ?? Data()) }

@@ -172,6 +172,9 @@ package struct BoxReduction: Sendable, Hashable {
     /// The number of source pixels, in each direction, that become one pixel.
     package let factor: Int
 
+    /// Creates a reduction by a factor. Factors below 1 count as 1, and those above ``maximumFactor`` as the maximum.
+    package init(factor: Int) { self.factor = min(max(1, factor), Self.maximumFactor) }
+
     /// Creates a reduction for a target size.
     ///
     /// For each side, the stored length is divided by the length that `target` requires. The factor is the smaller
