@@ -7,6 +7,9 @@ import FoundationEssentials
 /// and without losing details at a reduced size, ``finish()`` decodes them again in one call to find the final error or
 /// the image. A preview of an image with one scan contains the rows decoded so far. With several scans, it contains all
 /// rows, at least at the quality of the complete scans. Arithmetic coding gives no previews.
+///
+/// If the EXIF data has a thumbnail of the image, the first preview can show it before there are rows, and it stands
+/// for missing rows. It is never part of the final image.
 final class JPEGDecodingState: IncrementalDecodingState {
     private enum Stage { case header, start, rows, scans, waiting, finished, failed }
 
@@ -15,6 +18,9 @@ final class JPEGDecodingState: IncrementalDecodingState {
     private var stage = Stage.header
     private var reader: JPEGReader?
     private var partialImage: JPEGPartialImage?
+    /// The thumbnail of the file until the first preview decodes it.
+    private var thumbnail: JPEGThumbnail?
+    private var background: PreviewBackground?
     private var completeScans: UInt32 = 0
     /// The number of rows or scans in the last preview.
     private var previewed = 0
@@ -42,7 +48,7 @@ final class JPEGDecodingState: IncrementalDecodingState {
         do throws(ImageDecodingError) {
             try withReader(body)
             // The image is complete or will be decoded by another reader: the coefficients are no longer needed.
-            if stage == .finished || stage == .waiting { reader = nil }
+            if stage == .finished || stage == .waiting { (reader, thumbnail, background) = (nil, nil, nil) }
         } catch {
             let isHeader = stage == .header
             stage = .failed
@@ -56,8 +62,10 @@ final class JPEGDecodingState: IncrementalDecodingState {
     private func readHeader(_ reader: JPEGReader) throws(ImageDecodingError) {
         guard try reader.readHeader() else { return }
         info = reader.info
-        _ = try reader.checkedHeader(options)
-        decodingByteCount = try reader.byteCount(options, isIncremental: true)
+        let header = try reader.checkedHeader(options)
+        if let info, let exif = info.metadata.exif { thumbnail = JPEGThumbnail(in: exif, of: info.size, for: header) }
+        decodingByteCount =
+            try reader.byteCount(options, isIncremental: true) + (thumbnail?.decodingByteCount ?? 0)
         stage = .start
     }
 
@@ -123,16 +131,28 @@ final class JPEGDecodingState: IncrementalDecodingState {
         try start()
         switch stage {
         case .rows:
-            guard let rowCount = partialImage?.rowCount, rowCount > previewed else { return nil }
+            let hasThumbnail = decodeThumbnail()
+            guard let rowCount = partialImage?.rowCount, rowCount > previewed || hasThumbnail else { return nil }
             previewed = rowCount
-            return ImagePreview(image: try image(), rowCount: rowCount)
+            return ImagePreview(image: try image(over: background), rowCount: rowCount)
         case .scans:
-            guard completeScans > previewed else { return nil }
+            guard completeScans > previewed else {
+                guard completeScans == 0, decodeThumbnail() else { return nil }
+                return ImagePreview(image: try image(over: background), rowCount: 0)
+            }
             previewed = Int(completeScans)
+            (thumbnail, background) = (nil, nil)
             try withReader { reader throws(ImageDecodingError) in try output(scan: completeScans, reader) }
             return ImagePreview(image: try image(), pass: previewed, rowCount: partialImage?.rowCount ?? 0)
         case .header, .start, .waiting, .finished, .failed: return nil
         }
+    }
+
+    /// Decodes the thumbnail for the first preview. Returns whether it can be shown, which is true at most once.
+    private func decodeThumbnail() -> Bool {
+        background = background ?? thumbnail?.background()
+        defer { thumbnail = nil }
+        return thumbnail != nil && background != nil
     }
 
     func finish() throws(ImageDecodingError) -> DecodedImage {
@@ -146,8 +166,8 @@ final class JPEGDecodingState: IncrementalDecodingState {
         return try OpenedJPEG(data, limits: options.limits).decode(options)
     }
 
-    private func image() throws(ImageDecodingError) -> DecodedImage {
-        guard let image = try partialImage?.image(options) else {
+    private func image(over background: PreviewBackground? = nil) throws(ImageDecodingError) -> DecodedImage {
+        guard let image = try partialImage?.image(options, over: background) else {
             throw ImageDecodingError(.corrupt, "JPEG: the file has no image")
         }
         return image

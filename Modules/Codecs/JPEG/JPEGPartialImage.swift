@@ -40,12 +40,18 @@ struct JPEGPartialImage {
         }
     }
 
-    /// Returns the image and clears missing rows in its buffer: they are transparent in RGBA8 and black in gray8.
+    /// Returns the image and replaces missing rows in its buffer by a background, or clears them: they are then
+    /// transparent in RGBA8 and black in gray8.
+    ///
+    /// - Parameters:
+    ///   - options: The decoding options.
+    ///   - damage: The damage of the image.
+    ///   - background: The background of a preview, or nil for none.
     mutating func image(
-        _ options: DecodingOptions, damage: ImageDamage? = nil
+        _ options: DecodingOptions, damage: ImageDamage? = nil, over background: PreviewBackground? = nil
     ) throws(ImageDecodingError) -> DecodedImage {
         var alphaMode = pixels.alphaMode
-        if !isComplete {
+        if !isComplete, background?.fill(&pixels, from: rowCount) != true {
             let missing = rowCount * pixels.bytesPerRow
             _ = pixels.withUnsafeMutableBytes { memory in
                 UnsafeMutableRawBufferPointer(rebasing: memory[missing...]).initializeMemory(

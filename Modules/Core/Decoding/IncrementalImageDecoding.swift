@@ -65,13 +65,13 @@ extension IncrementalImageDecoding {
 /// A preview of an image whose bytes are still arriving.
 public struct ImagePreview: Sendable {
     /// The image decoded so far. Missing pixels are transparent black, or have a lower resolution than in the final
-    /// image.
+    /// image, such as that of a thumbnail in the file.
     public var image: DecodedImage
     /// The number of the current pass, starting at 1: a scan of a progressive JPEG or a pass of an interlaced PNG. 1
     /// for formats that store each row once.
     public var pass: Int
-    /// The number of rows, from the top, that this pass has decoded. Equal to the height when the pass is complete.
-    /// Rows are counted as stored, before the orientation is applied.
+    /// The number of rows, from the top, that this pass has decoded. Equal to the height when the pass is complete, and
+    /// zero when only a thumbnail is shown. Rows are counted as stored, before the orientation is applied.
     public var rowCount: Int
 
     /// Creates a preview. By default, it shows the first pass.

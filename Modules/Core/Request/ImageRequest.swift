@@ -159,8 +159,9 @@ public struct ImageRequest: Sendable {
     /// The size of the view for which the first processor resizes the image; nil for a request without a view. Not part
     /// of the key, which contains the processor.
     package var viewTarget: TargetSize?
-    /// Whether previews are produced while the bytes arrive. When requests share a load, the value of the first request
-    /// applies. Default: false.
+    /// Whether previews are produced while the bytes arrive: of the decoded part of the image, and of the thumbnail
+    /// that a JPEG, HEIF or AVIF file can contain. When requests share a load, the value of the first request applies.
+    /// Default: false.
     public var deliversPreviews = false
     /// The maximum number of original bytes for which the response has them in ``ImageResponse/data``; zero for no
     /// bytes. Default: 0. Not part of the key.

@@ -1,3 +1,4 @@
+import AlcedoCodecs
 import AlcedoCore
 import AlcedoPipeline
 import AlcedoTesting
@@ -318,6 +319,42 @@ struct PreviewTests {
             #expect(shown == (isShown ? [7] : []))
             #expect(codec.pieces.value == (isShown ? [4_096, 4_096] : [4_096]))
         }
+    }
+
+    @Test func `the thumbnail of a JPEG is a preview before the image, and is not kept`() async throws {
+        let size = PixelSize(width: 240, height: 180)
+        let file = try ImageEncoder.jpeg(quality: 90, embedsThumbnail: true).encode(.coordinates(size))
+        let whole = try CodecRegistry.standard.decode(file).pixels
+        // The header, with the thumbnail, and some of the pixels.
+        let half = file.count * 2 / 3
+        let downloader = FakeDownloader { [executor] request, _ in
+            for piece in [0..<half, half..<file.count] {
+                request.onBytes?(piece.lowerBound, file.subdata(in: piece))
+                executor.drain()
+            }
+            return Download(data: file)
+        }
+        let pipeline = ImagePipeline(
+            ImagePipeline.Configuration(
+                downloader: downloader, codecs: .standard, memoryCache: DictionaryMemoryCache(),
+                diskCache: nil, clock: clock, previewInterval: .zero, taskExecutor: executor))
+        let previews = Watched<[ImagePreview]>([])
+        let request = try web("a") { $0.deliversPreviews = true }
+
+        let task = pipeline.startTask(request) { event in
+            if case .update(.preview(let preview)) = event { previews.update { $0.append(preview) } }
+        }
+        executor.drain()
+
+        #expect(try await task.response.image.pixels == whole)
+        let first = try #require(previews.value.first)
+        #expect(first.rowCount < 180)
+        #expect(first.image.size == size)
+        #expect(first.image.pixels.alphaMode == .opaque)
+        // The last row is that of the thumbnail.
+        let color = first.image.pixels.rgba(100, 179)
+        #expect(abs(Int(color[0]) - 100) < 10 && abs(Int(color[1]) - 179) < 10 && first.image.pixels != whole)
+        #expect(pipeline.cachedImage(for: request)?.pixels == whole)
     }
 
     @Test func `a restarted transfer stays within the budget`() async throws {
