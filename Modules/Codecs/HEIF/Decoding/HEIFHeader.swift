@@ -93,6 +93,33 @@
                 picture, alpha: alpha, isPremultiplied: isPremultiplied, properties, metadata, itemDamage: damage)
         }
 
+        /// Returns the header of a thumbnail in the file of an opaque image, or nil if there is none that shows the
+        /// whole image in the same orientation.
+        ///
+        /// - Parameters:
+        ///   - image: The header of the image.
+        ///   - bytes: The bytes of the file, or the beginning with its boxes.
+        ///   - limits: The limits on the thumbnail.
+        static func thumbnail(
+            of image: HEIFHeader, _ bytes: UnsafeBufferPointer<UInt8>, limits: DecodingLimits
+        ) -> HEIFHeader? {
+            guard image.alpha == nil, let meta = HEIFContainer(bytes).meta, let items = try? HEIFItems(meta),
+                let primary = items.primary
+            else { return nil }
+            // A file has one or two thumbnails, unless it is to waste time.
+            for number in items.sources(of: primary, "thmb").prefix(4) where number != primary {
+                guard let item = items.items[number], item.type == "hvc1",
+                    let header = try? HEIFHeader(number, item, of: items, bytes, isTruncated: true, limits: limits),
+                    header.alpha == nil, header.orientation == image.orientation,
+                    header.isMonochrome == image.isMonochrome,
+                    PreviewBackground.isUsable(header.crop.size, for: image.crop.size),
+                    (try? header.check(limits, format: .rgba8)) != nil
+                else { continue }
+                return header
+            }
+            return nil
+        }
+
         /// The damage of an image that is opaque, at least in part, because its alpha cannot be decoded.
         static let alphaDamage = ImageDamage(
             .harmless, ImageDecodingError(.corrupt, "HEIF: the alpha of the image is damaged"))
