@@ -55,6 +55,105 @@
             #expect(try pieces.finish().pixels == whole)
         }
 
+        /// Returns a file of 128 x 128 pixels in four tiles, with another item as its thumbnail, which is stored before
+        /// the tiles.
+        private func file(
+            thumbnail size: PixelSize = PixelSize(width: 64, height: 64), properties: [[UInt8]] = [],
+            _ thumbnailProperties: [[UInt8]] = [], isBroken: Bool = false
+        ) throws -> Data {
+            var builder = AVIFBuilder()
+            let whole = try smoothPixels(PixelSize(width: 128, height: 128))
+            builder.addGrid(
+                columns: 2, rows: 2, size: whole.size, properties: [AVIFBuilder.rgb] + properties)
+            let small = try CodedImage(smoothPixels(size))
+            builder.add(
+                "av01", isBroken ? [UInt8](repeating: 0, count: small.payload.count) : small.payload,
+                [AVIFBuilder.extents(size), small.configuration, AVIFBuilder.rgb] + thumbnailProperties)
+            let tiles = try [(0, 0), (64, 0), (0, 64), (64, 64)].map { x, y in
+                builder.add(
+                    try CodedImage(cropped(whole, x: x, y: y, width: 64, height: 64)), [AVIFBuilder.rgb])
+            }
+            builder.refer("dimg", from: 1, to: tiles)
+            builder.refer("thmb", from: 2, to: [1])
+            return builder.data
+        }
+
+        /// Returns the previews while the bytes arrive.
+        private func previews(
+            of data: Data, _ options: DecodingOptions = DecodingOptions()
+        ) throws -> [ImagePreview] {
+            let pieces = decoder.makeIncrementalDecoder(options: options)
+            var previews: [ImagePreview] = []
+            for start in stride(from: 0, to: data.count, by: 20) {
+                try pieces.append(Data(data[start..<min(data.count, start + 20)]))
+                if let preview = try pieces.preview() { previews.append(preview) }
+            }
+            #expect(try pieces.finish().pixels == decoder.decode(data, options: options).pixels)
+            return previews
+        }
+
+        @Test(arguments: [0, 1]) func `a thumbnail is shown before the image, and below its rows`(turns: Int) throws {
+            let data = try file(properties: [AVIFBuilder.rotation(turns)], [AVIFBuilder.rotation(turns)])
+            let size = PixelSize(width: 64, height: 64)
+            let small = try smoothPixels(size).upright(from: turns == 0 ? .up : .left)
+
+            let previews = try previews(of: data)
+
+            let first = try #require(previews.first)
+            #expect(first.rowCount == 0)
+            #expect(first.image.size == PixelSize(width: 128, height: 128))
+            #expect(first.image.pixels.alphaMode == .opaque)
+            for (x, y) in [(7, 9), (30, 50), (60, 3)] {
+                for (sample, expected) in zip(first.image.pixels.rgba(2 * x, 2 * y), small.rgba(x, y)) {
+                    #expect(abs(Int(sample) - Int(expected)) <= 3)
+                }
+            }
+            #expect(previews.map(\.rowCount) == [0, 64, 128])
+            // The last row, which has not arrived.
+            let (x, y) = turns == 0 ? (50, 127) : (127, 50)
+            #expect(previews[1].image.pixels.rgba(x, y) == first.image.pixels.rgba(x, y))
+        }
+
+        @Test func `a reduced preview has a reduced thumbnail`() throws {
+            let options = DecodingOptions(target: TargetSize(width: 32, height: 32))
+            let preview = try #require(try previews(of: file(), options).first)
+            #expect(preview.rowCount == 0)
+            #expect(preview.image.size == PixelSize(width: 32, height: 32))
+        }
+
+        @Test func `a thumbnail that does not show the image is not used`() throws {
+            let unusable = [
+                try file([AVIFBuilder.rotation(1)]), try file(properties: [AVIFBuilder.mirror(1)]),
+                try file(isBroken: true), try file(thumbnail: PixelSize(width: 64, height: 48)),
+                try file(thumbnail: PixelSize(width: 136, height: 136)),
+            ]
+            for (index, data) in unusable.enumerated() {
+                let previews = try previews(of: data)
+                #expect(previews.map(\.rowCount) == [64, 128], "\(index)")
+                #expect(previews.first?.image.pixels.rgba(3, 127) == [0, 0, 0, 0], "\(index)")
+            }
+        }
+
+        @Test func `a thumbnail with a changed byte in its boxes does not change the image`() throws {
+            let data = try file()
+            let end = try #require(data.range(of: Data("mdat".utf8))).lowerBound
+            for name in ["pitm", "iref", "iloc"] {
+                let start = try #require(data.range(of: Data(name.utf8))).upperBound
+                for offset in start..<min(end, start + 60) {
+                    var changed = data
+                    changed[offset] ^= 0xFF
+                    let pieces = decoder.makeIncrementalDecoder(options: DecodingOptions())
+                    let whole = try? decoder.decode(changed)
+                    // A damaged file may fail at once.
+                    for piece in [changed.prefix(end + 400), changed.dropFirst(end + 400)] {
+                        _ = try? pieces.append(piece)
+                        _ = try? pieces.preview()
+                    }
+                    if let image = try? pieces.finish() { #expect(image.pixels == whole?.pixels) }
+                }
+            }
+        }
+
         @Test func `cropped rows are not counted as visible`() throws {
             // The first row of tiles, of 64 rows, contains 14 rows of the crop, which begins at row 50.
             let crop = AVIFBuilder.crop(width: 128, height: 40, halfX: 0, halfY: 40)
