@@ -10,14 +10,15 @@ struct ConvertCommand: ProgramCommand {
         usage: alcedo convert URL|FILE|DIRECTORY... --format NAME --output DIR [options]
                alcedo convert URL|FILE --output FILE [options]
 
-        Writes each image in another format, upright and at full size. Color profiles are kept. png keeps 16 bits per
-        sample, and \(OutputFormat.animatedNames) keep animations. Other metadata is kept only as --metadata
-        says; the orientation is applied to the pixels. Lost properties are reported. An image that fails is reported on
-        standard error, and the others are written.
+        Writes each image in another format, upright and, without --size, at full size. Color profiles are kept. png
+        keeps 16 bits per sample, and \(OutputFormat.animatedNames) keep animations. Other metadata is kept only as
+        --metadata says; the orientation is applied to the pixels. Lost properties are reported. An image that fails is
+        reported on standard error, and the others are written.
 
           --output, -o DIR|FILE   write files with the images' names to DIR, with a number after repeated names; or
                                   write one image to FILE, whose extension selects the format, or to standard output
                                   for -
+          --size N                reduce each larger image to fit into N x N pixels (default: full size)
           --format NAME           write \(OutputFormat.names) (default: the extension of FILE)
           --quality Q             set the quality of \(OutputFormat.lossyNames), from 1 to 100 (default: 85\(OutputFormat.ownQuality))
 
@@ -30,12 +31,17 @@ struct ConvertCommand: ProgramCommand {
     #endif
 
     private var recompresses = false
+    private var side: Int?
     private var encoding = EncodingOptions(writesAnimations: true)
     private var options = ImageOptions()
 
     mutating func take(_ option: String, from arguments: inout Arguments) throws -> Bool {
         if option == "--recompress" {
             recompresses = true
+            return true
+        }
+        if option == "--size" {
+            side = try arguments.number(of: option, in: 1...65_535)
             return true
         }
         return try encoding.take(option, from: &arguments) || options.take(option, from: &arguments)
@@ -67,16 +73,18 @@ struct ConvertCommand: ProgramCommand {
             guard let format else { throw UsageError("convert needs --format") }
             if recompresses { return try recompressionMaker(of: format) }
             let encoder = try encoding.encoder(of: format, defaultQuality: 85)
+            let resize: [any ImageProcessing] = side.map { [.resize(width: $0, height: $0)] } ?? []
             return ConversionMaker(
                 format: format, encoder: encoder, metadata: encoding.metadata,
-                resolution: encoding.resolution, processors: options.processors)
+                resolution: encoding.resolution, processors: resize + options.processors)
         }
     }
 
     private func recompressionMaker(of format: OutputFormat) throws -> any FileMaking {
         #if JXL
             return try encoding.recompressionMaker(
-                of: format, hasProcessors: !options.processors.isEmpty, by: options.inputs.recompressor)
+                of: format, hasProcessors: !options.processors.isEmpty, hasSize: side != nil,
+                by: options.inputs.recompressor)
         #else
             throw UsageError("--recompress needs a build with the package trait JXL")
         #endif
@@ -95,8 +103,8 @@ struct ConvertCommand: ProgramCommand {
     }
 }
 
-/// An image in one format, at full size. Samples of more than 8 bits, and the frames of an animation, are kept only in
-/// formats that support them.
+/// An image in one format. Samples of more than 8 bits, and the frames of an animation, are kept only in formats that
+/// support them.
 private struct ConversionMaker: FileMaking {
     let format: OutputFormat
     let encoder: any ImageEncoding

@@ -103,6 +103,53 @@ struct ConvertTests {
         #expect(sizes[0] > sizes[1] && sizes[1] > sizes[2] && sizes[3] == sizes[2] && sizes[4] == sizes[2])
     }
 
+    @Test func `a size reduces larger images only, and a limit of bytes lowers the quality`() async throws {
+        let words = [SampleImages.path("dunes.jpg"), SampleImages.path("tiles.png"), "--format", "jpeg", "-f"]
+        let small = try CodecRegistry.standard.inspect(SampleImages.data("tiles.png")).size
+        #expect(max(small.width, small.height) < 600)
+        #expect(try await convert(words + ["--size", "600"]).status == 0)
+        #expect(try info("dunes.jpg").size == PixelSize(width: 600, height: 400))
+        #expect(try info("tiles.jpg").size == small)
+        let whole = try result("dunes.jpg")
+
+        let dunes = [words[0], "--format", "jpeg", "-f"]
+        let limited = try await convert(dunes + ["--size", "600", "--max-file-size", "\(whole.count / 2)"])
+
+        #expect(limited.status == 0, "\(limited.problems)")
+        let count = try result("dunes.jpg").count
+        #expect(count <= whole.count / 2 && count > whole.count / 4)
+        #expect(try info("dunes.jpg").size == PixelSize(width: 600, height: 400))
+        let impossible = try await convert(dunes + ["--max-file-size", "100"])
+        #expect(impossible.status == 1)
+        #expect(impossible.problems.contains("jpeg: the file has more than 100 bytes, even at the lowest quality"))
+        let lossless = try await convert([words[1], "--format", "png", "-f", "--max-file-size", "0K"])
+        #expect(lossless.problems.contains("png: the file has more than 0 bytes, and no lower quality"))
+        #expect(try await convert(dunes + ["--max-file-size", "many"]).status == 2)
+        #expect(try await convert(dunes + ["--size", "0"]).status == 2)
+    }
+
+    @Test(arguments: ["convert", "thumbnail"])
+    func `an embedded thumbnail is no loss of EXIF`(command: String) async throws {
+        var image = DecodedImage.coordinates(PixelSize(width: 240, height: 200))
+        image.orientation = .right
+        let photo = directory.url.appending(path: "photo.jpg")
+        try ImageEncoder.jpeg().embedding(exif: MadeEXIF.photo).encode(image).write(to: photo)
+        let options = command == "thumbnail" ? ["--size", "180"] : []
+        for (policy, losses) in [("keep", []), ("strip", ["exif"])] {
+            let outcome = try await alcedo.run(
+                [command, photo.path, "--format", "jpeg", "--output", output.path, "-f", "--json", "--metadata", policy]
+                    + ["--embed-thumbnail"] + options)
+
+            #expect(outcome.status == 0, "\(outcome.problems)")
+            #expect(try JSONLines.objects(outcome.output).first?["lost"] as? [String] == losses)
+            let thumbnail = try info("photo.jpg").metadata.exif.flatMap { ImageMetadata.thumbnail(in: $0) }
+            let size = try CodecRegistry.standard.inspect(#require(thumbnail)).size
+            #expect(size == (options.isEmpty ? PixelSize(width: 100, height: 120) : PixelSize(width: 75, height: 90)))
+        }
+        let png = try await convert([photo.path, "--format", "png", "--embed-thumbnail"])
+        #expect(png.problems.hasPrefix("alcedo: png does not support --embed-thumbnail; see "))
+    }
+
     @Test func `short delays are written as browsers show them unless they are kept`() async throws {
         let pixels = DecodedImage.gray(side: 4, level: 10).pixels
         let frames = MadeFrames(pixels.size, [(pixels, .zero), (DecodedImage.gray(side: 4, level: 90).pixels, .zero)])

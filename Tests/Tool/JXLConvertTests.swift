@@ -168,6 +168,8 @@
             ["--format", "png"], ["--format", "jxl", "--quality", "80"], ["--format", "jxl", "--lossless"],
             ["--format", "jpeg", "--progressive"], ["--format", "jxl", "--metadata", "strip"],
             ["--format", "jxl", "--processor", "resize:7"], ["--format", "jpeg", "--effort", "3"],
+            ["--format", "jxl", "--size", "7"], ["--format", "jxl", "--max-file-size", "7K"],
+            ["--format", "jpeg", "--embed-thumbnail"],
         ])
         func `a recompression takes no option that changes the image`(words: [String]) async throws {
             let outcome = try await recompress(["a.jpg", "--output", output.path] + words)

@@ -56,6 +56,12 @@ enum Loss: String, Sendable, CaseIterable {
 /// with the color space of pixels that were converted to sRGB.
 private func isKept(_ exif: Data, in after: ImageInfo) -> Bool {
     guard let written = after.metadata.exif else { return false }
+    let thumbnail = ImageMetadata.thumbnail(in: written)
+    // An encoder can have added a thumbnail of the written image.
+    func isWritten(_ exif: Data) -> Bool {
+        guard let thumbnail else { return written == exif }
+        return ImageMetadata.exif([UInt8](exif), adding: thumbnail).map { Data($0) } == written
+    }
     // The tags of the resolution can have changed, or were added in a format that has no other place for it.
     return [after.metadata.resolution, nil].contains { resolution in
         let upright = [true, false].map { holdsResolution in
@@ -63,7 +69,7 @@ private func isKept(_ exif: Data, in after: ImageInfo) -> Bool {
                 ImageMetadata(exif: exif, resolution: resolution)
                     .writtenEXIF(.up, after.size, holdsResolution: holdsResolution))
         }
-        return upright.contains { written == $0 || written == OutputColorSpace.sRGB.written(in: $0) }
+        return upright.contains { isWritten($0) || isWritten(OutputColorSpace.sRGB.written(in: $0)) }
     }
 }
 

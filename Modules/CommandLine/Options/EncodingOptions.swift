@@ -19,6 +19,9 @@ struct EncodingOptions: Sendable {
           --progressive           encode progressive jpeg
           --subsampling S         set the color resolution of jpeg: 444, 422, 440, 420 or auto, which is 444 from a
                                   quality of 90 and 420 below (default: auto)
+          --embed-thumbnail       write a thumbnail of at most 160 x 160 pixels in the EXIF of jpeg
+          --max-file-size N       write files of at most N bytes, such as 200K, with the highest quality that fits, up
+                                  to that of --quality; an image that does not fit is an error
 
         """
 
@@ -46,6 +49,8 @@ struct EncodingOptions: Sendable {
     private var isLossless = false
     private var isProgressive = false
     private var subsampling: JPEGSubsampling?
+    private var embedsThumbnail = false
+    private var maximumByteCount: Int?
     private var keepsShortDelays = false
     private var pixelsPerInch: Int?
 
@@ -60,6 +65,8 @@ struct EncodingOptions: Sendable {
         case "--lossless": isLossless = true
         case "--progressive": isProgressive = true
         case "--subsampling": subsampling = try JPEGSubsampling(option, arguments.value(of: option))
+        case "--embed-thumbnail": embedsThumbnail = true
+        case "--max-file-size": maximumByteCount = try ByteCount.parse(try arguments.value(of: option), for: option)
         case "--keep-delays" where writesAnimations: keepsShortDelays = true
         case "--resolution": pixelsPerInch = try arguments.number(of: option, in: 1...65_535)
         case "--metadata": givenMetadata = try MetadataPolicy(option, arguments.value(of: option))
@@ -74,24 +81,32 @@ struct EncodingOptions: Sendable {
     /// The resolution of the written files, or nil for the one that ``metadata`` keeps.
     var resolution: ImageResolution? { pixelsPerInch.map { ImageResolution(pixelsPerInch: Double($0)) } }
 
-    /// Creates the encoder for a format. Without `--quality`, the quality is `defaultQuality`, or that of the format if
-    /// it has another scale.
+    /// Creates the encoder for a format, with the limit of `--max-file-size`. Without `--quality`, the quality is
+    /// `defaultQuality`, or that of the format if it has another scale.
     ///
     /// - Throws: ``UsageError`` if an option does not apply to the format.
     func encoder(of format: OutputFormat, defaultQuality: Int) throws -> any ImageEncoding {
+        let encoder = try unlimitedEncoder(of: format, defaultQuality: defaultQuality)
+        return maximumByteCount.map { encoder.limitingFileSize(to: $0) } ?? encoder
+    }
+
+    private func unlimitedEncoder(of format: OutputFormat, defaultQuality: Int) throws -> ImageEncoder {
         let hasQuality = format == .jpeg || (format.mayBeLossless && !isLossless)
         try check(quality != nil, "--quality", hasQuality, format)
         try checkEffort(of: format)
         try check(isLossless, "--lossless", format.mayBeLossless || format == .png, format)
         try check(isProgressive, "--progressive", format == .jpeg, format)
         try check(subsampling != nil, "--subsampling", format == .jpeg, format)
+        try check(embedsThumbnail, "--embed-thumbnail", format == .jpeg, format)
         try check(keepsShortDelays, "--keep-delays", format.holdsAnimations, format)
         try check(pixelsPerInch != nil, "--resolution", format != .gif, format)
         let quality = quality ?? format.defaultQuality ?? defaultQuality
         switch format {
         case .png: return .png(compressionLevel: effort ?? 6)
         case .jpeg:
-            return .jpeg(quality: quality, subsampling: subsampling ?? .auto, isProgressive: isProgressive)
+            return .jpeg(
+                quality: quality, subsampling: subsampling ?? .auto, isProgressive: isProgressive,
+                embedsThumbnail: embedsThumbnail)
         case .webp:
             return .webp(
                 quality: Double(quality), lossless: isLossless, method: effort ?? 4,
@@ -118,19 +133,21 @@ struct EncodingOptions: Sendable {
         /// - Parameters:
         ///   - format: The format of the written files.
         ///   - hasProcessors: Whether a processor was given.
+        ///   - hasSize: Whether a size was given.
         ///   - recompressor: The recompressor of the command.
         /// - Throws: ``UsageError`` if the format is neither JPEG XL nor JPEG, or for an option that would change the
         ///   image.
         func recompressionMaker(
-            of format: OutputFormat, hasProcessors: Bool, by recompressor: Recompressor
+            of format: OutputFormat, hasProcessors: Bool, hasSize: Bool, by recompressor: Recompressor
         ) throws -> RecompressionMaker {
             guard format == .jxl || format == .jpeg else {
                 throw UsageError("--recompress writes jxl or jpeg, not \(format.rawValue)")
             }
             let changes = [
                 ("--quality", quality != nil), ("--lossless", isLossless), ("--progressive", isProgressive),
-                ("--metadata", givenMetadata != nil), ("--processor", hasProcessors),
+                ("--metadata", givenMetadata != nil), ("--processor", hasProcessors), ("--size", hasSize),
                 ("--subsampling", subsampling != nil), ("--resolution", pixelsPerInch != nil),
+                ("--embed-thumbnail", embedsThumbnail), ("--max-file-size", maximumByteCount != nil),
             ]
             for (option, isGiven) in changes where isGiven {
                 throw UsageError("--recompress keeps the image unchanged and does not support \(option)")
