@@ -137,7 +137,10 @@ struct ConvertTests {
         let options = command == "thumbnail" ? ["--size", "180"] : []
         for (policy, losses) in [("keep", []), ("strip", ["exif"])] {
             let outcome = try await alcedo.run(
-                [command, photo.path, "--format", "jpeg", "--output", output.path, "-f", "--json", "--metadata", policy]
+                [
+                    command, photo.path, "--format", "jpeg", "--output", output.path, "-f", "--json", "--metadata",
+                    policy,
+                ]
                     + ["--embed-thumbnail"] + options)
 
             #expect(outcome.status == 0, "\(outcome.problems)")

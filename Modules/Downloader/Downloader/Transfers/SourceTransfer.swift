@@ -42,10 +42,11 @@ struct SourceTransfer<Sink: ContentSink> {
         (self.renewal, self.retry) = (renewal, retry ?? http.configuration.retry)
         self.partialContents = partialContents
         (self.http, first, self.random, self.sink) = (http, request, random, sink)
-        self.pause = pause ?? { [clock = http.clock] duration, network in
-            try await clock.sleep(for: duration)
-            return try await network?.run() ?? true
-        }
+        self.pause =
+            pause ?? { [clock = http.clock] duration, network in
+                try await clock.sleep(for: duration)
+                return try await network?.run() ?? true
+            }
         meter = ProgressMeter(interval: http.configuration.progressInterval, clock: http.clock, report: report)
     }
 
