@@ -41,6 +41,16 @@ public struct ImageConverter: Sendable {
     /// The color space of the result. With `.embedded`, the pixels are not converted, and the profile of the source is
     /// written if the encoder supports it; inks are converted to sRGB by a formula. Default: sRGB.
     public var colorSpace: OutputColorSpace
+    /// The range of luminance of the result. Default: `.standard`.
+    ///
+    /// ```swift
+    /// let converter = ImageConverter(dynamicRange: .high)
+    /// let image = try await converter.convert(ultraHDR, to: .avif(quality: 80))
+    /// ```
+    ///
+    /// With `.high`, images in PQ and HLG, and JPEG files with a gain map, stay HDR in PNG, AVIF and JPEG XL. Formats
+    /// whose samples have 8 bits, such as JPEG and WebP, always get SDR.
+    public var dynamicRange: DynamicRange
     /// The maximum number of bytes that the encoder and the encoded bytes hold at once. Default: 4 GiB.
     ///
     /// PNG of more than 4 MiB of pixels, and JPEG that is neither progressive nor optimized, hold a few rows and the
@@ -60,6 +70,7 @@ public struct ImageConverter: Sendable {
         metadata: MetadataPolicy = .strip,
         resolution: ImageResolution? = nil,
         colorSpace: OutputColorSpace = .sRGB,
+        dynamicRange: DynamicRange = .standard,
         maximumEncodingByteCount: Int = 4 << 30,
         processors: [any ImageProcessing] = []
     ) {
@@ -70,6 +81,7 @@ public struct ImageConverter: Sendable {
         self.metadata = metadata
         self.resolution = resolution
         self.colorSpace = colorSpace
+        self.dynamicRange = dynamicRange
         self.maximumEncodingByteCount = maximumEncodingByteCount
         self.processors = processors
     }
@@ -106,13 +118,15 @@ public struct ImageConverter: Sendable {
         let options = options(for: info, encoder.format, processors.first)
         let process = { (next: any PixelRowConsumer) -> any PixelRowConsumer in
             ColorConvertedRows(
-                to: colorSpace, by: Self.colorConverter, next: processors.reversed().reduce(next) { $1.rows(into: $0) })
+                to: colorSpace, range: options.dynamicRange, by: Self.colorConverter,
+                next: processors.reversed().reduce(next) { $1.rows(into: $0) })
         }
         guard info.frameCount == 1 else {
             try reader.checkMemory(options, into: processors.isEmpty ? nil : process(PixelRowCollector()))
             var image = try reader.decode(options)
-            image = ColorConversionPlan(image.rowHeader, to: colorSpace, by: Self.colorConverter)
-                .applied(to: image, by: Self.colorConverter, colorSpace)
+            let plan = ColorConversionPlan(
+                image.rowHeader, to: colorSpace, range: options.dynamicRange, by: Self.colorConverter)
+            image = plan.applied(to: image, by: Self.colorConverter, colorSpace)
             for processor in processors { image = try processor.process(image) }
             image.colorProfile = metadata.colorProfile(of: image.colorProfile)
             let result = try encoder.encode(image, limit: maximumEncodingByteCount, named: Self.encodingLimitName)
@@ -192,7 +206,11 @@ public struct ImageConverter: Sendable {
         options.isFiltered = true
         options.keepsInks = colorSpace != .embedded
         // These formats support only 8-bit samples.
-        if [.jpeg, .gif, .webp].contains(format) { options.pixelFormat = options.pixelFormat.shallow }
+        if [.jpeg, .gif, .webp].contains(format) {
+            options.pixelFormat = options.pixelFormat.shallow
+        } else {
+            options.dynamicRange = dynamicRange
+        }
         return options
     }
 }

@@ -60,6 +60,75 @@ import Testing
         #expect(try converted([[65_535, 65_535, 65_535]], profile(16))[0].allSatisfy { $0 >= 65_500 })
     }
 
+    /// The sRGB sample, from 0 to 255, for a luminance in cd/m², computed here from BT.2390-11, section 5.4.1, with a
+    /// source peak of 1,000 cd/m² and a target peak of 203 cd/m², the reference white of BT.2408.
+    private func expected(_ luminance: Double) -> Double {
+        let signal = { (luminance: Double) in Double(pq(luminance)) / 65_535 }
+        let maximum = signal(203) / signal(1_000)
+        let knee = 1.5 * maximum - 0.5
+        let source = min(1, signal(luminance) / signal(1_000))
+        var target = source
+        if source > knee {
+            let t = (source - knee) / (1 - knee)
+            target =
+                (2 * t * t * t - 3 * t * t + 1) * knee + (t * t * t - 2 * t * t + t) * (1 - knee)
+                + (3 * t * t - 2 * t * t * t) * maximum
+        }
+        // The EOTF of PQ. Source: ITU-R BT.2100, table 4.
+        let root = pow(target * signal(1_000), 1 / 78.84375)
+        let light = pow((root - 0.8359375) / (18.8515625 - 18.6875 * root), 1 / 0.1593017578125) * 10_000 / 203
+        return ProfileMaker.sample(min(1, max(0, light))) * 255
+    }
+
+    @Test(arguments: [PixelFormat.rgba8, .rgba16])
+    func `a gray ramp has the tones of BT.2390 and never becomes darker`(format: PixelFormat) throws {
+        let luminances = [1.0, 5, 26, 50, 88, 100, 150, 203, 300, 400, 600, 1_000, 4_000, 10_000]
+        let (scale, unit) = format == .rgba16 ? (1.0, 257.0) : (1 / 257, 1)
+        let samples = luminances.map { UInt16((Double(pq($0)) * scale).rounded()) }
+        let alpha: UInt16 = format == .rgba16 ? 65_535 : 255
+        let ramp = try image(samples.flatMap { [$0, $0, $0, alpha] }, format, profile: profile(16))
+        let result = try converter.converted(ramp).samples
+        let grays = stride(from: 0, to: result.count, by: 4).map { Double(result[$0]) / unit }
+        for (gray, luminance) in zip(grays, luminances) {
+            // Half of an 8-bit step of PQ is up to 1.4 levels.
+            #expect(abs(gray - expected(luminance)) <= (format == .rgba16 ? 0.3 : 2), "\(luminance) cd/m²")
+        }
+        #expect(zip(grays, grays.dropFirst()).allSatisfy { $0 <= $1 })
+    }
+
+    @Test func `gray and white of HDR are those of SDR`() throws {
+        // BT.2408, table 1: 38 % of PQ and of HLG is 26 cd/m², gray of 18 %. 58 % and 75 % are 203 cd/m², white.
+        let (gray, white) = (expected(26), expected(203))
+        // The gray of an SDR image whose white is 203 cd/m², because tones below 88 cd/m² are not changed.
+        #expect(abs(gray - ProfileMaker.sample(26.0 / 203) * 255) < 0.1)
+        // The rest, up to 255, is for highlights.
+        #expect((228...230).contains(white))
+        for (transfer, signals) in [(16, [0.38, 0.58]), (18, [0.38, 0.75])] as [(UInt8, [Double])] {
+            let samples = signals.map { UInt16(($0 * 65_535).rounded()) }
+            let result = try converted(samples.map { [$0, $0, $0] }, profile(transfer))
+            for (sample, wanted) in zip(result, [gray, white]) {
+                #expect(sample.allSatisfy { abs(Double($0) / 257 - wanted) <= 2 })
+            }
+            // Without the mapping, white would be dull.
+            #expect(signals[1] * 255 < 195)
+        }
+    }
+
+    @Test(arguments: [UInt8(16), 18])
+    func `a plan for a high dynamic range keeps samples and profile of HDR, and converts others`(
+        transfer: UInt8
+    ) throws {
+        let hdr = try image([40_000, 30_000, 20_000, 65_535], .rgba16, profile: profile(transfer))
+        let kept = ColorConversionPlan(hdr.rowHeader, to: .sRGB, range: .high, by: converter)
+        #expect(kept.convert == nil)
+        #expect(kept.header == hdr.rowHeader)
+        #expect(ColorConversionPlan(hdr.rowHeader, to: .sRGB, by: converter).header.colorProfile == nil)
+        let wide = try image([200, 100, 50, 255], profile: profile(13, 12))
+        let plan = ColorConversionPlan(wide.rowHeader, to: .sRGB, range: .high, by: converter)
+        #expect(plan.convert != nil)
+        #expect(plan.header.colorProfile == nil)
+    }
+
     @Test(arguments: [UInt8(16), 18], [PixelFormat.rgba8, .rgba16])
     func `grays have the tones of the curve`(transfer: UInt8, format: PixelFormat) throws {
         let description = try #require(ColorDescription(primaries: 9, transfer: transfer))

@@ -70,7 +70,9 @@
         package func encode(_ image: DecodedImage, maximumByteCount: Int) throws(ImageEncodingError) -> Data {
             try Self.check(image.size)
             let isGray = image.pixels.format.isGray || image.isGrayWithAlpha
-            let profile = ICCProfile.encoded(image.colorProfile, isGray: isGray) ?? Data()
+            // A profile would take precedence over the code points of HDR, and its curves are those of SDR.
+            let range = ColorDescription(highDynamicRangeOf: image.colorProfile).flatMap { $0.isFullRange ? $0 : nil }
+            let profile = range == nil ? ICCProfile.encoded(image.colorProfile, isGray: isGray) ?? Data() : Data()
             // Without EXIF data, the orientation is written only as a property of the image.
             let written = metadata.writtenEXIF(
                 metadata.exif == nil ? .up : image.orientation, image.size, holdsResolution: false)
@@ -85,6 +87,9 @@
                     try xmp.withUnsafeBufferPointer { xmp throws(ImageEncodingError) in
                         var settings = settings(image, isGray: isGray, isSequence: frames.isAnimated)
                         (settings.icc, settings.icc_size) = Self.pointer(profile)
+                        if let points = range?.codePoints {
+                            (settings.primaries, settings.transfer) = (points.primaries, points.transfer)
+                        }
                         (settings.exif, settings.exif_size) = Self.pointer(UnsafeRawBufferPointer(exif))
                         (settings.xmp, settings.xmp_size) = Self.pointer(UnsafeRawBufferPointer(xmp))
                         return try encode(image, frames, settings, maximumByteCount: maximumByteCount)
@@ -180,10 +185,10 @@
         /// ```
         ///
         /// The color profile is kept unchanged, but a gray profile of pixels in color becomes an RGB profile with the
-        /// same curve. EXIF data without a TIFF header is omitted. Rows keep their stored order, and an orientation is
-        /// written as the properties `irot` and `imir`. Opaque images get no alpha, and gray images, also those with
-        /// alpha, no color. Images with 16 bits are stored with 10 bits, or losslessly with 12 bits. Color is stored
-        /// with half the resolution below a quality of 90.
+        /// same curve, and one that declares PQ or HLG becomes code points (CICP). EXIF data without a TIFF header is
+        /// omitted. Rows keep their stored order, and an orientation is written as the properties `irot` and `imir`.
+        /// Opaque images get no alpha, and gray images, also those with alpha, no color. Images with 16 bits are stored
+        /// with 10 bits, or losslessly with 12 bits. Color is stored with half the resolution below a quality of 90.
         ///
         /// Delays of frames are stored in milliseconds, rounded down, at most 16,777,215 ms. A side of more than
         /// 65,535 pixels, a frame that does not fill the canvas, and a frame with alpha after an opaque first frame are

@@ -61,6 +61,25 @@ static avifPixelFormat planes_of(const alcedo_avif_encoder_settings *settings) {
     return settings->is_subsampled && !settings->is_rgb ? AVIF_PIXEL_FORMAT_YUV420 : AVIF_PIXEL_FORMAT_YUV444;
 }
 
+/// Sets the code points of the image.
+static void set_color(avifImage *image, const alcedo_avif_encoder_settings *settings) {
+    const int has_profile = settings->icc != NULL;
+    image->yuvRange = AVIF_RANGE_FULL;
+    image->colorPrimaries = has_profile ? AVIF_COLOR_PRIMARIES_UNSPECIFIED : AVIF_COLOR_PRIMARIES_BT709;
+    image->transferCharacteristics =
+        has_profile ? AVIF_TRANSFER_CHARACTERISTICS_UNSPECIFIED : AVIF_TRANSFER_CHARACTERISTICS_SRGB;
+    image->matrixCoefficients = AVIF_MATRIX_COEFFICIENTS_BT601;
+    if (!has_profile && settings->transfer) {
+        image->colorPrimaries = settings->primaries;
+        image->transferCharacteristics = settings->transfer;
+        // Decoders of video support no other matrix with these primaries.
+        if (settings->primaries == AVIF_COLOR_PRIMARIES_BT2020) {
+            image->matrixCoefficients = AVIF_MATRIX_COEFFICIENTS_BT2020_NCL;
+        }
+    }
+    if (settings->is_rgb) image->matrixCoefficients = AVIF_MATRIX_COEFFICIENTS_IDENTITY;
+}
+
 alcedo_avif_encoder *alcedo_avif_encoder_create(const alcedo_avif_encoder_settings *settings) {
     alcedo_avif_encoder *e = calloc(1, sizeof *e);
     if (!e) return NULL;
@@ -72,14 +91,7 @@ alcedo_avif_encoder *alcedo_avif_encoder_create(const alcedo_avif_encoder_settin
         alcedo_avif_encoder_destroy(e);
         return NULL;
     }
-    const int has_profile = settings->icc != NULL;
-    avifImage *image = e->image;
-    image->yuvRange = AVIF_RANGE_FULL;
-    image->colorPrimaries = has_profile ? AVIF_COLOR_PRIMARIES_UNSPECIFIED : AVIF_COLOR_PRIMARIES_BT709;
-    image->transferCharacteristics =
-        has_profile ? AVIF_TRANSFER_CHARACTERISTICS_UNSPECIFIED : AVIF_TRANSFER_CHARACTERISTICS_SRGB;
-    image->matrixCoefficients =
-        settings->is_rgb ? AVIF_MATRIX_COEFFICIENTS_IDENTITY : AVIF_MATRIX_COEFFICIENTS_BT601;
+    set_color(e->image, settings);
     avifEncoder *encoder = e->encoder;
     encoder->maxThreads = settings->threads;
     // From speed 7, libavif encodes sequences with the real-time mode of libaom, which is not exactly lossless.

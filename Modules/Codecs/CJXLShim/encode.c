@@ -81,6 +81,9 @@ static int set_basic_info(alcedo_jxl_encoder *e, const alcedo_jxl_encoder_settin
     info.orientation = (JxlOrientation)settings->orientation;
     // Lossy compression converts the samples to another color space.
     info.uses_original_profile = settings->is_lossless ? JXL_TRUE : JXL_FALSE;
+    // The luminance of the largest sample in cd/m². Source: ITU-R BT.2100.
+    if (settings->hdr_transfer == JXL_TRANSFER_FUNCTION_PQ) info.intensity_target = 10000;
+    if (settings->hdr_transfer == JXL_TRANSFER_FUNCTION_HLG) info.intensity_target = 1000;
     if (settings->is_animated) {
         info.have_animation = JXL_TRUE;
         info.animation.tps_numerator = 1000;
@@ -98,6 +101,12 @@ static int set_color(alcedo_jxl_encoder *e, const alcedo_jxl_encoder_settings *s
     }
     JxlColorEncoding color;
     JxlColorEncodingSetToSRGB(&color, is_gray(settings));
+    if (settings->hdr_transfer) {
+        color.primaries =
+            settings->hdr_primaries == 12 ? JXL_PRIMARIES_P3 : (JxlPrimaries)settings->hdr_primaries;
+        color.transfer_function = (JxlTransferFunction)settings->hdr_transfer;
+        color.rendering_intent = JXL_RENDERING_INTENT_RELATIVE;
+    }
     return JxlEncoderSetColorEncoding(e->encoder, &color) == JXL_ENC_SUCCESS;
 }
 

@@ -113,6 +113,8 @@ static alcedo_png_status begin(alcedo_png_encoder *e, const alcedo_png_settings 
         png_set_iCCP(e->png, e->info, "ICC", PNG_COMPRESSION_TYPE_BASE, s->icc, (png_uint_32)s->icc_size);
     }
     // libpng warns here of a profile that resembles sRGB.
+    png_write_info_before_PLTE(e->png, e->info);
+    if (s->color && s->color_size) write_output(e->png, (png_bytep)(uintptr_t)s->color, s->color_size);
     png_write_info(e->png, e->info);
     png_set_benign_errors(e->png, 0);
     if (s->chunks && s->chunks_size) write_output(e->png, (png_bytep)(uintptr_t)s->chunks, s->chunks_size);

@@ -82,7 +82,9 @@
         package func encode(_ image: DecodedImage, maximumByteCount: Int) throws(ImageEncodingError) -> Data {
             try Self.check(image.size)
             let isGray = image.pixels.format.isGray || image.isGrayWithAlpha
-            let usable = ICCProfile.encoded(image.colorProfile, isGray: isGray)
+            // Lossy compression would take the curves of the profile, which are those of SDR.
+            let range = ColorDescription(highDynamicRangeOf: image.colorProfile).flatMap { $0.jxlCodePoints }
+            let usable = range == nil ? ICCProfile.encoded(image.colorProfile, isGray: isGray) : nil
             let profile = usable.flatMap { ICCProfile.describes(gray: isGray, $0) ? $0 : nil } ?? Data()
             // Without EXIF data, the orientation is written only in the codestream.
             let exif = metadata.writtenEXIF(
@@ -95,6 +97,9 @@
                     try xmp.withUnsafeBufferPointer { xmp throws(ImageEncodingError) in
                         var settings = settings(image, isGray: isGray, isAnimated: frames.isAnimated)
                         (settings.icc, settings.icc_size) = Self.pointer(profile)
+                        if let range {
+                            (settings.hdr_primaries, settings.hdr_transfer) = (range.primaries, range.transfer)
+                        }
                         (settings.exif, settings.exif_size) = Self.pointer(UnsafeRawBufferPointer(exif))
                         (settings.xmp, settings.xmp_size) = Self.pointer(UnsafeRawBufferPointer(xmp))
                         return try encode(image, frames, settings, maximumByteCount: maximumByteCount)
@@ -162,6 +167,13 @@
         }
     }
 
+    extension ColorDescription {
+        /// The code points, if the format has them: the full range, with the primaries of sRGB, BT.2020 or Display P3.
+        fileprivate var jxlCodePoints: CodePoints? {
+            codePoints.flatMap { isFullRange && [1, 9, 12].contains($0.primaries) ? $0 : nil }
+        }
+    }
+
     extension ImageEncoding where Self == ImageEncoder {
         /// Returns an encoder of lossy, lossless and animated JPEG XL that uses libjxl.
         ///
@@ -170,11 +182,12 @@
         /// ```
         ///
         /// A lossless file has the unchanged color profile, if its color space is that of the pixels. A gray profile of
-        /// pixels in color becomes an RGB profile with the same curve. A lossy file stores colors
-        /// independently of the profile, and decoders give them in an equal space, such as Display P3, or in sRGB for a
-        /// profile that libjxl does not recognize. A profile that libjxl cannot read is omitted. Rows keep their stored
-        /// order, and an orientation is written in the codestream. Opaque images get no alpha, and gray images,
-        /// also those with alpha, no color. Images with 16 bits are stored with 16 bits.
+        /// pixels in color becomes an RGB profile with the same curve. One that declares PQ or HLG becomes a color
+        /// space of the format. A lossy file stores colors independently of the profile, and decoders give them in an
+        /// equal space, such as Display P3, or in sRGB for a profile that libjxl does not recognize. A profile that
+        /// libjxl cannot read is omitted. Rows keep their stored order, and an orientation is written in the
+        /// codestream. Opaque images get no alpha, and gray images, also those with alpha, no color. Images with 16
+        /// bits are stored with 16 bits.
         ///
         /// Delays of frames are stored in milliseconds, rounded down, at least 1 ms. A frame that does not fill the
         /// canvas, and a frame with alpha after an opaque first frame are errors with the code `unsupportedImage`. A

@@ -14,7 +14,7 @@ final class PNGWriter {
     ///   - settings: The settings without palette, profile and EXIF.
     ///   - palette: The palette, four bytes per color. Empty for images without a palette.
     ///   - colorProfile: The ICC profile. It is left out when its color space differs from the image's or libpng
-    ///     rejects it.
+    ///     rejects it. If it declares PQ or HLG, its code points are written, too, which take precedence.
     ///   - metadata: The metadata to write, whose profile is ignored.
     ///   - orientation: The orientation of the rows, which EXIF stores.
     init(
@@ -33,20 +33,24 @@ final class PNGWriter {
         let isGray = settings.color_type & 2 == 0
         let usable = ICCProfile.encoded(colorProfile, isGray: isGray)
         let profile = usable.flatMap { ICCProfile.describes(gray: isGray, $0) ? [UInt8]($0) : nil } ?? []
+        let color = ColorDescription(highDynamicRangeOf: colorProfile).map(\.pngChunk) ?? []
         let size = PixelSize(width: Int(settings.width), height: Int(settings.height))
         let exif = metadata.writtenEXIF(orientation, size, holdsResolution: true)
         let chunks = metadata.pngChunks + (exif.isEmpty ? [] : PNGFrameFile.chunk("eXIf", exif))
         let status = palette.withUnsafeBufferPointer { palette in
             profile.withUnsafeBufferPointer { icc in
-                chunks.withUnsafeBufferPointer { chunks in
-                    var all = settings
-                    all.palette = palette.baseAddress
-                    all.palette_count = palette.count / 4
-                    all.icc = icc.baseAddress
-                    all.icc_size = icc.count
-                    all.chunks = chunks.baseAddress
-                    all.chunks_size = chunks.count
-                    return alcedo_png_encoder_begin(shim, &all)
+                color.withUnsafeBufferPointer { color in
+                    chunks.withUnsafeBufferPointer { chunks in
+                        var all = settings
+                        all.palette = palette.baseAddress
+                        all.palette_count = palette.count / 4
+                        all.icc = icc.baseAddress
+                        all.icc_size = icc.count
+                        (all.color, all.color_size) = (color.baseAddress, color.count)
+                        all.chunks = chunks.baseAddress
+                        all.chunks_size = chunks.count
+                        return alcedo_png_encoder_begin(shim, &all)
+                    }
                 }
             }
         }
@@ -100,6 +104,15 @@ final class PNGWriter {
         throw ImageEncodingError(
             status == ALCEDO_PNG_OUT_OF_MEMORY ? .outOfMemory : .failed,
             "PNG: \(String(cString: alcedo_png_encoder_message(shim)))")
+    }
+}
+
+extension ColorDescription {
+    /// The chunk with the code points. RGB has no matrix. Source: W3C PNG specification, third edition, section
+    /// 11.3.2.6.
+    fileprivate var pngChunk: [UInt8] {
+        guard let codePoints else { return [] }
+        return PNGFrameFile.chunk("cICP", [codePoints.primaries, codePoints.transfer, 0, isFullRange ? 1 : 0])
     }
 }
 

@@ -175,7 +175,7 @@ public struct ImageHeader: Sendable, Hashable {
     fileprivate func rowHeader(_ options: DecodingOptions) -> PixelRowHeader {
         PixelRowHeader(
             size: options.appliesOrientation ? uprightSize : size,
-            format: options.pixelFormat.available(isGray: false, isDeep: true),
+            format: options.withDepthOfRange.pixelFormat.available(isGray: false, isDeep: true),
             alphaMode: options.alphaMode == .premultiplied ? .premultiplied : .straight,
             orientation: options.appliesOrientation ? .up : orientation)
     }

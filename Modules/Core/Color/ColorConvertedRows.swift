@@ -40,6 +40,7 @@ final class ColorConvertedFrames: DerivedFrameSource {
 /// A consumer that converts rows and passes them on. Memory: one row.
 package final class ColorConvertedRows: PixelRowConsumer {
     private let space: OutputColorSpace
+    private let range: DynamicRange
     private let converter: any ColorConverting
     private let next: any PixelRowConsumer
     private var convert: RowConversion?
@@ -49,14 +50,18 @@ package final class ColorConvertedRows: PixelRowConsumer {
     /// Whether the samples of the rows change.
     package var isConverting: Bool { convert != nil }
 
-    package init(to space: OutputColorSpace, by converter: any ColorConverting, next: any PixelRowConsumer) {
+    package init(
+        to space: OutputColorSpace, range: DynamicRange = .standard, by converter: any ColorConverting,
+        next: any PixelRowConsumer
+    ) {
         self.space = space
+        self.range = range
         self.converter = converter
         self.next = next
     }
 
     package func begin(_ header: PixelRowHeader) throws {
-        let plan = ColorConversionPlan(header, to: space, by: converter)
+        let plan = ColorConversionPlan(header, to: space, range: range, by: converter)
         (convert, error) = (plan.convert, plan.error)
         output = Array(repeating: 0, count: convert == nil ? 0 : header.bytesPerRow)
         try next.begin(plan.header)

@@ -66,9 +66,20 @@ package struct ColorConversionPlan: Sendable {
 
     /// Plans the conversion. The samples of an unusable profile are treated as sRGB, and its inks are converted by a
     /// formula.
-    package init(_ header: PixelRowHeader, to space: OutputColorSpace, by converter: any ColorConverting) {
+    ///
+    /// - Parameters:
+    ///   - header: The properties of the rows.
+    ///   - space: The color space of the result.
+    ///   - range: The dynamic range of the result. With `.high`, rows in PQ and HLG are not converted. Default:
+    ///     `.standard`.
+    ///   - converter: The converter.
+    package init(
+        _ header: PixelRowHeader, to space: OutputColorSpace, range: DynamicRange = .standard,
+        by converter: any ColorConverting
+    ) {
         var result = header
-        guard space != .embedded, header.colorProfile != nil || header.hasInks || space != .sRGB else {
+        let isKept = space == .embedded || range == .high && header.hasHighDynamicRange
+        guard !isKept, header.colorProfile != nil || header.hasInks || space != .sRGB else {
             self.init(header: header, convert: nil, error: nil)
             return
         }
@@ -113,6 +124,11 @@ package struct ColorConversionPlan: Sendable {
             ColorConvertedFrames(source: $0, profile: profile, space: space, converter: converter)
         }
     }
+}
+
+extension PixelRowHeader {
+    /// Whether the profile of the rows declares PQ or HLG.
+    package var hasHighDynamicRange: Bool { ColorDescription(highDynamicRangeOf: colorProfile) != nil }
 }
 
 /// The conversion of inks to red, green and blue without a profile: each ink absorbs its color.

@@ -45,6 +45,15 @@ extension ColorDescription {
         self.init(primaries: element[8], transfer: element[9], isFullRange: element[11] == 1)
     }
 
+    /// Creates the description of a profile that declares PQ or HLG by code points; nil for any other profile, and for
+    /// none. Encoders write these code points instead of the profile, whose curves are those of SDR.
+    package init?(highDynamicRangeOf profile: Data?) {
+        guard let profile, let description = ColorDescription(codePointsOf: profile),
+            description.transfer.systemGamma != nil
+        else { return nil }
+        self = description
+    }
+
     /// Returns a sample, from 0 to 1, in the full range.
     package func fullRange(_ sample: Double) -> Double {
         isFullRange ? sample : min(1, max(0, (sample * 255 - 16) / 219))

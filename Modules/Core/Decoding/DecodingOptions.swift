@@ -49,6 +49,15 @@ public struct DecodingOptions: Sendable, Hashable {
     /// ``target``, because averages before the filter show stripes and text where the file has none. Default: false.
     public var isFiltered = false
 
+    /// The range of luminance of the result. Default: `.standard`.
+    ///
+    /// With `.high`, a JPEG with a gain map becomes an HDR image: `.rgba16` in PQ, with a profile that says so, at full
+    /// size. Decoders return the samples of other files unchanged in both cases. A pipeline and an image converter then
+    /// convert no image in PQ or HLG to another color space, and keep samples of more than 8 bits.
+    ///
+    /// A gain map that cannot be used is ignored, and reported as harmless damage.
+    public var dynamicRange = DynamicRange.standard
+
     /// Creates options. By default an image is decoded at its full size, upright, within the default limits, and
     /// missing pixels are an error. If `allowsPartial` is true, the tolerance is `.missingPixels`.
     public init(
@@ -105,6 +114,14 @@ extension DecodingOptions {
 }
 
 extension DecodingOptions {
+    /// These options with the pixel format that the dynamic range needs. HDR shows steps between samples of 8 bits.
+    package var withDepthOfRange: DecodingOptions {
+        guard dynamicRange == .high else { return self }
+        var options = self
+        options.pixelFormat = pixelFormat.isGray ? .gray16 : .rgba16
+        return options
+    }
+
     /// The options for passing on the rows of a still image, which cannot be partial, because rows that were passed on
     /// cannot be taken back.
     package var forRows: DecodingOptions {

@@ -401,6 +401,7 @@ public struct ImageRequest: Sendable {
         case .missingPixels: parts.append("partial")
         }
         if !decoding.includesAnimation { parts.append("still") }
+        if decoding.dynamicRange != .standard { parts.append("range=\(decoding.dynamicRange.rawValue)") }
         if colorSpace != .sRGB { parts.append("color=\(colorSpace.rawValue)") }
         parts += processors.map { "process=\($0.identifier)" }
         if scale != 1 { parts.append("scale=\(scale)") }

@@ -9,8 +9,9 @@ public import FoundationEssentials
 /// ```
 ///
 /// Without a `format`, PNG replaces a format that is unknown, cannot be written or cannot hold the image; if PNG cannot
-/// either, the first codec that can. A processed animation needs a format that holds all frames. Without one, the
-/// original bytes are kept, or PNG holds the first frame.
+/// either, the first codec that can. PNG also holds processed images in PQ and HLG with 16-bit samples. A processed
+/// animation needs a format that holds all frames. Without one, the original bytes are kept, or PNG holds the first
+/// frame.
 ///
 /// With a `format`, every image is written in that format, even if this loses data, such as all frames but one. When
 /// that is not possible, the format of the original, PNG and the original bytes follow.
@@ -67,6 +68,12 @@ public struct DefaultCacheSerializer: CacheSerializer {
     /// original bytes of an animation must be kept.
     private func encoded(by writer: ImageWriter, _ original: Data?, _ originalFormat: ImageFormat?) -> Data? {
         let image = writer.image
+        // JPEG and WebP have too few bits for HDR, and an image with a gain map comes from a JPEG file.
+        if image.pixels.format.isDeep, !image.isAnimated, image.rowHeader.hasHighDynamicRange,
+            let data = writer.data(in: .png)
+        {
+            return data
+        }
         let format = original == nil && image.isAnimated ? image.format : originalFormat
         if let data = format.flatMap(writer.faithfulData) { return data }
         guard image.isAnimated else { return writer.data(in: .png) ?? writer.faithfulDataInAnyFormat }

@@ -12,7 +12,7 @@ struct ColorStage: Sendable {
 
     /// Returns decoding options for images that ``convert(_:for:)`` receives next.
     func options(_ options: DecodingOptions, for request: ImageRequest) -> DecodingOptions {
-        var options = options
+        var options = options.withDepthOfRange
         options.keepsInks = converter != nil && request.colorSpace != .embedded
         return options
     }
@@ -23,7 +23,8 @@ struct ColorStage: Sendable {
         let space = request.colorSpace
         guard let converter, space != .embedded else { return }
         let start = report.now
-        let plan = ColorConversionPlan(image.rowHeader, to: space, by: converter)
+        let plan = ColorConversionPlan(
+            image.rowHeader, to: space, range: request.decoding.dynamicRange, by: converter)
         let span = plan.convert == nil ? nil : report.begin(.colorConversion, request.key)
         plan.apply(to: &image, by: converter, space)
         span?.end(.success)
@@ -38,7 +39,8 @@ struct ColorStage: Sendable {
     ) -> (consumer: any PixelRowConsumer, report: (_ start: Duration) -> Void) {
         let space = request.colorSpace
         guard let converter, space != .embedded else { return (next, { _ in }) }
-        let rows = ColorConvertedRows(to: space, by: converter, next: next)
+        let rows = ColorConvertedRows(
+            to: space, range: request.decoding.dynamicRange, by: converter, next: next)
         return (
             rows,
             { [report] start in
@@ -53,7 +55,8 @@ struct ColorStage: Sendable {
         let space = request.colorSpace
         guard let converter, space != .embedded else { return preview }
         var result = preview
-        let plan = ColorConversionPlan(preview.image.rowHeader, to: space, by: converter)
+        let plan = ColorConversionPlan(
+            preview.image.rowHeader, to: space, range: request.decoding.dynamicRange, by: converter)
         result.image = plan.applied(to: preview.image, by: converter, space)
         return result
     }

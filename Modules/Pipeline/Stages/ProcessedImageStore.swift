@@ -47,7 +47,7 @@ struct ProcessedImageStore: Sendable {
                 key, isAllowed: request.cachePolicy.disk.reads, into: reservation, priority)
         else { return nil }
         _ = reservation.arrived(data.count)
-        var options = request.decoding
+        var options = request.decoding.withDepthOfRange
         // The stored image already has the target size and orientation.
         options.target = nil
         // A stored image is written by this process or another one, which stores complete images only.

@@ -107,7 +107,7 @@
             alpha_mode = Codes.code(of: options.alphaMode, in: Codes.alphaModes)
             flags =
                 (options.appliesOrientation ? 1 : 0) | (options.includesAnimation ? 2 : 0) | (options.keepsInks ? 4 : 0)
-                | (options.isFiltered ? 8 : 0)
+                | (options.isFiltered ? 8 : 0) | (options.dynamicRange == .high ? 16 : 0)
             tolerance = UInt8(options.tolerance.rawValue)
             limits = (
                 Int64(options.limits.maximumPixelCount), Int64(options.limits.maximumByteCount),
@@ -136,6 +136,7 @@
                 includesAnimation: flags & 2 != 0)
             options.keepsInks = flags & 4 != 0
             options.isFiltered = flags & 8 != 0
+            options.dynamicRange = flags & 16 != 0 ? .high : .standard
             return options
         }
     }

@@ -141,7 +141,8 @@
             // The pixels exist a second time in the app. Only vector images become larger than they are.
             let size = reader.header.size
             let target = options.target.map { size.scaled(to: $0.size, mode: $0.mode, enlarging: true) } ?? size
-            let pixels = [size, target].map { PixelBuffer.byteCount(size: $0, format: options.pixelFormat) ?? count }
+            let format = options.withDepthOfRange.pixelFormat
+            let pixels = [size, target].map { PixelBuffer.byteCount(size: $0, format: format) ?? count }
             let copy = min(count, max(pixels[0], pixels[1]))
             var reply = alcedo_sandbox_reply(.count)
             let (sum, overflow) = count.addingReportingOverflow(copy)

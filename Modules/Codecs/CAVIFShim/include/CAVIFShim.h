@@ -141,6 +141,9 @@ typedef struct {
     /// The orientation, as in alcedo_avif_info.
     int rotation;
     int mirror;
+    /// The code points of ITU-T H.273 of an image without a profile; 0 for sRGB.
+    uint8_t primaries;
+    uint8_t transfer;
     const uint8_t *_Nullable icc;
     size_t icc_size;
     const uint8_t *_Nullable exif;

@@ -205,6 +205,9 @@ typedef struct {
     int is_animated;
     /// The number of plays, or 0 to repeat forever.
     uint32_t play_count;
+    /// The code points of a color space of HDR, as in alcedo_jxl_info, of an image without a profile; otherwise 0.
+    uint8_t hdr_primaries;
+    uint8_t hdr_transfer;
     const uint8_t *_Nullable icc;
     size_t icc_size;
     /// EXIF data, starting with the TIFF header.

@@ -139,6 +139,8 @@ typedef struct {
     size_t transparent_count;
     const uint8_t *_Nullable icc;            // omitted when libpng rejects it
     size_t icc_size;
+    const uint8_t *_Nullable color;          // complete chunks to write before the palette
+    size_t color_size;
     const uint8_t *_Nullable chunks;         // complete chunks to write after the profile and the palette
     size_t chunks_size;
 } alcedo_png_settings;
