@@ -40,25 +40,60 @@ final class OpenedJPEG: FileReading {
     }
 
     /// Returns the number of bytes of the output in RGBA8, plus those of a second buffer for reorienting and of the
-    /// coefficients of an image in several scans.
+    /// coefficients of an image in several scans. A gain map that is applied, and the HDR image, are added.
     func decodingByteCount(_ options: DecodingOptions) throws(ImageDecodingError) -> Int {
-        try file.withFile { reader, _ throws(ImageDecodingError) in try reader.byteCount(options) }
+        try file.withFile { reader, bytes throws(ImageDecodingError) in
+            guard let map = try JPEGGainMap.find(reader, bytes, options).map else {
+                return try reader.byteCount(options)
+            }
+            return try map.byteCount(reader, options)
+        }
     }
 
     func decode(_ options: DecodingOptions) throws(ImageDecodingError) -> DecodedImage {
-        try file.takeFile(options.limits) { reader, _ throws(ImageDecodingError) in
-            try JPEGPartialImage.decode(reader, options)
+        try file.takeFile(options.limits) { reader, bytes throws(ImageDecodingError) in
+            try Self.decode(reader, bytes, options)
         }
+    }
+
+    /// Decodes the image, and applies a gain map if the options request it.
+    private static func decode(
+        _ reader: JPEGReader, _ bytes: UnsafeBufferPointer<UInt8>, _ options: DecodingOptions
+    ) throws(ImageDecodingError) -> DecodedImage {
+        let (map, damage) = try gainMap(reader, bytes, options)
+        guard let map else {
+            var image = try JPEGPartialImage.decode(reader, options)
+            image.damage = .worst(image.damage, damage)
+            return image
+        }
+        var image = try JPEGPartialImage.decode(reader, options.forGainMap)
+        // A partial image stays in SDR, because its missing pixels have no light.
+        if !image.isPartial { image = try map.applied(to: image) }
+        guard options.appliesOrientation else { return image }
+        image.pixels = try image.pixels.upright(from: image.orientation)
+        image.orientation = .up
+        return image
+    }
+
+    /// Returns the decoded gain map, or the damage of one that cannot be used.
+    private static func gainMap(
+        _ reader: JPEGReader, _ bytes: UnsafeBufferPointer<UInt8>, _ options: DecodingOptions
+    ) throws(ImageDecodingError) -> (map: DecodedGainMap?, damage: ImageDamage?) {
+        let (map, damage) = try JPEGGainMap.find(reader, bytes, options)
+        guard let map else { return (nil, damage) }
+        return try map.decode(options.limits)
     }
 
     /// Sends rows as they are decoded. An image in one scan needs O(*w*) memory. An image in several scans needs memory
     /// for all coefficients, about two bytes per sample. An image that must be reoriented is decoded as a whole first.
     func decodeRows(_ options: DecodingOptions, into consumer: any PixelRowConsumer) throws -> ImageDamage? {
-        try file.takeFileForRows(options.limits) { reader, _ in
+        try file.takeFileForRows(options.limits) { reader, bytes in
             guard !options.appliesOrientation || header.orientation == .up else {
-                return try JPEGPartialImage.decode(reader, options.forRows).sendRows(to: consumer)
+                return try Self.decode(reader, bytes, options.forRows).sendRows(to: consumer)
             }
-            return try reader.sendRows(options.forRows, to: consumer)
+            let (map, damage) = try Self.gainMap(reader, bytes, options)
+            guard let map else { return try ImageDamage.worst(reader.sendRows(options.forRows, to: consumer), damage) }
+            return try reader.sendRows(options.forRows.forGainMap, to: GainMapRows(map, next: consumer))
         }
     }
 }
@@ -82,7 +117,7 @@ extension CodecRegistry.Entry {
     /// The kinds of ``/AlcedoCore/DamageTolerance`` mean:
     ///
     /// - `harmless`: Nothing is missing but the end mark, something else follows the last block of pixels, other bytes
-    ///   lie between the segments of the header, or metadata cannot be used.
+    ///   lie between the segments of the header, or metadata or a requested gain map cannot be used.
     /// - `wrongPixels`: libjpeg found wrong data and continued, with gray blocks where it had no data: up to a
     ///   sixteenth of the blocks at the end of the image. An error in a later scan of a progressive file ends the image
     ///   before that scan.

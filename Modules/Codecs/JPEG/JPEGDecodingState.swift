@@ -65,8 +65,23 @@ final class JPEGDecodingState: IncrementalDecodingState {
         let header = try reader.checkedHeader(options)
         if let info, let exif = info.metadata.exif { thumbnail = JPEGThumbnail(in: exif, of: info.size, for: header) }
         decodingByteCount =
-            try reader.byteCount(options, isIncremental: true) + (thumbnail?.decodingByteCount ?? 0)
+            try reader.byteCount(options, isIncremental: true) + gainMapByteCount(reader)
+            + (thumbnail?.decodingByteCount ?? 0)
         stage = .start
+    }
+
+    /// The number of bytes of a gain map of the size of the image, and of the HDR image, also rotated. The map arrives
+    /// after the image.
+    private func gainMapByteCount(_ reader: JPEGReader) -> Int {
+        guard mayApplyGainMap(reader), let size = info?.size else { return 0 }
+        let (map, output) = (
+            PixelBuffer.byteCount(size: size, format: .rgba8), PixelBuffer.byteCount(size: size, format: .rgba16)
+        )
+        return (map ?? 0) + 2 * (output ?? 0) + GainMapRows.byteCount(of: size)
+    }
+
+    private func mayApplyGainMap(_ reader: JPEGReader) -> Bool {
+        options.dynamicRange == .high && reader.mayHaveGainMap
     }
 
     /// Runs `body` with the reader on bytes that do not move during the call.
@@ -105,12 +120,13 @@ final class JPEGDecodingState: IncrementalDecodingState {
         }
     }
 
-    /// Reads to the end of the image. With damage of the pixels, and if the reduced rows lack details, the state waits
-    /// for ``finish()``, which decodes all bytes again.
+    /// Reads to the end of the image. With damage of the pixels, if the reduced rows lack details, and if a gain map
+    /// may follow, the state waits for ``finish()``, which decodes all bytes again.
     private func end(_ reader: JPEGReader) throws(ImageDecodingError) {
         guard try reader.finish() else { return }
         damage = reader.damage
-        stage = reader.pixelDamage == nil && !reader.hasLostDetails ? .finished : .waiting
+        let isFinal = reader.pixelDamage == nil && !reader.hasLostDetails && !mayApplyGainMap(reader)
+        stage = isFinal ? .finished : .waiting
     }
 
     /// Reads all rows, at least at the quality of the scans up to `scan`.

@@ -83,6 +83,12 @@ final class JPEGReader {
             kind, ImageDecodingError(status == ALCEDO_JPEG_TRUNCATED ? .truncated : .corrupt, message))
     }
 
+    /// Whether a gain map may follow the image.
+    var mayHaveGainMap: Bool {
+        let segments = JPEGSegments(bytes)
+        return segments.declaresGainMap || !segments.furtherImages.isEmpty
+    }
+
     /// Reads the header. Returns `false` when more bytes are needed.
     func readHeader() throws(ImageDecodingError) -> Bool {
         guard try isDone(alcedo_jpeg_read_header(shim)) else { return false }

@@ -10,6 +10,15 @@ struct JPEGSegments {
     /// The contents of the segments with a part of extended XMP: after the identifier, the length and the offset.
     private var parts: [(identifier: Range<Int>, byteCount: Int, offset: Int, content: Range<Int>)] = []
 
+    /// The first XMP packet, and the numbers of a gain map.
+    private(set) var xmp: UnsafeBufferPointer<UInt8>?
+    private(set) var gainMap: UnsafeBufferPointer<UInt8>?
+    /// The ranges of the images that follow this one, which may be outside of the file.
+    private(set) var furtherImages: [Range<Int>] = []
+
+    private static let xmpName = Array("http://ns.adobe.com/xap/1.0/\0".utf8)
+    private static let gainMapName = Array("urn:iso:std:iso:ts:21496:-1\0".utf8)
+    private static let indexName = Array("MPF\0".utf8)
     private static let resourcesName = Array("Photoshop 3.0\0".utf8)
     private static let extensionName = Array("http://ns.adobe.com/xmp/extension/\0".utf8)
     private static let identifierByteCount = 32
@@ -35,8 +44,21 @@ struct JPEGSegments {
             let content = offset + 4..<end
             if marker == 0xED, let rest = range(content, after: Self.resourcesName) { resources.append(rest) }
             if marker == 0xE1, let rest = range(content, after: Self.extensionName) { addPart(rest) }
+            if marker == 0xE1, xmp == nil, let rest = range(content, after: Self.xmpName) { xmp = part(rest) }
+            if marker == 0xE2 { addImages(content) }
             offset = end
         }
+    }
+
+    private mutating func addImages(_ content: Range<Int>) {
+        if gainMap == nil, let rest = range(content, after: Self.gainMapName) { gainMap = part(rest) }
+        guard furtherImages.isEmpty, let index = range(content, after: Self.indexName) else { return }
+        furtherImages = MultiPictureFormat.images(
+            in: RawSpan(_unsafeElements: part(index)), startingAt: index.lowerBound)
+    }
+
+    private func part(_ range: Range<Int>) -> UnsafeBufferPointer<UInt8> {
+        UnsafeBufferPointer(rebasing: bytes[range])
     }
 
     private mutating func addPart(_ content: Range<Int>) {

@@ -119,6 +119,10 @@ extension ColorPrimaries {
     /// Whether the chromaticities are possible, so that a profile can describe them.
     package var isValid: Bool { colorants != nil }
 
+    /// The colorants, adapted to D50, by row: X, Y and Z of red, green and blue. Nil when the chromaticities are
+    /// impossible.
+    var colorantRows: [[Double]]? { colorants?.rows }
+
     /// The colorants, adapted to D50: X, Y, Z of red, green and blue in the columns. Nil when the chromaticities are
     /// impossible.
     fileprivate var colorants: Matrix3? {

@@ -66,6 +66,9 @@ package enum TransferFunction: Sendable, Hashable {
         }
     }
 
+    /// Returns the sample of PQ, from 0 to 1, for light of which 1 is the reference white, 203 cd/m².
+    package static func pqSample(_ light: Double) -> Double { PQ.sample(light * ToneMapping.white) }
+
     /// Returns the light of a sample before the system gamma and the tone mapping. 1 becomes 1,000 cd/m². The light of
     /// PQ is at most 10, and that of HLG and SDR at most 1.
     package func sourceLight(_ sample: Double) -> Double {
@@ -82,7 +85,7 @@ package enum TransferFunction: Sendable, Hashable {
 package enum ToneMapping {
     /// The luminance in cd/m² that becomes white. More is clipped.
     fileprivate static let sourcePeak = 1_000.0
-    private static let white = 203.0
+    fileprivate static let white = 203.0
     private static let peak = PQ.sample(sourcePeak)
     private static let maximum = PQ.sample(white) / peak
     private static let knee = 1.5 * maximum - 0.5

@@ -1,0 +1,70 @@
+import Foundation
+
+/// A file with a gain map, as "Ultra HDR image format" describes it: an image, an index of images, and the map.
+struct GainMapFile {
+    /// The image, without an index.
+    var image: Data
+    /// The map, without its numbers.
+    var map: Data
+    /// The properties of XMP.
+    var properties = ["Version": "1.0", "GainMapMax": "2", "HDRCapacityMax": "2"]
+    /// The binary numbers, or nil to write the properties.
+    var numbers: [UInt8]?
+    /// The offset of the map that the index states, or nil for the right one.
+    var offset: Int?
+    /// The number of bytes of the map that the index states, or nil for the right one.
+    var byteCount: Int?
+
+    static let isoName = Array("urn:iso:std:iso:ts:21496:-1\0".utf8)
+
+    /// Returns a packet with the properties. Those with several values are elements, and the others are attributes.
+    static func packet(_ properties: [String: String]) -> [UInt8] {
+        let single = properties.filter { !$0.value.contains(",") }.map { " hdrgm:\($0.key)='\($0.value)'" }
+        let several = properties.filter { $0.value.contains(",") }.map { name, values in
+            let items = values.split(separator: ",").map { "<rdf:li>\($0)</rdf:li>" }
+            return "<hdrgm:\(name)><rdf:Seq>\(items.joined())</rdf:Seq></hdrgm:\(name)>"
+        }
+        let text = """
+            <x:xmpmeta xmlns:x="adobe:ns:meta/"><rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#">\
+            <rdf:Description xmlns:hdrgm="http://ns.adobe.com/hdr-gain-map/1.0/"\(single.joined())>\
+            \(several.joined())</rdf:Description></rdf:RDF></x:xmpmeta>
+            """
+        return JPEGEditor.segment(0xE1, Array("http://ns.adobe.com/xap/1.0/\0\(text)".utf8))
+    }
+
+    /// Returns binary numbers with a denominator for each fraction. `channels` have the minimum, the maximum, gamma and
+    /// both offsets.
+    static func numbers(flags: UInt8, headrooms: [Double] = [0, 2], channels: [[Double]]) -> [UInt8] {
+        let fractions = (headrooms + channels.joined()).flatMap { number in
+            bigEndian(Int((number * 4_096).rounded())) + bigEndian(4_096)
+        }
+        return [0, 0, 0, 0, flags] + fractions
+    }
+
+    static func bigEndian(_ value: Int) -> [UInt8] {
+        (0..<4).map { UInt8(truncatingIfNeeded: value >> (24 - 8 * $0)) }
+    }
+
+    /// The map with its numbers.
+    var mapFile: Data {
+        let segment = numbers.map { JPEGEditor.segment(0xE2, Self.isoName + $0) } ?? Self.packet(properties)
+        return JPEGEditor.inserting(segment, into: map)
+    }
+
+    var data: Data {
+        let mapFile = mapFile
+        let mark =
+            numbers == nil
+            ? Self.packet(["Version": "1.0"]) : JPEGEditor.segment(0xE2, Self.isoName + [0, 0, 0, 0])
+        // Offsets begin at the header of the index, which is 10 bytes after the start of the file.
+        let size = 90 + mark.count + image.count
+        var index = Array("MPF\0MM\0*".utf8) + [0, 0, 0, 8, 0, 3]
+        index += [0xB0, 0, 0, 7, 0, 0, 0, 4] + Array("0100".utf8)
+        index += [0xB0, 1, 0, 4, 0, 0, 0, 1, 0, 0, 0, 2]
+        index += [0xB0, 2, 0, 7, 0, 0, 0, 32, 0, 0, 0, 50, 0, 0, 0, 0]
+        index += Self.bigEndian(0x3_0000) + Self.bigEndian(size) + [0, 0, 0, 0, 0, 0, 0, 0]
+        index += Self.bigEndian(0) + Self.bigEndian(byteCount ?? mapFile.count)
+        index += Self.bigEndian(offset ?? size - 10) + [0, 0, 0, 0]
+        return JPEGEditor.inserting(JPEGEditor.segment(0xE2, index) + mark, into: image) + mapFile
+    }
+}

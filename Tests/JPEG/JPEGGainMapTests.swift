@@ -1,0 +1,277 @@
+import AlcedoCore
+import AlcedoJPEG
+import Foundation
+import TestSupport
+import Testing
+
+/// Files with a gain map, decoded in SDR by default and in HDR on request.
+@Suite struct JPEGGainMapTests {
+    private let decoder = JPEGDecoder()
+    private let size = PixelSize(width: 32, height: 24)
+
+    /// The numbers of one of red, green and blue.
+    private struct Numbers {
+        var minimum = 0.0
+        var maximum = 2.0
+        var gamma = 1.0
+        var baseOffset = 1.0 / 64
+        var alternateOffset = 1.0 / 64
+
+        var list: [Double] { [minimum, maximum, gamma, baseOffset, alternateOffset] }
+
+        /// The 16-bit sample of PQ for a sample of the image and one of the map. Source: Adobe, "Gain map", section
+        /// "Displaying the image"; ITU-R BT.2100, table 4; ITU-R BT.2408, for the white of 203 cd/m².
+        func pq(_ sample: Int, _ map: Int) -> Double {
+            let recovery = pow(Double(map) / 255, 1 / gamma)
+            let gain = pow(2, minimum * (1 - recovery) + maximum * recovery)
+            let light = (ProfileMaker.light(Double(sample) / 255) + baseOffset) * gain - alternateOffset
+            let y = pow(min(1, max(0, light) * 203 / 10_000), 0.1593017578125)
+            return pow((0.8359375 + 18.8515625 * y) / (1 + 18.6875 * y), 78.84375) * 65_535
+        }
+    }
+
+    private func options(
+        _ range: DynamicRange = .high, _ change: (inout DecodingOptions) -> Void = { _ in }
+    ) -> DecodingOptions {
+        var options = DecodingOptions()
+        options.dynamicRange = range
+        change(&options)
+        return options
+    }
+
+    /// Returns a file of one color or gray.
+    private func flat(_ color: [UInt8], _ size: PixelSize? = nil) -> Data {
+        let size = size ?? self.size
+        return JPEGMaker(chroma: color.count == 1 ? nil : (1, 1)).file(width: size.width, height: size.height) { _, _ in
+            color
+        }
+    }
+
+    /// Returns a file of gray levels that increase from left to right and from top to bottom.
+    private func ramp(_ size: PixelSize) -> Data {
+        JPEGMaker().file(width: size.width, height: size.height) { x, y in
+            [UInt8(40 + 100 * x / size.width + 100 * y / size.height)]
+        }
+    }
+
+    /// The 16-bit samples of a pixel.
+    private func samples(_ image: DecodedImage, _ x: Int, _ y: Int) -> [Int] {
+        image.pixels.row(y).withUnsafeBytes { row in
+            let samples = row.bindMemory(to: UInt16.self)
+            return (0..<4).map { Int(samples[4 * x + $0]) }
+        }
+    }
+
+    @Test func `by default, a file with a gain map is its image`() throws {
+        let image = ramp(size)
+        let file = GainMapFile(image: image, map: flat([200])).data
+
+        let decoded = try decoder.decode(file)
+
+        #expect(try decoded.pixels == decoder.decode(image).pixels)
+        #expect(decoded.pixels.format == .rgba8)
+        #expect(decoded.colorProfile == nil)
+        #expect(decoded.damage == nil)
+        #expect(try decoder.decodingByteCount(file) == decoder.decodingByteCount(image))
+    }
+
+    @Test(arguments: [[0], [128], [255], [0, 255, 128]] as [[UInt8]], [false, true])
+    func `samples are those of the formula`(map: [UInt8], isBinary: Bool) throws {
+        var numbers = [Numbers](repeating: Numbers(minimum: -0.5, maximum: 2.25, gamma: 0.75), count: 3)
+        if map.count == 3 {
+            numbers[1] = Numbers(minimum: 0, maximum: 3, gamma: 1, baseOffset: 0, alternateOffset: 0.125)
+            numbers[2] = Numbers(minimum: 0.25, maximum: 0.25, gamma: 2)
+        }
+        let color: [UInt8] = [180, 60, 20]
+        var file = GainMapFile(image: flat(color), map: flat(map))
+        if isBinary {
+            let channels = map.count == 3 ? numbers : [numbers[0]]
+            file.numbers = GainMapFile.numbers(flags: map.count == 3 ? 0xC0 : 0x40, channels: channels.map(\.list))
+        } else {
+            let names = ["GainMapMin", "GainMapMax", "Gamma", "OffsetSDR", "OffsetHDR"]
+            for (index, name) in names.enumerated() {
+                let values = numbers.map { "\($0.list[index])" }
+                file.properties[name] = map.count == 3 ? values.joined(separator: ",") : values[0]
+            }
+        }
+
+        let decoded = try decoder.decode(file.data, options: options())
+
+        #expect(decoded.damage == nil)
+        #expect(decoded.pixels.format == .rgba16)
+        #expect(decoded.pixels.alphaMode == .opaque)
+        #expect(decoded.colorProfile == ColorDescription(primaries: 1, transfer: 16)?.profile(isGray: false))
+        let stored = try decoder.decode(file.image).pixels.rgba(9, 9)
+        let storedMap = try decoder.decode(file.map).pixels.rgba(9, 9)
+        let result = samples(decoded, 9, 9)
+        for channel in 0..<3 {
+            let expected = numbers[channel].pq(Int(stored[channel]), Int(storedMap[channel]))
+            #expect(abs(Double(result[channel]) - expected) < 16, "\(channel)")
+        }
+        #expect(result[3] == 65_535)
+    }
+
+    @Test func `numbers with one denominator, and default values, are read`() throws {
+        let (image, map) = (flat([120]), flat([255]))
+        let expected = try decoder.decode(GainMapFile(image: image, map: map).data, options: options())
+        var file = GainMapFile(image: image, map: map)
+        let integers = [64, 0, 128, 0, 128, 64, 1, 1]
+        file.numbers = [0, 0, 0, 0, 0x48] + integers.flatMap(GainMapFile.bigEndian)
+
+        #expect(try decoder.decode(file.data, options: options()).pixels == expected.pixels)
+        let (stored, storedMap) = try (decoder.decode(image).pixels.rgba(3, 3), decoder.decode(map).pixels.rgba(3, 3))
+        let wanted = Numbers().pq(Int(stored[0]), Int(storedMap[0]))
+        #expect(abs(Double(samples(expected, 3, 3)[0]) - wanted) < 16)
+    }
+
+    @Test func `a smaller map is stretched and interpolated`() throws {
+        let map = JPEGMaker().file(width: 8, height: 8) { x, _ in [UInt8(16 + 32 * x)] }
+        let file = GainMapFile(image: flat([100]), map: map)
+
+        let decoded = try decoder.decode(file.data, options: options())
+
+        let reds = (0..<32).map { samples(decoded, $0, 12)[0] }
+        // Four pixels for each sample of the map, whose centers are between the second and the third.
+        #expect(zip(reds[2..<30], reds[3..<30]).allSatisfy { $0 < $1 })
+        #expect(reds[0] == reds[1])
+        #expect(reds[30] == reds[31])
+        #expect((0..<24).allSatisfy { samples(decoded, 20, $0)[0] == reds[20] })
+        let (stored, storedMap) = try (
+            decoder.decode(file.image).pixels.rgba(0, 0), decoder.decode(map).pixels.rgba(4, 4)
+        )
+        let wanted = Numbers().pq(Int(stored[0]), Int(storedMap[0]))
+        #expect(abs(Double(reds[17] + reds[18]) / 2 - wanted) < 64)
+    }
+
+    @Test(arguments: [UInt8(1), 3, 6])
+    func `rows, pieces and the whole image are the same in each orientation`(orientation: UInt8) throws {
+        let image = JPEGEditor.inserting(JPEGEditor.exif(orientation: orientation), into: ramp(size))
+        let file = GainMapFile(image: image, map: ramp(PixelSize(width: 16, height: 12))).data
+        let stored = try decoder.decode(file, options: options { $0.appliesOrientation = false })
+        let upright = try decoder.decode(file, options: options())
+
+        #expect(stored.orientation.rawValue == Int(orientation))
+        #expect(try upright.pixels == stored.pixels.upright(from: stored.orientation))
+        #expect(upright.orientation == .up)
+        for applies in [false, true] {
+            let collector = PixelRowCollector()
+            let options = options { ($0.appliesOrientation, $0.isFiltered) = (applies, true) }
+            #expect(try decoder.decodeRows(file, options: options, into: collector) == nil)
+            #expect(collector.image?.pixels == (applies ? upright : stored).pixels)
+            #expect(collector.image?.colorProfile == upright.colorProfile)
+        }
+        let pieces = decoder.makeIncrementalDecoder(options: options())
+        for start in stride(from: 0, to: file.count, by: 100) {
+            try pieces.append(file[start..<min(file.count, start + 100)])
+            _ = try pieces.preview()
+        }
+        #expect(try pieces.finish().pixels == upright.pixels)
+    }
+
+    @Test func `the target does not reduce an HDR image`() throws {
+        let file = GainMapFile(image: ramp(size), map: flat([200])).data
+        let target = TargetSize(width: 4, height: 4)
+        #expect(try decoder.decode(file, options: options { $0.target = target }).size == size)
+        #expect(try decoder.decode(file, options: options(.standard) { $0.target = target }).size != size)
+    }
+
+    @Test func `Display P3 is kept, and the gains of other color spaces are ignored`() throws {
+        let map = flat([200])
+        let wide = try #require(OutputColorSpace.displayP3.colorProfile)
+        let other = ProfileMaker.matrix(ProfileMaker.p3Colorants, curve: ProfileMaker.gamma(1.8)).data
+        func decoded(_ profile: Data, map: Data, flags: UInt8 = 0x40) throws -> DecodedImage {
+            let image = JPEGEditor.inserting(JPEGEditor.profile(profile, number: 1, of: 1), into: flat([99, 150, 7]))
+            var file = GainMapFile(image: image, map: map)
+            file.numbers = GainMapFile.numbers(flags: flags, channels: [Numbers().list])
+            return try decoder.decode(file.data, options: options())
+        }
+        let p3 = ColorDescription(primaries: 12, transfer: 16)?.profile(isGray: false)
+        #expect(try decoded(wide, map: map).colorProfile == p3)
+        #expect(try decoded(other, map: map).colorProfile == other)
+        #expect(try decoded(other, map: map).damage?.error.code == .unsupportedVariant)
+        // A map of its own color space has gains for that space.
+        #expect(try decoded(wide, map: map, flags: 0).colorProfile == wide)
+        let wideMap = JPEGEditor.inserting(JPEGEditor.profile(wide, number: 1, of: 1), into: map)
+        #expect(try decoded(wide, map: wideMap, flags: 0).colorProfile == p3)
+    }
+
+    /// Changes of a file whose map then cannot be used.
+    private static let changes: [(name: String, change: @Sendable (inout GainMapFile) -> Void)] = [
+        ("an offset outside of the file", { $0.offset = 1 << 31 }),
+        ("an offset within the image", { $0.offset = 30 }),
+        ("an empty map", { $0.byteCount = 0 }),
+        ("a map of three bytes", { $0.byteCount = 3 }),
+        ("a map without its end", { $0.byteCount = $0.mapFile.count - 40 }),
+        ("a map that is no image", { $0.map = Data([0xFF, 0xD8, 0xFF, 0xD9]) }),
+        ("a map larger than the image", { $0.map = JPEGMaker().file(width: 40, height: 8) { _, _ in [9] } }),
+        ("no maximum", { $0.properties["GainMapMax"] = nil }),
+        ("an infinite gain", { $0.properties["GainMapMax"] = "inf" }),
+        ("a gain that is no number", { $0.properties["GainMapMin"] = "nan" }),
+        ("a huge gain", { $0.properties["GainMapMax"] = "1e308" }),
+        ("a gain that is text", { $0.properties["GainMapMax"] = "high" }),
+        ("two gains", { $0.properties["GainMapMax"] = "1,2" }),
+        ("a minimum above the maximum", { $0.properties["GainMapMin"] = "3" }),
+        ("a gamma of zero", { $0.properties["Gamma"] = "0" }),
+        ("a huge offset", { $0.properties["OffsetHDR"] = "1e30" }),
+        ("another version", { $0.properties["Version"] = "2.0" }),
+        ("an image in HDR", { $0.properties["BaseRenditionIsHDR"] = "True" }),
+        ("a headroom of SDR", { ($0.properties["HDRCapacityMin"], $0.properties["HDRCapacityMax"]) = ("2", "1") }),
+        ("no binary numbers", { $0.numbers = [] }),
+        ("binary numbers of another version", { $0.numbers = [0, 1, 0, 0, 0x40] }),
+        ("binary numbers that end early", { $0.numbers = [0, 0, 0, 0, 0x40, 0, 0, 0, 1] }),
+        ("a denominator of zero", { $0.numbers = [0, 0, 0, 0, 0x48] + [UInt8](repeating: 0, count: 80) }),
+    ]
+
+    @Test(arguments: changes.indices)
+    func `a map that cannot be used is ignored and reported`(index: Int) throws {
+        var file = GainMapFile(image: ramp(size), map: flat([200]))
+        Self.changes[index].change(&file)
+        let expected = try decoder.decode(file.image)
+
+        let decoded = try decoder.decode(file.data, options: options())
+
+        #expect(decoded.pixels == expected.pixels, "\(Self.changes[index].name)")
+        #expect(decoded.colorProfile == nil)
+        #expect(decoded.damage?.kind == .harmless)
+        #expect(decoded.damage?.message.contains("the gain map is") == true)
+        let collector = PixelRowCollector()
+        #expect(try decoder.decodeRows(file.data, options: options(), into: collector)?.kind == .harmless)
+        #expect(collector.image?.pixels == expected.pixels)
+        #expect(try decoder.decode(file.data).damage == nil)
+    }
+
+    @Test func `an image without a map is the same in both ranges`() throws {
+        for name in ["420.jpg", "gray.jpg", "cmyk.jpg", "progressive.jpg", "exif6.jpg"] {
+            let file = try fixture(name)
+            let (standard, high) = try (decoder.decode(file), decoder.decode(file, options: options()))
+            #expect(standard.pixels == high.pixels)
+            #expect(standard.colorProfile == high.colorProfile)
+            #expect(high.damage == nil)
+        }
+    }
+
+    @Test func `every prefix of a file gives SDR, HDR or an error of decoding`() throws {
+        let file = GainMapFile(image: ramp(size), map: flat([200])).data
+        for count in 0..<file.count {
+            do {
+                let image = try decoder.decode(file.prefix(count), options: options { $0.allowsPartial = true })
+                // The last bytes of the map are only its end mark.
+                #expect(image.pixels.format == .rgba16 ? count > file.count - 8 : image.damage != nil)
+            } catch is ImageDecodingError {}
+        }
+    }
+
+    @Test func `the reported memory includes the map and the HDR image, and limits apply to both`() throws {
+        let image = ramp(PixelSize(width: 640, height: 480))
+        let file = GainMapFile(image: image, map: flat([200], PixelSize(width: 640, height: 480))).data
+        let standard = try decoder.decodingByteCount(file)
+        let high = try decoder.decodingByteCount(file, options: options())
+        // Four bytes per pixel, and then eight and up to four more.
+        #expect(high >= standard + 9 * 640 * 480)
+        let rows = try decoder.decodingByteCount(file, options: options { $0.isFiltered = true })
+        #expect(rows < high / 2)
+        let limits = DecodingLimits(maximumByteCount: 7 * 640 * 480)
+        #expect(throws: ImageDecodingError.self) { try decoder.decode(file, options: options { $0.limits = limits }) }
+        #expect(try decoder.decode(file, options: options(.standard) { $0.limits = limits }).damage == nil)
+    }
+}
