@@ -36,6 +36,19 @@ public struct DecoderFuzz {
                 target: TargetSize(width: 7, height: 5, mode: .fill), pixelFormat: .rgba16))
         _ = decode(data, DecodingOptions(limits: options.limits, pixelFormat: .gray8))
         _ = try? decoder.decodingByteCount(data, options: options)
+        checkHighRange(data, options)
+    }
+
+    /// A gain map changes the image only where it is requested, and gives the same rows as the image.
+    private func checkHighRange(_ data: Data, _ options: DecodingOptions) {
+        var high = options
+        (high.dynamicRange, high.includesAnimation) = (.high, false)
+        _ = try? decoder.decodingByteCount(data, options: high)
+        let collector = RowCollector()
+        guard let image = decode(data, high).image,
+            (try? decoder.decodeRows(data, options: high, into: collector)) != nil
+        else { return }
+        require(collector.holds(image.pixels), "rows of HDR differ from the image")
     }
 
     private struct Outcome {
