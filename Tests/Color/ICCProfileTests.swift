@@ -37,6 +37,24 @@ import Testing
         ProfileMaker(tags: [("wtpt", ProfileMaker.xyz([0.9642, 1, 0.8249])), ("desc", element)]).data
     }
 
+    @Test func `a matrix profile with the curves of sRGB has the code point of its primaries`() throws {
+        for codePoint in [9, 12] as [UInt8] {
+            let profile = try #require(ColorDescription(primaries: codePoint, transfer: 13)?.profile(isGray: false))
+            #expect(ICCProfile.primariesWithCurveOfSRGB(profile) == codePoint)
+        }
+        let table = ProfileMaker.curve(1_024, ProfileMaker.light)
+        func primaries(_ made: ProfileMaker) -> UInt8? { ICCProfile.primariesWithCurveOfSRGB(made.data) }
+        #expect(primaries(.matrix(ProfileMaker.p3Colorants, curve: table)) == 12)
+        #expect(primaries(.matrix(ProfileMaker.sRGBColorants, curve: table)) == 1)
+        #expect(primaries(.matrix(ProfileMaker.sRGBColorants, curve: ProfileMaker.gamma(2.2))) == nil)
+        #expect(primaries(.matrix(ProfileMaker.sRGBColorants.reversed(), curve: table)) == nil)
+        #expect(primaries(.matrix(ProfileMaker.sRGBColorants, curve: Array(table.prefix(100)))) == nil)
+        #expect(primaries(.matrix(ProfileMaker.sRGBColorants, curve: Array("para".utf8))) == nil)
+        #expect(primaries(.p3Table) == nil)
+        #expect(primaries(.gray(table)) == nil)
+        #expect(ICCProfile.primariesWithCurveOfSRGB(Data()) == nil)
+    }
+
     @Test(arguments: ["mmod", "vcgt", "meta", "dmnd", "targ", "abcd"])
     func `a tag that can identify a device is removed, and the rest keeps its bytes`(tag: String) throws {
         let whole = try p3()

@@ -66,6 +66,15 @@
             #expect(throws: WorkerFailure.self) { try Self.readInfo(bytes) }
         }
 
+        @Test func `the options of a request arrive unchanged`() {
+            var options = DecodingOptions(alphaMode: .premultiplied, pixelFormat: .gray16, includesAnimation: false)
+            (options.keepsInks, options.isFiltered) = (true, true)
+            for range in DynamicRange.allCases {
+                options.dynamicRange = range
+                #expect(alcedo_sandbox_request(.decode, options).options == options)
+            }
+        }
+
         @Test func `inks are accepted in pixels of four bytes only`() throws {
             let bytes = Self.written { $0.append(1) }
             let options = Self.generousOptions

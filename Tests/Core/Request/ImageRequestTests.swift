@@ -48,6 +48,7 @@ import Testing
             request { $0.decoding.allowsPartial = true },
             request { $0.decoding.tolerance = .harmless },
             request { $0.decoding.includesAnimation = false },
+            request { $0.decoding.dynamicRange = .high },
             request { $0.colorSpace = .displayP3 },
             request { $0.colorSpace = .embedded },
             request { $0.processors = [Step(identifier: "a")] },
