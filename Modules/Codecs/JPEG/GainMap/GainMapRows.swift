@@ -86,13 +86,12 @@ final class GainMapRows: PixelRowConsumer {
         let (top, part) = Self.position(y, height, in: map.height)
         let bottom = min(top + 1, map.height - 1)
         let scale = Float(Self.stepCount) / 255
+        let (first, second) = (top * map.bytesPerRow, bottom * map.bytesPerRow)
         mapRow.withUnsafeMutableBufferPointer { mapRow in
-            map.row(top).withUnsafeBytes { first in
-                map.row(bottom).withUnsafeBytes { second in
-                    for x in mapRow.indices {
-                        let (a, b) = (Float(first[x]), Float(second[x]))
-                        mapRow[x] = (a + (b - a) * part) * scale
-                    }
+            map.withUnsafeBytes { memory in
+                for x in mapRow.indices {
+                    let (a, b) = (Float(memory[first + x]), Float(memory[second + x]))
+                    mapRow[x] = (a + (b - a) * part) * scale
                 }
             }
         }
