@@ -89,10 +89,10 @@ struct HighDynamicRangeTests {
 
     /// Returns red of the middle of each stripe.
     private func samples(_ image: DecodedImage) -> [Int] {
-        image.pixels.row(24).withUnsafeBytes { row in
-            [8, 24, 40].map { x in
-                image.pixels.format.isDeep ? Int(row.bindMemory(to: UInt16.self)[4 * x]) : Int(row[4 * x])
-            }
+        let pixels = image.pixels
+        let isDeep = pixels.format.isDeep
+        return pixels.row(24).withUnsafeBytes { row in
+            [8, 24, 40].map { x in isDeep ? Int(row.bindMemory(to: UInt16.self)[4 * x]) : Int(row[4 * x]) }
         }
     }
 
