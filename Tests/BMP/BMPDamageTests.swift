@@ -149,8 +149,10 @@ import Testing
         let opaque = try decode([[0, 3, 2, 1, 0, 6, 5, 4]])
         let translucent = try decode([[0, 3, 2, 1, 9, 6, 5, 4]])
 
-        #expect(opaque.tightBytes == [1, 2, 3, 255, 4, 5, 6, 255] && opaque.alphaMode == .opaque)
-        #expect(translucent.tightBytes == [1, 2, 3, 0, 4, 5, 6, 9] && translucent.alphaMode == .straight)
+        #expect(opaque.tightBytes == [1, 2, 3, 255, 4, 5, 6, 255])
+        #expect(opaque.alphaMode == .opaque)
+        #expect(translucent.tightBytes == [1, 2, 3, 0, 4, 5, 6, 9])
+        #expect(translucent.alphaMode == .straight)
     }
 
     @Test func `bytes beside the pixels are not alpha`() throws {
@@ -167,7 +169,9 @@ import Testing
         for file in [trailer, profile.file, padding.file] {
             let pixels = try decoder.decode(file, options: DecodingOptions()).pixels
 
-            #expect(pixels.alphaMode == .opaque && pixels.tightBytes[3] == 255 && pixels.tightBytes[7] == 255)
+            #expect(pixels.alphaMode == .opaque)
+            #expect(pixels.tightBytes[3] == 255)
+            #expect(pixels.tightBytes[7] == 255)
             try DecoderChecks(decoder).checkRows(file)
         }
     }

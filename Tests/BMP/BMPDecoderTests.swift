@@ -68,7 +68,8 @@ import Testing
 
         let expected = ImageResolution(horizontal: 300, vertical: 150)
         #expect(try resolution(11_811, 5_906)?.keeps(expected) == true)
-        #expect(try resolution(0, 5_906) == nil && resolution(-1, 5_906) == nil)
+        #expect(try resolution(0, 5_906) == nil)
+        #expect(try resolution(-1, 5_906) == nil)
     }
 
     @Test(arguments: [1, 8, 24, 32]) func `a bitmap without a file header is recognized and decoded`(bits: Int) throws {
@@ -80,7 +81,8 @@ import Testing
 
         let image = try registry.decode(bitmap)
 
-        #expect(try image.pixels == registry.decode(writer.file).pixels && image.damage == nil)
+        #expect(try image.pixels == registry.decode(writer.file).pixels)
+        #expect(image.damage == nil)
         #expect(try registry.inspect(bitmap).size == image.size)
         #expect(decoder.errorCode(Data(bitmap.dropLast(9))) == .truncated)
         try DecoderChecks(decoder).checkRows(bitmap)

@@ -269,8 +269,10 @@ import Testing
 
         let image = try codecs.decode(cursor)
 
-        #expect(try image.pixels == codecs.decode(icon).pixels && image.pixels.rgba(0, 0) == [1, 1, 1, 255])
-        #expect(image.format == .ico && image.damage == nil)
+        #expect(try image.pixels == codecs.decode(icon).pixels)
+        #expect(image.pixels.rgba(0, 0) == [1, 1, 1, 255])
+        #expect(image.format == .ico)
+        #expect(image.damage == nil)
         #expect(try codecs.inspect(cursor).size == image.size)
         try DecoderChecks(decoder).checkRows(cursor)
     }

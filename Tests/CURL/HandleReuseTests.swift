@@ -43,10 +43,14 @@ struct HandleReuseTests {
         #expect(origin.state.connectionCount == 1)
         // The requests between them are as they were sent.
         #expect(seen[2].fields["Authorization"] == "Basic YW5uOnNlY3JldA==")
-        #expect(seen[4].fields["X-Mark"] == "1" && seen[8].fields["Range"] == "bytes=1-2")
-        #expect(seen[10].body == Data("text".utf8) && seen[14].method.rawValue == "PURGE")
+        #expect(seen[4].fields["X-Mark"] == "1")
+        #expect(seen[8].fields["Range"] == "bytes=1-2")
+        #expect(seen[10].body == Data("text".utf8))
+        #expect(seen[14].method.rawValue == "PURGE")
         for plain in [1, 3, 5, 7, 9, 11, 13, 15].map({ seen[$0] }) {
-            #expect(plain.method == .get && plain.fields == seen[0].fields && plain.body.isEmpty)
+            #expect(plain.method == .get)
+            #expect(plain.fields == seen[0].fields)
+            #expect(plain.body.isEmpty)
         }
     }
 }

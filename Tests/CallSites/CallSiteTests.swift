@@ -69,7 +69,8 @@ struct CallSiteTests {
         let request = ImageRequest(url: try #require(URL(string: "ftp://example.com/a.png")))
 
         let error = try #require(await #expect(throws: PipelineError.self) { try await pipeline.image(for: request) })
-        #expect(error.code == .download && (error.cause as? DownloadError)?.code == .unsupportedURL)
+        #expect(error.code == .download)
+        #expect((error.cause as? DownloadError)?.code == .unsupportedURL)
     }
 
     // Nuke:        catch ImagePipeline.Error.dataLoadingFailed(let error) where the app casts the error of its loader

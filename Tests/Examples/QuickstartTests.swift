@@ -40,7 +40,8 @@ struct QuickstartTests {
         let found = try await quickstart.run([origin.url(for: "/tiles.png").absoluteString])
         let missing = try await quickstart.run([origin.url(for: "/missing.png").absoluteString])
 
-        #expect(found.status == 0 && layers("tiles.png", in: found) == ["network", "memory"])
+        #expect(found.status == 0)
+        #expect(layers("tiles.png", in: found) == ["network", "memory"])
         #expect(missing.status == 1)
         #expect(missing.problems.hasPrefix("quickstart: "))
     }

@@ -149,7 +149,8 @@ import Testing
         for count in 1..<data.count {
             let part = data.prefix(count)
             guard let image = try? decoder.decode(part, options: DecodingOptions()) else {
-                #expect(errorCode(part) == .truncated && counts.isEmpty, "\(count) bytes")
+                #expect(errorCode(part) == .truncated, "\(count) bytes")
+                #expect(counts.isEmpty, "\(count) bytes")
                 let partial = try? decoder.decode(part, options: DecodingOptions(allowsPartial: true))
                 #expect(partial.map { $0.partialError?.code == .truncated } ?? true)
                 continue

@@ -104,7 +104,8 @@ import Testing
         for (index, end) in ends.enumerated() {
             let damaged = file + end
             let image = try decoder.decode(damaged, options: DecodingOptions(tolerance: .harmless))
-            #expect(image.pixels == whole.pixels && image.damage?.kind == .harmless, "end \(index)")
+            #expect(image.pixels == whole.pixels, "end \(index)")
+            #expect(image.damage?.kind == .harmless, "end \(index)")
             try DecoderChecks(decoder).checkPieces(damaged)
             try DecoderChecks(decoder).checkRows(damaged)
         }

@@ -81,7 +81,8 @@ import Testing
                     Issue.record("\(size) is \(seen.pieces)")
                     return
                 }
-                #expect(seen.fast == seen.pieces && seen.rows == seen.pieces, "\(size)")
+                #expect(seen.fast == seen.pieces, "\(size)")
+                #expect(seen.rows == seen.pieces, "\(size)")
             }
         }
     }
@@ -113,7 +114,8 @@ import Testing
         ]
         for (index, file) in files.enumerated() {
             let seen = try outcomes(file)
-            #expect(seen.fast == seen.pieces && seen.rows == seen.pieces, "file \(index): \(seen)")
+            #expect(seen.fast == seen.pieces, "file \(index): \(seen)")
+            #expect(seen.rows == seen.pieces, "file \(index): \(seen)")
         }
     }
 }

@@ -144,7 +144,7 @@ struct EncodedByteBudgetTests {
             pipeline, (0..<40).map { ImageRequest(source: .file(directory.url.appending(path: "\($0)").path)) })
 
         // Four are read concurrently, and each of those may have begun before the limit was reached.
-        try await end(loads, [{ #expect(read.value >= 2000 && read.value < 2000 + 4 * 1000) }])
+        try await end(loads, [{ #expect((2000..<2000 + 4 * 1000).contains(read.value)) }])
 
         #expect(read.value == 40_000)
     }
@@ -156,7 +156,7 @@ struct EncodedByteBudgetTests {
         let pipeline = pipeline(FakeDownloader(giving: Data()), disk: disk, limit: 2000)
         let loads = start(pipeline, requests)
 
-        try await end(loads, [{ #expect(disk.reads.value >= 2 && disk.reads.value <= 2 + 16) }])
+        try await end(loads, [{ #expect((2...2 + 16).contains(disk.reads.value)) }])
 
         #expect(disk.reads.value >= 60)
     }

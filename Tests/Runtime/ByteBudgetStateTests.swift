@@ -64,7 +64,9 @@ import Testing
         let early = state.release(6, group: "a").map(\.id)
         let isOvertaken = state.tryReserve(1, priority: 0, group: "b") != nil
         let admitted = state.release(2, group: "b").map(\.id)
-        #expect(early == [] && !isOvertaken && admitted == [1])
+        #expect(early == [])
+        #expect(!isOvertaken)
+        #expect(admitted == [1])
     }
 
     @Test func `a reservation of the group of the first waiter admits the waiters of other groups`() {
@@ -124,7 +126,8 @@ import Testing
         state.wait(waiter(2, 100, of: "b"), priority: 0)
         let early = state.release(10, group: "b").map(\.id)
         let late = state.release(65, group: "b").map(\.id)
-        #expect(early == [] && late == [2])
+        #expect(early == [])
+        #expect(late == [2])
     }
 
     @Test func `removing a waiter that blocks no others admits none`() {

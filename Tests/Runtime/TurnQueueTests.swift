@@ -35,7 +35,8 @@ import Testing
                 #expect(isBefore == expected)
             default:
                 let (first, popped, expected) = (queue.first(), queue.popFirst(), model.popFirst()?.element)
-                #expect(first == expected && popped == expected)
+                #expect(first == expected)
+                #expect(popped == expected)
             }
             #expect(queue.count == model.count)
         }
@@ -59,7 +60,8 @@ import Testing
         queue.add(3, "low", priority: -1)
         queue.add(4, "b1", priority: 0, group: "b")
         let others = [queue.popFirst(), queue.popFirst(), queue.popFirst(), queue.popFirst(), queue.popFirst()]
-        #expect(first == "a1" && others == ["alone", "b1", "a2", "low", nil])
+        #expect(first == "a1")
+        #expect(others == ["alone", "b1", "a2", "low", nil])
     }
 
     @Test func `work that has not waited counts for its group`() {
@@ -85,7 +87,10 @@ import Testing
         let blocked = queue.popFirst()
         queue.end("a")
         let next = [queue.popFirst(), queue.popFirst()]
-        #expect(removed == "a3" && isMoved && blocked == nil && next == ["a4", nil])
+        #expect(removed == "a3")
+        #expect(isMoved)
+        #expect(blocked == nil)
+        #expect(next == ["a4", nil])
     }
 
     @Test func `groups with running work that are skipped keep their turn`() {
@@ -95,7 +100,10 @@ import Testing
         let none = queue.popFirst(skipsRunningGroups: true)
         queue.add(3, "low", priority: -1)
         let alone = queue.popFirst(skipsRunningGroups: true)
-        #expect(first == "a1" && none == nil && alone == "low" && queue.count == 2)
+        #expect(first == "a1")
+        #expect(none == nil)
+        #expect(alone == "low")
+        #expect(queue.count == 2)
 
         let others = [queue.popFirst(), queue.popFirst(), queue.popFirst()]
         #expect(others == ["b1", "a2", nil])
@@ -106,7 +114,8 @@ import Testing
         let removed = [queue.remove(0), queue.remove(1), queue.remove(1)]
         queue.add(4, "a3", priority: 0, group: "a")
         let order = [queue.popFirst(), queue.popFirst(), queue.popFirst(), queue.popFirst()]
-        #expect(removed == ["a1", "a2", nil] && order == ["b1", "a3", "b2", nil])
+        #expect(removed == ["a1", "a2", nil])
+        #expect(order == ["b1", "a3", "b2", nil])
     }
 
     @Test(arguments: [1, 2, 3]) func `every waiter has its turn once, and no group exceeds its limit`(seed: UInt64) {
@@ -137,7 +146,8 @@ import Testing
                 guard let next = queue.popFirst() else { continue }
                 let wasWaiting = waiting.remove(next.id) != nil
                 running.append(next.group)
-                #expect(wasWaiting && running.count { $0 == next.group } <= 2)
+                #expect(wasWaiting)
+                #expect(running.count { $0 == next.group } <= 2)
             }
             #expect(queue.count == waiting.count)
         }

@@ -33,7 +33,8 @@
 
             let estimate = Self.estimate("M" + points.map { "\($0.x),\($0.y)" }.joined(separator: "L"))
 
-            #expect(estimate > count * 0.7 && estimate < count * 3, "\(estimate) of \(count)")
+            #expect(estimate > count * 0.7, "\(estimate) of \(count)")
+            #expect(estimate < count * 3, "\(estimate) of \(count)")
         }
 
         @Test(arguments: [
@@ -106,15 +107,17 @@
             var sample = PointSample()
             for index in 0..<100_000 { sample.add(SIMD2(Double(index % 1_000), Double(index % 997))) }
             #expect(sample.points.count == 4_096)
-            #expect(sample.minimum == SIMD2(0, 0) && sample.maximum == SIMD2(999, 996))
+            #expect(sample.minimum == SIMD2(0, 0))
+            #expect(sample.maximum == SIMD2(999, 996))
 
             var estimate = CrossingEstimate(sample)
             for _ in 0..<100 { estimate.add(SIMD2(0, 0), SIMD2(999, 996)) }
-            #expect(estimate.stepCount <= 100 * 2 * 34 && estimate.stepCount >= 100 * 30)
+            #expect((100 * 30...100 * 2 * 34).contains(estimate.stepCount))
 
             // Enough lines across the whole path end the estimate.
             for _ in 0..<1_200_000 { estimate.add(SIMD2(0, 996), SIMD2(999, 0)) }
-            #expect(estimate.count == .infinity && estimate.stepCount < 1 << 26)
+            #expect(estimate.count == .infinity)
+            #expect(estimate.stepCount < 1 << 26)
         }
 
         @Test func `all paths of a document use up the same number of steps`() {
@@ -123,7 +126,8 @@
             let first = PathMeasure(data, stepCount: &stepCount)
             let used = CrossingEstimate.maximumStepCount - stepCount
 
-            #expect(used >= 40 && first.crossingCount < 32 * 40 * 40)
+            #expect(used >= 40)
+            #expect(first.crossingCount < 32 * 40 * 40)
 
             // The steps of one path and a half.
             stepCount = used + used / 2

@@ -104,8 +104,10 @@
             #expect(straight.pixels.alphaMode == .straight)
             #expect(straight.format == .svg)
             let pixel = straight.pixels.rgba(5, 5)
-            #expect(
-                (127...128).contains(pixel[3]) && pixel[0] == 255 && (126...130).contains(pixel[1]) && pixel[2] == 0)
+            #expect((127...128).contains(pixel[3]))
+            #expect(pixel[0] == 255)
+            #expect((126...130).contains(pixel[1]))
+            #expect(pixel[2] == 0)
             #expect(premultiplied.pixels.alphaMode == .premultiplied)
             #expect(premultiplied.pixels.converted(to: .straight).tightBytes == straight.pixels.tightBytes)
             #expect(opaque.pixels.alphaMode == .opaque)

@@ -83,7 +83,8 @@
         @Test func `the root element has its natural size and a view box`() throws {
             let text = try sanitized(document("", attributes: #"width="50%" height="2in""#))
 
-            #expect(text.contains(#"height="192.0""#) && text.contains(#"width="300.0""#))
+            #expect(text.contains(#"height="192.0""#))
+            #expect(text.contains(#"width="300.0""#))
             #expect(text.contains(#"viewBox="0 0 300.0 192.0""#))
         }
 

@@ -70,7 +70,8 @@
                     let error = #expect(throws: ImageDecodingError.self) {
                         try self.reader(Data(data), in: sandbox).decodeRows(options, into: PixelRowCollector())
                     }
-                    #expect(error?.code == expected?.code && error?.message == expected?.message)
+                    #expect(error?.code == expected?.code)
+                    #expect(error?.message == expected?.message)
                 }
                 #expect(sandbox.statistics.violations == 0)
             }

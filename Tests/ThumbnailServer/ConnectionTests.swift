@@ -175,7 +175,8 @@ struct ConnectionTests {
                 let response = try await waiting.removeLast().readToEnd()
                 #expect(response.hasPrefix("HTTP/1.1 200 "))
             }
-            #expect(lines.value.count == 1 && lines.value[0].hasPrefix("cannot accept a connection: "))
+            #expect(lines.value.count == 1)
+            #expect(lines.value.first?.hasPrefix("cannot accept a connection: ") == true)
         }
     }
 }

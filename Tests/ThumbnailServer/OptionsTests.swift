@@ -94,7 +94,8 @@ struct OptionsTests {
         let found = options.makeCacheDirectory()
 
         let problem = try #require(found)
-        #expect(problem.hasPrefix("caching on disk is disabled") && problem.contains(cache.path))
+        #expect(problem.hasPrefix("caching on disk is disabled"))
+        #expect(problem.contains(cache.path))
         #expect(options.stack.cacheDirectory == nil)
         #expect(options.stack.cacheDirectories.isEmpty)
     }

@@ -228,7 +228,8 @@ struct ResponseTests {
                 #expect(stored == Double(round))
             }
         }
-        #expect(tags[0] != nil && tags[0] == tags[1])
+        #expect(tags[0] != nil)
+        #expect(tags[0] == tags[1])
         #expect(origin.requests.count == 1)
     }
 

@@ -108,7 +108,8 @@ struct SandboxedServerTests {
         @Test func `a server without sandbox has no processes, and a notice`() throws {
             let codecs = try ServerCodecs.start(.off, ServerStack.Settings())
 
-            #expect(codecs.notice == "the sandbox is off: --no-sandbox was given" && codecs.sandboxCounts == nil)
+            #expect(codecs.notice == "the sandbox is off: --no-sandbox was given")
+            #expect(codecs.sandboxCounts == nil)
             #expect(ServerCodecs.workerCount(.off, ServerStack.Settings()) == 0)
         }
     #endif

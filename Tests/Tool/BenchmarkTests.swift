@@ -73,7 +73,8 @@ struct BenchmarkTests {
         report["machine"] = "another"
         try JSONSerialization.data(withJSONObject: report).write(to: data)
         let rejected = try await bench.run(update)
-        #expect(rejected.status == 1 && rejected.problems.contains("is of another machine or of other versions"))
+        #expect(rejected.status == 1)
+        #expect(rejected.problems.contains("is of another machine or of other versions"))
     }
 
     @Test func `the decode benchmark prints a ratio for each image and format`() async throws {
@@ -88,7 +89,8 @@ struct BenchmarkTests {
         let lines = outcome.output.split(separator: "\n")
         // The second ratio requires libspng.
         #expect(try lines[0].wholeMatch(of: Regex(#"(\d+\.\d{3}  ){1,2}png  262144 pixels  tiles\.png"#)) != nil)
-        #expect(lines[2].hasPrefix("jpeg: ") && lines[3].hasPrefix("png: "))
+        #expect(lines[2].hasPrefix("jpeg: "))
+        #expect(lines[3].hasPrefix("png: "))
     }
 
     @Test func `the encode benchmark prints the times and the bytes of each format`() async throws {
@@ -119,7 +121,8 @@ struct BenchmarkTests {
 
         #expect(outcome.status == 0)
         let rows = outcome.output.split(separator: "\n").map { $0.split(separator: " ").map(String.init) }
-        #expect(rows.count == 3 && rows[0].prefix(3) == ["2", "JPEG", "thumbnails"])
+        try #require(rows.count == 3)
+        #expect(rows[0].prefix(3) == ["2", "JPEG", "thumbnails"])
         #expect(try #require(Int(rows[1][1])) > 0)
         #expect(try #require(Int(rows[2][3])) > 1)
 
@@ -164,7 +167,8 @@ struct BenchmarkTests {
         #expect(missing.output.contains("no threshold; add: at most "))
         for invalid in ["at most x | a", "at most 1", "most 1 | a", "at most 1 | a\nat most 2 | a", "at most 0 | a"] {
             let outcome = try await run(invalid)
-            #expect(outcome.status == 1 && outcome.problems.contains("thresholds.txt, line "), "\(invalid)")
+            #expect(outcome.status == 1, "\(invalid)")
+            #expect(outcome.problems.contains("thresholds.txt, line "), "\(invalid)")
         }
     }
 

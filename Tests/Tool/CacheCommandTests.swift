@@ -54,7 +54,8 @@ struct CacheCommandTests {
             ["cache", "clear"], ["load", "--no-sheet", file],
         ] where words[0] == "cache" || name == "index" {
             let outcome = try await alcedo.run(words + ["--cache", own.path])
-            #expect(outcome.status == 1 && outcome.output == "", "\(words)")
+            #expect(outcome.status == 1, "\(words)")
+            #expect(outcome.output == "", "\(words)")
             #expect(
                 outcome.problems.contains("\(own.path)/ is not a cache directory: it contains '\(name)'"),
                 "\(outcome.problems)")
@@ -124,8 +125,10 @@ struct CacheCommandTests {
         try Data().write(to: directory.url.appending(path: "file"))
         for (location, reason) in [("file", "Not a directory"), ("file/x", "Not a directory"), ("no", "No such file")] {
             let outcome = try await alcedo.run(["cache", action, "--cache", "\(directory.path)/\(location)"])
-            #expect(outcome.status == 1 && outcome.output == "", "\(location)")
-            #expect(outcome.problems.hasPrefix("alcedo: ") && outcome.problems.contains(reason), "\(location)")
+            #expect(outcome.status == 1, "\(location)")
+            #expect(outcome.output == "", "\(location)")
+            #expect(outcome.problems.hasPrefix("alcedo: "), "\(location)")
+            #expect(outcome.problems.contains(reason), "\(location)")
         }
         #expect(!FileManager.default.fileExists(atPath: "\(directory.path)/no"))
     }

@@ -32,13 +32,19 @@ struct InspectTests {
         #expect(objects.map { $0["input"] as? String } == arguments)
         let codes = objects.map { ($0["error"] as? String)?.prefix { $0 != ":" }.description }
         #expect(codes == [nil, "unreadable", "unknownFormat", "truncated", "unreadable", nil])
-        #expect(objects[3]["width"] as? Int == 1200 && objects[3]["frames"] == nil)
+        #expect(objects[3]["width"] as? Int == 1200)
+        #expect(objects[3]["frames"] == nil)
         let tiles = objects[0]
-        #expect(tiles["format"] as? String == "png" && tiles["width"] as? Int == 512)
-        #expect(tiles["frameCount"] as? Int == 1 && tiles["loopCount"] is NSNull && tiles["error"] is NSNull)
-        #expect((tiles["delaysMs"] as? [Double]) == [] && tiles["orientation"] as? Int == 1)
+        #expect(tiles["format"] as? String == "png")
+        #expect(tiles["width"] as? Int == 512)
+        #expect(tiles["frameCount"] as? Int == 1)
+        #expect(tiles["loopCount"] is NSNull)
+        #expect(tiles["error"] is NSNull)
+        #expect((tiles["delaysMs"] as? [Double]) == [])
+        #expect(tiles["orientation"] as? Int == 1)
         let frames = try #require(tiles["frames"] as? [[String: String]])
-        #expect(frames.count == 1 && frames[0]["sha256"]?.count == 64)
+        try #require(frames.count == 1)
+        #expect(frames[0]["sha256"]?.count == 64)
         #expect(frames[0]["sha256Alpha0Zeroed"]?.count == 64)
     }
 
@@ -64,8 +70,10 @@ struct InspectTests {
 
         let object = try #require(try JSONLines.objects(outcome.output).first)
         #expect(outcome.status == 0)
-        #expect((object["frames"] as? [Any])?.count == 3 && object["frameCount"] as? Int == 3)
-        #expect(object["delaysMs"] as? [Double] == [50, 50, 50] && object["loopCount"] as? Int == 3)
+        #expect((object["frames"] as? [Any])?.count == 3)
+        #expect(object["frameCount"] as? Int == 3)
+        #expect(object["delaysMs"] as? [Double] == [50, 50, 50])
+        #expect(object["loopCount"] as? Int == 3)
         #expect(plain.output.contains("gif, 13 x 19"))
         #expect(plain.output.contains("3 frames, 0.15 s, loop count 3"))
     }
@@ -95,7 +103,8 @@ struct InspectTests {
 
         let reduced = try ImageProcessors.Resize(to: PixelSize(width: 100, height: 100)).process(image)
         let found = try #require(try JSONLines.objects(outcome.output).first?["placeholders"] as? [String: String])
-        #expect(try found["thumbHash"] == ThumbHash(reduced).base64 && found["blurHash"] == BlurHash(reduced).text)
+        #expect(try found["thumbHash"] == ThumbHash(reduced).base64)
+        #expect(try found["blurHash"] == BlurHash(reduced).text)
     }
 
     @Test func `--placeholders prints a ThumbHash, a BlurHash and the dominant color of each image`() async throws {
@@ -148,8 +157,10 @@ struct InspectTests {
         let outcome = try await alcedo.run(["inspect", "--json", "--placeholders", cut.path])
 
         let object = try #require(try JSONLines.objects(outcome.output).first)
-        #expect(outcome.status == 1 && (object["error"] as? String)?.hasPrefix("truncated: ") == true)
-        #expect(object["width"] as? Int == 1200 && !object.keys.contains("placeholders"))
+        #expect(outcome.status == 1)
+        #expect((object["error"] as? String)?.hasPrefix("truncated: ") == true)
+        #expect(object["width"] as? Int == 1200)
+        #expect(!object.keys.contains("placeholders"))
     }
 
     @Test func `a bitmap and an icon in a directory are inspected and converted`() async throws {
@@ -165,7 +176,8 @@ struct InspectTests {
         ])
 
         let objects = try JSONLines.objects(outcome.output)
-        #expect(outcome.status == 0 && objects.map { $0["format"] as? String } == ["bmp", "ico"])
+        #expect(outcome.status == 0)
+        #expect(objects.map { $0["format"] as? String } == ["bmp", "ico"])
         #expect(objects.map { $0["width"] as? Int } == [3, 2])
         #expect(objects.map { $0["hasAlpha"] as? Bool } == [false, true])
         #expect(conversion.status == 0, "\(conversion.problems)")
@@ -202,9 +214,11 @@ struct InspectTests {
         let names = objects.map { $0["profileName"] as? String }
         #expect(names == ["sRGB built-in", "Display P3", nil, nil, "Display P3"])
         #expect(objects.map { $0["profileError"] is NSNull } == [true, true, false, true, true])
-        #expect(objects[0]["profileBytes"] as? Int == 588 && objects[3]["profileBytes"] is NSNull)
+        #expect(objects[0]["profileBytes"] as? Int == 588)
+        #expect(objects[3]["profileBytes"] is NSNull)
         #expect(objects.map { $0["color"] as? String } == [nil, nil, nil, nil, "Display P3"])
-        #expect(objects[0]["color"] is NSNull && people.output.contains("  color: Display P3\n  profile: "))
+        #expect(objects[0]["color"] is NSNull)
+        #expect(people.output.contains("  color: Display P3\n  profile: "))
         #expect(people.output.contains("  profile: 588 bytes, sRGB built-in, equal to sRGB\n"))
         #expect(people.output.contains(" bytes, Display P3\n"))
         #expect(people.output.contains("  profile: 6 bytes, unusable: color: "))

@@ -96,7 +96,8 @@
             #expect(second.status == 0)
             #expect(second.problems == "")
             let line = try JSONLines.objects(first.output).first
-            #expect(line?["lost"] as? [String] == [] && line?["output"] as? String == stored.path)
+            #expect(line?["lost"] as? [String] == [])
+            #expect(line?["output"] as? String == stored.path)
             let info = try CodecRegistry.programs.inspect(Data(contentsOf: stored))
             #expect(info.format.rawValue == "jxl")
             #expect(info.metadata.exif != nil)
@@ -119,7 +120,8 @@
             let outcome = try await recompress([input.path, "--format", "jxl", "--output", output.path])
 
             let names = try FileManager.default.contentsOfDirectory(atPath: output.path).sorted()
-            #expect(outcome.status == 1 && names == (0..<6).map { "good\($0).jxl" })
+            #expect(outcome.status == 1)
+            #expect(names == (0..<6).map { "good\($0).jxl" })
             let problems = outcome.problems.split(separator: "\n")
             #expect(problems.count == 3, "\(outcome.problems)")
             #expect(problems.allSatisfy { $0.hasPrefix("alcedo: ") && $0.contains(".jpg: ") }, "\(outcome.problems)")

@@ -39,7 +39,8 @@ struct OverwriteTests {
         #expect(rejected.status == 1)
         #expect(rejected.output == "")
         #expect(rejected.problems == "alcedo: \(output.path)/\(result) already exists; use --force to replace it\n")
-        #expect(try names() == [result] && Data(contentsOf: output.appending(path: result)) == old)
+        #expect(try names() == [result])
+        #expect(try Data(contentsOf: output.appending(path: result)) == old)
 
         let forced = try await alcedo.run(command + [Self.file, "--force", "--output", output.path])
         #expect(forced.status == 0, "\(forced.problems)")
@@ -136,9 +137,11 @@ struct OverwriteTests {
 
         for force in [[], ["--force"]] {
             let outcome = try await alcedo.run(command + [own.path, "--output", output.path] + force)
-            #expect(outcome.status == 1 && outcome.problems.contains("it is one of the input images"))
+            #expect(outcome.status == 1)
+            #expect(outcome.problems.contains("it is one of the input images"))
         }
-        #expect(try Data(contentsOf: own) == dunes && names() == ["own.jpg"])
+        #expect(try Data(contentsOf: own) == dunes)
+        #expect(try names() == ["own.jpg"])
     }
 
     @Test(arguments: [SIGINT, SIGKILL])

@@ -154,7 +154,8 @@ struct ThumbnailTests {
         #expect(outcome.status == 1)
         #expect(outcome.problems.filter { $0 == "\n" }.count == 2)
         #expect(outcome.output.hasPrefix("thumbnails: 1 written, 2 failed, "))
-        #expect(try Data(contentsOf: own) == dunes && Data(contentsOf: linked) == tiles)
+        #expect(try Data(contentsOf: own) == dunes)
+        #expect(try Data(contentsOf: linked) == tiles)
         #expect(try info("linked.jpg").size == PixelSize(width: 100, height: 100))
     }
 

@@ -134,12 +134,15 @@ struct ToolOptionTests {
         ]
         #expect(objects.allSatisfy { Set($0.keys) == keys })
         let good = try #require(objects.first { $0["input"] as? String == Self.file })
-        #expect(good["layer"] as? String == "local" && good["bytes"] as? Int == 2913 && good["error"] is NSNull)
+        #expect(good["layer"] as? String == "local")
+        #expect(good["bytes"] as? Int == 2913)
+        #expect(good["error"] is NSNull)
         // `load` does not search for it.
         #expect(command[0] == "load" ? good["lost"] is NSNull : good["lost"] is [String])
         #expect(FileManager.default.fileExists(atPath: try #require(good["output"] as? String)))
         let failed = try #require(objects.first { ($0["error"] as? String) != nil })
-        #expect(failed["output"] is NSNull && failed["layer"] is NSNull)
+        #expect(failed["output"] is NSNull)
+        #expect(failed["layer"] is NSNull)
     }
 
     @Test func `scripts receive the sheet's object, too`() async throws {
@@ -149,7 +152,8 @@ struct ToolOptionTests {
         let objects = try JSONLines.objects(outcome.output)
         #expect(outcome.status == 0)
         #expect(objects.count == 3)
-        #expect(objects.last?["output"] as? String == sheet.path && objects.last?["input"] is NSNull)
+        #expect(objects.last?["output"] as? String == sheet.path)
+        #expect(objects.last?["input"] is NSNull)
     }
 
     @Test(arguments: writers.indices)

@@ -83,7 +83,8 @@ struct LoopbackTests {
         #expect(origin.requests.last?.fields["Range"] == "bytes=70000-")
         #expect(try await load(request("/cut"), through: transport).source == .fresh)
         let range = try await load(request("/cut", ["Range": "bytes=69998-70001"]), through: transport)
-        #expect(range.head.status == 206 && range.body == Self.content[69_998..<70_002])
+        #expect(range.head.status == 206)
+        #expect(range.body == Self.content[69_998..<70_002])
     }
 
     @Test(arguments: Roles.all)

@@ -105,7 +105,7 @@ import Testing
         // 4,096 groups of codes, for which libwebp holds 23 MB.
         let data = PrefixCodeBomb.file(side: 256)
         let count = try decoder.decodingByteCount(data, options: DecodingOptions())
-        #expect(count >= 4096 * 5120 && count <= 4096 * 12_400 + (4 << 20))
+        #expect((4096 * 5120...4096 * 12_400 + (4 << 20)).contains(count))
         #expect(try decoder.decode(data).size == PixelSize(width: 256, height: 256))
         try DecoderChecks(decoder).checkPieces(PrefixCodeBomb.file(side: 64))
 
@@ -171,7 +171,8 @@ import Testing
 
         #expect(try decoder.decodingByteCount(data, options: DecodingOptions()) >= 4096 * 5120)
         let image = try decoder.decode(data)
-        #expect(image.damage == nil && image.pixels.tightBytes.allSatisfy { $0 == 0 } == false)
+        #expect(image.damage == nil)
+        #expect(image.pixels.tightBytes.contains { $0 != 0 })
         let limits = DecodingLimits(maximumByteCount: 20 << 20)
         #expect(errorCode(data, limits: limits) == .exceedsLimit)
     }

@@ -53,7 +53,8 @@ import Testing
         #expect(low.count < high.count)
         #expect(low.error > high.error)
         #expect(high.error < 4 * 90 * 70 * 4)
-        #expect(try result(-3).count == result(0).count && result(.nan).count == result(0).count)
+        #expect(try result(-3).count == result(0).count)
+        #expect(try result(.nan).count == result(0).count)
         #expect(try result(200).count == result(100).count)
         let translucent = try noise()
         let alpha = try decode(WebPEncoder().encode(DecodedImage(pixels: translucent))).pixels.tightBytes

@@ -84,7 +84,8 @@ struct InjectedFaultTests {
             }
             let verification = await reader.verify()
             #expect(verification.checkedCount == sizes.count)
-            #expect(verification.damagedNames.isEmpty && verification.error == nil)
+            #expect(verification.damagedNames.isEmpty)
+            #expect(verification.error == nil)
         }
     }
 

@@ -128,7 +128,8 @@ struct ElsewhereTests {
             return response
         }
         #expect(try await fetch(cached(counting), "http://h/a") == Self.body)
-        #expect(requests.value.first == "http://h/a whole" && requests.value.dropFirst() == ["http://h/a bytes=4000-"])
+        #expect(requests.value.first == "http://h/a whole")
+        #expect(requests.value.dropFirst() == ["http://h/a bytes=4000-"])
         #expect(sent.value == 6_000)
     }
 

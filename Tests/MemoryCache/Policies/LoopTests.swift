@@ -29,7 +29,7 @@ struct LoopTests {
         capacity: Int, leastRatio: Double
     ) {
         let ratio = request(loop(0..<1000, turns: 30), of: Cache(costLimit: capacity))
-        #expect(ratio >= leastRatio && ratio <= Double(capacity) / 1000)
+        #expect((leastRatio...Double(capacity) / 1000).contains(ratio))
     }
 
     @Test(arguments: [64, 4000])

@@ -27,7 +27,10 @@ import Testing
             if Bool.random(using: &random) {
                 let least = list.min { ($0.number, $0.order) < ($1.number, $1.order) }
                 #expect(queue.least() == least?.slot)
-                if let least { #expect(queue.floor == least.number && queue.number(of: least.slot) == least.number) }
+                if let least {
+                    #expect(queue.floor == least.number)
+                    #expect(queue.number(of: least.slot) == least.number)
+                }
             }
             #expect(queue.count == list.count)
         }

@@ -184,7 +184,8 @@ struct ModifierTests {
                 codecs: FakeCodec().registry))
         let error = try #require(
             await #expect(throws: PipelineError.self) { try await pipeline.load(try web("a")) })
-        #expect(error.code == .download && (error.cause as? DownloadError)?.code == .declined)
+        #expect(error.code == .download)
+        #expect((error.cause as? DownloadError)?.code == .declined)
     }
 
     // MARK: Default credentials

@@ -120,7 +120,8 @@ struct DataCachePolicyTests {
         await stack.pipeline.flush()
         #expect(response.layer == .memory)
         #expect(response.encodedByteCount == nil)
-        #expect(stack.stored(try web("a")) == level(7) && stack.downloader.count == 1)
+        #expect(stack.stored(try web("a")) == level(7))
+        #expect(stack.downloader.count == 1)
     }
 
     @Test func `a process without the codec leaves the processed images of another`() async throws {
@@ -171,7 +172,8 @@ struct DataCachePolicyTests {
         let stack = Stack(FakeDownloader(giving: level(7)))
         #expect(try await stack.pipeline.data(for: try web("a")) == level(7))
         await stack.pipeline.flush()
-        #expect(stack.stored(try web("a")) == level(7) && stack.codec.decodes.value == 0)
+        #expect(stack.stored(try web("a")) == level(7))
+        #expect(stack.codec.decodes.value == 0)
 
         let wrong = Stack(FakeDownloader(giving: Data("<html>".utf8)))
         let error = await #expect(throws: PipelineError.self) {

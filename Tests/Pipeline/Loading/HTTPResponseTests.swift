@@ -63,7 +63,10 @@ struct HTTPResponseTests {
 
         #expect(fromMemory.layer == .memory)
         #expect(fromDisk.layer == .disk)
-        for response in [fromMemory, fromDisk] { #expect(response.httpResponse == nil && response.metrics == nil) }
+        for response in [fromMemory, fromDisk] {
+            #expect(response.httpResponse == nil)
+            #expect(response.metrics == nil)
+        }
     }
 
     @Test func `an image made of one in memory has no response`() async throws {

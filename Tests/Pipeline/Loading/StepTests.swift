@@ -251,7 +251,8 @@ struct StepTests {
         clock.advance(by: .seconds(1))
         for task in tasks[..<2] {
             let error = await #expect(throws: PipelineError.self) { try await task.value }
-            #expect(error?.code == .processing && error?.cause as? ImageProcessingError == rejection)
+            #expect(error?.code == .processing)
+            #expect(error?.cause as? ImageProcessingError == rejection)
         }
         #expect(try await tasks[2].value == 103)
     }

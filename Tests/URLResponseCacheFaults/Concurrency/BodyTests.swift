@@ -53,7 +53,8 @@ struct BodyTests {
         let (cache, _) = cache()
         do { _ = try await begin(cache, "broken") }
 
-        #expect(bodies.value.count == 1 && bodies.value[0].isCancelled)
+        #expect(bodies.value.count == 1)
+        #expect(bodies.value.first?.isCancelled == true)
         #expect(try await !isStored(cache, "broken"))
     }
 
