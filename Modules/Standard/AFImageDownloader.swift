@@ -1,7 +1,7 @@
 import AlcedoCURL
 import AlcedoCodecs
 import AlcedoColor
-import AlcedoCore
+public import AlcedoCore
 import AlcedoDiskCache
 public import AlcedoDownloader
 import AlcedoMemoryCache
@@ -39,23 +39,35 @@ extension ImagePipeline.Configuration {
     ///
     /// Source: AFNetworking 4, `AFImageDownloader.m`, `defaultURLCache` and `defaultURLSessionConfiguration`.
     ///
-    /// - Parameter cacheDirectory: A directory used by the response cache alone, or nil to store nothing on disk.
-    ///   Default: the directory `alcedo-responses` in the user's cache directory; see ``cacheDirectory(named:)``.
+    /// - Parameters:
+    ///   - cacheDirectory: A directory used by the response cache alone, or nil to store nothing on disk. Default: the
+    ///     directory `alcedo-responses` in the user's cache directory; see ``cacheDirectory(named:)``.
+    ///   - clock: The clock of the pipeline, its caches and the downloader, such as a `ManualClock` of `AlcedoTesting`.
+    ///     Default: the system's clock.
+    ///   - taskExecutor: The executor of the tasks of the pipeline and the downloader, such as a `ManualExecutor` of
+    ///     `AlcedoTesting`. Default: nil, for Swift's executor and the threads of each part.
     public static func afImageDownloader(
-        cacheDirectory: URL? = Self.cacheDirectory(named: "alcedo-responses")
+        cacheDirectory: URL? = Self.cacheDirectory(named: "alcedo-responses"),
+        clock: any TimeSource = SystemClock(),
+        taskExecutor: (any TaskExecutor)? = nil
     ) -> Self {
+        var downloads = DownloaderConfiguration.afImageDownloader
+        downloads.taskExecutor = taskExecutor
         var network = CURLOptions()
         network.keepsCookies = true
         let disk = cacheDirectory.map {
             // No maximum age: each response states its own freshness.
-            FileDiskCache(directory: $0, limits: DataCacheLimits(sizeLimit: 150 << 20, maximumAge: nil))
+            FileDiskCache(
+                directory: $0, limits: DataCacheLimits(sizeLimit: 150 << 20, maximumAge: nil), clock: clock)
         }
-        let responses = URLResponseCache(memoryLimit: 20 << 20, disk: disk)
+        let responses = URLResponseCache(memoryLimit: 20 << 20, disk: disk, clock: clock)
         return Self(
             downloader: Downloader.standard(
-                configuration: .afImageDownloader, network: network, responseCache: responses),
+                configuration: downloads, network: network, responseCache: responses, clock: clock),
             codecs: .standard,
             colorConverter: LittleCMSColorConverter(),
-            memoryCache: AutoPurgingImageCache())
+            memoryCache: AutoPurgingImageCache(),
+            clock: clock,
+            taskExecutor: taskExecutor)
     }
 }

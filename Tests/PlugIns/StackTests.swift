@@ -148,23 +148,27 @@ struct StackTests {
         #expect(pipeline.cachedImage(for: request) != nil)
     }
 
-    @Test func `the default stack runs on the executor of a test`() async throws {
-        let executor = ManualExecutor()
+    @Test func `the stacks of this package run on the executor of a test`() async throws {
+        let (clock, executor) = (ManualClock(), ManualExecutor())
         let file = try ImageEncoder.png().encode(.gray(side: 2))
-        let callCount = Mutex(0)
-        let source = ImageSource.provider(identity: "a") {
-            callCount.withLock { $0 += 1 }
-            return file
+        let configurations: [ImagePipeline.Configuration] = [
+            .standard(cacheDirectory: nil, clock: clock, taskExecutor: executor),
+            .afImageDownloader(cacheDirectory: nil, clock: clock, taskExecutor: executor),
+        ]
+        for configuration in configurations {
+            let callCount = Mutex(0)
+            let source = ImageSource.provider(identity: "a") {
+                callCount.withLock { $0 += 1 }
+                return file
+            }
+            let task = ImagePipeline(configuration).imageTask(with: ImageRequest(source: source))
+            #expect(callCount.withLock { $0 } == 0)
+
+            let image = try await executor.drain { try await task.image }
+
+            #expect(image.size == PixelSize(width: 2, height: 2))
+            #expect(callCount.withLock { $0 } == 1)
         }
-        let pipeline = ImagePipeline(
-            .standard(cacheDirectory: nil, clock: ManualClock(), taskExecutor: executor))
-        let task = pipeline.imageTask(with: ImageRequest(source: source))
-        #expect(callCount.withLock { $0 } == 0)
-
-        let image = try await executor.drain { try await task.image }
-
-        #expect(image.size == PixelSize(width: 2, height: 2))
-        #expect(callCount.withLock { $0 } == 1)
     }
 
     @Test func `a queue of another package follows the priority of a request`() async throws {
