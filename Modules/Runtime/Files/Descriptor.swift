@@ -224,6 +224,20 @@ package struct Descriptor: ~Copyable {
     /// returns false if another descriptor has the lock, or if the system refuses.
     package func lock() -> Bool { flock(number, LOCK_EX | LOCK_NB) == 0 }
 
+    /// Locks the file as ``lock()`` does. If another descriptor has the lock, tries again for about `timeout`. Blocks
+    /// the thread meanwhile. Returns false with the reason in `errno`, which is `EWOULDBLOCK` after the timeout.
+    package func lock(timeout: Duration) -> Bool {
+        var (waited, pause) = (0, 50)
+        // `flock` has no timeout, so the lock is polled.
+        while !lock() {
+            guard errno == EWOULDBLOCK || errno == EINTR, Duration.microseconds(waited) < timeout else { return false }
+            usleep(UInt32(pause))
+            waited += pause
+            pause = min(5_000, pause * 2)
+        }
+        return true
+    }
+
     package func unlock() { flock(number, LOCK_UN) }
 
     /// Maps the first `count` bytes of the file into memory for reading. The caller must unmap them. Throws the error

@@ -59,17 +59,7 @@ final class IndexFile: Sendable {
     /// Locks the file. If another cache has locked it, tries again for about `timeout`, and then returns false. On a
     /// file system without locks, returns true at once.
     func lock(timeout: Duration) -> Bool {
-        guard !descriptor.lock(), errno == EWOULDBLOCK || errno == EINTR else { return true }
-        var waited = 0
-        var pause = 50
-        // `flock` has no timeout, so the lock is polled. The calling thread may block.
-        while Duration.microseconds(waited) < timeout {
-            usleep(UInt32(pause))
-            if descriptor.lock() { return true }
-            waited += pause
-            pause = min(5_000, pause * 2)
-        }
-        return false
+        descriptor.lock(timeout: timeout) || errno != EWOULDBLOCK && errno != EINTR
     }
 }
 

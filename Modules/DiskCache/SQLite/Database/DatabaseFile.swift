@@ -145,15 +145,9 @@ struct DatabaseFile {
         var reason: Int32
         do throws(SystemError) {
             let file = try Descriptor(opening: path, flags)
-            var attempts = max(1, min(Int(Int32.max), lockTimeout.milliseconds / 10))
-            repeat {
-                if file.lock() { return file }
-                reason = errno
-                attempts -= 1
-                // `flock` has no timeout, so the lock is polled. The thread belongs to the cache, so only other work of
-                // the cache waits for it.
-                usleep(10_000)
-            } while attempts > 0 && (reason == EWOULDBLOCK || reason == EINTR)
+            // The thread belongs to the cache, so only other work of the cache waits for the lock.
+            if file.lock(timeout: lockTimeout) { return file }
+            reason = errno
         } catch {
             if isReading { return nil }
             reason = error.number

@@ -69,29 +69,12 @@ enum PageShare {
 
 /// The goal of a trim, and its reason.
 struct TrimGoal: Sendable {
-    var size = Int.max
-    var count = Int.max
-    var reason = EvictionReason.trimmed
+    var size: Int
+    var count: Int
+    var reason: EvictionReason
     /// The limits of the cache if the trim applies them. Such a trim keeps the most recently used entry if that entry
     /// alone is within the limits. Nil if the trim may remove every entry.
     var limits: DataCacheLimits?
-
-    /// Creates a goal that does not depend on the limits, for a requested trim or a full disk.
-    init(size: Int, count: Int, reason: EvictionReason) {
-        self.size = size
-        self.count = count
-        self.reason = reason
-    }
-
-    /// Creates the goal of a trim that applies the limits. Returns nil if no limit is exceeded.
-    init?(_ totals: EntryTotals, exceeding limits: DataCacheLimits) {
-        let (isTooLarge, areTooMany) = (totals.occupiedSize > limits.sizeLimit, totals.count > limits.countLimit)
-        guard isTooLarge || areTooMany else { return nil }
-        self.limits = limits
-        if isTooLarge { size = limits.sizeAfterTrim }
-        if areTooMany { count = limits.countAfterTrim }
-        reason = isTooLarge ? .costLimit : .countLimit
-    }
 
     /// Returns the reason why the least recently used entry has to be removed, or nil if it may be kept.
     func reason(for totals: EntryTotals) -> EvictionReason? {
@@ -101,5 +84,16 @@ struct TrimGoal: Sendable {
             return nil
         }
         return reason == .costLimit && !isTooLarge ? .countLimit : reason
+    }
+}
+
+extension TrimGoal {
+    /// Creates the goal of a trim that applies the limits. Returns nil if no limit is exceeded.
+    init?(_ totals: EntryTotals, exceeding limits: DataCacheLimits) {
+        let (isTooLarge, areTooMany) = (totals.occupiedSize > limits.sizeLimit, totals.count > limits.countLimit)
+        guard isTooLarge || areTooMany else { return nil }
+        self.init(
+            size: isTooLarge ? limits.sizeAfterTrim : .max, count: areTooMany ? limits.countAfterTrim : .max,
+            reason: isTooLarge ? .costLimit : .countLimit, limits: limits)
     }
 }
