@@ -36,9 +36,11 @@ final class DiskCacheEngine: Sendable {
     let writer = BlockingExecutor(name: "alcedo.disk.write", maxConcurrent: 1)
     private let state = Locked(State())
     private let sweeping: RepeatingTask
-    private let trims: TrimObservers
+    private let trims: Observers<DataCacheTrimReport>
 
-    init(_ store: EntryStore, sweepInterval: Duration, clock: any TimeSource, trims: TrimObservers) {
+    init(
+        _ store: EntryStore, sweepInterval: Duration, clock: any TimeSource, trims: Observers<DataCacheTrimReport>
+    ) {
         self.store = store
         sweeping = RepeatingTask(every: sweepInterval, clock: clock)
         self.trims = trims
@@ -270,7 +272,7 @@ final class DiskCacheEngine: Sendable {
         let run = TrimRun(trim)
         while await perform(priority: .low, { run.advance(in: $0) }) == false {}
         let report = run.report
-        trims.tell(report)
+        if !report.removals.isEmpty { trims.tell(report) }
         return report
     }
 

@@ -1,4 +1,5 @@
 public import AlcedoCore
+import AlcedoRuntime
 public import FoundationEssentials
 
 /// A data cache that stores each entry in a file of its own.
@@ -32,7 +33,7 @@ public final class FileDiskCache: MaintainableDataCache {
     package let directory: URL
     package let limits: DataCacheLimits
 
-    private let trims: TrimObservers
+    private let trims: Observers<DataCacheTrimReport>
 
     /// The engine, or nil if the directory is not a file URL with a usable path. Without an engine, every store fails.
     let engine: DiskCacheEngine?
@@ -84,7 +85,7 @@ public final class FileDiskCache: MaintainableDataCache {
     ) {
         self.directory = directory
         self.limits = limits
-        let trims = TrimObservers(onTrim)
+        let trims = Observers(onTrim)
         self.trims = trims
         var paths = EntryPaths(directory, pathExtension: pathExtension, keepsPathExtensions: keepsPathExtensions)
         if let onFileOperation { paths?.hook = { onFileOperation(DiskFileOperation($0))?.fileFault } }

@@ -90,7 +90,7 @@ extension EntryStorage {
             defer { unreported = [] }
             return unreported
         }
-        trims.tell(DataCacheTrimReport(removals: removals))
+        if !removals.isEmpty { trims.tell(DataCacheTrimReport(removals: removals)) }
     }
 
     func writeUses() async {

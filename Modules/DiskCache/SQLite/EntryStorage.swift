@@ -38,7 +38,7 @@ final class EntryStorage: Sendable {
     let uses = UseLog()
     let counts = Counts()
     let unreported = Locked<[DataCacheItem]>([])
-    let trims: TrimObservers
+    let trims: Observers<DataCacheTrimReport>
     private let values: ValueDirectory
     private let clock: any TimeSource
     private let readers: DatabasePool
@@ -48,7 +48,7 @@ final class EntryStorage: Sendable {
 
     init(
         directory: URL, limits: DataCacheLimits, durability: Durability, sweepInterval: Duration,
-        lockTimeout: Duration, clock: any TimeSource, trims: TrimObservers
+        lockTimeout: Duration, clock: any TimeSource, trims: Observers<DataCacheTrimReport>
     ) {
         let (uses, counts) = (uses, counts)
         let values = ValueDirectory(directory: directory, durability: durability)

@@ -1,4 +1,5 @@
 public import AlcedoCore
+import AlcedoRuntime
 public import FoundationEssentials
 
 /// A data cache that stores its entries in a SQLite database, and data of more than 32 KiB in files beside it.
@@ -64,7 +65,7 @@ public final class SQLiteDiskCache: MaintainableDataCache {
         self.limits = limits
         storage = EntryStorage(
             directory: directory, limits: limits, durability: durability, sweepInterval: sweepInterval,
-            lockTimeout: lockTimeout, clock: clock, trims: TrimObservers(onTrim))
+            lockTimeout: lockTimeout, clock: clock, trims: Observers(onTrim))
     }
 
     /// Creates a cache with a size limit and the default age limit.

@@ -20,10 +20,9 @@ import AlcedoRuntime
 ///   admin-guide/cgroup-v1/memory.rst and filesystems/proc.rst ("meminfo") in the kernel's documentation.
 public final class SystemMemoryPressureSource: MemoryPressureSource {
     private struct State: Sendable {
-        var handlers: [Int: @Sendable (MemoryPressure) -> Void] = [:]
-        var lastID = 0
         /// The task that takes the readings, with its number; nil without observers.
         var run: (id: Int, task: Task<Void, Never>)?
+        var lastRun = 0
         var decision: MemoryPressureDecision
         var level = MemoryPressure.normal
     }
@@ -31,6 +30,7 @@ public final class SystemMemoryPressureSource: MemoryPressureSource {
     /// The shared source with the default configuration. All its observers share its readings.
     public static let shared = SystemMemoryPressureSource()
 
+    private let observers = Observers<MemoryPressure>()
     private let state: Locked<State>
     private let interval: Duration
     private let holdDuration: Duration
@@ -77,31 +77,27 @@ public final class SystemMemoryPressureSource: MemoryPressureSource {
     /// add and remove observers. A call that is in progress may end after its token is released. The token keeps the
     /// observation alive even if the source is released.
     public func observe(_ handler: @escaping @Sendable (MemoryPressure) -> Void) -> any Sendable {
-        let id = state.withLock { state in
-            state.lastID += 1
-            let id = state.lastID
-            state.handlers[id] = handler
-            guard state.run == nil else { return id }
-            state.decision = MemoryPressureDecision(holdDuration: holdDuration)
-            state.level = .normal
-            state.run = (id, Task { await self.watch(run: id) })
-            return id
-        }
-        return Observation(source: self, id: id)
+        let token = observers.add(handler) { self.updateRun() }
+        updateRun()
+        return token
     }
 
-    fileprivate func remove(_ id: Int) {
-        // The handler is released outside the lock, because it may hold another token.
-        let (handler, run) = state.withLock { state in
-            let handler = state.handlers.removeValue(forKey: id)
-            return (handler, state.handlers.isEmpty ? state.run.take() : nil)
+    /// Begins or ends the readings. They run while there are observers.
+    private func updateRun() {
+        let ended = state.withLock { state -> Task<Void, Never>? in
+            guard observers.count > 0 else { return state.run.take()?.task }
+            guard state.run == nil else { return nil }
+            state.decision = MemoryPressureDecision(holdDuration: holdDuration)
+            state.level = .normal
+            state.lastRun += 1
+            state.run = (state.lastRun, Task { [run = state.lastRun] in await self.watch(run) })
+            return nil
         }
-        run?.task.cancel()
-        _ = consume handler
+        ended?.cancel()
     }
 
     /// Takes readings until the task is canceled.
-    private func watch(run: Int) async {
+    private func watch(_ run: Int) async {
         guard let read = try? await executor.run(makeReader) else { return }
         repeat {
             try? await executor.run { [self] in report(read(), of: run) }
@@ -110,28 +106,14 @@ public final class SystemMemoryPressureSource: MemoryPressureSource {
 
     private func report(_ readings: MemoryReadings, of run: Int) {
         let now = clock.uptime
-        let (level, ids) = state.withLock { state -> (MemoryPressure, [Int]) in
+        let call = state.withLock { state -> (() -> Void)? in
             // Readings of a canceled task are ignored.
-            guard state.run?.id == run else { return (.normal, []) }
+            guard state.run?.id == run else { return nil }
             state.decision.record(readings, at: now)
             let (old, new) = (state.level, state.decision.level(at: now))
             state.level = new
-            return (new, old == new ? [] : state.handlers.keys.sorted())
+            return old == new ? nil : observers.call(with: new)
         }
-        for id in ids {
-            // The handler is looked up each time, because an earlier handler may have ended this observation.
-            let handler = state.withLock { $0.handlers[id] }
-            handler?(level)
-        }
+        call?()
     }
-}
-
-/// A token that ends an observation when it is released.
-private final class Observation: Sendable {
-    private let source: SystemMemoryPressureSource
-    private let id: Int
-
-    init(source: SystemMemoryPressureSource, id: Int) { (self.source, self.id) = (source, id) }
-
-    deinit { source.remove(id) }
 }
