@@ -109,6 +109,39 @@ struct PartTests {
         #expect(info.size == frames.canvasSize)
     }
 
+    @Test func `an image is encoded by another package and decoded again`() throws {
+        let entry = CodecRegistry.Entry(
+            format: .plugIn, decoder: PlugInDecoder(), signatures: [Array("PLUG".utf8)],
+            makeEncoder: { _ in PlugInEncoder() })
+        let codecs = CodecRegistry.standard.adding(entry)
+        var gray = DecodingOptions()
+        gray.pixelFormat = .gray8
+
+        let image = try codecs.decode(PlugInDecoder.file, options: gray)
+        #expect(try codecs.encoder(for: .plugIn, quality: 1)?.encode(image) == PlugInDecoder.file)
+
+        var file = Data()
+        let rows = PlugInEncoder().makeRowEncoder { bytes in bytes.withUnsafeBytes { file.append(contentsOf: $0) } }
+        try codecs.decodeRows(PlugInDecoder.file, options: gray, into: rows)
+        #expect(file == PlugInDecoder.file)
+    }
+
+    @Test func `a decoder of another package shows the rows that have arrived`() throws {
+        let pieces = PlugInDecoder().makeIncrementalDecoder(options: DecodingOptions())
+        try pieces.append(PlugInDecoder.file.prefix(6))
+        #expect(pieces.info?.size == PixelSize(width: 3, height: 2))
+        #expect(try pieces.preview() == nil)
+
+        try pieces.append(Data(PlugInDecoder.file.dropFirst(6).prefix(4)))
+        let preview = try #require(try pieces.preview())
+        #expect(preview.rowCount == 1)
+        #expect(firstPixel(preview.image) == [0, 0, 0, 255])
+        #expect(try pieces.preview() == nil)
+
+        try pieces.append(Data(PlugInDecoder.file.dropFirst(10)))
+        #expect(try pieces.finish().size == preview.image.size)
+    }
+
     @MainActor @Test func `a binder shows an image in a view of another package`() async throws {
         let view = PlugInView()
         let pipeline = ImagePipeline(.standard(cacheDirectory: nil))

@@ -1,5 +1,6 @@
 import AlcedoCore
 import Foundation
+import Synchronization
 
 extension ImageFormat {
     static let plugIn = ImageFormat(rawValue: "plug-in")
@@ -12,6 +13,45 @@ struct PlugInDecoder: ImageDecoding {
 
     func open(_ data: Data, limits: DecodingLimits) throws(ImageDecodingError) -> any ImageReading {
         try PlugInReader([UInt8](data), limits)
+    }
+
+    func makeIncrementalDecoder(options: DecodingOptions) -> any IncrementalImageDecoding { PlugInPieces(options) }
+}
+
+/// A decoder of pieces that shows the rows that have arrived, in gray.
+private final class PlugInPieces: IncrementalImageDecoding {
+    private struct State {
+        var file = Data()
+        var reader: PlugInReader?
+        var shownRowCount = 0
+    }
+
+    private let options: DecodingOptions
+    private let state = Mutex(State())
+
+    init(_ options: DecodingOptions) { self.options = options }
+
+    var info: ImageInfo? { state.withLock { try? $0.reader?.info() } }
+
+    func append(_ bytes: Data) throws(ImageDecodingError) {
+        state.withLock { state in
+            state.file += bytes
+            // The header may be incomplete. An invalid one is reported by `finish`.
+            state.reader = try? PlugInReader([UInt8](state.file), options.limits)
+        }
+    }
+
+    func preview() throws(ImageDecodingError) -> ImagePreview? {
+        state.withLock { state in
+            guard let reader = state.reader, reader.rowCount > state.shownRowCount, let pixels = reader.arrivedRows()
+            else { return nil }
+            state.shownRowCount = reader.rowCount
+            return ImagePreview(image: DecodedImage(pixels: pixels, format: .plugIn), rowCount: reader.rowCount)
+        }
+    }
+
+    func finish() throws(ImageDecodingError) -> DecodedImage {
+        try PlugInDecoder().decode(state.withLock { $0.file }, options: options)
     }
 }
 
@@ -31,6 +71,22 @@ private final class PlugInReader: ImageReading {
         }
         try limits.check(header.size, format: .gray8)
         self.file = file
+    }
+
+    /// The number of rows whose samples have arrived.
+    var rowCount: Int { min(header.size.height, (file.count - Self.headerLength) / header.size.width) }
+
+    /// Returns the rows that have arrived. The others are transparent black.
+    func arrivedRows() -> PixelBuffer? {
+        PixelBuffer(size: header.size, format: .rgba8, alphaMode: .straight) { memory, bytesPerRow in
+            for index in 0..<rowCount * header.size.width {
+                let (y, x) = index.quotientAndRemainder(dividingBy: header.size.width)
+                let sample = file[Self.headerLength + index]
+                for (channel, value) in [sample, sample, sample, 255].enumerated() {
+                    memory[y * bytesPerRow + x * 4 + channel] = value
+                }
+            }
+        }
     }
 
     func info() throws(ImageDecodingError) -> ImageInfo {
