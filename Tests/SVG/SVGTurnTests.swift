@@ -11,6 +11,9 @@
     @testable import AlcedoSVG
 
     /// Turns that drawings hold after their time limit, while others wait.
+    ///
+    /// The tests that suspend while they hold the turns run on a queue of their own: the drawings of other tests wait
+    /// for these turns, and may occupy all threads of the cooperative pool.
     @Suite(.serialized, .timeLimit(.minutes(5))) struct SVGTurnTests {
         /// Two drawings that have not ended.
         private final class Runaways {
@@ -44,49 +47,55 @@
                 + String(repeating: "</g>", count: 40))
 
         @Test func `a drawing waits until a turn ends`() async throws {
-            let runaways = Runaways(turnSeconds: 10_000)
-            async let isTurn = threads.run {
-                alcedo_svg_wait_for_turn {
-                    SVGTurnTests.checks.update { $0 += 1 }
-                    return 0
+            try await withTaskExecutorPreference(SerialQueueExecutor.shared) {
+                let runaways = Runaways(turnSeconds: 10_000)
+                async let isTurn = threads.run {
+                    alcedo_svg_wait_for_turn {
+                        SVGTurnTests.checks.update { $0 += 1 }
+                        return 0
+                    }
                 }
+                try await Self.checks.waitUntil { $0 >= 3 }
+
+                runaways.end()
+
+                #expect(try await isTurn == 1)
             }
-            try await Self.checks.waitUntil { $0 >= 3 }
-
-            runaways.end()
-
-            #expect(try await isTurn == 1)
         }
 
         @Test func `a document that waits is drawn`() async throws {
-            let runaways = Runaways(turnSeconds: 10_000)
-            let hasBegun = Watched(false)
-            async let image = threads.run { [decoder, deep] in
-                hasBegun.update { $0 = true }
-                return try decoder.decode(deep, options: DecodingOptions())
+            try await withTaskExecutorPreference(SerialQueueExecutor.shared) {
+                let runaways = Runaways(turnSeconds: 10_000)
+                let hasBegun = Watched(false)
+                async let image = threads.run { [decoder, deep] in
+                    hasBegun.update { $0 = true }
+                    return try decoder.decode(deep, options: DecodingOptions())
+                }
+                try await hasBegun.waitUntil { $0 }
+
+                runaways.end()
+
+                #expect(try await image.pixels.rgba(4, 4) == [0, 0, 255, 255])
             }
-            try await hasBegun.waitUntil { $0 }
-
-            runaways.end()
-
-            #expect(try await image.pixels.rgba(4, 4) == [0, 0, 255, 255])
         }
 
         @Test func `the cancellation of its task ends the wait of a document at once`() async throws {
-            let runaways = Runaways(turnSeconds: 10_000)
-            let hasBegun = Watched(false)
-            let load = Task { [threads, decoder, deep] in
-                try await threads.run {
-                    hasBegun.update { $0 = true }
-                    return decoder.errorCode(deep)
+            try await withTaskExecutorPreference(SerialQueueExecutor.shared) {
+                let runaways = Runaways(turnSeconds: 10_000)
+                let hasBegun = Watched(false)
+                let load = Task(executorPreference: SerialQueueExecutor.shared) { [threads, decoder, deep] in
+                    try await threads.run {
+                        hasBegun.update { $0 = true }
+                        return decoder.errorCode(deep)
+                    }
                 }
+                try await hasBegun.waitUntil { $0 }
+
+                load.cancel()
+
+                #expect(try await load.value == .decoderUnavailable)
+                withExtendedLifetime(runaways) {}
             }
-            try await hasBegun.waitUntil { $0 }
-
-            load.cancel()
-
-            #expect(try await load.value == .decoderUnavailable)
-            withExtendedLifetime(runaways) {}
         }
 
         @Test func `a drawing that never ends loses its turn`() throws {

@@ -69,12 +69,12 @@ private enum CooperativePool {
 }
 
 /// Runs tasks one after another on a queue that always has a thread.
-private final class SerialQueueExecutor: TaskExecutor {
-    static let shared = SerialQueueExecutor()
+package final class SerialQueueExecutor: TaskExecutor {
+    package static let shared = SerialQueueExecutor()
 
     private let queue = DispatchQueue(label: "tests")
 
-    func enqueue(_ job: UnownedJob) {
+    package func enqueue(_ job: UnownedJob) {
         queue.async { job.runSynchronously(on: self.asUnownedTaskExecutor()) }
     }
 }
