@@ -49,7 +49,11 @@
     }
 
     extension CodecRegistry.Entry {
-        /// Returns the codec with a decoder that runs in a sandbox. The encoder is the same.
+        /// Returns the codec with a decoder that runs in a sandbox. The encoders are the same.
+        ///
+        /// The result has no ``/AlcedoCore/CodecRegistry/Entry/asyncDecoder``, because pipelines would prefer it to
+        /// the sandbox, and workers are synchronous. Add a codec that only has an asynchronous decoder to the registry
+        /// after this call.
         ///
         /// ```swift
         /// let sandbox = try Sandbox()
@@ -58,6 +62,7 @@
         public func sandboxed(in sandbox: Sandbox) -> Self {
             var entry = self
             entry.decoder = SandboxedDecoder(format, in: sandbox)
+            entry.asyncDecoder = nil
             return entry
         }
     }

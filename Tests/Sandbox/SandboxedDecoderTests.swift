@@ -37,6 +37,29 @@
                 #expect(sandbox.statistics.startedWorkers == 1)
             }
 
+            @Test func `a codec in a sandbox has no asynchronous decoder, which pipelines would prefer`() throws {
+                struct Remote: AsyncImageDecoding {
+                    func inspect(_ data: Data, limits: DecodingLimits) throws(ImageDecodingError) -> ImageInfo {
+                        ImageInfo(format: .png, size: PixelSize(width: 1, height: 1))
+                    }
+
+                    func decode(
+                        _ data: Data, options: DecodingOptions, priority: PriorityHandle
+                    ) async throws -> DecodedImage {
+                        .gray(side: 1)
+                    }
+                }
+                let sandbox = try Sandbox.testing()
+                defer { sandbox.shutDown() }
+                var entry = CodecRegistry.Entry.png
+                entry.asyncDecoder = Remote()
+                let codecs = CodecRegistry([entry])
+                let data = try Self.file(.png, PixelSize(width: 2, height: 2))
+
+                #expect(codecs.asyncDecoder(for: data) != nil)
+                #expect(codecs.sandboxed(in: sandbox).asyncDecoder(for: data) == nil)
+            }
+
             @Test(arguments: [false, true])
             func `rows that are copied during decoding are those of the image`(isTruncated: Bool) throws {
                 let sandbox = try Sandbox.testing()

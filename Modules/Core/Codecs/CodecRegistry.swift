@@ -28,6 +28,12 @@ public struct CodecRegistry: ImageDecoding {
         /// A closure that creates an encoder of the format for a quality from 0 to 1, where 1 is the best quality that
         /// the format allows; nil when the format cannot be written. A lossless format may ignore the quality.
         public var makeEncoder: (@Sendable (_ quality: Double) -> any ImageEncoding)?
+        /// The decoder that pipelines await in place of ``decoder``, such as that of a service. All other callers use
+        /// ``decoder``. Default: nil.
+        public var asyncDecoder: (any AsyncImageDecoding)?
+        /// A closure that creates an encoder of the format, as ``makeEncoder`` does, that pipelines await when they
+        /// write images to the disk cache. Default: nil.
+        public var makeAsyncEncoder: (@Sendable (_ quality: Double) -> any AsyncImageEncoding)?
 
         /// Creates an entry for a format that is recognized by the first bytes of a file.
         ///
@@ -63,9 +69,14 @@ public struct CodecRegistry: ImageDecoding {
 
     /// The entries, in order of preference.
     public let entries: [Entry]
+    /// Whether an entry has an asynchronous decoder or encoder. Stored, because each decode asks for it.
+    package let hasAsyncCodecs: Bool
 
     /// Creates a registry. The first entry that recognizes a file decodes it.
-    public init(_ entries: [Entry]) { self.entries = entries }
+    public init(_ entries: [Entry]) {
+        self.entries = entries
+        hasAsyncCodecs = entries.contains { $0.asyncDecoder != nil || $0.makeAsyncEncoder != nil }
+    }
 
     /// Returns a registry with an additional codec.
     ///

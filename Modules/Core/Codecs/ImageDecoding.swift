@@ -7,7 +7,7 @@ public import FoundationEssentials
 /// ```
 ///
 /// Several threads may call a decoder at the same time. Every call blocks while it works, so do not call a decoder on
-/// Swift's cooperative thread pool.
+/// Swift's cooperative thread pool. A decoder that waits, such as for a service, conforms to ``AsyncImageDecoding``.
 ///
 /// The input is untrusted: no bytes may make a decoder crash, hang, read outside `data` or allocate more than the
 /// limits allow. A codec implements ``open(_:limits:)``. One that can only decode whole images returns a

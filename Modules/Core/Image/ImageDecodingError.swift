@@ -16,13 +16,15 @@ public struct ImageDecodingError: CodedError {
         case unsupportedVariant
         /// The image exceeds ``DecodingLimits``, a limit of its codec, or a limit of size of the sandbox.
         case exceedsLimit
-        /// The decoder exceeded a limit of time, its own or that of the sandbox.
+        /// The decoder exceeded a limit of time: its own, that of the sandbox, or that of a pipeline for asynchronous
+        /// codecs.
         case timedOut
         /// The memory could not be allocated, or a worker process of the sandbox was killed for lack of memory.
         case outOfMemory
         /// The decoder itself failed: a worker process of the sandbox crashed or broke a rule of the sandbox.
         case decoderFailed
-        /// No decoder could run: the sandbox has no worker process and cannot start one, or is shut down.
+        /// No decoder could run: the sandbox has no worker process and cannot start one, or is shut down; or an
+        /// asynchronous decoder failed, or a synchronous caller needs it.
         case decoderUnavailable
     }
 
