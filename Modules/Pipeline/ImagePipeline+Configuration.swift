@@ -50,14 +50,14 @@ extension ImagePipeline {
         public var observers: [any PipelineObserving]
         /// The tracers, which receive the beginning and the end of every step, called in this order. Default: none.
         public var tracers: [any LoadTracing]
-        /// The clock that measures the steps, ``previewInterval`` and ``writeTimeout``, and determines the expiry of
-        /// entries on disk. Default: the system's clock.
+        /// The clock that measures the steps, ``previewInterval``, ``writeTimeout`` and ``asyncCodecTimeout``, and
+        /// determines the expiry of entries on disk. Default: the system's clock.
         public var clock: any TimeSource
         /// The maximum number of images that are decoded, processed or encoded concurrently, each on its own thread.
         /// Values below one count as one. Default: 2.
         public var maxConcurrentDecodes: Int
         /// The maximum number of bytes that concurrent decodes and processors of this pipeline, and calls of
-        /// ``ImagePipeline/encode(_:to:priority:)``, hold together. Returned images do not count.
+        /// `ImagePipeline.encode(_:to:priority:)`, hold together. Returned images do not count.
         ///
         /// A decode that exceeds the rest of the budget waits without blocking a thread; higher priorities go first. An
         /// image that needs more than the whole budget is the error `exceedsLimit`. What a decode holds at its peak
@@ -83,6 +83,9 @@ extension ImagePipeline {
         /// When no write ends in that time, the disk is treated as stalled until a write ends: no caller waits for a
         /// write, and data beyond ``maximumPendingWriteByteCount`` is not written. Default: 10 s.
         public var writeTimeout: Duration
+        /// The maximum time of one call of an asynchronous decoder or encoder, after which its task is canceled; nil
+        /// for no limit. A decode then fails with `timedOut`. The load ends when the call returns. Default: nil.
+        public var asyncCodecTimeout: Duration?
         /// The maximum number of bytes of intermediate images, decoded or partly processed, that are kept for requests
         /// with other processors. Zero, or a pipeline without a memory cache, keeps none. Default: 16 MiB.
         public var intermediateByteLimit: Int
@@ -114,6 +117,7 @@ extension ImagePipeline {
             maximumEncodedByteCount: Int = 64 << 20,
             maximumPendingWriteByteCount: Int = 16 << 20,
             writeTimeout: Duration = .seconds(10),
+            asyncCodecTimeout: Duration? = nil,
             intermediateByteLimit: Int = 16 << 20,
             previewInterval: Duration = .milliseconds(100),
             taskExecutor: (any TaskExecutor)? = nil
@@ -135,6 +139,7 @@ extension ImagePipeline {
             self.maximumEncodedByteCount = maximumEncodedByteCount
             self.maximumPendingWriteByteCount = maximumPendingWriteByteCount
             self.writeTimeout = writeTimeout
+            self.asyncCodecTimeout = asyncCodecTimeout
             self.intermediateByteLimit = intermediateByteLimit
             self.previewInterval = previewInterval
             self.taskExecutor = taskExecutor

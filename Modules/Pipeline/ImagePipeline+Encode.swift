@@ -28,7 +28,27 @@ extension ImagePipeline {
         try await encode(image, to: encoder, priority: priority, onBegin: {})
     }
 
-    /// Encodes an image as ``encode(_:to:priority:)`` does. Calls `onBegin` on a thread of this pipeline when the
+    /// Encodes an image by an asynchronous encoder, within the memory budget of the decodes of this pipeline. Holds no
+    /// thread while it waits for the encoder.
+    ///
+    /// The encode counts with its ``/AlcedoCore/AsyncImageEncoding/encodingByteCount(of:)``, and waits for the budget
+    /// as one of a synchronous encoder does.
+    ///
+    /// - Parameters:
+    ///   - image: The image.
+    ///   - encoder: The encoder.
+    ///   - priority: The priority of the wait for the budget. Default: normal.
+    /// - Throws: The error of the encoder, ``/AlcedoCore/ImageEncodingError`` `exceedsLimit` if it needs more than the
+    ///   whole budget and `failed` after ``Configuration/asyncCodecTimeout``, the ``PipelineError`` `shutDown` after
+    ///   ``shutDown()``, or `CancellationError` if the task is canceled.
+    public func encode(
+        _ image: DecodedImage, to encoder: any AsyncImageEncoding, priority: LoadPriority = .normal
+    ) async throws -> Data {
+        guard !isShutDown else { throw PipelineError.shutDown }
+        return try await threads.encode(image, to: encoder, priority: priority)
+    }
+
+    /// Encodes an image as `encode(_:to:priority:)` does. Calls `onBegin` on a thread of this pipeline when the
     /// encode no longer waits for its thread and memory.
     package func encode(
         _ image: DecodedImage, to encoder: any ImageEncoding, priority: LoadPriority = .normal,

@@ -91,6 +91,7 @@ public final class ImagePipeline: ImageLoading {
         threads = DecodingThreads(
             codecs: codecs, maxConcurrentDecodes: configuration.maxConcurrentDecodes,
             byteBudget: configuration.maximumDecodingByteCount, turns: configuration.decodingTurns,
+            asyncDeadline: configuration.asyncCodecTimeout.map { AsyncCodecDeadline($0, clock: configuration.clock) },
             taskExecutor: taskExecutor)
         let color = ColorStage(configuration.colorConverter, report: report)
         processedImages = ProcessedImageStore(

@@ -39,6 +39,17 @@ public protocol CacheSerializer: Sendable {
     /// Decodes stored bytes. Throws ``ImageDecodingError``. The default implementation decodes with the codecs of the
     /// context.
     func image(from data: Data, in context: CacheSerializationContext) throws(ImageDecodingError) -> DecodedImage
+
+    /// Returns the asynchronous encoder of an image, or nil to store what ``bytes(of:original:in:)`` returns, which is
+    /// also stored when the encoder fails. Called only if the codecs of the context have asynchronous ones. The default
+    /// implementation returns nil.
+    func asyncEncoder(
+        of image: DecodedImage, original: Data?, in context: CacheSerializationContext
+    ) -> (any AsyncImageEncoding)?
+
+    /// Returns the asynchronous decoder of stored bytes, or nil to call ``image(from:in:)``. Called only if the codecs
+    /// of the context have asynchronous ones. The default implementation returns nil.
+    func asyncDecoder(of data: Data, in context: CacheSerializationContext) -> (any AsyncImageDecoding)?
 }
 
 extension CacheSerializer {
@@ -48,6 +59,14 @@ extension CacheSerializer {
     ) throws(ImageDecodingError) -> DecodedImage {
         try context.codecs.decode(data, options: context.decoding)
     }
+
+    /// Returns nil.
+    public func asyncEncoder(
+        of image: DecodedImage, original: Data?, in context: CacheSerializationContext
+    ) -> (any AsyncImageEncoding)? { nil }
+
+    /// Returns nil.
+    public func asyncDecoder(of data: Data, in context: CacheSerializationContext) -> (any AsyncImageDecoding)? { nil }
 }
 
 /// What a ``CacheSerializer`` learns of the image that it writes or reads.

@@ -64,16 +64,37 @@ public struct DefaultCacheSerializer: CacheSerializer {
         return encoded.map { ($0, false) } ?? nonemptyOriginal.map { ($0, true) }
     }
 
+    /// Returns the asynchronous encoder of the format in which the image is written, if the codecs of the context have
+    /// one that can hold the image. Returns nil when the original bytes are stored.
+    public func asyncEncoder(
+        of image: DecodedImage, original: Data?, in context: CacheSerializationContext
+    ) -> (any AsyncImageEncoding)? {
+        let codecs = context.codecs
+        let original = original.flatMap { $0.isEmpty ? nil : $0 }
+        if format == nil, original != nil, prefersOriginalData || !context.isProcessed { return nil }
+        let originalFormat = original.map { codecs.entry(for: $0)?.format } ?? (image.isAnimated ? image.format : nil)
+        let suitableFormat = Self.needsPNG(image) ? .png : originalFormat ?? .png
+        guard let encoder = codecs.asyncEncoder(for: format ?? suitableFormat, quality: quality),
+            format != nil || encoder.canEncode(image)
+        else { return nil }
+        return encoder
+    }
+
+    /// Returns the asynchronous decoder of the codec that recognizes the bytes, if it has one.
+    public func asyncDecoder(of data: Data, in context: CacheSerializationContext) -> (any AsyncImageDecoding)? {
+        context.codecs.asyncDecoder(for: data)
+    }
+
+    /// Whether the image is HDR: JPEG and WebP have too few bits, and an image with a gain map comes from a JPEG file.
+    private static func needsPNG(_ image: DecodedImage) -> Bool {
+        image.pixels.format.isDeep && !image.isAnimated && image.rowHeader.hasHighDynamicRange
+    }
+
     /// Returns the image encoded in the most suitable format. Returns nil when no codec can encode it, and when the
     /// original bytes of an animation must be kept.
     private func encoded(by writer: ImageWriter, _ original: Data?, _ originalFormat: ImageFormat?) -> Data? {
         let image = writer.image
-        // JPEG and WebP have too few bits for HDR, and an image with a gain map comes from a JPEG file.
-        if image.pixels.format.isDeep, !image.isAnimated, image.rowHeader.hasHighDynamicRange,
-            let data = writer.data(in: .png)
-        {
-            return data
-        }
+        if Self.needsPNG(image), let data = writer.data(in: .png) { return data }
         let format = original == nil && image.isAnimated ? image.format : originalFormat
         if let data = format.flatMap(writer.faithfulData) { return data }
         guard image.isAnimated else { return writer.data(in: .png) ?? writer.faithfulDataInAnyFormat }

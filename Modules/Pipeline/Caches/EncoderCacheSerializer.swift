@@ -32,6 +32,11 @@ public struct EncoderCacheSerializer: CacheSerializer {
         guard encoder.canEncode(image) else { return nil }
         return (try? encoder.encode(image.storedForm)).map { ($0, false) }
     }
+
+    /// Returns the asynchronous decoder of the codec that recognizes the bytes, if it has one.
+    public func asyncDecoder(of data: Data, in context: CacheSerializationContext) -> (any AsyncImageDecoding)? {
+        context.codecs.asyncDecoder(for: data)
+    }
 }
 
 extension DecodedImage {

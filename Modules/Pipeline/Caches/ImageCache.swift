@@ -139,8 +139,9 @@ public final class ImageCache: Sendable {
     /// Damaged bytes are removed, and count as a miss.
     ///
     /// - Throws: ``/AlcedoCore/ImageDecodingError`` when the bytes exceed the limits or use an unsupported variant of
-    ///   their format, or when the memory cannot be allocated. `CancellationError` when the task is canceled; the image
-    ///   is then stored in memory only if another caller waits for it.
+    ///   their format, or when the memory cannot be allocated. ``PipelineError`` when an asynchronous decoder fails
+    ///   with another error. `CancellationError` when the task is canceled; the image is then stored in memory only if
+    ///   another caller waits for it.
     public func image(forKey key: String, processorIdentifier: String = "") async throws -> ImageCacheHit? {
         let hit = try await find(Self.imageKey(key, processorIdentifier: processorIdentifier))
         recordRead(isHit: hit != nil)
@@ -212,11 +213,10 @@ public final class ImageCache: Sendable {
         _ image: DecodedImage, original: Data?, for key: ImageKey, to disk: any DataCaching
     ) async -> Result<Bool, any Error> {
         do {
-            let bytes = try await threads.run { [serializer, codecs] in
-                serializer.bytes(
-                    of: image, original: original,
-                    in: CacheSerializationContext(key: key, isProcessed: !key.variant.isEmpty, codecs: codecs))
-            }
+            let bytes = try await threads.bytes(
+                of: image, original: original, by: serializer,
+                in: CacheSerializationContext(key: key, isProcessed: !key.variant.isEmpty, codecs: codecs),
+                priority: .normal)
             guard let bytes else {
                 await disk.remove(key)
                 return .success(false)
@@ -274,6 +274,11 @@ public final class ImageCache: Sendable {
     private func decode(_ data: Data, _ key: ImageKey) async throws -> DecodedImage {
         let context = CacheSerializationContext(
             key: key, isProcessed: !key.variant.isEmpty, codecs: codecs, decoding: decoding)
+        if codecs.hasAsyncCodecs, let decoder = serializer.asyncDecoder(of: data, in: context) {
+            return try await threads.decode(data, options: decoding, by: decoder, priority: PriorityHandle()) {
+                image, _, _ in image
+            }
+        }
         return try await threads.decodeStored(data, options: decoding) { [serializer] in
             try serializer.image(from: data, in: context)
         }

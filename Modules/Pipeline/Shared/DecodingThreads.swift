@@ -14,11 +14,13 @@ struct DecodingThreads: Sendable {
         case needs(byteCount: Int)
     }
 
-    private let codecs: CodecRegistry
-    private let turns: DecodingTurns?
-    private let executor: BlockingExecutor
-    private let budget: ByteBudget
-    private let limit: Int
+    let codecs: CodecRegistry
+    let turns: DecodingTurns?
+    let executor: BlockingExecutor
+    let budget: ByteBudget
+    let limit: Int
+    /// The limit of time of asynchronous codecs; nil for none.
+    let asyncDeadline: AsyncCodecDeadline?
     private let previewBudget: ByteBudget
     private let previewLimit: Int
 
@@ -30,13 +32,15 @@ struct DecodingThreads: Sendable {
     ///   - byteBudget: The maximum number of bytes that concurrent decodes hold, and one alone. Previews have a
     ///     separate budget of a quarter of that.
     ///   - turns: The rule by which groups of images take turns. Default: nil, the order of arrival.
+    ///   - asyncDeadline: The limit of time of asynchronous codecs. Default: nil, none.
     ///   - taskExecutor: An executor that replaces the threads, or nil to use threads.
     init(
         codecs: CodecRegistry, maxConcurrentDecodes: Int, byteBudget: Int, turns: DecodingTurns? = nil,
-        taskExecutor: (any TaskExecutor)?
+        asyncDeadline: AsyncCodecDeadline? = nil, taskExecutor: (any TaskExecutor)?
     ) {
         self.codecs = codecs
         self.turns = turns
+        self.asyncDeadline = asyncDeadline
         executor = BlockingExecutor(
             name: "alcedo.decode", maxConcurrent: maxConcurrentDecodes,
             maxConcurrentPerGroup: turns?.maxConcurrentPerGroup ?? .max, taskExecutor: taskExecutor)
@@ -207,7 +211,7 @@ struct DecodingThreads: Sendable {
 
     /// Returns the number of bytes that decoding, and the consumer of its rows if there is one, will hold. Throws
     /// `exceedsLimit` for an image that needs more than the whole budget, and as ``byteCount(after:_:)`` does.
-    private func byteCount(
+    func byteCount(
         of reader: any ImageReading, _ options: DecodingOptions, into consumer: (any PixelRowConsumer)?
     ) throws(ImageDecodingError) -> Int {
         let byteCount: Int
@@ -238,7 +242,7 @@ struct DecodingThreads: Sendable {
 }
 
 /// A job on a thread in the trace of a load. The time until it begins is a step.
-private struct TracedJob: Sendable {
+struct TracedJob: Sendable {
     private let span: ActiveSpan?
     private let wait: ActiveSpan?
 

@@ -25,7 +25,8 @@ public struct PipelineError: Error, Sendable, CustomStringConvertible {
         /// The closure of a `provider` or an `imageProvider` canceled its own work: it threw `CancellationError` while
         /// the load was not canceled. A canceled load throws `CancellationError` itself.
         case providerCancelled
-        /// The bytes could not be decoded. ``PipelineError/cause`` is an `ImageDecodingError`.
+        /// The bytes could not be decoded. ``PipelineError/cause`` is an `ImageDecodingError`, or the error of an
+        /// asynchronous decoder, whose code is then `decoderUnavailable`.
         case decoding(ImageDecodingError.Code)
         /// A processor failed. ``PipelineError/cause`` is its error.
         case processing

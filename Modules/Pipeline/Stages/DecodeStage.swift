@@ -162,6 +162,20 @@ struct DecodeStage: Sendable {
             if let processor {
                 consumer = { color.rows(for: request, into: processor.rows(into: PixelRowCollector())).consumer }
             }
+            if let decoder = codecs.asyncDecoder(for: original.data) {
+                return try await threads.decode(
+                    original.data, for: request, options: options, by: decoder, into: consumer, priority: priority,
+                    report
+                ) { image, file, start in
+                    report(request.key, .decoded(image.size), since: start)
+                    color.convert(&image, for: request)
+                    if let processor {
+                        image.reduction = image.reduction ?? ImageReduction(image.size, image.orientation, of: file)
+                        image = try process(image, by: processor, for: request)
+                    }
+                    return loaded(image, original, request)
+                }
+            }
             return try await threads.decode(
                 original.data, for: request, options: options, by: codecs, into: consumer, priority: priority
             ) { [options] reader in
@@ -171,16 +185,21 @@ struct DecodeStage: Sendable {
                 } else {
                     image = try decoded(reader, options, for: request)
                 }
-                let origin = LoadedImage.Origin(
-                    digest: original.data.digest, allowsStoring: original.allowsStoring,
-                    varyingFields: original.varyingFields, requestedAt: original.requestedAt,
-                    isIntact: image.isIntact)
-                newest.record(origin, for: request.varying(by: original.varyingFields).originalKey)
-                return LoadedImage(image: image, layer: original.layer, original: original, origin: origin)
+                return loaded(image, original, request)
             }
         } catch let error as ImageDecodingError {
             throw PipelineError(.decoding(error.code), error.message, cause: error)
         }
+    }
+
+    /// Returns the image of bytes, and records their digest as that of the newest ones.
+    private func loaded(_ image: DecodedImage, _ original: Original, _ request: ImageRequest) -> LoadedImage {
+        let origin = LoadedImage.Origin(
+            digest: original.data.digest, allowsStoring: original.allowsStoring,
+            varyingFields: original.varyingFields, requestedAt: original.requestedAt,
+            isIntact: image.isIntact)
+        newest.record(origin, for: request.varying(by: original.varyingFields).originalKey)
+        return LoadedImage(image: image, layer: original.layer, original: original, origin: origin)
     }
 
     private func decoded(

@@ -55,13 +55,25 @@ struct ProcessedImageStore: Sendable {
         do {
             let context = context(of: request, isProcessed: request.isProcessed, decoding: options)
             let serializer = serializer(of: request)
-            let image = try await threads.decodeStored(data, options: options, priority: priority) {
-                let start = report.now
-                var image = try serializer.image(from: data, in: context)
+            @Sendable func finish(_ image: inout DecodedImage, since start: Duration) {
                 report(key, .decoded(image.size), since: start)
                 // The stored image has the color space of the request, unless the app stored it.
                 color.convert(&image, for: request)
-                return image
+            }
+            let image: DecodedImage
+            if codecs.hasAsyncCodecs, let decoder = serializer.asyncDecoder(of: data, in: context) {
+                image = try await threads.decode(data, options: options, by: decoder, priority: priority, report) {
+                    image, _, start in
+                    finish(&image, since: start)
+                    return image
+                }
+            } else {
+                image = try await threads.decodeStored(data, options: options, priority: priority) {
+                    let start = report.now
+                    var image = try serializer.image(from: data, in: context)
+                    finish(&image, since: start)
+                    return image
+                }
             }
             return LoadedImage(
                 image: image, layer: .disk,
@@ -70,6 +82,9 @@ struct ProcessedImageStore: Sendable {
                     digest: nil, allowsStoring: true, varyingFields: request.variance?.fields ?? .none))
         } catch is CancellationError {
             throw CancellationError()
+        } catch is PipelineError {
+            // An asynchronous decoder failed, which says nothing about the bytes.
+            return nil
         } catch let error as ImageDecodingError where !error.code.meansDamage || error.code == .unknownFormat {
             // The entry stays: another process may have its codec, another request may have other limits, and more
             // memory may be free later.
@@ -104,9 +119,8 @@ struct ProcessedImageStore: Sendable {
             guard await mayKeep(loaded, request) else { return nil }
             let span = report.begin(.encode)
             defer { span?.end(.cancelled) }
-            let serialized = try await threads.run(priority: PriorityHandle(.low)) {
-                serializer.bytes(of: loaded.image, original: loaded.original?.data, in: context)
-            }
+            let serialized = try await threads.bytes(
+                of: loaded.image, original: loaded.original?.data, by: serializer, in: context, priority: .low)
             span?.end(serialized == nil ? .failure(Self.notEncodable) : .success)
             // The original bytes are no processed image. They are one in the form of a serializer that keeps them.
             guard let serialized, !serialized.isOriginal || !request.isProcessed else { return nil }
@@ -123,10 +137,9 @@ struct ProcessedImageStore: Sendable {
     ///
     /// - Throws: ``PipelineError`` `notStored`, or `CancellationError` before the image is encoded.
     func store(_ image: DecodedImage, for request: ImageRequest, since generation: Generation) async throws {
-        let (serializer, context) = (serializer(of: request), context(of: request, isProcessed: true))
-        let serialized = try await threads.run(priority: PriorityHandle(request.priority)) {
-            serializer.bytes(of: image, original: nil, in: context)
-        }
+        let serialized = try await threads.bytes(
+            of: image, original: nil, by: serializer(of: request), in: context(of: request, isProcessed: true),
+            priority: request.priority)
         guard let serialized else {
             throw PipelineError(
                 .notStored,
