@@ -11,7 +11,7 @@ struct ReadmeTests {
     }
 
     /// `Scripts/docs` compiles the code of all pages; that of these is run as well.
-    @Test(arguments: [("WriteABackend", 3), ("WriteACodec", 3)])
+    @Test(arguments: [("WriteABackend", 3), ("WriteACodec", 4)])
     func `the code of an article is the code tested here`(name: String, count: Int) throws {
         let tested = try Self.text("\(name).swift", in: Self.directory)
         let article = try Self.text("Modules/Standard/Documentation.docc/\(name).md")

@@ -58,6 +58,28 @@ extension CodecRegistry.Entry {
 
 let formats = CodecRegistry.standard.adding(.grayMap)
 
+struct GrayMapService: AsyncImageDecoding {
+    let upload: @Sendable (Data) async throws -> DecodedImage
+
+    func inspect(_ data: Data, limits: DecodingLimits) throws(ImageDecodingError) -> ImageInfo {
+        try GrayMapDecoder().inspect(data, limits: limits)
+    }
+
+    func decode(
+        _ data: Data, options: DecodingOptions, priority: PriorityHandle
+    ) async throws -> DecodedImage {
+        try await upload(data)
+    }
+}
+
+extension CodecRegistry.Entry {
+    static func grayMap(decodedBy service: GrayMapService) -> Self {
+        var entry = Self.grayMap
+        entry.asyncDecoder = service
+        return entry
+    }
+}
+
 @Test func `the article's codec decodes complete files and throws for every prefix of one`() throws {
     let file = Data("GRY1".utf8) + Data([0, 2, 0, 1, 10, 200])
     let image = try formats.decode(file)
@@ -70,6 +92,20 @@ let formats = CodecRegistry.standard.adding(.grayMap)
             try GrayMapDecoder().decode(file.prefix(length), options: DecodingOptions())
         }
     }
+}
+
+@Test func `the article's service decodes for callers that wait, and its codec for the others`() async throws {
+    let file = Data("GRY1".utf8) + Data([0, 2, 0, 1, 10, 200])
+    let service = GrayMapService { _ in .gray(side: 3) }
+    let formats = CodecRegistry.standard.adding(.grayMap(decodedBy: service))
+    let decoder = try #require(formats.asyncDecoder(for: file))
+
+    let image = try await decoder.decode(file, options: DecodingOptions(), priority: PriorityHandle())
+
+    #expect(image.size == PixelSize(width: 3, height: 3))
+    #expect(try decoder.inspect(file, limits: DecodingLimits()).size == PixelSize(width: 2, height: 1))
+    #expect(try formats.decode(file).size == PixelSize(width: 2, height: 1))
+    #expect(formats.asyncDecoder(for: Data("GIF89a".utf8)) == nil)
 }
 
 @Test(arguments: DecoderConformance.checks)
