@@ -336,9 +336,7 @@ struct AsyncCodecTests {
         let pipeline = pipeline(entry, policy: .processed)
         let request = try web("a") { $0.processors = [Brighten(step: 1)] }
         _ = try await start(pipeline, request).value
-        let flush = Task(executorPreference: executor) { await pipeline.flush() }
-        executor.drain()
-        await flush.value
+        await executor.drain { await pipeline.flush() }
         return disk.entries.value[request.key]?.data
     }
 
@@ -360,6 +358,38 @@ struct AsyncCodecTests {
         let encoder = RemoteEncoder(error: Service.Failure())
         #expect(try await stored(by: encoder, Service(isOpen: true)) == level(8))
         #expect(encoder.encodes.value == 1)
+    }
+
+    @Test func `the serializer of a request writes and reads by asynchronous codecs`() async throws {
+        let service = Service(isOpen: true)
+        var entry = service.entry
+        entry.makeAsyncEncoder = { _ in RemoteEncoder() }
+        let request = try web("level:3") { $0.serializer = DefaultCacheSerializer(format: Service.format) }
+        let writer = pipeline(entry, policy: .processed)
+        _ = try await start(writer, request).value
+        await executor.drain { await writer.flush() }
+        #expect(disk.entries.value[request.key]?.data == Data("remote:3".utf8))
+        #expect(service.use.value.begun == 0)
+
+        memory.removeAll()
+        let response = try await start(pipeline(entry, policy: .processed), request).value
+        #expect(response.layer == .disk)
+        #expect(response.image.level == 3)
+        #expect(service.use.value.begun == 1)
+    }
+
+    @Test func `an encoder of a request reads by the asynchronous decoder of its bytes`() async throws {
+        let service = Service(isOpen: true)
+        let request = try web("a") {
+            $0.processors = [Brighten(step: 1)]
+            $0.serializer = EncoderCacheSerializer(FakeEncoder(), identifier: "fake")
+        }
+        try await disk.store(Data("remote:9".utf8), for: request.key)
+
+        let response = try await start(pipeline(service.entry, policy: .processed), request).value
+
+        #expect(response.layer == .disk)
+        #expect(response.image.level == 9)
     }
 
     @Test func `stored bytes stay on disk when the service that reads them fails`() async throws {

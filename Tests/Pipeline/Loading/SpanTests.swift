@@ -76,6 +76,40 @@ private struct Fused: ImageProcessing {
     }
 }
 
+/// Decodes every file to a pixel of level 7, and encodes levels, in steps of its own. Decodes throw the error.
+private struct TracedService: AsyncImageDecoding, AsyncImageEncoding {
+    let format = ImageFormat(rawValue: "service")
+    var error: ImageDecodingError?
+
+    /// A registry with only this codec.
+    var registry: CodecRegistry {
+        let encoder = self
+        return CodecRegistry([
+            CodecRegistry.Entry(
+                format: format, asyncDecoder: self, recognizes: { _ in true }, makeAsyncEncoder: { _ in encoder })
+        ])
+    }
+
+    func inspect(_ data: Data, limits: DecodingLimits) throws(ImageDecodingError) -> ImageInfo {
+        ImageInfo(format: format, size: PixelSize(width: 1, height: 1), colorModel: .gray)
+    }
+
+    func decode(_ data: Data, options: DecodingOptions, priority: PriorityHandle) async throws -> DecodedImage {
+        try await LoadSpan.run("read") {
+            await Task.yield()
+            if let error { throw error }
+            return .gray(side: 1, level: 7)
+        }
+    }
+
+    func encode(_ image: DecodedImage) async throws -> Data {
+        await LoadSpan.run("write") {
+            await Task.yield()
+            return level(Int(image.level))
+        }
+    }
+}
+
 @Suite(.timeLimit(.minutes(10)))
 struct SpanTests {
     private let spans = Spans()
@@ -154,6 +188,32 @@ struct SpanTests {
 
         spans.expectBalance()
         #expect(spans.trees.last == "load(memoryLookup?evicted, diskLookup(queueWait), decode(queueWait))")
+    }
+
+    @Test(arguments: [nil, Duration.seconds(5)])
+    func `asynchronous codecs are steps of the decode and the write, also with a limit of time`(
+        timeout: Duration?
+    ) async throws {
+        let memory = DictionaryMemoryCache()
+        let pipeline = ImagePipeline(
+            ImagePipeline.Configuration(
+                downloader: FakeDownloader(giving: level(7)), codecs: TracedService().registry, memoryCache: memory,
+                diskCache: FakeDataCache(), dataCachePolicy: .processed, tracers: [spans], clock: clock,
+                asyncCodecTimeout: timeout))
+        let request = try web("a") { $0.processors = [Brighten(step: 1)] }
+        _ = try await pipeline.load(request)
+        await pipeline.flush()
+        let tree = try #require(spans.trees.first)
+        let decode = "decode(queueWait, queueWait, read, queueWait)"
+        #expect(tree.contains("download, \(decode), queueWait, process[brighten(1)]"))
+        #expect(tree.contains("diskStore(queueWait, encode, write)"))
+
+        memory.removeAll()
+        _ = try await pipeline.load(request)
+        await pipeline.shutDown()
+
+        spans.expectBalance()
+        #expect(spans.trees.last == "load(memoryLookup?evicted, diskLookup(queueWait), \(decode))")
     }
 
     @Test func `a load of bytes is a call of its own`() async throws {
@@ -272,6 +332,16 @@ struct SpanTests {
 
         spans.expectBalance()
         #expect(spans.trees == ["load!(memoryLookup?notStored, diskLookup?notStored(queueWait), \(steps))"])
+    }
+
+    @Test func `a failure of an asynchronous decoder is that of its decode`() async throws {
+        let stack = stack(FakeDownloader(giving: level(7)))
+        let service = TracedService(error: ImageDecodingError(.unsupportedVariant, "as told"))
+        _ = try await stack.failure(try web("a") { $0.codecs = service.registry })
+        await stack.pipeline.shutDown()
+
+        spans.expectBalance()
+        #expect(try #require(spans.trees.first).hasSuffix(", download, decode!(queueWait, queueWait, read!))"))
     }
 
     @Test(arguments: [false, true])
