@@ -198,6 +198,36 @@ struct CacheSerializerTests {
         }
     }
 
+    @Test func `asynchronous encoders write the formats of others, and HDR as PNG`() throws {
+        struct Remote: AsyncImageEncoding {
+            let format: ImageFormat
+
+            func encode(_ image: DecodedImage) async throws -> Data { Data() }
+        }
+        let remote = CodecRegistry(
+            codecs.entries.map { entry in
+                var entry = entry
+                let format = entry.format
+                entry.makeAsyncEncoder = { _ in Remote(format: format) }
+                return entry
+            })
+        var deep = image
+        deep.pixels = try #require(PixelBuffer(size: image.size, format: .rgba16, alphaMode: .opaque) { _, _ in })
+        deep.colorProfile = try #require(ColorDescription(primaries: 9, transfer: 16)).profile(isGray: false)
+        let original = try file(.jpeg)
+        func format(_ image: DecodedImage, _ serializer: DefaultCacheSerializer, isProcessed: Bool) -> ImageFormat? {
+            let context = CacheSerializationContext(
+                key: ImageKey(ResourceKey("a")), isProcessed: isProcessed, codecs: remote)
+            return serializer.asyncEncoder(of: image, original: original, in: context)?.format
+        }
+
+        #expect(format(image, DefaultCacheSerializer(), isProcessed: true) == .jpeg)
+        #expect(format(image, DefaultCacheSerializer(), isProcessed: false) == nil)
+        #expect(format(image, DefaultCacheSerializer(prefersOriginalData: true), isProcessed: true) == nil)
+        #expect(format(image, DefaultCacheSerializer(format: .webp), isProcessed: false) == .webp)
+        #expect(format(deep, DefaultCacheSerializer(), isProcessed: true) == .png)
+    }
+
     @Test func `decoding bytes of no known format throws an error`() {
         #expect(throws: ImageDecodingError.self) {
             try DefaultCacheSerializer().image(from: Data("?".utf8), options: DecodingOptions(), codecs: codecs)
