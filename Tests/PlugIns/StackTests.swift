@@ -15,7 +15,9 @@ struct StackTests {
     init() throws {
         let file = try ImageEncoder.png().encode(.coordinates(PixelSize(width: 8, height: 8)))
         origin = try LoopbackOrigin { request in
-            .ok(file, type: "image/png", fields: request.path == "/dated.png" ? ["Cache-Control": "max-age=60"] : [:])
+            .ok(
+                file, type: "image/png", fields: request.path == "/dated.png" ? ["Cache-Control": "max-age=86400"] : [:]
+            )
         }
         request = ImageRequest(url: origin.url(for: "/a.png"), processors: [PlugInProcessor()])
     }
