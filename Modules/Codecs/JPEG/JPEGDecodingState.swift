@@ -64,20 +64,10 @@ final class JPEGDecodingState: IncrementalDecodingState {
         info = reader.info
         let header = try reader.checkedHeader(options)
         if let info, let exif = info.metadata.exif { thumbnail = JPEGThumbnail(in: exif, of: info.size, for: header) }
+        // Previews are in SDR, so a gain map holds nothing before `finish()`.
         decodingByteCount =
-            try reader.byteCount(options, isIncremental: true) + gainMapByteCount(reader)
-            + (thumbnail?.decodingByteCount ?? 0)
+            try reader.byteCount(options, isIncremental: true) + (thumbnail?.decodingByteCount ?? 0)
         stage = .start
-    }
-
-    /// The number of bytes of a gain map of the size of the image, and of the HDR image, also rotated. The map arrives
-    /// after the image.
-    private func gainMapByteCount(_ reader: JPEGReader) -> Int {
-        guard mayApplyGainMap(reader), let size = info?.size else { return 0 }
-        let (map, output) = (
-            PixelBuffer.byteCount(size: size, format: .rgba8), PixelBuffer.byteCount(size: size, format: .rgba16)
-        )
-        return (map ?? 0) + 2 * (output ?? 0) + GainMapRows.byteCount(of: size)
     }
 
     private func mayApplyGainMap(_ reader: JPEGReader) -> Bool {

@@ -33,7 +33,8 @@
             let start = image.payload.lowerBound + 4
             primary = start..<start + byteCount
             let numberSize = references.number(at: 0, 1) == 0 ? 2 : 4
-            for entry in references.children(skipping: 4) where entry.type == "thmb" {
+            // A file has one or two thumbnails, unless it is to waste time.
+            for entry in references.children(skipping: 4).filter({ $0.type == "thmb" }).prefix(4) {
                 var reader = entry.reader
                 // The type precedes the payload, unless the size of the box has 64 bits.
                 let type = entry.payload.lowerBound - 4..<entry.payload.lowerBound
