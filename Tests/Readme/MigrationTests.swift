@@ -46,7 +46,7 @@ private let options = [
     isLocalResourcesSupportEnabled isAnimatedImageParsingEnabled isDiagnosticsEnabled maximumDecodedImageSize
     maximumResponseDataSize isSignpostLoggingEnabled dataLoadingQueue imageDecodingQueue imageEncodingQueue
     imageProcessingQueue imageDecompressingQueue withURLCache withDataCache automatic storeOriginalData
-    storeEncodedImages storeAll PreviewPolicy
+    storeEncodedImages storeAll PreviewPolicy incremental disabled thumbnail default maxPixelSize
     """,
     // SDWebImageOptions and SDWebImageContextOption, 5.21, by their names in Swift.
     "SDWebImage": """
@@ -65,7 +65,9 @@ private let options = [
     // AFImageDownloader, its receipt, the categories on UIImageView and UIButton, and AFAutoPurgingImageCache, 4.0.
     "AFNetworking": """
     sharedImageDownloader setSharedImageDownloader setImageWithURL setImageWithURLRequest cancelImageDownloadTask
-    setImageForState cancelImageDownloadTaskForState cancelBackgroundImageDownloadTaskForState
+    setImageForState setBackgroundImageForState cancelImageDownloadTaskForState
+    cancelBackgroundImageDownloadTaskForState setAnimatingWithStateOfTask setRefreshingWithStateOfTask
+    setProgressWithDownloadProgressOfTask setProgressWithUploadProgressOfTask
     imageCache sessionManager downloadPrioritizaton AFImageDownloadPrioritizationFIFO
     AFImageDownloadPrioritizationLIFO defaultInstance defaultURLCache defaultURLSessionConfiguration
     initWithSessionConfiguration initWithSessionManager maximumActiveDownloads downloadImageForURLRequest
