@@ -45,7 +45,7 @@ public struct ImageConverter: Sendable {
     ///
     /// ```swift
     /// let converter = ImageConverter(dynamicRange: .high)
-    /// let image = try await converter.convert(ultraHDR, to: .avif(quality: 80))
+    /// let image = try await converter.convert(file, to: .png())
     /// ```
     ///
     /// With `.high`, images in PQ and HLG, and JPEG files with a gain map, stay HDR in PNG, AVIF and JPEG XL. Formats
