@@ -168,7 +168,7 @@ public struct ImageRequest: Sendable {
     ///
     /// ```swift
     /// request.maximumDataByteCount = 8 << 20
-    /// if let data = try await pipeline.load(request).data { try data.write(to: file) }
+    /// if let data = try await pipeline.load(request).data { try data.write(to: url) }
     /// ```
     ///
     /// Larger originals are left out. The bytes are those that the load has read anyway, and are held as long as the
