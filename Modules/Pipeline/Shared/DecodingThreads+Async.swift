@@ -101,6 +101,7 @@ extension DecodingThreads {
         } catch {
             // Clients of services have errors of their own for cancellation.
             try Task.checkCancellation()
+            // A codec may throw any error. One of decoding has a code, which tells whether the bytes are damaged.
             if let error = error as? ImageDecodingError { throw error }
             throw PipelineError(
                 .decoding(.decoderUnavailable),

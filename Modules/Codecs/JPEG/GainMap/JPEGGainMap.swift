@@ -133,6 +133,7 @@ struct DecodedGainMap {
     func applied(to image: DecodedImage) throws(ImageDecodingError) -> DecodedImage {
         let collector = PixelRowCollector()
         do { try image.sendRows(to: GainMapRows(self, next: collector)) } catch {
+            // Consumers of rows may throw any error. The two here throw only errors of this type.
             throw error as? ImageDecodingError ?? ImageDecodingError(.decoderFailed, "JPEG: \(error)")
         }
         guard var result = collector.image else { throw ImageDecodingError.noMemory(for: image.size) }

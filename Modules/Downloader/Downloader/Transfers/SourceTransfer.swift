@@ -276,6 +276,7 @@ struct SourceTransfer<Sink: ContentSink> {
 
     /// Returns the wait for the network before the next attempt; nil if the policy has none, or a server responded.
     private func networkWait(after failure: any Error) -> NetworkWait? {
+        // The other error is CancellationError, which needs no network.
         guard retry.maximumNetworkWait > .zero, case .transport? = (failure as? DownloadError)?.code else { return nil }
         return NetworkWait(
             monitor: http.configuration.networkMonitor, url: request.url, limit: retry.maximumNetworkWait,
