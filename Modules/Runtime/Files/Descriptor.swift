@@ -228,8 +228,8 @@ package struct Descriptor: ~Copyable {
     /// the thread meanwhile. Returns false with the reason in `errno`, which is `EWOULDBLOCK` after the timeout.
     package func lock(timeout: Duration) -> Bool {
         var (waited, pause) = (0, 50)
-        // `flock` has no timeout, so the lock is polled. Callers are on threads for blocking work, and the other process
-        // has the real time.
+        // `flock` has no timeout, so the lock is polled. Callers are on threads for blocking work, and another process
+        // holds the lock in real time.
         while !lock() {
             guard errno == EWOULDBLOCK || errno == EINTR, Duration.microseconds(waited) < timeout else { return false }
             usleep(UInt32(pause))
