@@ -2,6 +2,7 @@
 ///
 /// The component that does the work observes the priority. When it is notified of a change, it reads ``value`` under
 /// its own lock, so that it always uses the latest value, regardless of the order in which notifications arrive.
+@usableFromInline
 package final class AdjustablePriority: Sendable {
     private struct State: Sendable {
         var value: Int
@@ -14,10 +15,11 @@ package final class AdjustablePriority: Sendable {
     private let state: Locked<State>
 
     /// Creates a priority without observers.
+    @usableFromInline
     package init(_ value: Int) { state = Locked(State(value: value)) }
 
     /// The current priority.
-    package var value: Int { state.withLock { $0.value } }
+    @usableFromInline package var value: Int { state.withLock { $0.value } }
 
     /// Changes the priority and, if the value differs, notifies the observers on the calling thread.
     package func set(_ value: Int) {
@@ -31,6 +33,7 @@ package final class AdjustablePriority: Sendable {
     /// Changes the priority like ``set(_:)``, unless a change with the same or a higher version was made.
     ///
     /// Use it if changes are determined under a lock and applied outside it.
+    @usableFromInline
     package func set(_ value: Int, version: Int) {
         let observers = state.withLock { state -> [@Sendable (AdjustablePriority) -> Void] in
             guard version > state.version else { return [] }
@@ -54,7 +57,7 @@ package final class AdjustablePriority: Sendable {
 
     /// Calls `change` with this priority at each change, until ``removeObserver(_:)`` is called with the returned
     /// number. Any thread may call it, and it must not block. Calls for changes that were made before may arrive later.
-    @discardableResult
+    @discardableResult @usableFromInline
     package func observe(_ change: @escaping @Sendable (AdjustablePriority) -> Void) -> Int {
         state.withLock { state in
             state.lastID += 1
@@ -63,6 +66,7 @@ package final class AdjustablePriority: Sendable {
         }
     }
 
+    @usableFromInline
     package func removeObserver(_ id: Int) { state.withLock { $0.observers.removeAll { $0.id == id } } }
 
     private static func change(_ state: inout State, to value: Int) -> [@Sendable (AdjustablePriority) -> Void] {

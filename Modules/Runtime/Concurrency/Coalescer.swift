@@ -5,26 +5,31 @@ import Synchronization
 /// Each waiter receives the outcome and every update after it joined. A canceled waiter leaves at once with
 /// `CancellationError`. When the last waiter has left, the work is canceled, and a later request for it starts it
 /// again. The work has the highest priority of its waiters. ``CoalescerState`` makes the decisions under the lock;
-/// everything else happens outside it.
+/// everything else happens outside it. The code is inlinable, so that other modules compile it for their types: without
+/// that, lookups of generic types take a tenth of the time of a load.
 ///
 /// Waiters whose work uses different sources (another URL or other header fields) share a success, but not a failure
 /// that the source causes. Such a failure is delivered to the waiters of that source. An outcome that belongs to an
 /// owner is delivered to the waiters with that owner. The work of the first remaining waiter is then tried for all
 /// remaining waiters.
+@usableFromInline
 package final class Coalescer<Key: Hashable & Sendable, Update: Sendable, Value: Sendable>: Sendable {
+    @usableFromInline
     package typealias Report = @Sendable (Update) -> Void
+    @usableFromInline
     package typealias Body = @Sendable (_ report: @escaping Report) async throws -> Value
     /// A body that also receives the priority of the work and its task.
+    @usableFromInline
     package typealias PrioritizedBody =
         @Sendable (_ report: @escaping Report, _ priority: AdjustablePriority, _ task: SharedTask) async throws -> Value
 
-    private typealias State = CoalescerState<Key, Update, Value>
+    @usableFromInline typealias State = CoalescerState<Key, Update, Value>
 
-    private let state = Locked(State())
-    private let order = ResumptionOrder()
-    private let taskExecutor: (any TaskExecutor)?
-    private let isOfSource: @Sendable (any Error) -> Bool
-    private let isOfOwner: @Sendable (Result<Value, any Error>) -> Bool
+    @usableFromInline let state = Locked(State())
+    @usableFromInline let order = ResumptionOrder()
+    @usableFromInline let taskExecutor: (any TaskExecutor)?
+    @usableFromInline let isOfSource: @Sendable (any Error) -> Bool
+    @usableFromInline let isOfOwner: @Sendable (Result<Value, any Error>) -> Bool
 
     /// Creates a coalescer without work.
     ///
@@ -36,6 +41,7 @@ package final class Coalescer<Key: Hashable & Sendable, Update: Sendable, Value:
     ///     succeed. Default: returns false for every failure.
     ///   - isOfOwner: Returns whether an outcome is only for waiters with the source and the owner of the work.
     ///     Default: returns false for every outcome.
+    @inlinable
     package init(
         taskExecutor: (any TaskExecutor)? = nil, isOfSource: @escaping @Sendable (any Error) -> Bool = { _ in false },
         isOfOwner: @escaping @Sendable (Result<Value, any Error>) -> Bool = { _ in false }
@@ -48,6 +54,7 @@ package final class Coalescer<Key: Hashable & Sendable, Update: Sendable, Value:
     /// Returns the outcome of `body`, or of equal work that is in progress. The priority of this waiter is 0.
     ///
     /// - Throws: The error of the work, `CancellationError` if the task is canceled, or the error of a shutdown.
+    @inlinable
     package func value(
         for key: Key, onUpdate: Report? = nil, _ body: @escaping Body
     ) async throws -> Value {
@@ -75,6 +82,7 @@ package final class Coalescer<Key: Hashable & Sendable, Update: Sendable, Value:
     ///   - body: The work. It runs if no equal work is in progress, or if the work in progress fails because of another
     ///     source or has an outcome for another owner.
     /// - Throws: The error of the work, `CancellationError` if the task is canceled, or the error of a shutdown.
+    @inlinable
     package func value(
         for key: Key, ticket: CoalescerTicket = CoalescerTicket(), from source: CoalescerSource? = nil,
         isCancelable: Bool = false, within task: SharedTask? = nil, priority: AdjustablePriority,
@@ -137,6 +145,7 @@ package final class Coalescer<Key: Hashable & Sendable, Update: Sendable, Value:
     ///   - onBegin: Called as for ``value(for:ticket:from:priority:onUpdate:isImmediate:onBegin:_:)``.
     ///   - body: The work.
     ///   - completion: Called once with the outcome, from any thread, possibly before this method returns.
+    @inlinable
     package func join(
         _ key: Key, ticket: CoalescerTicket, priority: Int, onUpdate: Report?,
         onBegin: (AdjustablePriority) -> Void, _ body: @escaping PrioritizedBody,
@@ -147,9 +156,11 @@ package final class Coalescer<Key: Hashable & Sendable, Update: Sendable, Value:
     }
 
     /// Completes a waiter with `CancellationError`. Does nothing if it has received its outcome, or is unknown.
+    @inlinable
     package func leave(_ ticket: CoalescerTicket) { leave(ticket.id) }
 
-    private func leave(_ id: Int) {
+    @inlinable
+    func leave(_ id: Int) {
         guard let removal = state.withLock({ $0.leave(id: id) }) else { return }
         removal.waiter.complete(.failure(CancellationError()))
         removal.abandonedTask?.abandon()
@@ -198,7 +209,8 @@ package final class Coalescer<Key: Hashable & Sendable, Update: Sendable, Value:
     }
 
     /// Adds a waiter. Returns the work that it must begin; nil if there is none.
-    private func join(
+    @inlinable
+    func join(
         _ key: Key, _ id: Int, _ waiter: State.Waiter, within task: SharedTask? = nil, _ priority: () -> Int,
         _ onBegin: (AdjustablePriority) -> Void
     ) -> State.Start? {
@@ -214,7 +226,8 @@ package final class Coalescer<Key: Hashable & Sendable, Update: Sendable, Value:
     }
 
     /// Begins the work of a flight in a task of its own.
-    private func begin(_ start: State.Start, _ body: @escaping PrioritizedBody, _ isImmediate: Bool) {
+    @inlinable
+    func begin(_ start: State.Start, _ body: @escaping PrioritizedBody, _ isImmediate: Bool) {
         let operation = { @Sendable () async in await self.run(start, body) }
         let task =
             isImmediate && taskExecutor == nil
@@ -223,7 +236,8 @@ package final class Coalescer<Key: Hashable & Sendable, Update: Sendable, Value:
     }
 
     /// Runs an attempt of a flight, and begins the next one if the outcome is not for all who remain.
-    private func run(_ start: State.Start, _ body: @escaping PrioritizedBody) async {
+    @inlinable
+    func run(_ start: State.Start, _ body: @escaping PrioritizedBody) async {
         let flight = start.flight
         let report: Report = { update in
             for listener in self.state.withLock({ $0.listeners(flight) }) { listener(update) }
@@ -242,21 +256,30 @@ package final class Coalescer<Key: Hashable & Sendable, Update: Sendable, Value:
         for waiter in completion.waiters { waiter.complete(outcome) }
         for observer in completion.ended { observer.resume() }
         if let next = completion.next, let task = completion.nextTask {
-            begin(State.Start(flight: flight, priority: start.priority, task: task), next, false)
+            begin((flight, start.priority, task), next, false)
         }
     }
 }
 
 /// The outcome of a wait, which one task may receive before or after it arrives.
-private final class Outcome<Value: Sendable>: Sendable {
-    private struct State: Sendable {
-        var outcome: Result<Value, any Error>?
-        var continuation: UnsafeContinuation<Value, any Error>?
+@usableFromInline
+final class Outcome<Value: Sendable>: Sendable {
+    @usableFromInline
+    struct State: Sendable {
+        @usableFromInline var outcome: Result<Value, any Error>?
+        @usableFromInline var continuation: UnsafeContinuation<Value, any Error>?
+
+        @inlinable
+        init() {}
     }
 
-    private let state = Locked(State())
-    private let order = ResumptionOrder()
+    @usableFromInline let state = Locked(State())
+    @usableFromInline let order = ResumptionOrder()
 
+    @inlinable
+    init() {}
+
+    @inlinable
     func set(_ outcome: Result<Value, any Error>) {
         order.willResume()
         let continuation = state.withLock { state in
@@ -267,11 +290,13 @@ private final class Outcome<Value: Sendable>: Sendable {
     }
 
     /// Returns the outcome of a wait that has ended.
+    @inlinable
     func value() throws -> Value {
         guard let outcome = state.withLock({ $0.outcome }) else { throw CancellationError() }
         return try outcome.get()
     }
 
+    @inlinable
     func wait() async throws -> Value {
         defer { order.didResume() }
         return try await withUnsafeThrowingContinuation { continuation in
@@ -284,12 +309,14 @@ private final class Outcome<Value: Sendable>: Sendable {
     }
 }
 
-/// The number of a waiter of a ``Coalescer``. It is unique in the process, and later ones are greater.
+/// The number of one waiter of a ``Coalescer``. It is unique in the process, and later ones are greater.
+@usableFromInline
 package struct CoalescerTicket: Hashable, Sendable {
     private static let lastID = Atomic(0)
 
-    package let id: Int
+    @usableFromInline package let id: Int
 
     /// Creates a ticket that equals no other.
+    @usableFromInline
     package init() { id = Self.lastID.add(1, ordering: .relaxed).newValue }
 }

@@ -2,6 +2,7 @@
 ///
 /// Others may join that inner work. So a task whose work has lost its last waiter continues until the inner work has
 /// none left either, or has ended.
+@usableFromInline
 package final class SharedTask: Sendable {
     private struct State: Sendable {
         var task: Task<Void, Never>?
@@ -15,9 +16,11 @@ package final class SharedTask: Sendable {
     private let state = Locked(State())
 
     /// Creates the task of work that runs in the task of `outer`, or in one of its own.
+    @usableFromInline
     init(within outer: SharedTask? = nil) { self.outer = outer }
 
     /// Records the task, which is canceled if it was canceled before.
+    @usableFromInline
     func begin(_ task: Task<Void, Never>) {
         let isCanceled = state.withLock { state in
             state.task = task
@@ -27,6 +30,7 @@ package final class SharedTask: Sendable {
     }
 
     /// Records that the work has no waiters left. Cancels the task, unless others wait for the inner work.
+    @usableFromInline
     func abandon() {
         let leaveInner = state.withLock { state in
             state.isAbandoned = true
@@ -45,13 +49,15 @@ package final class SharedTask: Sendable {
     }
 
     /// Whether the work has no waiters left.
-    var isAbandoned: Bool { state.withLock { $0.isAbandoned } }
+    @usableFromInline var isAbandoned: Bool { state.withLock { $0.isAbandoned } }
 
     /// Records that the work is about to begin or to join inner work.
+    @usableFromInline
     func beginInner(leave: @escaping @Sendable () -> Void) { state.withLock { $0.leaveInner = leave } }
 
     /// Records that the inner work has ended, or runs in another task. Cancels the task if nobody waits for its own
     /// work.
+    @usableFromInline
     func endInner() {
         let isAbandoned = state.withLock { state in
             state.leaveInner = nil
