@@ -190,23 +190,31 @@ FOR_EACH_MACHINE
 void alcedo_sum_planes(
     const int16_t *const *rows, const int16_t *weights, size_t count, size_t length, int16_t *out)
 {
-    for (size_t offset = 0; offset < length; offset += 8) {
-        longs4 low = {0}, high = {0};
+    for (size_t offset = 0; offset < length; offset += 16) {
+        longs4 sums[4] = {{0}};
         for (size_t index = 0; index < count; index += 2) {
             // Without a second row, the first one is added again with a weight of zero.
-            size_t second = index + 1 < count ? index + 1 : index;
-            int16_t p = weights[index], q = second > index ? weights[second] : 0;
-            shorts8 upper, lower, factors = {p, q, p, q, p, q, p, q};
-            LOAD(upper, rows[index] + offset);
-            LOAD(lower, rows[second] + offset);
-            low += sums_of_products(__builtin_shufflevector(upper, lower, 0, 8, 1, 9, 2, 10, 3, 11), factors);
-            high += sums_of_products(__builtin_shufflevector(upper, lower, 4, 12, 5, 13, 6, 14, 7, 15), factors);
+            const size_t second = index + 1 < count ? index + 1 : index;
+            // The two weights of a pair are read as one number.
+            int32_t pair;
+            LOAD(pair, weights + index);
+            const shorts8 factors = (shorts8)((longs4){0} + pair);
+            for (size_t half = 0; half < 2; half++) {
+                shorts8 upper, lower;
+                LOAD(upper, rows[index] + offset + half * 8);
+                LOAD(lower, rows[second] + offset + half * 8);
+                sums[half * 2] +=
+                    sums_of_products(__builtin_shufflevector(upper, lower, 0, 8, 1, 9, 2, 10, 3, 11), factors);
+                sums[half * 2 + 1] +=
+                    sums_of_products(__builtin_shufflevector(upper, lower, 4, 12, 5, 13, 6, 14, 7, 15), factors);
+            }
         }
-        low = rounded_samples(low);
-        high = rounded_samples(high);
-        // Eight samples, of which each is in the low half of a lane.
-        shorts8 result = __builtin_shufflevector((shorts8)low, (shorts8)high, 0, 2, 4, 6, 8, 10, 12, 14);
-        STORE(out + offset, result);
+        for (size_t half = 0; half < 2; half++) {
+            const longs4 low = rounded_samples(sums[half * 2]), high = rounded_samples(sums[half * 2 + 1]);
+            // Eight samples, of which each is in the low half of a lane.
+            const shorts8 result = __builtin_shufflevector((shorts8)low, (shorts8)high, 0, 2, 4, 6, 8, 10, 12, 14);
+            STORE(out + offset + half * 8, result);
+        }
     }
 }
 

@@ -51,7 +51,7 @@ extension Int16: FilterSample {
         init(width: Int, _ plan: ResamplingPlan) {
             self.width = width
             planeCount = plan.layout.channels == 1 ? 1 : plan.isOpaque ? 3 : 4
-            plane = (width + 15) / 8 * 8
+            plane = (width + 23) / 16 * 16
             isStraight = plan.layout == .straight8
         }
 
