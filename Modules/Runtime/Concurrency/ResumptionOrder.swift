@@ -14,14 +14,14 @@ package struct ResumptionOrder: ~Copyable, Sendable {
     #if ALCEDO_THREAD_SANITIZER
         private let isResumed = Atomic(false)
 
-        package init() {}
+        @usableFromInline package init() {}
 
-        package borrowing func willResume() {
+        @usableFromInline package borrowing func willResume() {
             // An exchange continues the release sequence of other threads, which a store would end.
             _ = isResumed.exchange(true, ordering: .releasing)
         }
 
-        package borrowing func didResume() { _ = isResumed.load(ordering: .acquiring) }
+        @usableFromInline package borrowing func didResume() { _ = isResumed.load(ordering: .acquiring) }
     #else
         @inlinable package init() {}
 
