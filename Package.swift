@@ -301,7 +301,7 @@ package.targets += [
         linkerSettings: [.linkedLibrary("heif", .when(traits: ["HEIF"]))]),
     .executableTarget(
         name: "conformance",
-        dependencies: ["Alcedo", "AlcedoBMP", "AlcedoCodecs", "AlcedoColor", "AlcedoCore", "AlcedoTesting"]
+        dependencies: ["Alcedo", "AlcedoCodecs", "AlcedoColor", "AlcedoCore", "AlcedoProgramSupport", "AlcedoTesting"]
             + traitModules,
         path: "Tests/Conformance"),
     // The processes of a long run with a hostile origin and a full disk.
@@ -316,7 +316,9 @@ package.targets += [
     .testTarget(name: "TestSupport", dependencies: ["AlcedoCore", "AlcedoTesting"], path: "Tests/Support"),
     .testTarget(
         name: "AlcedoTests",
-        dependencies: ["Alcedo", "AlcedoAVIF", "AlcedoBMP", "AlcedoJXL", "AlcedoTesting", "TestSupport"],
+        dependencies: [
+            "Alcedo", "AlcedoAVIF", "AlcedoBMP", "AlcedoJXL", "AlcedoProgramSupport", "AlcedoTesting", "TestSupport",
+        ],
         path: "Tests/Standard"),
     // With the trait Sandbox: the tests, and the program with hostile decoders that runs as their worker.
     .testTarget(

@@ -78,26 +78,12 @@
             return builder.data
         }
 
-        /// Returns the previews while the bytes arrive.
-        private func previews(
-            of data: Data, _ options: DecodingOptions = DecodingOptions()
-        ) throws -> [ImagePreview] {
-            let pieces = decoder.makeIncrementalDecoder(options: options)
-            var previews: [ImagePreview] = []
-            for start in stride(from: 0, to: data.count, by: 20) {
-                try pieces.append(Data(data[start..<min(data.count, start + 20)]))
-                if let preview = try pieces.preview() { previews.append(preview) }
-            }
-            #expect(try pieces.finish().pixels == decoder.decode(data, options: options).pixels)
-            return previews
-        }
-
         @Test(arguments: [0, 1]) func `a thumbnail is shown before the image, and below its rows`(turns: Int) throws {
             let data = try file(properties: [AVIFBuilder.rotation(turns)], [AVIFBuilder.rotation(turns)])
             let size = PixelSize(width: 64, height: 64)
             let small = try smoothPixels(size).upright(from: turns == 0 ? .up : .left)
 
-            let previews = try previews(of: data)
+            let previews = try decoder.previews(of: data, inPiecesOf: 20)
 
             let first = try #require(previews.first)
             #expect(first.rowCount == 0)
@@ -116,7 +102,7 @@
 
         @Test func `a reduced preview has a reduced thumbnail`() throws {
             let options = DecodingOptions(target: TargetSize(width: 32, height: 32))
-            let preview = try #require(try previews(of: file(), options).first)
+            let preview = try #require(try decoder.previews(of: file(), inPiecesOf: 20, options).first)
             #expect(preview.rowCount == 0)
             #expect(preview.image.size == PixelSize(width: 32, height: 32))
         }
@@ -128,7 +114,7 @@
                 try file(thumbnail: PixelSize(width: 136, height: 136)),
             ]
             for (index, data) in unusable.enumerated() {
-                let previews = try previews(of: data)
+                let previews = try decoder.previews(of: data, inPiecesOf: 20)
                 #expect(previews.map(\.rowCount) == [64, 128], "\(index)")
                 #expect(previews.first?.image.pixels.rgba(3, 127) == [0, 0, 0, 0], "\(index)")
             }

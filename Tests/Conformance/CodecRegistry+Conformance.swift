@@ -1,33 +1,18 @@
-#if AVIF
-    import AlcedoAVIF
-#endif
-import AlcedoBMP
-import AlcedoCodecs
 import AlcedoCore
 #if HEIF
     import AlcedoHEIF
 #endif
-#if JXL
-    import AlcedoJXL
-#endif
+import AlcedoProgramSupport
 #if SVG
     import AlcedoSVG
 #endif
 
 extension CodecRegistry {
-    /// The codecs of AlcedoCodecs, of AlcedoBMP and of the enabled package traits. An SVG is drawn three times within
-    /// the time limit of a bad file.
-    static let conformance = CodecRegistry.standard
-        .adding(.bmp)
-        .adding(.ico(png: .png))
-        #if AVIF
-            .adding(.avif)
-        #endif
+    /// The codecs of the programs, with the decoder of HEIF in this process. An SVG is drawn three times within the
+    /// time limit of a bad file.
+    static let conformance = CodecRegistry.programs
         #if HEIF
             .adding(.heifInProcess)
-        #endif
-        #if JXL
-            .adding(.jxl)
         #endif
         #if SVG
             .adding(.svg(timeLimit: .seconds(2)))

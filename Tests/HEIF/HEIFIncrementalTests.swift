@@ -77,26 +77,12 @@
             return builder.data
         }
 
-        /// Returns the previews while the bytes arrive.
-        private func previews(
-            of data: Data, _ options: DecodingOptions = DecodingOptions()
-        ) throws -> [ImagePreview] {
-            let pieces = decoder.makeIncrementalDecoder(options: options)
-            var previews: [ImagePreview] = []
-            for start in stride(from: 0, to: data.count, by: 50) {
-                try pieces.append(Data(data[start..<min(data.count, start + 50)]))
-                if let preview = try pieces.preview() { previews.append(preview) }
-            }
-            #expect(try pieces.finish().pixels == decoder.decode(data, options: options).pixels)
-            return previews
-        }
-
         @Test(arguments: [0, 1]) func `a thumbnail is shown before the image, and below its rows`(turns: Int) throws {
             let data = try file(
                 properties: [HEIFBuilder.rotation(turns)], [HEIFBuilder.rotation(turns)])
             let small = try decoder.decode(SampleFile.half.data()).pixels.upright(from: turns == 0 ? .up : .left)
 
-            let previews = try previews(of: data)
+            let previews = try decoder.previews(of: data, inPiecesOf: 50)
 
             let first = try #require(previews.first)
             #expect(first.rowCount == 0)
@@ -117,7 +103,7 @@
 
         @Test func `a reduced preview has a reduced thumbnail`() throws {
             let options = DecodingOptions(target: TargetSize(width: 32, height: 32))
-            let preview = try #require(try previews(of: file(), options).first)
+            let preview = try #require(try decoder.previews(of: file(), inPiecesOf: 50, options).first)
             #expect(preview.rowCount == 0)
             #expect(preview.image.size == PixelSize(width: 32, height: 32))
         }
@@ -129,7 +115,7 @@
                 try file([HEIFBuilder.crop(width: 40, height: 64, halfX: 0, halfY: 0)]),
             ]
             for (index, data) in unusable.enumerated() {
-                let previews = try previews(of: data)
+                let previews = try decoder.previews(of: data, inPiecesOf: 50)
                 #expect(previews.map(\.rowCount) == [63, 128], "\(index)")
                 #expect(previews.first?.image.pixels.rgba(3, 127) == [0, 0, 0, 0], "\(index)")
             }

@@ -5,6 +5,7 @@ import Alcedo
 #if JXL
     import AlcedoJXL
 #endif
+import AlcedoProgramSupport
 import AlcedoTesting
 import Foundation
 import TestSupport
@@ -42,13 +43,7 @@ struct HighDynamicRangeTests {
         }
     }
 
-    private static let codecs = CodecRegistry.standard
-        #if AVIF
-            .adding(.avif)
-        #endif
-        #if JXL
-            .adding(.jxl)
-        #endif
+    private static let codecs = CodecRegistry.programs
 
     /// The signals of the stripes.
     private static let signals = [0.38, 0.58, 0.7]

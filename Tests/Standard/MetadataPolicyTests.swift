@@ -5,6 +5,7 @@ import Alcedo
 #if JXL
     import AlcedoJXL
 #endif
+import AlcedoProgramSupport
 import AlcedoTesting
 import Foundation
 import TestSupport
@@ -26,13 +27,7 @@ struct MetadataPolicyTests {
         return encoders
     }()
 
-    private static let codecs = CodecRegistry.standard
-        #if AVIF
-            .adding(.avif)
-        #endif
-        #if JXL
-            .adding(.jxl)
-        #endif
+    private static let codecs = CodecRegistry.programs
 
     /// JPEG and PNG with big-endian EXIF, and JPEG with little-endian EXIF.
     private let photos: [Data]

@@ -1,7 +1,23 @@
 package import AlcedoCore
 package import Foundation
+package import Testing
 
 extension ImageDecoding {
+    /// Returns the previews while the bytes of a file arrive, and expects the decoded image at the end.
+    package func previews(
+        of data: Data, inPiecesOf count: Int, _ options: DecodingOptions = DecodingOptions(),
+        location: SourceLocation = #_sourceLocation
+    ) throws -> [ImagePreview] {
+        let pieces = makeIncrementalDecoder(options: options)
+        var previews: [ImagePreview] = []
+        for start in stride(from: 0, to: data.count, by: count) {
+            try pieces.append(Data(data[start..<min(data.count, start + count)]))
+            if let preview = try pieces.preview() { previews.append(preview) }
+        }
+        #expect(try pieces.finish().pixels == decode(data, options: options).pixels, sourceLocation: location)
+        return previews
+    }
+
     /// Returns the error of decoding, or nil.
     package func errorCode(
         _ data: Data, limits: DecodingLimits = DecodingLimits()
