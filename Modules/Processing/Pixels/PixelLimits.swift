@@ -43,11 +43,10 @@ enum PixelLimits {
     /// Checks the memory of a resize, which depends on the sides and not on the number of pixels.
     ///
     /// - Throws: `tooLarge` when the weights and rows exceed ``maximumFilterByteCount``.
-    static func checkFilter(_ plan: ResamplingPlan) throws(ImageProcessingError) {
-        guard plan.byteCount <= Double(maximumFilterByteCount) else {
+    static func checkFilter(of source: PixelSize, byteCount: Double) throws(ImageProcessingError) {
+        guard byteCount <= Double(maximumFilterByteCount) else {
             throw ImageProcessingError(
-                .tooLarge,
-                "cannot resize \(plan.source) pixels: the filter needs more than \(maximumFilterByteCount) bytes")
+                .tooLarge, "cannot resize \(source) pixels: the filter needs more than \(maximumFilterByteCount) bytes")
         }
     }
 }

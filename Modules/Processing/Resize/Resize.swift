@@ -134,7 +134,7 @@ extension ImageProcessors {
         ///   the limits and is larger than the source, or when the filter needs too much memory.
         func plan(for header: PixelRowHeader) throws(ImageProcessingError) -> ResamplingPlan? {
             let plan = try uncheckedPlan(for: header)
-            if let plan { try PixelLimits.checkFilter(plan) }
+            if let plan { try PixelLimits.checkFilter(of: plan.source, byteCount: plan.byteCount) }
             return plan
         }
 
