@@ -84,7 +84,8 @@ extension ImagePipeline {
         /// write, and data beyond ``maximumPendingWriteByteCount`` is not written. Default: 10 s.
         public var writeTimeout: Duration
         /// The maximum time of one call of an asynchronous decoder or encoder, after which its task is canceled; nil
-        /// for no limit. A decode then fails with `timedOut`. The load ends when the call returns. Default: nil.
+        /// for no limit. A decode then fails with `timedOut`, and a write to the disk cache stores what the
+        /// serializer makes without the encoder. Load and write go on when the call returns. Default: 60 s.
         public var asyncCodecTimeout: Duration?
         /// The maximum number of bytes of intermediate images, decoded or partly processed, that are kept for requests
         /// with other processors. Zero, or a pipeline without a memory cache, keeps none. Default: 16 MiB.
@@ -117,7 +118,7 @@ extension ImagePipeline {
             maximumEncodedByteCount: Int = 64 << 20,
             maximumPendingWriteByteCount: Int = 16 << 20,
             writeTimeout: Duration = .seconds(10),
-            asyncCodecTimeout: Duration? = nil,
+            asyncCodecTimeout: Duration? = .seconds(60),
             intermediateByteLimit: Int = 16 << 20,
             previewInterval: Duration = .milliseconds(100),
             taskExecutor: (any TaskExecutor)? = nil

@@ -66,17 +66,23 @@ private struct Service: AsyncImageDecoding {
     }
 }
 
-/// Encodes an image as "remote:N", or fails.
+/// Encodes an image as "remote:N", or fails. For images of one level it hangs until it is canceled.
 private struct RemoteEncoder: AsyncImageEncoding {
     var format = Service.format
     var byteCount = 1
     var error: (any Error & Sendable)?
+    var hangingLevel: UInt8?
     let encodes = Watched(0)
+    let canceled = Watched(0)
 
     func encodingByteCount(of image: DecodedImage) -> Int { byteCount }
 
     func encode(_ image: DecodedImage) async throws -> Data {
         encodes.update { $0 += 1 }
+        if image.level == hangingLevel {
+            defer { canceled.update { $0 += 1 } }
+            try await Watched(false).waitUntil { $0 }
+        }
         if let error { throw error }
         return Data("remote:\(image.level)".utf8)
     }
@@ -93,7 +99,8 @@ struct AsyncCodecTests {
 
     /// A pipeline of one thread whose sources are "remote:7", or the last component of the path if it has a colon.
     private func pipeline(
-        _ entry: CodecRegistry.Entry, limit: Int = 100, timeout: Duration? = nil, policy: DataCachePolicy = .original
+        _ entry: CodecRegistry.Entry, limit: Int = 100, timeout: Duration? = nil, policy: DataCachePolicy = .original,
+        maximumPendingWriteByteCount: Int = 16 << 20
     ) -> ImagePipeline {
         let downloader = FakeDownloader { request, _ in
             guard case .http(let http) = request.source else { throw CancellationError() }
@@ -104,7 +111,40 @@ struct AsyncCodecTests {
             ImagePipeline.Configuration(
                 downloader: downloader, codecs: local.registry.adding(entry), memoryCache: memory, diskCache: disk,
                 dataCachePolicy: policy, observers: [log], clock: clock, maxConcurrentDecodes: 1,
-                maximumDecodingByteCount: limit, asyncCodecTimeout: timeout, taskExecutor: executor))
+                maximumDecodingByteCount: limit, maximumPendingWriteByteCount: maximumPendingWriteByteCount,
+                asyncCodecTimeout: timeout, taskExecutor: executor))
+    }
+
+    /// Returns a request that stores an image of one level more than its source.
+    private func brighter(_ path: String, _ serializer: (any CacheSerializer)? = nil) throws -> ImageRequest {
+        try web(path) {
+            $0.processors = [Brighten(step: 1)]
+            $0.serializer = serializer
+        }
+    }
+
+    /// Returns the codec of a service that is open, with an encoder.
+    private func remote(_ encoder: RemoteEncoder) -> CodecRegistry.Entry {
+        var entry = Service(isOpen: true).entry
+        entry.makeAsyncEncoder = { _ in encoder }
+        return entry
+    }
+
+    /// Starts work on the executor, and counts its end.
+    private func start<Value: Sendable>(
+        _ ends: Watched<Int>, _ work: @escaping @Sendable () async throws -> Value
+    ) -> Task<Value, any Error> {
+        let task = Task(executorPreference: executor) {
+            defer { ends.update { $0 += 1 } }
+            return try await work()
+        }
+        executor.drain()
+        return task
+    }
+
+    private func advance(by duration: Duration) {
+        clock.advance(by: duration)
+        executor.drain()
     }
 
     private func start(_ pipeline: ImagePipeline, _ request: ImageRequest) -> Task<ImageResponse, any Error> {
@@ -241,8 +281,7 @@ struct AsyncCodecTests {
     @Test func `a decode that exceeds the time of asynchronous codecs is canceled and fails`() async throws {
         let service = Service()
         let load = start(pipeline(service.entry, timeout: .seconds(5)), try web("a"))
-        clock.advance(by: .seconds(5))
-        executor.drain()
+        advance(by: .seconds(5))
 
         #expect(try await failure(load).code == .decoding(.timedOut))
         #expect(service.use.value.canceled == 1)
@@ -420,5 +459,148 @@ struct AsyncCodecTests {
         #expect(image?.level == 9)
         #expect(disk.entries.value[ImageCache.imageKey("a")]?.data == Data("remote:9".utf8))
         #expect(service.use.value.begun == 1)
+    }
+
+    @Test func `an encoder of a request can be asynchronous, without a codec of the pipeline`() async throws {
+        let pipeline = pipeline(try #require(local.registry.entries.first), timeout: .seconds(60), policy: .processed)
+        func stored(by encoder: RemoteEncoder, _ identifier: String) async throws -> Data? {
+            let request = try brighter("level:3", EncoderCacheSerializer(encoder, identifier: identifier))
+            _ = try await start(pipeline, request).value
+            advance(by: .seconds(60))
+            #expect(encoder.encodes.value == 1)
+            return disk.entries.value[request.key]?.data
+        }
+
+        #expect(try await stored(by: RemoteEncoder(), "remote") == Data("remote:4".utf8))
+        #expect(try await stored(by: RemoteEncoder(error: Service.Failure()), "failing") == nil)
+        #expect(try await stored(by: RemoteEncoder(hangingLevel: 4), "hanging") == nil)
+        let animation = try brighter("anim:3", EncoderCacheSerializer(RemoteEncoder(), identifier: "still"))
+        let context = CacheSerializationContext(key: animation.key, codecs: local.registry)
+        var image = DecodedImage.gray(side: 1, level: 3)
+        #expect(animation.serializer?.asyncEncoder(of: image, original: nil, in: context) != nil)
+        image.frames = MadeFrames(image.pixels, image.pixels)
+        #expect(animation.serializer?.asyncEncoder(of: image, original: nil, in: context) == nil)
+    }
+
+    // MARK: Hanging services
+
+    @Test func `by default an image cache ends a decode that hangs after a minute, and keeps the bytes`() async throws {
+        let service = Service()
+        let cache = ImageCache(
+            codecs: local.registry.adding(service.entry), diskCache: disk, clock: clock, taskExecutor: executor)
+        let key = ImageCache.imageKey("a")
+        disk.entries.update { $0[key] = CachedData(Data("remote:7".utf8)) }
+        let ends = Watched(0)
+        let read = start(ends) { try await cache.image(forKey: "a") }
+        advance(by: .seconds(59))
+        #expect(service.use.value.running == 1)
+        #expect(ends.value == 0)
+
+        advance(by: .seconds(1))
+
+        #expect(ends.value == 1)
+        let error = await #expect(throws: ImageDecodingError.self) { try await read.value }
+        #expect(error?.code == .timedOut)
+        #expect(service.use.value.canceled == 1)
+        #expect(disk.entries.value[key] != nil)
+        #expect(clock.sleeperCount == 0)
+    }
+
+    @Test func `by default a pipeline has the same limit of time for asynchronous codecs`() {
+        let configuration = ImagePipeline.Configuration(
+            downloader: FakeDownloader(giving: Data()), codecs: local.registry)
+        #expect(configuration.asyncCodecTimeout == .seconds(60))
+    }
+
+    @Test func `in an image cache an encoder that hangs delays what follows for its image, for a limited time`()
+        async throws
+    {
+        let encoder = RemoteEncoder(hangingLevel: 9)
+        let cache = ImageCache(
+            codecs: local.registry.adding(remote(encoder)), memoryCache: memory, diskCache: disk,
+            serializer: DefaultCacheSerializer(format: Service.format), asyncCodecTimeout: .seconds(5), clock: clock,
+            taskExecutor: executor)
+        let (others, ends) = (Watched(0), Watched(0))
+        let store = start(ends) {
+            try await cache.store(.gray(side: 1, level: 9), original: level(3), forKey: "a")
+        }
+        let removal = start(ends) { await cache.remove(forKey: "a") }
+        let flush = start(ends) { await cache.flush() }
+        let next = start(others) { try await cache.store(.gray(side: 1, level: 8), forKey: "b") }
+        let read = start(others) { try await cache.image(forKey: "b")?.image.level }
+        #expect(others.value == 2)
+        #expect(ends.value == 0)
+        #expect(try await next.value)
+        #expect(try await read.value == 8)
+        #expect(disk.entries.value[ImageCache.imageKey("b")]?.data == Data("remote:8".utf8))
+        #expect(memory.image(for: ImageCache.imageKey("a")) == nil)
+
+        advance(by: .seconds(5))
+
+        #expect(encoder.canceled.value == 1)
+        #expect(ends.value == 3)
+        // Another codec has written the image, which was then removed.
+        #expect(try await store.value)
+        #expect(try await removal.value)
+        try await flush.value
+        #expect(disk.entries.value[ImageCache.imageKey("a")] == nil)
+        #expect(clock.sleeperCount == 0)
+    }
+
+    @Test func `a write whose encoder hangs blocks no other write, and flushes and removals for a limited time`()
+        async throws
+    {
+        let encoder = RemoteEncoder(hangingLevel: 8)
+        let pipeline = pipeline(remote(encoder), timeout: .seconds(60), policy: .processed)
+        let (hanging, other) = (try brighter("a"), try brighter("remote:20"))
+        for request in [hanging, other] { _ = try await start(pipeline, request).value }
+        #expect(encoder.encodes.value == 2)
+        #expect(disk.entries.value[other.key]?.data == Data("remote:21".utf8))
+
+        let ends = Watched(0)
+        let waits = [
+            start(ends) { await pipeline.flush() }, start(ends) { await pipeline.cache.remove(hanging) },
+            start(ends) { await pipeline.cache.removeAll() },
+        ]
+        #expect(ends.value == 0)
+        advance(by: .seconds(10))
+        #expect(ends.value == waits.count)
+        #expect(encoder.canceled.value == 0)
+        #expect(disk.count == 0)
+
+        // The write ends with its encoder, and stores nothing after the removal.
+        advance(by: .seconds(50))
+        #expect(encoder.canceled.value == 1)
+        #expect(disk.count == 0)
+        #expect(clock.sleeperCount == 0)
+    }
+
+    @Test func `writes whose encoder hangs count as pending until its time is over`() async throws {
+        let encoder = RemoteEncoder(hangingLevel: 8)
+        // A write counts 4 KiB and its bytes, as does the check for responses that vary while it runs: two writes fit.
+        let pipeline = pipeline(
+            remote(encoder), timeout: .seconds(60), policy: .processed, maximumPendingWriteByteCount: 4 * 4_096 - 1)
+        let finished = { log.words.count { $0 == "finished network" } }
+        for name in ["a", "b"] { _ = try await start(pipeline, try brighter(name)).value }
+        let third = start(pipeline, try brighter("c"))
+        #expect(finished() == 2)
+        advance(by: .seconds(10))
+        #expect(finished() == 3)
+        _ = try await third.value
+        #expect(encoder.canceled.value == 0)
+
+        advance(by: .seconds(60))
+
+        #expect(encoder.canceled.value == 3)
+        for name in ["a", "b", "c"] {
+            let request = try brighter(name)
+            #expect(disk.entries.value[request.key]?.data == level(8))
+        }
+        // The next two fit again.
+        let loads = try ["d", "e"].map { start(pipeline, try brighter($0)) }
+        #expect(finished() == 5)
+        for load in loads { _ = try await load.value }
+        advance(by: .seconds(60))
+        #expect(encoder.canceled.value == 5)
     }
 }

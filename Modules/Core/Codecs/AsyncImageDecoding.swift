@@ -34,9 +34,8 @@ public protocol AsyncImageDecoding: Sendable {
     /// Decodes an image, following the options as ``ImageReading/decode(_:)`` does.
     ///
     /// The call must not block its thread, nor load images by the pipeline that waits for it. It ends early when its
-    /// task is canceled. Until it returns, its memory counts in the budget. A service may never respond: the pipeline
-    /// cancels the call after its `asyncCodecTimeout`, if that is set. An `ImageCache` waits until its caller is
-    /// canceled.
+    /// task is canceled. Until it returns, its memory counts in the budget. A service may never respond: a pipeline
+    /// or an `ImageCache` cancels the call after its `asyncCodecTimeout`, by default 60 seconds.
     ///
     /// - Parameters:
     ///   - data: The encoded image.

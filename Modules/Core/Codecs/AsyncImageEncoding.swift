@@ -8,9 +8,10 @@ public import FoundationEssentials
 ///
 /// A pipeline awaits ``encode(_:)`` in a task, so that it holds no thread of synchronous encoders. The memory counts in
 /// the pipeline's budget of decodes. When ``CodecRegistry/Entry/makeAsyncEncoder`` of its format is set, a pipeline
-/// also writes processed images of this format to the disk cache with it. Such a write waits for the encoder, which
-/// the pipeline's `asyncCodecTimeout` ends. Its `writeTimeout` ends only the waits of callers. Synchronous callers use
-/// the ``CodecRegistry/Entry/makeEncoder`` of the entry.
+/// also writes processed images of this format to the disk cache with it, and so does an `ImageCache`. Such a write
+/// holds its image until the encoder returns. A call that exceeds `asyncCodecTimeout`, by default 60 seconds, is
+/// canceled. The pipeline's `writeTimeout` ends only the waits of callers. Synchronous callers use the
+/// ``CodecRegistry/Entry/makeEncoder`` of the entry.
 public protocol AsyncImageEncoding: Sendable {
     /// The format of the encoded bytes.
     var format: ImageFormat { get }

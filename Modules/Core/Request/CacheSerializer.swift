@@ -41,8 +41,7 @@ public protocol CacheSerializer: Sendable {
     func image(from data: Data, in context: CacheSerializationContext) throws(ImageDecodingError) -> DecodedImage
 
     /// Returns the asynchronous encoder of an image, or nil to store what ``bytes(of:original:in:)`` returns, which is
-    /// also stored when the encoder fails. Called only if the codecs of the context have asynchronous ones. The default
-    /// implementation returns nil.
+    /// also stored when the encoder fails. Must not block. The default implementation returns nil.
     func asyncEncoder(
         of image: DecodedImage, original: Data?, in context: CacheSerializationContext
     ) -> (any AsyncImageEncoding)?

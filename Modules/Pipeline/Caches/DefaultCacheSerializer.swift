@@ -70,6 +70,7 @@ public struct DefaultCacheSerializer: CacheSerializer {
         of image: DecodedImage, original: Data?, in context: CacheSerializationContext
     ) -> (any AsyncImageEncoding)? {
         let codecs = context.codecs
+        guard codecs.hasAsyncCodecs else { return nil }
         let original = original.flatMap { $0.isEmpty ? nil : $0 }
         if format == nil, original != nil, prefersOriginalData || !context.isProcessed { return nil }
         let originalFormat = original.map { codecs.entry(for: $0)?.format } ?? (image.isAnimated ? image.format : nil)

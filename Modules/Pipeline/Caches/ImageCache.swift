@@ -56,6 +56,11 @@ public final class ImageCache: Sendable {
     ///     thread. Values below one count as one. Default: 2.
     ///   - maximumDecodingByteCount: The maximum number of bytes that concurrent decodes hold together. Returned images
     ///     do not count. An image that needs more is an error. Default: 512 MiB.
+    ///   - asyncCodecTimeout: The maximum time of one call of an asynchronous decoder or encoder, after which its task
+    ///     is canceled; nil for no limit. A read then throws `timedOut`, and a store writes what the serializer makes
+    ///     without the encoder. Later changes of the same key wait for the call, and so do ``flush()`` and
+    ///     ``removeAll(from:)``. Default: 60 s.
+    ///   - clock: The clock that measures `asyncCodecTimeout`. Default: the system's clock.
     ///   - onClean: A closure that receives the ``/AlcedoCore/ImageKey/fileName`` of each entry that a trim of the
     ///     disk cache removed, on request or in the background. Trims that other users of the disk cache cause are
     ///     included. The closure is called on any thread, and not when nothing was removed. Default: nil.
@@ -69,6 +74,8 @@ public final class ImageCache: Sendable {
         decoding: DecodingOptions = DecodingOptions(),
         maxConcurrentDecodes: Int = 2,
         maximumDecodingByteCount: Int = 512 << 20,
+        asyncCodecTimeout: Duration? = .seconds(60),
+        clock: any TimeSource = SystemClock(),
         onClean: (@Sendable (_ names: [String]) -> Void)? = nil,
         taskExecutor: (any TaskExecutor)? = nil
     ) {
@@ -81,7 +88,7 @@ public final class ImageCache: Sendable {
         reads = Coalescer(taskExecutor: taskExecutor)
         threads = DecodingThreads(
             codecs: codecs, maxConcurrentDecodes: maxConcurrentDecodes, byteBudget: maximumDecodingByteCount,
-            taskExecutor: taskExecutor)
+            asyncDeadline: asyncCodecTimeout.map { AsyncCodecDeadline($0, clock: clock) }, taskExecutor: taskExecutor)
         trims = onClean.flatMap { onClean in
             // The `maintenance` of a cache that wraps another one can be the wrapped cache, whose trims are then
             // observed.
@@ -139,9 +146,10 @@ public final class ImageCache: Sendable {
     /// Damaged bytes are removed, and count as a miss.
     ///
     /// - Throws: ``/AlcedoCore/ImageDecodingError`` when the bytes exceed the limits or use an unsupported variant of
-    ///   their format, or when the memory cannot be allocated. ``PipelineError`` when an asynchronous decoder fails
-    ///   with another error. `CancellationError` when the task is canceled; the image is then stored in memory only if
-    ///   another caller waits for it.
+    ///   their format, when the memory cannot be allocated, or `timedOut` when an asynchronous decoder exceeds the
+    ///   cache's `asyncCodecTimeout`. ``PipelineError`` when an asynchronous decoder fails with another error.
+    ///   `CancellationError` when the task is canceled; the image is then stored in memory only if another caller waits
+    ///   for it.
     public func image(forKey key: String, processorIdentifier: String = "") async throws -> ImageCacheHit? {
         let hit = try await find(Self.imageKey(key, processorIdentifier: processorIdentifier))
         recordRead(isHit: hit != nil)

@@ -136,15 +136,13 @@ extension DecodingThreads {
         }
     }
 
-    /// Returns the bytes that a cache stores for an image: those of the serializer's asynchronous encoder, if the
-    /// codecs have one and it succeeds. Throws `CancellationError` only.
+    /// Returns the bytes that a cache stores for an image: those of the serializer's asynchronous encoder, if it has one
+    /// that succeeds. Throws `CancellationError` only.
     func bytes(
         of image: DecodedImage, original: Data?, by serializer: any CacheSerializer,
         in context: CacheSerializationContext, priority: LoadPriority
     ) async throws -> (data: Data, isOriginal: Bool)? {
-        if context.codecs.hasAsyncCodecs,
-            let encoder = serializer.asyncEncoder(of: image, original: original, in: context)
-        {
+        if let encoder = serializer.asyncEncoder(of: image, original: original, in: context) {
             if let data = try? await encode(image.storedForm, to: encoder, priority: priority) { return (data, false) }
             try Task.checkCancellation()
         }
