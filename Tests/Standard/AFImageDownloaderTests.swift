@@ -59,6 +59,24 @@ struct AFImageDownloaderTests {
         await pipeline.shutDown()
     }
 
+    @Test func `pipelines share neither downloads nor images, and loads of one pipeline share both`() async throws {
+        let origin = try origin { $0.stalling(at: .beforeHead) }
+        defer { origin.stop() }
+        let request = request(origin)
+        let pipelines = (0..<3).map { _ in ImagePipeline(.afImageDownloader(cacheDirectory: nil)) }
+        let loads = [pipelines[0], pipelines[0], pipelines[1]].map { pipeline in
+            Task.immediate { try await pipeline.load(request).layer }
+        }
+
+        try await origin.waitForStalls(count: 2)
+        origin.release()
+
+        for load in loads { #expect(try await load.value == .network) }
+        #expect(origin.requests.count == 2)
+        #expect(pipelines.map { $0.cachedImage(for: request) != nil } == [true, true, false])
+        for pipeline in pipelines { await pipeline.shutDown() }
+    }
+
     @Test func `the next pipeline finds a response on disk without the server`() async throws {
         let origin = try origin()
         let request = request(origin)

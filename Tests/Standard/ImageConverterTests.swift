@@ -121,6 +121,21 @@ struct ImageConverterTests {
         #expect(info.metadata.exif == nil)
     }
 
+    @Test(arguments: targets.indices)
+    func `no side of a result exceeds its maximum, and one has it, whatever the shape of the image`(
+        target: Int
+    ) throws {
+        for (width, height) in [(997, 3), (3, 997), (333, 332), (64, 65)] {
+            let file = try ImageEncoder.png().encode(.coordinates(PixelSize(width: width, height: height)))
+            for box in [PixelSize(width: 32, height: 32), PixelSize(width: 60, height: 2)] {
+                let result = try ImageConverter().convert(file, to: Self.targets[target], fitting: box)
+                let size = try CodecRegistry.standard.inspect(result).size
+                #expect(size.width <= box.width && size.height <= box.height)
+                #expect(size.width == box.width || size.height == box.height)
+            }
+        }
+    }
+
     @Test func `without a size the pixels are unchanged`() throws {
         let data = try ImageConverter().convert(turned(.png()), to: .webp(lossless: true))
 
