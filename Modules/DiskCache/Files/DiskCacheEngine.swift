@@ -298,8 +298,9 @@ final class DiskCacheEngine: Sendable {
     }
 
     func adoptEntries(of other: URL) async -> Int {
-        guard let paths = EntryPaths(other, pathExtension: nil) else { return 0 }
-        let count = await perform { $0.adoptEntries(of: EntryDirectory(paths: paths)) } ?? 0
+        guard var paths = EntryPaths(other, pathExtension: nil) else { return 0 }
+        paths.hook = store.files.paths.hook
+        let count = await perform { [paths] in $0.adoptEntries(of: EntryDirectory(paths: paths)) } ?? 0
         if count > 0 { trimSoon() }
         return count
     }

@@ -14,7 +14,7 @@ import AlcedoRuntime
 /// ```
 ///
 /// The files are real ones, because processes share them, lock them and map them into memory. The status and the lock
-/// of a file are not announced.
+/// of a file are not announced. The entries of a directory that is merged are announced, and its index is not.
 public struct DiskFileOperation: Sendable, Hashable {
     /// The kind of an operation.
     public enum Action: String, Sendable, Hashable, CaseIterable {

@@ -124,6 +124,13 @@ import Testing
 
         image.colorProfile = .init(count: 100)
         #expect(image.cost == 3 * 64 + 100)
+
+        let decoder = SyntheticAnimation(random: 1, count: 2)
+        let animation = CompositedAnimation(
+            decoder.layout, decoder: decoder, orientation: .up, options: DecodingOptions())
+        image.frames = animation
+        #expect(animation.cost > 77)
+        #expect(image.cost == 3 * 64 + 100 + animation.cost)
     }
 
     @Test func `memory that the system does not have is refused without a trap`() {

@@ -2,6 +2,7 @@ import AlcedoCore
 import AlcedoDiskCache
 import AlcedoLibc
 import AlcedoRuntime
+import AlcedoTesting
 import FoundationEssentials
 import TestSupport
 import Testing
@@ -15,9 +16,9 @@ struct InjectedFaultTests {
 
     init() throws { directory = try TemporaryDirectory() }
 
-    private func cache(durability: Durability = .none) -> FileDiskCache {
+    private func cache(in url: URL? = nil, durability: Durability = .none) -> FileDiskCache {
         FileDiskCache(
-            directory: directory.url, durability: durability, onTrim: { [reports] in reports.add($0) },
+            directory: url ?? directory.url, durability: durability, onTrim: { [reports] in reports.add($0) },
             onFileOperation: { [disk] in disk.fault(in: $0) })
     }
 
@@ -198,6 +199,68 @@ struct InjectedFaultTests {
         #expect(await blind.data(for: key("a")) == bytes(100))
         disk.repair()
         #expect(await blind.count == 1)
+    }
+
+    @Test func `a directory that may not be used is reported, and one that does not exist is not`() async throws {
+        let url = directory.url.appending(path: "cache")
+        #expect(await cache(in: url).listingError() == nil)
+        try await cache(in: url).store(bytes(100), for: key("a"))
+        disk.setFaults { _ in .error(EACCES) }
+        let cache = cache(in: url)
+
+        let error = try #require(await cache.listingError())
+        #expect(error.code == .notWritable)
+        #expect(error.message.contains("Permission denied"))
+        #expect(await cache.trim(toSize: 0).error == error)
+        #expect(await cache.verify().error == error)
+        #expect(await !cache.remove(key("a")))
+        #expect(await cache.entry(for: key("a")) == nil)
+
+        disk.repair()
+        #expect(await cache.listingError() == nil)
+        #expect(await cache.data(for: key("a")) == bytes(100))
+        #expect(await cache.count == 1)
+    }
+
+    @Test func `entries that cannot be listed for a merge keep their order of use`() async throws {
+        let (other, clock) = (try TemporaryDirectory(), ManualClock())
+        let source = FileDiskCache(directory: other.url, clock: clock)
+        for name in ["a", "b"] {
+            try await source.store(bytes(100), for: key(name))
+            clock.advance(by: .seconds(1))
+        }
+        _ = await source.entry(for: key("a"))
+        await source.flush()
+        // The directories of entries have two digits.
+        disk.setFaults { $0.action == .list && $0.name.utf8.count == 2 ? .error(EACCES) : nil }
+
+        #expect(await cache().adoptEntries(of: other.url) == 0)
+
+        let items = await FileDiskCache(directory: other.url, clock: clock).items()
+        #expect(items.map(\.name) == ["b", "a"].map { key($0).fileName })
+        disk.repair()
+        #expect(await cache().adoptEntries(of: other.url) == 2)
+    }
+
+    @Test(arguments: [Durability.none, .entry, .directory])
+    func `a new directory of an entry is durable only with the cache's directory`(durability: Durability) async throws {
+        let opens = Locked(0)
+        disk.setFaults { operation in
+            guard operation.action == .open, operation.name == "." else { return nil }
+            // The entry's directory is opened first, and then that of the cache.
+            return opens.withLock { count -> DiskFileFault? in
+                count += 1
+                return count == 2 ? .error(EACCES) : nil
+            }
+        }
+        let cache = cache(durability: durability)
+        if durability == .directory {
+            #expect(await storeError(cache)?.code == .notWritable)
+        } else {
+            try await cache.store(bytes(5), for: key("a"))
+            #expect(await cache.data(for: key("a")) == bytes(5))
+        }
+        #expect(opens.withLock { $0 } == (durability == .directory ? 2 : 0))
     }
 
     @Test func `operations name the files of entries, the index, temporary files and directories`() async throws {

@@ -22,18 +22,6 @@ enum Child {
     /// Returns the output of a process as a comment.
     static func told(_ output: [UInt8]?) -> Comment { "\(String(decoding: output ?? [], as: UTF8.self))" }
 
-    /// Gives the directory and its parent, which is removed with the process, to an unprivileged user, and changes the
-    /// process to that user.
-    static func becomeNobody(owning directory: String) {
-        guard geteuid() == 0 else { return }
-        let nobody: uid_t = 65534
-        let paths = [directory + "/..", directory]
-        guard paths.allSatisfy({ chown($0, nobody, nobody) == 0 }), setgid(nobody) == 0, setuid(nobody) == 0 else {
-            say("cannot change the user")
-            exit(2)
-        }
-    }
-
     /// Ends this process by SIGKILL at an instant that is independent of its work.
     static func dieSoon(within milliseconds: Int) {
         let microseconds = UInt32.random(in: 500...UInt32(milliseconds * 1000))

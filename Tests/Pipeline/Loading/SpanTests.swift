@@ -217,6 +217,24 @@ struct SpanTests {
         #expect(spans.trees.last == "load(memoryLookup?evicted, diskLookup(queueWait), \(decode))")
     }
 
+    @Test(arguments: [false, true])
+    func `the change of a request by its modifier is a step before the others`(fails: Bool) async throws {
+        struct NoToken: Error {}
+        let stack = stack(FakeDownloader(giving: level(7)))
+        let request = try web("a") {
+            $0.modifyRequest = { request in
+                if fails { throw NoToken() }
+                request.fields["A"] = "1"
+            }
+        }
+        _ = try? await stack.load(request)
+        await stack.pipeline.shutDown()
+
+        spans.expectBalance()
+        let beginning = fails ? "load!(resolve!)" : "load(resolve, memoryLookup?notStored, "
+        #expect(try #require(spans.trees.first).hasPrefix(beginning))
+    }
+
     @Test func `a load of bytes is a call of its own`() async throws {
         let stack = stack(FakeDownloader(giving: level(7)))
         _ = try await stack.pipeline.data(for: try web("a"))
