@@ -58,8 +58,8 @@ public final class ImageCache: Sendable {
     ///     do not count. An image that needs more is an error. Default: 512 MiB.
     ///   - asyncCodecTimeout: The maximum time of one call of an asynchronous decoder or encoder, after which its task
     ///     is canceled; nil for no limit. A read then throws `timedOut`, and a store writes what the serializer makes
-    ///     without the encoder. Later changes of the same key wait for the call, and so do ``flush()`` and
-    ///     ``removeAll(from:)``. Default: 60 s.
+    ///     without the encoder. Until a store has ended, later changes and disk reads of the same key wait, and so do
+    ///     ``flush()`` and other calls for all keys. Default: 60 s.
     ///   - clock: The clock that measures `asyncCodecTimeout`. Default: the system's clock.
     ///   - onClean: A closure that receives the ``/AlcedoCore/ImageKey/fileName`` of each entry that a trim of the
     ///     disk cache removed, on request or in the background. Trims that other users of the disk cache cause are

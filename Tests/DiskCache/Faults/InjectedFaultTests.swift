@@ -16,10 +16,12 @@ struct InjectedFaultTests {
 
     init() throws { directory = try TemporaryDirectory() }
 
-    private func cache(in url: URL? = nil, durability: Durability = .none) -> FileDiskCache {
+    private func cache(
+        in url: URL? = nil, durability: Durability = .none, clock: any TimeSource = SystemClock()
+    ) -> FileDiskCache {
         FileDiskCache(
-            directory: url ?? directory.url, durability: durability, onTrim: { [reports] in reports.add($0) },
-            onFileOperation: { [disk] in disk.fault(in: $0) })
+            directory: url ?? directory.url, durability: durability, clock: clock,
+            onTrim: { [reports] in reports.add($0) }, onFileOperation: { [disk] in disk.fault(in: $0) })
     }
 
     private func storeError(
@@ -234,12 +236,13 @@ struct InjectedFaultTests {
         // The directories of entries have two digits.
         disk.setFaults { $0.action == .list && $0.name.utf8.count == 2 ? .error(EACCES) : nil }
 
-        #expect(await cache().adoptEntries(of: other.url) == 0)
+        let cache = cache(clock: clock)
+        #expect(await cache.adoptEntries(of: other.url) == 0)
 
         let items = await FileDiskCache(directory: other.url, clock: clock).items()
         #expect(items.map(\.name) == ["b", "a"].map { key($0).fileName })
         disk.repair()
-        #expect(await cache().adoptEntries(of: other.url) == 2)
+        #expect(await cache.adoptEntries(of: other.url) == 2)
     }
 
     @Test(arguments: [Durability.none, .entry, .directory])
@@ -256,6 +259,8 @@ struct InjectedFaultTests {
         let cache = cache(durability: durability)
         if durability == .directory {
             #expect(await storeError(cache)?.code == .notWritable)
+            #expect(await cache.entry(for: key("a")) == nil)
+            #expect(directory.files.isEmpty)
         } else {
             try await cache.store(bytes(5), for: key("a"))
             #expect(await cache.data(for: key("a")) == bytes(5))
