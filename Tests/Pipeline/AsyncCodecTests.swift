@@ -575,7 +575,9 @@ struct AsyncCodecTests {
         #expect(clock.sleeperCount == 0)
     }
 
-    @Test func `writes whose encoder hangs count as pending until its time is over`() async throws {
+    @Test func `writes whose encoder hangs count as pending until its time is over, and hold up one load`()
+        async throws
+    {
         let encoder = RemoteEncoder(hangingLevel: 8)
         // A write counts 4 KiB and its bytes, as does the check for responses that vary while it runs: two writes fit.
         let pipeline = pipeline(
@@ -587,6 +589,14 @@ struct AsyncCodecTests {
         advance(by: .seconds(10))
         #expect(finished() == 3)
         _ = try await third.value
+        // From now on no load waits, and no further image is kept.
+        for name in ["x", "y"] {
+            let load = start(pipeline, try brighter(name))
+            let rejection = "disk write failed: the disk cache is stalled, and its write queue is full"
+            #expect(log.words.suffix(2) == [rejection, "finished network"])
+            _ = try await load.value
+        }
+        #expect(encoder.encodes.value == 3)
         #expect(encoder.canceled.value == 0)
 
         advance(by: .seconds(60))
@@ -598,7 +608,7 @@ struct AsyncCodecTests {
         }
         // The next two fit again.
         let loads = try ["d", "e"].map { start(pipeline, try brighter($0)) }
-        #expect(finished() == 5)
+        #expect(finished() == 7)
         for load in loads { _ = try await load.value }
         advance(by: .seconds(60))
         #expect(encoder.canceled.value == 5)

@@ -6,7 +6,8 @@ import Synchronization
 /// all writes of a resource.
 ///
 /// When no write ends within the timeout of a waiter, the disk is treated as stalled until a write ends: callers do not
-/// wait, and writes beyond the limit are rejected.
+/// wait, and writes beyond the limit are rejected. Writes whose encoder hangs have the same effect, although barriers
+/// end meanwhile.
 final class DiskWriteQueue: Sendable {
     /// Returns the entry of a write, or nil if it must no longer be stored. Called outside the lock.
     typealias PendingEntry = @Sendable () -> CachedData?
@@ -88,7 +89,7 @@ final class DiskWriteQueue: Sendable {
     func submitBarrier(_ key: ImageKey, _ change: @escaping @Sendable () async -> Void) {
         state.withLock { state in
             let earlier = state.writes.values.filter { $0.key.resource == key.resource }.map(\.task)
-            _ = start(key, byteCount: Self.overhead, nil, after: earlier, &state, change)
+            _ = start(key, byteCount: Self.overhead, nil, after: earlier, isBarrier: true, &state, change)
             state.barriers[key.resource] = state.lastID
         }
     }
@@ -132,8 +133,7 @@ final class DiskWriteQueue: Sendable {
     /// Starts a write. It is called under the lock, so that the write cannot finish before it is recorded.
     private func start(
         _ key: ImageKey, byteCount: Int, _ entry: PendingEntry?, after earlier: [Task<Void, Never>],
-        _ state: inout State,
-        _ write: @escaping @Sendable () async -> Void
+        isBarrier: Bool = false, _ state: inout State, _ write: @escaping @Sendable () async -> Void
     ) -> Task<Void, Never> {
         state.byteCount += byteCount
         state.lastID += 1
@@ -141,7 +141,7 @@ final class DiskWriteQueue: Sendable {
         let task = Task(executorPreference: taskExecutor) {
             for write in earlier { await write.value }
             await write()
-            self.finish(id, key, byteCount: byteCount)
+            self.finish(id, key, byteCount: byteCount, isBarrier: isBarrier)
         }
         state.latest[key] = id
         state.writes[id] = (key, task, entry)
@@ -161,12 +161,13 @@ final class DiskWriteQueue: Sendable {
         }
     }
 
-    private func finish(_ id: Int, _ key: ImageKey, byteCount: Int) {
+    private func finish(_ id: Int, _ key: ImageKey, byteCount: Int, isBarrier: Bool) {
         state.withLock { state in
             state.writes[id] = nil
             state.byteCount -= byteCount
-            state.endedCount += 1
-            state.isStalled = false
+            // A change that ends makes no room for writes.
+            if !isBarrier { state.endedCount += 1 }
+            if !isBarrier || state.writes.isEmpty { state.isStalled = false }
             if state.latest[key] == id { state.latest[key] = nil }
             if state.barriers[key.resource] == id { state.barriers[key.resource] = nil }
         }
