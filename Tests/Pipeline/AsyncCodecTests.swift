@@ -27,6 +27,8 @@ private struct Service: AsyncImageDecoding {
     var byteCount = 1
     var size = PixelSize(width: 1, height: 1)
     var error: (any Error & Sendable)?
+    /// With an executor, calls ignore their cancellation.
+    var stubbornExecutor: ManualExecutor?
 
     init(isOpen: Bool = false) { self.isOpen = Watched(isOpen) }
 
@@ -53,7 +55,7 @@ private struct Service: AsyncImageDecoding {
         }
         defer { use.update { $0.running -= 1 } }
         do {
-            try await isOpen.waitUntil { $0 }
+            try await waitUntilOpen()
         } catch {
             use.update { $0.canceled += 1 }
             // As the clients of many services do.
@@ -63,6 +65,12 @@ private struct Service: AsyncImageDecoding {
         let level = String(decoding: data, as: UTF8.self).split(separator: ":").last.flatMap { UInt8($0) }
         guard let level else { throw ImageDecodingError(.corrupt, "no level") }
         return .gray(side: 1, level: level)
+    }
+
+    private func waitUntilOpen() async throws {
+        guard let stubbornExecutor else { return try await isOpen.waitUntil { $0 } }
+        // A task that is awaited is not canceled with its waiter.
+        try await Task(executorPreference: stubbornExecutor) { [isOpen] in try await isOpen.waitUntil { $0 } }.value
     }
 }
 
@@ -196,9 +204,12 @@ struct AsyncCodecTests {
         #expect(try await remote.value.image.level == 7)
     }
 
-    @Test func `the last waiter to leave cancels the decode, and receives CancellationError`() async throws {
+    @Test(arguments: [nil, Duration.seconds(5)])
+    func `the last waiter to leave cancels the decode, and receives CancellationError`(
+        timeout: Duration?
+    ) async throws {
         let service = Service()
-        let pipeline = pipeline(service.entry)
+        let pipeline = pipeline(service.entry, timeout: timeout)
         let loads = try (0..<2).map { _ in start(pipeline, try web("a")) }
         loads[0].cancel()
         executor.drain()
@@ -216,6 +227,7 @@ struct AsyncCodecTests {
         #expect(service.use.value.begun == 2)
         open(service)
         _ = try await next.value
+        #expect(clock.sleeperCount == 0)
     }
 
     @Test func `asynchronous decodes over the memory budget run one after another`() async throws {
@@ -504,6 +516,66 @@ struct AsyncCodecTests {
         #expect(service.use.value.canceled == 1)
         #expect(disk.entries.value[key] != nil)
         #expect(clock.sleeperCount == 0)
+    }
+
+    @Test func `a decoder that ignores its cancellation fails its load in time, and holds its memory until it returns`()
+        async throws
+    {
+        var service = Service()
+        service.byteCount = 60
+        service.stubbornExecutor = executor
+        let pipeline = pipeline(service.entry, timeout: .seconds(5))
+        let ends = Watched(0)
+        let load = start(ends) { try await pipeline.load(try web("a")) }
+        advance(by: .seconds(5))
+        #expect(ends.value == 1)
+        #expect(try await failure(load).code == .decoding(.timedOut))
+        #expect(service.use.value.running == 1)
+        let next = start(pipeline, try web("b"))
+        #expect(service.use.value.begun == 1)
+
+        open(service)
+
+        #expect(try await next.value.image.level == 7)
+        #expect(service.use.value.begun == 2)
+        #expect(service.use.value.most == 1)
+    }
+
+    @Test func `an encoder that ignores its cancellation holds its memory and its image until it returns`()
+        async throws
+    {
+        /// Encodes when the gate is open, whether canceled or not.
+        struct StubbornEncoder: AsyncImageEncoding {
+            let format = Service.format
+            let gate: Watched<Bool>
+            let executor: ManualExecutor
+
+            func encodingByteCount(of image: DecodedImage) -> Int { 30 }
+
+            func encode(_ image: DecodedImage) async throws -> Data {
+                try await Task(executorPreference: executor) { [gate] in try await gate.waitUntil { $0 } }.value
+                return Data()
+            }
+        }
+        let pipeline = pipeline(Service().entry, timeout: .seconds(5))
+        let image = DecodedImage.gray(side: 1, level: 5)
+        let (ends, gate) = (Watched(0), Watched(false))
+        let stubborn = StubbornEncoder(gate: gate, executor: executor)
+        let encode = start(ends) { try await pipeline.encode(image, to: stubborn) }
+        advance(by: .seconds(5))
+        #expect(ends.value == 1)
+        let error = await #expect(throws: ImageEncodingError.self) { try await encode.value }
+        #expect(error?.code == .failed)
+
+        let rest = 100 - 30 - image.cost
+        let (fitting, larger) = (RemoteEncoder(byteCount: rest), RemoteEncoder(byteCount: rest + 1))
+        for encoder in [fitting, larger] { _ = start(ends) { try await pipeline.encode(image, to: encoder) } }
+        #expect(fitting.encodes.value == 1)
+        #expect(larger.encodes.value == 0)
+        gate.update { $0 = true }
+        executor.drain()
+        #expect(larger.encodes.value == 1)
+        #expect(ends.value == 3)
     }
 
     @Test func `by default a pipeline has the same limit of time for asynchronous codecs`() {

@@ -35,7 +35,8 @@ public protocol AsyncImageDecoding: Sendable {
     ///
     /// The call must not block its thread, nor load images by the pipeline that waits for it. It ends early when its
     /// task is canceled. Until it returns, its memory counts in the budget. A service may never respond: a pipeline
-    /// or an `ImageCache` cancels the call after its `asyncCodecTimeout`, by default 60 seconds.
+    /// or an `ImageCache` cancels the call after its `asyncCodecTimeout`, by default 60 seconds, and does not wait for
+    /// its end.
     ///
     /// - Parameters:
     ///   - data: The encoded image.

@@ -10,8 +10,8 @@ public import FoundationEssentials
 /// the pipeline's budget of decodes. When ``CodecRegistry/Entry/makeAsyncEncoder`` of its format is set, a pipeline
 /// also writes processed images of this format to the disk cache with it, and so does an `ImageCache`. Such a write
 /// holds its image until the encoder returns. A call that exceeds `asyncCodecTimeout`, by default 60 seconds, is
-/// canceled. The pipeline's `writeTimeout` ends only the waits of callers. Synchronous callers use the
-/// ``CodecRegistry/Entry/makeEncoder`` of the entry.
+/// canceled, and the write goes on. The pipeline's `writeTimeout` ends only the waits of callers. Synchronous callers
+/// use the ``CodecRegistry/Entry/makeEncoder`` of the entry.
 public protocol AsyncImageEncoding: Sendable {
     /// The format of the encoded bytes.
     var format: ImageFormat { get }

@@ -16,7 +16,8 @@
 ///
 /// Each caller has a span of its own. When callers share work, its spans belong to the caller that began it. They may
 /// end after the span of that caller, if it cancels. All spans have ended when the `shutDown()` of the pipeline, and
-/// then that of its downloader, have returned, except for writes to a stalled disk and a preview that is being decoded.
+/// then that of its downloader, have returned, except for writes to a stalled disk, a preview that is being decoded,
+/// and steps in a call of an asynchronous codec that ignores its cancellation.
 public protocol LoadTracing: Sendable {
     /// Receives a span that begins. Its ``LoadSpan/end`` and ``LoadSpan/outcome`` are nil.
     func spanDidBegin(_ span: LoadSpan)

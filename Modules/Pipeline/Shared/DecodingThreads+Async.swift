@@ -11,19 +11,26 @@ struct AsyncCodecDeadline: Sendable {
 
     init(_ timeout: Duration, clock: any TimeSource) { (self.timeout, self.clock) = (timeout, clock) }
 
-    /// Returns the value of `body`. When the time is over, cancels `body`, waits for its end and throws `error`.
+    /// Returns the value of `body`. When the time is over, cancels `body`, calls `abandon` with its task, which may
+    /// never end, and throws `error`.
     fileprivate func limit<Value: Sendable>(
-        _ body: @escaping @Sendable () async throws -> Value, throwing error: any Error
+        on taskExecutor: (any TaskExecutor)?, throwing error: any Error,
+        _ body: @escaping @Sendable () async throws -> Value, abandon: (Task<Value, any Error>) -> Void
     ) async throws -> Value {
-        try await withThrowingTaskGroup(of: Value.self) { group in
-            defer { group.cancelAll() }
-            group.addTask { try await body() }
-            group.addTask { [timeout, clock] in
-                try await clock.sleep(for: timeout)
-                throw error
-            }
-            guard let value = try await group.next() else { throw CancellationError() }
-            return value
+        // Tasks of a group would all have to end.
+        let call = Task(executorPreference: taskExecutor) { try await body() }
+        let timer = Task(executorPreference: taskExecutor) { [clock, timeout] in try await clock.sleep(for: timeout) }
+        Task(executorPreference: taskExecutor) {
+            _ = await call.result
+            timer.cancel()
+        }
+        return try await withTaskCancellationHandler {
+            guard case .success = await timer.result else { return try await call.value }
+            call.cancel()
+            abandon(call)
+            throw error
+        } onCancel: {
+            call.cancel()
         }
     }
 }
@@ -76,7 +83,7 @@ extension DecodingThreads {
                 let start = report?.now ?? .zero
                 // A second holder would make the conversion of the colors copy the pixels.
                 let decoded = Locked<DecodedImage?>(
-                    try await image(data, header.format, options, by: decoder, priority))
+                    try await image(data, header.format, options, by: decoder, byteCount: needed, priority))
                 return try await run(priority: priority) {
                     guard var image = decoded.withLock({ $0.take() }) else { throw CancellationError() }
                     return try work(&image, header, start)
@@ -87,11 +94,11 @@ extension DecodingThreads {
 
     private func image(
         _ data: Data, _ format: ImageFormat, _ options: DecodingOptions, by decoder: any AsyncImageDecoding,
-        _ priority: PriorityHandle
+        byteCount: Int, _ priority: PriorityHandle
     ) async throws -> DecodedImage {
         let timedOut = ImageDecodingError(.timedOut, "\(format): the asynchronous decoder exceeded asyncCodecTimeout")
         do {
-            var image = try await limitingTime(throwing: timedOut) {
+            var image = try await limitingTime(of: byteCount, throwing: timedOut) {
                 try await decoder.decode(data, options: options, priority: priority)
             }
             // The service may return another size than the header has.
@@ -128,7 +135,9 @@ extension DecodingThreads {
         // As for other encoders, waiting decodes would add further images.
         return try await budget.withReservation(of: byteCount, priority: AdjustablePriority(priority.level + 1)) {
             do {
-                return try await limitingTime(throwing: timedOut) { try await encoder.encode(image) }
+                // After the time, only the encoder holds the image.
+                let held = byteCount.addingClamped(image.cost)
+                return try await limitingTime(of: held, throwing: timedOut) { try await encoder.encode(image) }
             } catch {
                 try Task.checkCancellation()
                 throw error
@@ -136,8 +145,8 @@ extension DecodingThreads {
         }
     }
 
-    /// Returns the bytes that a cache stores for an image: those of the serializer's asynchronous encoder, if it has one
-    /// that succeeds. Throws `CancellationError` only.
+    /// Returns the bytes that a cache stores for an image: those of the serializer's asynchronous encoder, if it has
+    /// one that succeeds. Throws `CancellationError` only.
     func bytes(
         of image: DecodedImage, original: Data?, by serializer: any CacheSerializer,
         in context: CacheSerializationContext, priority: LoadPriority
@@ -151,10 +160,18 @@ extension DecodingThreads {
         }
     }
 
+    /// Returns the value of `body`, or throws `error` after the deadline. If `body` then does not end, the bytes that
+    /// it holds stay reserved until it ends.
     private func limitingTime<Value: Sendable>(
-        throwing error: any Error, _ body: @escaping @Sendable () async throws -> Value
+        of byteCount: Int, throwing error: any Error, _ body: @escaping @Sendable () async throws -> Value
     ) async throws -> Value {
         guard let asyncDeadline else { return try await body() }
-        return try await asyncDeadline.limit(body, throwing: error)
+        return try await asyncDeadline.limit(on: taskExecutor, throwing: error, body) { call in
+            budget.reserveUnconditionally(byteCount)
+            Task(executorPreference: taskExecutor) { [budget] in
+                _ = await call.result
+                budget.release(byteCount)
+            }
+        }
     }
 }
